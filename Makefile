@@ -1,0 +1,58 @@
+# Two commands matter: `make run` and `make test`. Both set up what they need, without root.
+SHELL := /bin/sh
+PYTHON ?= python3
+UV := UV_PYTHON_DOWNLOADS=never .tools/bin/uv
+export PYTHONDONTWRITEBYTECODE = 1
+
+.PHONY: run test check lint types imports drift docs lock clean
+
+.tools/bin/uv:
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .tools uv
+
+# Development environment: everything the tests and linters need.
+.venv/.dev: .tools/bin/uv requirements.lock pyproject.toml
+	test -x .venv/bin/python || $(UV) venv --quiet --python "$$(command -v $(PYTHON))" .venv
+	$(UV) pip sync --quiet --require-hashes requirements.lock
+	$(UV) pip install --quiet --no-deps -e .
+	touch .venv/.dev .venv/.run
+
+# Run-time environment: what the daemon needs and nothing else.
+.venv/.run: .tools/bin/uv requirements-run.lock pyproject.toml
+	test -x .venv/bin/python || $(UV) venv --quiet --python "$$(command -v $(PYTHON))" .venv
+	$(UV) pip install --quiet --require-hashes -r requirements-run.lock
+	$(UV) pip install --quiet --no-deps -e .
+	touch .venv/.run
+
+run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
+	mkdir -p .run
+	.venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock
+
+test: .venv/.dev  ## run the test suite
+	.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
+
+check: lint types imports drift test  ## everything CI checks
+
+lint: .venv/.dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+
+types: .venv/.dev
+	.venv/bin/mypy
+	.venv/bin/basedpyright
+
+imports: .venv/.dev
+	.venv/bin/lint-imports
+
+drift: .venv/.dev  ## generated documents still say what the models say
+	.venv/bin/python docs/generate.py --check
+
+docs: .venv/.dev  ## write the generated documents anew
+	.venv/bin/python docs/generate.py
+
+lock: .tools/bin/uv  ## resolve dependencies anew (needs the network)
+	$(UV) lock --upgrade
+	$(UV) export --quiet --no-emit-project --all-groups --format requirements-txt --no-header --output-file requirements.lock
+	$(UV) export --quiet --no-emit-project --no-default-groups --format requirements-txt --no-header --output-file requirements-run.lock
+
+clean:
+	rm -rf .venv .tools .run .mypy_cache .ruff_cache .hypothesis dist

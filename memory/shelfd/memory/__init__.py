@@ -1,0 +1,27 @@
+"""The shelf itself: what a memory is and what can be done with it. Does no I/O; see :mod:`shelfd.memory.ports`."""
+
+from shelfd.memory.access import DEFAULT_SHELF, Access, Rule
+from shelfd.memory.call import Call
+from shelfd.memory.errors import ShelfError
+from shelfd.memory.ports import Clock, Store, Stores, Ticket, View, Writer
+from shelfd.memory.service import Service
+from shelfd.memory.shelf import MemorySettings, Shelf
+from shelfd.memory.shelves import Shelves
+
+__all__ = [
+    "DEFAULT_SHELF",
+    "Access",
+    "Call",
+    "Clock",
+    "MemorySettings",
+    "Rule",
+    "Service",
+    "Shelf",
+    "ShelfError",
+    "Shelves",
+    "Store",
+    "Stores",
+    "Ticket",
+    "View",
+    "Writer",
+]

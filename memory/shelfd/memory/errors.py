@@ -1,0 +1,227 @@
+"""What can go wrong on a shelf.
+
+::
+
+    ShelfError
+    ├── InvalidParams
+    ├── NotFound ── NoteNotFound, NuggetNotFound, ShelfNotFound, SessionNotFound, LinkNotFound
+    ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, RevisionConflict, IdempotencyMismatch
+    ├── Forbidden
+    ├── TooLarge
+    ├── QuotaExceeded
+    ├── GovernanceViolation
+    ├── NoEmbedder
+    ├── NoLanguageModel
+    ├── DeadlineExceeded
+    ├── Cancelled
+    ├── HistoryTrimmed
+    ├── StorageCorrupt
+    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable
+
+An error carries data for programs and builds its own message. Messages never hold memory text.
+"""
+
+from typing import Any, ClassVar
+
+from shelfd.protocol import NOT_AVAILABLE, Code
+
+
+class ShelfError(Exception):
+    """Base of everything a caller is told. ``code`` and ``retryable`` are the class's."""
+
+    code: ClassVar[int] = Code.INTERNAL_ERROR
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, **data: Any) -> None:  # noqa: ANN401
+        super().__init__(message)
+        self.message = message
+        self.data = {key: value for key, value in data.items() if value is not None}
+
+
+class InvalidParams(ShelfError):
+    """A param is of the right shape and makes no sense here."""
+
+    code = Code.INVALID_PARAMS
+
+    def __init__(self, message: str, *, field: str | None = None, reason: str = "BAD_ARGS", **data: Any) -> None:  # noqa: ANN401
+        super().__init__(message, field=field, reason=reason, **data)
+
+
+class NotAvailable(InvalidParams):
+    """The contract names it; this version does not have it."""
+
+    def __init__(self, what: str, *, field: str | None = None) -> None:
+        super().__init__(f"{what} is not available in this version", field=field, reason=NOT_AVAILABLE)
+
+
+class NotFound(ShelfError):
+    """What was named does not exist."""
+
+    code = Code.NOT_FOUND
+
+
+class NoteNotFound(NotFound):
+    """No note has this id."""
+
+    def __init__(self, note_id: str) -> None:
+        super().__init__("there is no note with this id", id=note_id[:256], reason="NODE_NOT_FOUND")
+
+
+class NuggetNotFound(NotFound):
+    """No nugget has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no nugget {name!r}; nugget.create makes one", nugget=name)
+
+
+class ShelfNotFound(NotFound):
+    """No shelf has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no shelf {name!r}; shelf.create makes one", shelf=name)
+
+
+class SessionNotFound(NotFound):
+    """No session has this id."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__("there is no session with this id", session_id=session_id)
+
+
+class Conflict(ShelfError):
+    """The request contradicts what is there."""
+
+    code = Code.CONFLICT
+
+
+class DuplicateNugget(Conflict):
+    """The nugget's name is taken."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"nugget {name!r} already exists", nugget=name)
+
+
+class DuplicateShelf(Conflict):
+    """The shelf's name is taken."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"shelf {name!r} already exists", shelf=name)
+
+
+class DuplicateKey(Conflict):
+    """Another fact of the nugget has this key."""
+
+    def __init__(self, nugget: str, note_id: str) -> None:
+        super().__init__("another fact of this nugget has this key", nugget=nugget, id=note_id)
+
+
+class RevisionConflict(Conflict):
+    """``if_rev`` was given and the note has moved on."""
+
+    def __init__(self, note_id: str, *, expected: int, actual: int) -> None:
+        super().__init__(f"the note is at rev {actual}, not {expected}", id=note_id, expected=expected, actual=actual)
+
+
+class IdempotencyMismatch(Conflict):
+    """The idempotency key was used before with other params."""
+
+    def __init__(self) -> None:
+        super().__init__("this idempotency_key was used before with other params", field="idempotency_key")
+
+
+class Forbidden(ShelfError):
+    """The principal may not do this."""
+
+    code = Code.FORBIDDEN
+
+
+class TooLarge(ShelfError):
+    """Something is larger than its limit."""
+
+    code = Code.TOO_LARGE
+
+    def __init__(self, message: str, *, field: str, limit: int) -> None:
+        super().__init__(message, field=field, limit=limit)
+
+
+class QuotaExceeded(ShelfError):
+    """A quota is used up."""
+
+    code = Code.QUOTA_EXCEEDED
+
+
+class GovernanceViolation(ShelfError):
+    """A rule of the shelf forbids this content."""
+
+    code = Code.GOVERNANCE_VIOLATION
+
+
+class NoEmbedder(ShelfError):
+    """A dense mode was asked for and no embedder is configured."""
+
+    code = Code.NO_EMBEDDER
+
+    def __init__(self) -> None:
+        super().__init__("no embedder is configured; use mode auto or lexical", reason="NO_EMBEDDING_PROFILE")
+
+
+class NoLanguageModel(ShelfError):
+    """A language model was asked for and none is configured."""
+
+    code = Code.NO_LANGUAGE_MODEL
+
+
+class DeadlineExceeded(ShelfError):
+    """The request's time ran out before anything happened."""
+
+    code = Code.DEADLINE_EXCEEDED
+
+    def __init__(self) -> None:
+        super().__init__("the deadline passed before the request was carried out; nothing happened")
+
+
+class Cancelled(ShelfError):
+    """The caller took the request back before anything happened."""
+
+    code = Code.CANCELLED
+
+    def __init__(self) -> None:
+        super().__init__("cancelled; nothing happened")
+
+
+class HistoryTrimmed(ShelfError):
+    """The change log no longer reaches back this far."""
+
+    code = Code.HISTORY_TRIMMED
+
+
+class StorageCorrupt(ShelfError):
+    """A shelf's file is damaged; this shelf is refused, others are served."""
+
+    code = Code.STORAGE_CORRUPT
+
+
+class Unavailable(ShelfError):
+    """It could not be done now; the same request may succeed later."""
+
+    code = Code.UNAVAILABLE
+    retryable = True
+
+
+class StoreBusy(Unavailable):
+    """The store did not take the change; nothing happened."""
+
+
+class ShuttingDown(Unavailable):
+    """The daemon is on its way out."""
+
+    def __init__(self) -> None:
+        super().__init__("the daemon is shutting down")
+
+
+class BrokerUnreachable(Unavailable):
+    """The MQTT broker cannot be reached."""
+
+
+class ConfigError(ShelfError):
+    """The configuration is wrong; the daemon exits with status 78."""

@@ -1,0 +1,83 @@
+"""Events: the change log told to others as CloudEvents."""
+
+from typing import Any, Literal
+
+from shelfd.memory.history import at_seq
+from shelfd.memory.log import LogRow
+from shelfd.memory.note import Note
+from shelfd.memory.ports import View
+from shelfd.protocol import from_micros
+
+#: How much of a note its events carry.
+EventContent = Literal["none", "title", "full"]
+
+
+def event_type(row: LogRow) -> str:
+    """Return the type that subscriptions filter by, such as ``note.created``."""
+    return row.kind
+
+
+def render_event(row: LogRow, view: View, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
+    """Return one change as a CloudEvent, with the note as it was right after that change.
+
+    ``prev_seq`` is 0; who delivers the event fills it in.
+    """
+    subject = row.ids[0] if row.ids else (row.nugget or shelf)
+    return {
+        "specversion": "1.0",
+        "id": f"{shelf}:{row.seq}",
+        "source": f"urn:shelfd:{instance}:{shelf}",
+        "type": f"shelfd.{row.kind}.v1",
+        "subject": subject,
+        "time": from_micros(row.at),
+        "seq": row.seq,
+        "tx": row.tx,
+        "tx_size": row.tx_size,
+        "prev_seq": 0,
+        "datacontenttype": "application/json",
+        "data": _data(row, view, content),
+    }
+
+
+def _data(row: LogRow, view: View, content: EventContent) -> dict[str, Any]:
+    data: dict[str, Any] = {"nugget": row.nugget, "ids": list(row.ids), "principal": row.origin.principal}
+    if row.origin.session_id is not None:
+        data["session_id"] = row.origin.session_id
+    if row.kind.startswith("note."):
+        data["id"] = row.ids[0]
+        if row.before:
+            data["changed"] = sorted(
+                "hidden" if name == "archived_at" else name for name in row.before if name != "key"
+            )
+        note = _note_then(row, view)
+        if note is not None:
+            data |= _about(note, content)
+    elif row.before and row.kind.startswith("link."):
+        source, target, relation, *_ = row.before["link"]
+        data |= {"source": source, "target": target, "relation": relation}
+    elif row.before:
+        data |= row.before
+    return data
+
+
+def _note_then(row: LogRow, view: View) -> Note | None:
+    note = view.note(row.ids[0])
+    if note is None or row.row is None:
+        return note
+    later = view.note_log(row.row, since_seq=row.seq)
+    return at_seq(note, reversed(later)) if later else note
+
+
+def _about(note: Note, content: EventContent) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "kind": note.kind,
+        "type": note.type,
+        "scope": note.scope,
+        "rev": note.rev,
+        "hidden": note.hidden,
+    }
+    if content != "none":
+        about["title"] = note.title
+    if content == "full":
+        about["content"] = note.content
+    return about

@@ -1,0 +1,148 @@
+"""What a note is about when nobody says: scope, subject, type, source, stability, confidence and tags.
+
+The rules are Nuggets', read by whole tokens: "profile" is not about a file, "empathy" not about a path. Tokens are
+runs of letters and digits of any script. Explicit input always wins; what a note already has is never inferred anew.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isnan
+
+_TOKEN = re.compile(r"[^\W_]+")
+_PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
+_SCOPE_PREFIX = re.compile(r"^(self|user|shared|project|session):", re.IGNORECASE)
+
+#: Content beyond this is not read for hints: what a note is about stands at its beginning.
+_HINT_CHARACTERS = 2000
+
+_VOICES = frozenset({"name", "style", "tone", "voice"})
+_SHARED_HINTS = frozenset(
+    "shared server project workspace repo system status reaction tool command cmd path file edited task".split()
+)
+_SELF_HINTS = frozenset({"assistant", "self", "identity", "persona"})
+_LEARNING = frozenset({"learn", "learned", "learning", "learnings", "learnt"})
+_TEMPORARY = frozenset({"tmp", "temp", "scratch"})
+
+_SUBJECTS = {
+    "self": "assistant:self",
+    "user": "user:primary",
+    "session": "session:current",
+    "shared": "shared:project",
+    "project": "shared:project",
+}
+_CONFIDENCE = {
+    "explicit_user": 1.0,
+    "system": 1.0,
+    "tool_observation": 0.98,
+    "agent_reflection": 0.75,
+    "inferred": 0.6,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What is known of a note beside its text; None where it is to be inferred."""
+
+    type: str | None = None
+    subject: str | None = None
+    scope: str | None = None
+    source: str | None = None
+    confidence: float | None = None
+    stability: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTraits:
+    """Traits with every gap filled."""
+
+    type: str
+    subject: str
+    scope: str
+    source: str
+    confidence: float
+    stability: str
+
+
+def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Traits) -> KnownTraits:
+    """Fill the gaps in *given* from a note's kind, title (a fact's key), content and own tags."""
+    key = title.casefold()
+    bare = _SCOPE_PREFIX.sub("", key)
+    key_tokens = _TOKEN.findall(bare)
+    scope = given.scope or _scope(key, key_tokens, content, tags)
+    type_ = given.type or _type(kind, bare, key_tokens, tags, scope)
+    source = given.source or _source(bare, type_, scope)
+    confidence = _CONFIDENCE[source] if given.confidence is None else clamp(given.confidence)
+    stability = given.stability or _stability(bare, key_tokens, scope)
+    return KnownTraits(type_, given.subject or _SUBJECTS[scope], scope, source, confidence, stability)
+
+
+def clamp(confidence: float) -> float:
+    """Return *confidence* moved into 0 to 1.
+
+    Raises:
+        ValueError: If it is not a number.
+    """
+    if isnan(confidence):
+        raise ValueError("confidence is not a number")
+    return min(1.0, max(0.0, confidence))
+
+
+def default_confidence(source: str) -> float:
+    """Return the confidence of a note whose source is all that is known."""
+    return _CONFIDENCE[source]
+
+
+def title_tags(title: str) -> tuple[str, ...]:
+    """Return the tags a title gives by itself."""
+    if not title:
+        return ()
+    key = title.casefold()
+    tokens = frozenset(_TOKEN.findall(key))
+    found = (
+        ("preferences", "pref:" in key),
+        ("learnings", not tokens.isdisjoint(_LEARNING)),
+        ("files", _PATH.search(title) is not None),
+        ("reflection", bool(tokens & {"reflect", "reflection"})),
+        ("style", "style" in tokens),
+    )
+    return tuple(tag for tag, holds in found if holds)
+
+
+def _scope(key: str, key_tokens: list[str], content: str, tags: tuple[str, ...]) -> str:
+    if key and (prefix := _SCOPE_PREFIX.match(key)):
+        return prefix[1]
+    if key.startswith("_"):
+        return "shared"
+    for first, second in pairwise(key_tokens):
+        if second in _VOICES and first in ("assistant", "user"):
+            return "self" if first == "assistant" else "user"
+    words = frozenset(_TOKEN.findall(content[:_HINT_CHARACTERS].casefold())).union(key_tokens)
+    if tags:
+        words = words.union(_TOKEN.findall(" ".join(tags)))
+    if not words.isdisjoint(_SHARED_HINTS):
+        return "project" if "project" in key_tokens else "shared"
+    return "user" if words.isdisjoint(_SELF_HINTS) else "self"
+
+
+def _type(kind: str, bare: str, key_tokens: list[str], tags: tuple[str, ...], scope: str) -> str:
+    if "preferences" in tags or bare.startswith("pref:") or ":pref:" in bare:
+        return "preference"
+    if "reflection" in tags or bare.startswith("reflect:") or ":reflect:" in bare:
+        return "reflection"
+    if scope == "self":
+        return "style" if "style" in key_tokens else "self_model"
+    return "project" if scope == "project" else kind
+
+
+def _source(bare: str, type_: str, scope: str) -> str:
+    if bare.startswith(("file:", "edited:")) or ":file:" in bare or ":edited:" in bare:
+        return "tool_observation"
+    if type_ in ("reflection", "self_model", "style"):
+        return "agent_reflection" if scope == "self" else "inferred"
+    return "explicit_user"
+
+
+def _stability(bare: str, key_tokens: list[str], scope: str) -> str:
+    passing = scope == "session" or bare.startswith("_") or (key_tokens and key_tokens[0] in _TEMPORARY)
+    return "temporary" if passing else "durable"

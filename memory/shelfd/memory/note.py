@@ -1,0 +1,117 @@
+"""The note: the record everything on a shelf is made of.
+
+Times are integers, microseconds since 1970 UTC. A note's ``row`` is its number inside the shelf: it rises with
+creation, is never reused and never leaves the daemon.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+NO_EXTRA: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Note(NamedTuple):
+    """One stored state of a note.
+
+    A named tuple and not a dataclass: rows become notes and copies differ in one field thousands of times a
+    second, and both cost a third of what a frozen dataclass of this width takes.
+    """
+
+    row: int
+    id: str
+    nugget: str
+    kind: str
+    title: str
+    key: str | None  #: a fact's folded key, unique in its nugget; None for notes
+    content: str
+    tags: tuple[str, ...]  #: own tags; system tags follow from nugget, scope and type
+    type: str
+    subject: str
+    scope: str
+    source: str
+    confidence: float
+    stability: str
+    domain: str
+    tier: str
+    importance: int
+    author: str | None
+    session_id: str | None
+    turn: int | None
+    seq_to: int | None  #: nugget's number of the last turn that touched the note
+    occurred_at: int | None
+    valid_from: int | None
+    valid_to: int | None
+    expires_at: int | None
+    archived_at: int | None  #: set while the note is hidden
+    superseded_by: str | None
+    parent_id: str | None
+    pinned: bool
+    created_at: int
+    updated_at: int
+    rev: int
+    extra: Mapping[str, Any] = NO_EXTRA  #: rarely used: source_key, aliases, fields, source_type, source_ref, ttl_days
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the note is soft-deleted."""
+        return self.archived_at is not None
+
+    @property
+    def when(self) -> int:
+        """Time the note speaks of: when it occurred, else when it was written."""
+        return self.occurred_at if self.occurred_at is not None else self.created_at
+
+    @property
+    def system_tags(self) -> tuple[str, str, str]:
+        """The three tags that always follow the note's nugget, scope and type."""
+        return (self.nugget, f"scope:{self.scope}", f"type:{self.type}")
+
+    @property
+    def all_tags(self) -> tuple[str, ...]:
+        """System tags, then own tags, each once."""
+        return tuple(dict.fromkeys((*self.system_tags, *self.tags)))
+
+
+#: Fields that say where a note is kept or how often it was written, not what it says.
+BOOKKEEPING: Final = frozenset({"row", "rev", "updated_at"})
+
+
+class Link(NamedTuple):
+    """A directed link between two notes; identified by source, target and relation."""
+
+    source: str
+    target: str
+    relation: str
+    reason: str
+    created_at: int
+    valid_from: int | None = None
+    valid_to: int | None = None
+
+
+class Nugget(NamedTuple):
+    """A named topic inside a shelf."""
+
+    name: str
+    dimension: int
+    banks: int
+    ensembles: int
+    max_facts: int
+    ttl_days: int | None
+    created_at: int
+    turn_count: int = 0  #: turns of any conversation seen in this nugget
+
+
+class Usage(NamedTuple):
+    """How a note is used. Kept outside the change log and written in batches."""
+
+    hits: int = 0
+    access_count: int = 0
+    last_accessed_at: int = 0
+    last_hit_session: str = ""
+
+
+def fold_key(key: str) -> str:
+    """Return the form under which two spellings of a key are the same key (NFKC, case folded)."""
+    return key.lower() if key.isascii() else unicodedata.normalize("NFKC", key).casefold()

@@ -1,0 +1,328 @@
+"""One shelf at work: its durable store, the recall index that follows it, and how its notes are used."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, timedelta, tzinfo
+from hashlib import sha256
+from typing import Any, Final
+
+import structlog
+
+from shelfd.memory.call import Call
+from shelfd.memory.errors import DeadlineExceeded, IdempotencyMismatch, ShelfError
+from shelfd.memory.events import EventContent, render_event
+from shelfd.memory.indexing import document_of
+from shelfd.memory.log import Origin
+from shelfd.memory.note import Note
+from shelfd.memory.ports import Applied, Change, Clock, Recorded, Store, View, Writer
+from shelfd.memory.recall import Analyzer, RecallIndex
+from shelfd.memory.transaction import Transaction
+from shelfd.memory.usage import UsageBook
+
+log = structlog.get_logger("shelfd.memory")
+
+#: Notes indexed without giving other work a turn: about 5 ms.
+_SLICE = 128
+_USAGE_DELAY = timedelta(milliseconds=700)
+_MIN_SEQ_WAIT_S = 5.0
+_NEVER: Final = 2**62
+
+Outcome = dict[str, Any]
+Apply = Callable[[Transaction, Any, Call], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """What can be set about the memory.
+
+    Attributes:
+        instance: The daemon's name in events.
+        language: Snowball language whose word forms recall knows.
+        timezone: Zone in which a note's date is read and a day begins.
+        event_content: How much of a note its events carry.
+        idle_close: A shelf nobody used for this long is closed.
+        idempotency_retention: How long an idempotency key is remembered.
+        shelves_count: How many shelves may exist.
+    """
+
+    instance: str = "local"
+    language: str = "english"
+    timezone: tzinfo = UTC
+    event_content: EventContent = "title"
+    idle_close: timedelta = timedelta(minutes=15)
+    idempotency_retention: timedelta = timedelta(days=7)
+    shelves_count: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a change did: its outcome, the notes it touched as they are now, and whether it was done before."""
+
+    outcome: Outcome
+    notes: Mapping[str, Note] = field(default_factory=dict)
+    replayed: bool = False
+    last_seq: int = 0
+
+
+class Shelf:
+    """An open shelf. All of its methods run on the event loop."""
+
+    def __init__(self, name: str, store: Store, clock: Clock, settings: MemorySettings) -> None:
+        self.name = name
+        self.store = store
+        self.clock = clock
+        self.settings = settings
+        self.usage = UsageBook(store.view)
+        self.index = RecallIndex(Analyzer(language=settings.language, timezone=settings.timezone))
+        self.seq = store.view.last_seq
+        self.in_use = 0
+        self.last_used = clock.monotonic()
+        self.notes_created = 0
+        self.retrievals = 0
+        self._to_index = max(1, store.view.counts().notes)
+        self._warm = False
+        self._backlog: deque[tuple[int, Sequence[Note]]] = deque()
+        self._followers: dict[int, Callable[[int], None]] = {}
+        self._follower_count = 0
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._usage_task: asyncio.Task[None] | None = None
+        self._closing = False
+        self._unfollow = store.follow(self._on_group)
+
+    # ---------------------------------------------------------------- life
+
+    def start(self) -> None:
+        """Begin to fill the index, behind whatever else happens."""
+        self._spawn(self._warm_up(), "warm_up")
+
+    async def close(self) -> None:
+        """Write what waits and release the store."""
+        if self._closing:
+            return
+        self._closing = True
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        try:
+            await self._write_usage()
+        finally:
+            self._unfollow()
+            await self.store.close()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing uses the shelf right now."""
+        return not self.in_use and not self._followers and not self._waiting
+
+    @property
+    def view(self) -> View:
+        """The last committed state."""
+        return self.store.view
+
+    def _spawn(self, work: Any, name: str) -> asyncio.Task[None]:  # noqa: ANN401
+        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work, name=f"shelfd.{self.name}.{name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # ------------------------------------------------------------- changes
+
+    async def change(self, call: Call, apply: Apply) -> Changed:
+        """Run *apply* in a transaction and return what it did, once it is durable and recall knows it.
+
+        With an idempotency key the same request is carried out once and its outcome told again.
+
+        Raises:
+            IdempotencyMismatch: If the key was used with other params.
+        """
+        key: str | None = getattr(call.params, "idempotency_key", None)
+        payload = _payload(call) if key is not None else ""
+
+        def transact(writer: Writer, now: int) -> tuple[tuple[Outcome, bool], Transaction]:
+            transaction = Transaction(writer, now)
+            if key is None:
+                return (apply(transaction, call.params, call), False), transaction
+            recorded = writer.recorded(call.principal, call.method.name, key)
+            if recorded is not None and recorded.at > now - self._retention_micros:
+                if recorded.payload != payload:
+                    raise IdempotencyMismatch
+                return (dict(recorded.outcome), True), transaction
+            outcome = apply(transaction, call.params, call)
+            writer.record(call.principal, call.method.name, key, Recorded(payload, outcome, now))
+            return (outcome, False), transaction
+
+        applied = await self.store.commit(Change(call.origin(), transact, call.ticket))
+        outcome, replayed = applied.value
+        if self.seq < applied.last_seq:
+            await self._reach(applied.last_seq)
+        return Changed(outcome, applied.notes, replayed, applied.last_seq)
+
+    @property
+    def _retention_micros(self) -> int:
+        return self.settings.idempotency_retention // timedelta(microseconds=1)
+
+    def _on_group(self, group: Sequence[Applied[Any]]) -> None:
+        for applied in group:
+            if applied.rows:
+                self._backlog.append((applied.last_seq, tuple(applied.notes.values())))
+        if sum(len(notes) for _, notes in self._backlog) <= _SLICE:
+            while self._backlog:
+                self._index_next()
+        elif self._backlog and not any(task.get_name().endswith(".index") for task in self._tasks):
+            self._spawn(self._index_backlog(), "index")
+
+    def _index_next(self) -> None:
+        last_seq, notes = self._backlog.popleft()
+        for note in notes:
+            self._index(note)
+        self._advance(last_seq)
+
+    async def _index_backlog(self) -> None:
+        while self._backlog:
+            last_seq, notes = self._backlog[0]
+            for start in range(0, len(notes), _SLICE):
+                for note in notes[start : start + _SLICE]:
+                    self._index(note)
+                await asyncio.sleep(0)
+            self._backlog.popleft()
+            self._advance(last_seq)
+
+    def _index(self, note: Note) -> None:
+        self.index.put(document_of(note))
+
+    def _advance(self, last_seq: int) -> None:
+        self.seq = max(self.seq, last_seq)
+        for follower in list(self._followers.values()):
+            follower(self.seq)
+        if self._waiting:
+            still = []
+            for seq, future in self._waiting:
+                if seq > self.seq:
+                    still.append((seq, future))
+                elif not future.done():
+                    future.set_result(None)
+            self._waiting = still
+
+    # --------------------------------------------------------------- reads
+
+    async def reach(self, min_seq: int | None) -> None:
+        """Wait until recall knows every change up to *min_seq*, and all that is committed already.
+
+        Raises:
+            DeadlineExceeded: If that change does not come within five seconds.
+        """
+        if self._backlog:
+            await self._reach(self._backlog[-1][0])
+        if min_seq is not None and min_seq > self.seq:
+            try:
+                async with asyncio.timeout(_MIN_SEQ_WAIT_S):
+                    await self._reach(min_seq)
+            except TimeoutError:
+                raise DeadlineExceeded from None
+
+    async def _reach(self, seq: int) -> None:
+        if seq <= self.seq:
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((seq, future))
+        try:
+            await future
+        finally:
+            self._waiting = [(s, f) for s, f in self._waiting if f is not future]
+
+    def index_state(self) -> dict[str, Any]:
+        """Return how far the recall index follows the shelf, as a recall reply says it."""
+        share = 1.0 if self._warm else min(0.999, len(self.index) / self._to_index)
+        return {"state": "ready" if self._warm else "warming", "share": round(share, 3), "seq": self.seq}
+
+    def follow(self, callback: Callable[[int], None]) -> Callable[[], None]:
+        """Call *callback* with the last sequence number after each change; return what ends it."""
+        self._follower_count += 1
+        number = self._follower_count
+        self._followers[number] = callback
+        return lambda: self._followers.pop(number, None) and None
+
+    def events(
+        self, since_seq: int, limit: int, wanted: Callable[[str, str | None], bool]
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Return wanted events after *since_seq* among the next *limit* changes, and the last change looked at.
+
+        Changes that recall does not know yet are left for later, so that who hears of one can recall it.
+        """
+        rows = [row for row in self.view.log(since_seq=since_seq, limit=limit) if row.seq <= self.seq]
+        events = [
+            render_event(
+                row, self.view, shelf=self.name, instance=self.settings.instance, content=self.settings.event_content
+            )
+            for row in rows
+            if wanted(row.kind, row.nugget)
+        ]
+        return events, rows[-1].seq if rows else since_seq
+
+    # --------------------------------------------------------------- usage
+
+    def record_use(self, notes: Sequence[Note], *, session_id: str | None) -> None:
+        """Count that *notes* were returned, in a session or (None) without counting a hit."""
+        if notes:
+            self.usage.record(notes, session_id=session_id, now=self.clock.now())
+            self._write_usage_soon()
+
+    def touch(self, note: Note) -> None:
+        """Note that somebody looked at *note*."""
+        self.usage.touch(note, now=self.clock.now())
+        self._write_usage_soon()
+
+    def _write_usage_soon(self) -> None:
+        if self._usage_task is None and not self._closing:
+            self._usage_task = self._spawn(self._write_usage_later(), "usage")
+
+    async def _write_usage_later(self) -> None:
+        try:
+            await self.clock.sleep(_USAGE_DELAY)
+            await self._write_usage()
+        except ShelfError as error:
+            log.warning("usage.write_failed", shelf=self.name, error=type(error).__name__)
+        finally:
+            self._usage_task = None
+        if self.usage.is_dirty:
+            self._write_usage_soon()
+
+    async def _write_usage(self) -> None:
+        if not self.usage.is_dirty:
+            return
+        self.usage.begin_write()
+        stored = False
+
+        def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
+            self.usage.write(writer)
+            writer.forget_recorded(now - self._retention_micros)
+            return None, Transaction(writer, now)
+
+        try:
+            await self.store.commit(Change(Origin("shelfd", "usage.write"), transact))
+            stored = True
+        finally:
+            self.usage.end_write(stored=stored)
+
+    # ------------------------------------------------------------- warming
+
+    async def _warm_up(self) -> None:
+        """Index all notes, newest first. A note written meanwhile is indexed by its change and skipped here."""
+        before_row: int | None = None
+        started = self.clock.monotonic()
+        while notes := self.view.scan_notes(before_row=before_row, limit=_SLICE):
+            self.index.extend(document_of(note) for note in notes if note.row not in self.index)
+            before_row = notes[-1].row
+            await asyncio.sleep(0)
+        self._warm = True
+        duration_ms = round((self.clock.monotonic() - started) * 1000, 1)
+        log.info("index.warmed", shelf=self.name, notes=len(self.index), duration_ms=duration_ms)
+
+
+def _payload(call: Call) -> str:
+    """Fingerprint of the canonical params, by which a repeated request is recognised."""
+    canonical = call.params.model_dump_json(exclude={"idempotency_key", "timeout_ms"})
+    return sha256(canonical.encode()).hexdigest()

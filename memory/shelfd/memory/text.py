@@ -1,0 +1,71 @@
+"""How note text is kept: tidy where nobody can tell, untouched where it matters."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_CONTEXT_CHARACTERS = 150
+
+_BLANKS = re.compile(r"(?<=\S)[ \t\u00a0]{2,}")
+_LEADING = re.compile(r"^[ \t]{2,3}(?=\S)(?![-*+>|]|\d+[.)])")
+_FENCE = re.compile(r"^ {0,3}(```|~~~)")
+_INDENTED = re.compile(r"^(?: {4}|\t)")
+_UNTIDY = re.compile(r"[\r\n\t\u00a0]|  |^\s|\s$")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?:\s|$)|\n")
+
+
+def tidy_content(content: str) -> str:
+    """Return *content* as it is kept.
+
+    CRLF becomes LF; blanks at line ends and outer blank lines go; three or more line breaks become two; runs of
+    blanks become one outside of code. Code is what stands between fences or is indented by four blanks or a tab.
+    """
+    if not _UNTIDY.search(content):
+        return content
+    lines: list[str] = []
+    fence: str | None = None
+    for raw in content.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        line = raw.rstrip()
+        mark = _FENCE.match(line)
+        if mark and fence in (None, mark[1]):
+            fence = None if fence else mark[1]
+        elif fence is None and not _INDENTED.match(line):
+            line = _LEADING.sub(" ", _BLANKS.sub(" ", line))
+            if not line and len(lines) > 0 and not lines[-1]:
+                continue
+        lines.append(line)
+    while lines and not lines[0]:
+        del lines[0]
+    while lines and not lines[-1]:
+        del lines[-1]
+    return "\n".join(lines)
+
+
+def render_fields(fields: Mapping[str, Any]) -> str:
+    """Return a typed note's fields as text, a ``column: value`` line each, so that recall finds them."""
+    lines = []
+    for column, value in fields.items():
+        if value in (None, "", [], {}):
+            continue
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        lines.append(f"{column}: {text}")
+    return "\n".join(lines)
+
+
+def first_sentence(content: str) -> str:
+    """Return the first sentence of *content*, at most 150 characters, cut at a word."""
+    text = content.strip()
+    end = _SENTENCE_END.search(text)
+    return cut(text[: end.start()] if end else text, _CONTEXT_CHARACTERS)
+
+
+def cut(text: str, characters: int) -> str:
+    """Return *text* if it is short enough, else its beginning up to a word's end, marked with "..."."""
+    if len(text) <= characters:
+        return text
+    if characters <= 3:
+        return text[:characters]
+    head = text[: characters - 3]
+    if not text[characters - 3].isspace() and " " in head:
+        head = head[: head.rindex(" ")]
+    return head.rstrip() + "..."

@@ -1,0 +1,103 @@
+"""A transaction on a shelf: writes rows and the log together, so that no change can miss its log row."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shelfd.memory.log import Entry
+from shelfd.memory.note import BOOKKEEPING, Link, Note, Nugget
+from shelfd.memory.ports import Writer
+
+_COMPARED = tuple((index, name) for index, name in enumerate(Note._fields) if name not in BOOKKEEPING)
+
+
+def changed_fields(old: Note, new: Note) -> dict[str, Any]:
+    """Return the fields in which *new* says something else than *old*, with their old values."""
+    return {name: old[index] for index, name in _COMPARED if old[index] != new[index]}
+
+
+class Transaction:
+    """Changes a shelf through a :class:`~shelfd.memory.ports.Writer` and keeps account of it.
+
+    Attributes:
+        rows: Reads that see this transaction's own writes.
+        now: Its one point in time, microseconds.
+        entries: Log entries so far.
+        touched: State of every note written so far, by id.
+    """
+
+    __slots__ = ("_writer", "entries", "now", "touched")
+
+    def __init__(self, writer: Writer, now: int) -> None:
+        self._writer = writer
+        self.now = now
+        self.entries: list[Entry] = []
+        self.touched: dict[str, Note] = {}
+
+    @property
+    def rows(self) -> Writer:
+        """The shelf's rows as this transaction sees them."""
+        return self._writer
+
+    def create_note(self, note: Note, *, kind: str = "note.created") -> Note:
+        """Add *note* under the next row number and return it as stored."""
+        stored = note._replace(row=self._writer.next_row())
+        self._writer.insert_note(stored)
+        self.log(Entry(kind, stored.nugget, (stored.id,), stored.row))
+        self.touched[stored.id] = stored
+        return stored
+
+    def change_note(self, old: Note, new: Note, *, kind: str = "note.updated") -> Note:
+        """Replace *old* by *new* if they differ; return what stands now, with rev and time moved on."""
+        before = changed_fields(old, new)
+        if not before:
+            return old
+        stored = new._replace(rev=old.rev + 1, updated_at=self.now)
+        self._writer.update_note(stored)
+        self.log(Entry(kind, stored.nugget, (stored.id,), stored.row, before))
+        self.touched[stored.id] = stored
+        return stored
+
+    def hide(self, note: Note) -> Note:
+        """Take a note out of sight."""
+        return self.change_note(note, note._replace(archived_at=self.now), kind="note.hidden")
+
+    def restore(self, note: Note) -> Note:
+        """Bring a hidden note back."""
+        return self.change_note(note, note._replace(archived_at=None), kind="note.restored")
+
+    def put_link(self, link: Link, nugget: str) -> bool:
+        """Add *link*, or refresh an existing one that says something else; return whether it is new."""
+        old = self._writer.link(link.source, link.target, link.relation)
+        if old is not None:
+            merged = link._replace(
+                created_at=old.created_at,
+                reason=link.reason or old.reason,
+                valid_from=old.valid_from if link.valid_from is None else link.valid_from,
+                valid_to=old.valid_to if link.valid_to is None else link.valid_to,
+            )
+            if merged == old:
+                return False
+            link = merged
+        self._writer.put_link(link)
+        before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
+        self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
+        return old is None
+
+    def delete_link(self, link: Link, nugget: str) -> None:
+        """Remove *link*."""
+        self._writer.delete_link(link)
+        self.log(Entry("link.removed", nugget, (link.source, link.target), None, {"link": list(link)}))
+
+    def create_nugget(self, nugget: Nugget) -> None:
+        """Add a nugget."""
+        self._writer.put_nugget(nugget)
+        self.log(Entry("nugget.created", nugget.name, ()))
+
+    def log(self, entry: Entry) -> None:
+        """Put one change on record."""
+        self.entries.append(entry)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Notes touched so far."""
+        return tuple(self.touched)

@@ -1,0 +1,9 @@
+"""What can be done with the memory: one function per method, found by its name.
+
+Importing this package registers all of them.
+"""
+
+from shelfd.memory.usecases import links, notes, nuggets, recall, remember, shelves
+from shelfd.memory.usecases.registry import USE_CASES
+
+__all__ = ["USE_CASES", "links", "notes", "nuggets", "recall", "remember", "shelves"]

@@ -1,0 +1,246 @@
+"""Use cases on single notes: forget, get, edit, list, hide, restore, history, revert."""
+
+from typing import Any, cast
+
+from shelfd.memory import cursor
+from shelfd.memory.call import Call
+from shelfd.memory.composing import DAY_MICROS, checked_size, ensure_nugget, get_note
+from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, RevisionConflict
+from shelfd.memory.history import KEPT_BY_REVERT, at_rev, versions
+from shelfd.memory.inference import clamp, default_confidence
+from shelfd.memory.note import Note, fold_key
+from shelfd.memory.ports import NoteFilter
+from shelfd.memory.render import NoteRenderer, change_view
+from shelfd.memory.shelf import Changed, Outcome, Shelf
+from shelfd.memory.text import render_fields, tidy_content
+from shelfd.memory.transaction import Transaction
+from shelfd.memory.usecases.nuggets import existing_nugget
+from shelfd.memory.usecases.registry import change, read
+from shelfd.memory.usecases.remember import show_note
+from shelfd.protocol import Limits, from_micros
+from shelfd.protocol.methods.notes import (
+    ForgetParams,
+    NoteEditParams,
+    NoteGetParams,
+    NoteHistoryParams,
+    NoteIdParams,
+    NoteListParams,
+    NoteMetadata,
+    NoteRevertParams,
+)
+
+DEFAULT_NUGGET = "memory"
+
+
+@change("forget")
+def forget(tx: Transaction, params: ForgetParams, _call: Call) -> Outcome:
+    """Hide a note by id, or a fact by nugget and key."""
+    if params.id is not None:
+        note: Note | None = get_note(tx, params.id)
+    else:
+        note = tx.rows.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
+    if note is None or note.hidden:
+        return {"forgotten": [], "still_in": []}
+    tx.hide(note)
+    return {"forgotten": [note.id], "still_in": []}
+
+
+@read("note.get")
+def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
+    """Return one note; looking at it is no hit."""
+    note = _existing(shelf, params.id)
+    shelf.touch(note)
+    links = shelf.view.links_from([note.id])
+    return {"note": NoteRenderer(shelf.view, shelf.usage.of([note]), links, full=params.full)(note)}
+
+
+def _existing(shelf: Shelf, note_id: str) -> Note:
+    note = shelf.view.note(note_id)
+    if note is None:
+        raise NoteNotFound(note_id)
+    return note
+
+
+def _show_changed(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
+    return {"note": show_note(shelf, changed, changed.outcome["id"]), "changed": changed.outcome["changed"]}
+
+
+@change("note.hide", render=_show_changed)
+def hide(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
+    """Take a note out of sight; twice is fine."""
+    note = get_note(tx, params.id)
+    if not note.hidden:
+        tx.hide(note)
+    return {"id": note.id, "changed": not note.hidden}
+
+
+@change("note.restore", render=_show_changed)
+def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
+    """Bring a hidden note back, its nugget too if that is gone."""
+    note = get_note(tx, params.id)
+    if note.hidden:
+        ensure_nugget(tx, note.nugget)
+        tx.restore(note)
+    return {"id": note.id, "changed": note.hidden}
+
+
+@change("note.edit", render=_show_changed)
+def edit(tx: Transaction, params: NoteEditParams, call: Call) -> Outcome:
+    """Change parts of a note; an edit that changes nothing leaves no trace."""
+    old = get_note(tx, params.id)
+    if params.if_rev is not None and params.if_rev != old.rev:
+        raise RevisionConflict(old.id, expected=params.if_rev, actual=old.rev)
+    new = _edited(old, params, tx.now, call.limits)
+    kind = "note.updated"
+    if old.hidden != new.hidden:
+        kind = "note.hidden" if new.hidden else "note.restored"
+        if not new.hidden:
+            ensure_nugget(tx, new.nugget)
+    stored = tx.change_note(old, new, kind=kind)
+    return {"id": stored.id, "changed": stored is not old}
+
+
+def _edited(old: Note, params: NoteEditParams, now: int, limits: Limits) -> Note:
+    changes: dict[str, Any] = {}
+    extra = dict(old.extra)
+    _edit_text(old, params, changes, extra, limits)
+    if params.title is not None and params.title != old.title:
+        if old.kind == "fact":
+            if not params.title:
+                raise InvalidParams("title: a fact's title is its key and cannot be empty", field="title")
+            changes["key"] = fold_key(params.title)
+        changes["title"] = params.title
+    if params.aliases is not None:
+        extra["aliases"] = params.aliases
+    if params.pinned is not None:
+        changes["pinned"] = params.pinned
+    if params.hidden is not None and params.hidden != old.hidden:
+        changes["archived_at"] = now if params.hidden else None
+    if params.metadata is not None:
+        _edit_metadata(old, params.metadata, changes, extra)
+    new = old._replace(**changes, extra={name: value for name, value in extra.items() if value not in (None, [], {})})
+    return new._replace(tags=_edited_tags(new, params, limits))
+
+
+def _edit_text(
+    old: Note, params: NoteEditParams, changes: dict[str, Any], extra: dict[str, Any], limits: Limits
+) -> None:
+    fields = {**extra.get("fields", {}), **params.set_fields}
+    for name in params.clear_fields:
+        fields.pop(name, None)
+    content = old.content
+    if params.content is not None:
+        content = tidy_content(params.content)
+        extra.pop("rendered", None)
+    elif isinstance(params.set_fields.get("summary"), str):
+        content = tidy_content(params.set_fields["summary"])
+        extra.pop("rendered", None)
+    elif extra.get("rendered"):
+        content = checked_size(render_fields(fields), limits)
+    if not content.strip():
+        raise InvalidParams("content: is empty or blank", field="content")
+    if "summary" in fields:
+        fields["summary"] = content
+    extra["fields"] = fields
+    changes["content"] = content
+
+
+def _edit_metadata(old: Note, given: NoteMetadata, changes: dict[str, Any], extra: dict[str, Any]) -> None:
+    for name in given.model_fields_set:
+        value = getattr(given, name)
+        if name in ("source_ref", "ttl_days"):
+            extra[name] = value
+        elif value is not None or name in ("author", "occurred_at", "valid_from", "valid_to"):
+            changes[name] = value
+    if "ttl_days" in given.model_fields_set:
+        days = given.ttl_days
+        changes["expires_at"] = None if days is None else old.created_at + days * DAY_MICROS
+    if given.confidence is not None:
+        changes["confidence"] = clamp(given.confidence)
+    elif given.source is not None:
+        changes["confidence"] = default_confidence(given.source)
+
+
+def _edited_tags(new: Note, params: NoteEditParams, limits: Limits) -> tuple[str, ...]:
+    wanted = new.tags if params.tags is None else tuple(params.tags)
+    removed = set(params.remove_tags)
+    tags = tuple(dict.fromkeys(tag for tag in (*wanted, *params.add_tags) if tag not in removed))
+    own = tuple(tag for tag in tags if tag not in new.system_tags)
+    if len(own) > limits.tags_count:
+        limit = limits.tags_count
+        raise InvalidParams(f"tags: a note has at most {limit} own tags", field="tags", limit=limit)
+    return own
+
+
+@read("note.list")
+def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[str, Any]:
+    """Return a page of notes in the order asked for."""
+    if params.nugget is not None:
+        existing_nugget(shelf, params.nugget)
+    wanted = NoteFilter(
+        nugget=params.nugget,
+        kind=params.kind,
+        include_hidden=params.include_hidden,
+        include_superseded=params.include_superseded,
+        subject=params.subject,
+        scope=params.scope,
+        type=params.type,
+        stability=params.stability,
+        tags=tuple(params.tags),
+        needs_review=params.needs_review,
+    )
+    position = cursor.decode_numbers(params.cursor, 2)
+    after = None if position is None else (position[0], position[1])
+    notes = shelf.view.list_notes(
+        wanted, order=params.order, descending=params.desc, after=after, limit=params.limit + 1
+    )
+    page = notes[: params.limit]
+    renderer = NoteRenderer(
+        shelf.view, shelf.usage.of(page), shelf.view.links_from([note.id for note in page]), full=False
+    )
+    result: dict[str, Any] = {"notes": [renderer(note) for note in page], "total": shelf.view.count_notes(wanted)}
+    if len(notes) > params.limit:
+        result["next_cursor"] = cursor.encode(getattr(page[-1], params.order), page[-1].row)
+    return result
+
+
+@read("note.history")
+def history(shelf: Shelf, params: NoteHistoryParams, _call: Call) -> dict[str, Any]:
+    """Return the versions of a note, oldest first."""
+    note = _existing(shelf, params.id)
+    position = cursor.decode_numbers(params.cursor, 1)
+    since = position[0] if position else 0
+    found = versions(note, shelf.view.note_log(note.row))
+    page = [item for item in found if item[1].seq > since][: params.limit + 1]
+    result: dict[str, Any] = {
+        "versions": [
+            {
+                "rev": rev,
+                "seq": row.seq,
+                "at": from_micros(row.at),
+                "principal": row.origin.principal,
+                "kind": row.kind,
+                "change": change_view(values),
+            }
+            for rev, row, values in page[: params.limit]
+        ]
+    }
+    if len(page) > params.limit:
+        result["next_cursor"] = cursor.encode(page[params.limit - 1][1].seq)
+    return result
+
+
+@change("note.revert", render=_show_changed)
+def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
+    """Give a note what it said at an earlier rev, as a new rev."""
+    note = get_note(tx, params.id)
+    then = at_rev(note, reversed(tx.rows.note_log(note.row)), params.rev)
+    if then is None:
+        raise NotFound(f"the note has no rev {params.rev}; it is at rev {note.rev}", id=note.id, field="rev")
+    kept = {name: getattr(note, name) for name in KEPT_BY_REVERT}
+    new = then._replace(**kept)
+    kind = "note.updated"
+    if new.hidden != note.hidden:
+        kind = "note.hidden" if new.hidden else "note.restored"
+    stored = tx.change_note(note, new, kind=kind)
+    return {"id": stored.id, "changed": stored is not note}

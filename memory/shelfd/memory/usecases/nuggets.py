@@ -1,0 +1,160 @@
+"""Use cases on nuggets."""
+
+from typing import Any
+
+from shelfd.memory import cursor
+from shelfd.memory.call import Call
+from shelfd.memory.errors import DuplicateNugget, NuggetNotFound
+from shelfd.memory.log import Entry
+from shelfd.memory.note import Nugget
+from shelfd.memory.ports import NoteFilter
+from shelfd.memory.render import nugget_view
+from shelfd.memory.shelf import Changed, Outcome, Shelf
+from shelfd.memory.transaction import Transaction
+from shelfd.memory.usecases.registry import change, read
+from shelfd.protocol import PageParams
+from shelfd.protocol.methods.nuggets import (
+    NuggetCreateParams,
+    NuggetFactsParams,
+    NuggetParams,
+    NuggetReadParams,
+    NuggetRemoveParams,
+    NuggetRenameParams,
+)
+
+_PAGE = 1000
+
+
+def existing_nugget(shelf: Shelf, name: str) -> Nugget:
+    """Return a nugget that must exist.
+
+    Raises:
+        NuggetNotFound: If it does not.
+    """
+    nugget = shelf.view.nugget(name)
+    if nugget is None:
+        raise NuggetNotFound(name)
+    return nugget
+
+
+def _nugget(tx: Transaction, name: str) -> Nugget:
+    nugget = tx.rows.nugget(name)
+    if nugget is None:
+        raise NuggetNotFound(name)
+    return nugget
+
+
+def _show(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
+    return _status(shelf, existing_nugget(shelf, changed.outcome["name"]))
+
+
+def _status(shelf: Shelf, nugget: Nugget) -> dict[str, Any]:
+    return nugget_view(nugget, shelf.view.nugget_counts(nugget.name))
+
+
+@change("nugget.create", render=_show)
+def create(tx: Transaction, params: NuggetCreateParams, _call: Call) -> Outcome:
+    """Make a nugget."""
+    if tx.rows.nugget(params.name) is not None:
+        raise DuplicateNugget(params.name)
+    tx.create_nugget(
+        Nugget(
+            params.name,
+            dimension=params.dimension,
+            banks=params.banks,
+            ensembles=params.ensembles,
+            max_facts=params.max_facts,
+            ttl_days=params.ttl_days,
+            created_at=tx.now,
+        )
+    )
+    return {"name": params.name}
+
+
+@read("nugget.list")
+def list_nuggets(shelf: Shelf, params: PageParams, _call: Call) -> dict[str, Any]:
+    """Return a page of nuggets by name."""
+    found = shelf.view.list_nuggets(after=cursor.decode_text(params.cursor) or "", limit=params.limit + 1)
+    result: dict[str, Any] = {"nuggets": [_status(shelf, nugget) for nugget in found[: params.limit]]}
+    if len(found) > params.limit:
+        result["next_cursor"] = cursor.encode(found[params.limit - 1].name)
+    return result
+
+
+@read("nugget.status")
+def status(shelf: Shelf, params: NuggetReadParams, _call: Call) -> dict[str, Any]:
+    """Return what a nugget holds."""
+    return _status(shelf, existing_nugget(shelf, params.name))
+
+
+@read("nugget.facts")
+def facts(shelf: Shelf, params: NuggetFactsParams, _call: Call) -> dict[str, Any]:
+    """Return the visible facts of a nugget in the order they were first given."""
+    existing_nugget(shelf, params.name)
+    position = cursor.decode_numbers(params.cursor, 1)
+    after = None if position is None else (position[0], position[0])
+    wanted = NoteFilter(nugget=params.name, kind="fact", include_superseded=False)
+    found = shelf.view.list_notes(wanted, order="row", descending=False, after=after, limit=params.limit + 1)
+    page = found[: params.limit]
+    usage = shelf.usage.of(page)
+    shown = [
+        {
+            "key": note.title,
+            "value": note.content,
+            "hits": usage[note.row].hits if note.row in usage else 0,
+            "note_id": note.id,
+        }
+        for note in page
+    ]
+    result: dict[str, Any] = {"facts": shown}
+    if len(found) > params.limit:
+        result["next_cursor"] = cursor.encode(page[-1].row)
+    return result
+
+
+def _hide_all(tx: Transaction, nugget: str) -> int:
+    hidden = 0
+    after: tuple[int, int] | None = None
+    while notes := tx.rows.list_notes(
+        NoteFilter(nugget=nugget), order="row", descending=False, after=after, limit=_PAGE
+    ):
+        for note in notes:
+            tx.hide(note)
+        hidden += len(notes)
+        after = (notes[-1].row, notes[-1].row)
+    return hidden
+
+
+@change("nugget.clear")
+def clear(tx: Transaction, params: NuggetParams, _call: Call) -> Outcome:
+    """Hide every note of a nugget."""
+    _nugget(tx, params.name)
+    return {"hidden": _hide_all(tx, params.name)}
+
+
+@change("nugget.rename", render=_show)
+def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
+    """Give a nugget another name; ids of its notes stay."""
+    _nugget(tx, params.name)
+    if params.new_name == params.name:
+        return {"name": params.name}
+    if tx.rows.nugget(params.new_name) is not None:
+        raise DuplicateNugget(params.new_name)
+    tx.rows.rename_nugget(params.name, params.new_name)
+    tx.log(Entry("nugget.renamed", params.new_name, (), None, {"old_name": params.name, "new_name": params.new_name}))
+    after: tuple[int, int] | None = None
+    everything = NoteFilter(nugget=params.new_name, include_hidden=True)
+    while notes := tx.rows.list_notes(everything, order="row", descending=False, after=after, limit=_PAGE):
+        tx.touched.update((note.id, note) for note in notes)  # recall files them under the new name
+        after = (notes[-1].row, notes[-1].row)
+    return {"name": params.new_name}
+
+
+@change("nugget.remove")
+def remove(tx: Transaction, params: NuggetRemoveParams, _call: Call) -> Outcome:
+    """Hide a nugget's notes and drop its name; restoring a note brings the nugget back."""
+    nugget = _nugget(tx, params.name)
+    hidden = _hide_all(tx, params.name)
+    tx.rows.delete_nugget(params.name)
+    tx.log(Entry("nugget.removed", params.name, (), None, {"options": list(nugget)}))
+    return {"removed": params.name, "hidden": hidden}

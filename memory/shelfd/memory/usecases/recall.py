@@ -1,0 +1,255 @@
+"""Use cases that find: recall and get_context."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shelfd.memory.call import Call
+from shelfd.memory.errors import NoEmbedder
+from shelfd.memory.indexing import admits
+from shelfd.memory.note import Link, Note, fold_key
+from shelfd.memory.recall import Filters
+from shelfd.memory.render import NoteRenderer
+from shelfd.memory.shelf import Shelf
+from shelfd.memory.text import cut, first_sentence
+from shelfd.memory.usecases.nuggets import existing_nugget
+from shelfd.memory.usecases.registry import read
+from shelfd.protocol import from_micros
+from shelfd.protocol.methods.recall import GetContextParams, RecallParams
+
+_MICROSECOND = timedelta(microseconds=1)
+#: A linked note competes with this share of the score of the result that links to it.
+_LINK_SHARE = 0.5
+_CHARACTERS_PER_TOKEN = 4
+
+_INTENTS = (
+    (
+        "temporal",
+        re.compile(r"\b(when|how long|what (year|month|date|day|time)|since|before|after|last|ago)\b", re.IGNORECASE),
+    ),
+    ("causal", re.compile(r"\b(why|because|cause[sd]?|reason|led to|result(ed|s)? in)\b", re.IGNORECASE)),
+    (
+        "relational",
+        re.compile(
+            r"\b(relate[sd]?|relationship|connect(ed|ion|s)?|between|friends? of|works? (with|for))\b", re.IGNORECASE
+        ),
+    ),
+    (
+        "exploratory",
+        re.compile(
+            r"\b(tell me|overview|everything|anything|summar(y|ize|ise)|what do (we|you|i) know)\b", re.IGNORECASE
+        ),
+    ),
+)
+
+
+@dataclass(slots=True)
+class Found:
+    """A note on its way into a recall reply."""
+
+    note: Note
+    score: float
+    via: str | None = None
+    signals: dict[str, float] = field(default_factory=dict)
+
+
+def intent_of(query: str) -> str:
+    """Return what kind of question *query* is; ``factual`` when nothing says otherwise."""
+    return next((name for name, pattern in _INTENTS if pattern.search(query)), "factual")
+
+
+@read("recall")
+def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    """Return the notes that fit a query, best first, and the fact whose key it is."""
+    started = shelf.clock.monotonic()
+    if params.mode in ("dense", "hybrid"):
+        raise NoEmbedder
+    if params.nugget is not None:
+        existing_nugget(shelf, params.nugget)
+    filters = _filters(shelf, params)
+    exact = _exact(shelf, params, filters)
+    found = _search(shelf, params, filters, exact)
+    if params.count_hits:
+        shelf.record_use([item.note for item in found], session_id=_session(shelf, params, call))
+    shelf.retrievals += 1
+    result: dict[str, Any] = {
+        "results": _hits(shelf, params, found),
+        "intent": intent_of(params.query),
+        "abstained": not found,
+        "mode": "lexical" if params.mode == "auto" else params.mode,
+        "index": shelf.index_state(),
+    }
+    if exact is not None:
+        result["answer"] = {
+            "found": True,
+            "value": exact.content,
+            "key": exact.title,
+            "confidence": 1.0,
+            "margin": 1.0,
+            "nugget": exact.nugget,
+            "note_id": exact.id,
+        }
+    result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
+    return result
+
+
+def _filters(shelf: Shelf, params: RecallParams) -> Filters:
+    now = shelf.clock.now()
+    return Filters(
+        nugget=params.nugget,
+        domain=params.domain,
+        scope=params.scope,
+        type=params.type,
+        subject=params.subject,
+        author=params.author,
+        tags=tuple(params.tags),
+        session=params.session_id,
+        include_hidden=params.include_hidden,
+        include_superseded=not params.exclude_superseded,
+        include_expired=params.include_expired,
+        now=now,
+        since=None if params.max_age is None else now - params.max_age // _MICROSECOND,
+    )
+
+
+def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) -> str | None:
+    """The session a hit counts for: the caller's, none if it said null, else one per principal and day."""
+    if "session_id" in params.model_fields_set:
+        return params.session_id
+    today = datetime.fromtimestamp(shelf.clock.now() / 1e6, tz=UTC).astimezone(shelf.settings.timezone).date()
+    return f"auto:{call.principal}:{today.isoformat()}"
+
+
+def _exact(shelf: Shelf, params: RecallParams, filters: Filters) -> Note | None:
+    """The fact whose key is the query; of several nuggets' the one written last."""
+    key = fold_key(" ".join(params.query.split()))
+    if params.nugget is not None:
+        fact = shelf.view.fact(params.nugget, key)
+        facts = [fact] if fact is not None else []
+    else:
+        facts = shelf.view.facts_by_key(key)
+    admitted = [fact for fact in facts if admits(filters, fact)]
+    return max(admitted, key=lambda fact: (fact.updated_at, fact.row), default=None)
+
+
+def _search(shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | None) -> list[Found]:
+    ranking = shelf.index.search(params.query, filters, params.k, explain=params.explain)
+    notes = shelf.view.notes([hit.id for hit in ranking.hits])
+    found = [
+        Found(notes[hit.id], hit.score, None, hit.signals)
+        for hit in ranking.hits
+        # The index may be a moment behind the rows; what the rows no longer admit is not shown.
+        if hit.id in notes and admits(filters, notes[hit.id])
+    ]
+    if exact is not None:
+        found = [Found(exact, 1.0, None, {"key": 1.0}), *(item for item in found if item.note.id != exact.id)]
+    if params.include_links:
+        found = _with_linked(shelf, found, filters, params.k)
+    found = found[: params.k]
+    if params.min_score is not None:
+        found = [item for item in found if item.score >= params.min_score]
+    return found
+
+
+def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int) -> list[Found]:
+    """Let the notes that results link to compete for a place."""
+    links = shelf.view.links_from([item.note.id for item in found])
+    if not any(links.values()):
+        return found
+    here = {item.note.id for item in found}
+    offers: dict[str, tuple[float, str]] = {}
+    for item in found:
+        for link in links.get(item.note.id, ()):
+            if link.target not in here and item.score * _LINK_SHARE > offers.get(link.target, (0.0, ""))[0]:
+                offers[link.target] = (item.score * _LINK_SHARE, item.note.id)
+    best = sorted(offers, key=lambda target: (-offers[target][0], target))[: 4 * k]
+    notes = shelf.view.notes(best)
+    linked = [
+        Found(notes[target], offers[target][0], offers[target][1], {"link": offers[target][0]})
+        for target in best
+        if target in notes and admits(filters, notes[target])
+    ]
+    return sorted([*found, *linked], key=lambda item: -item.score)
+
+
+def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[dict[str, Any]]:
+    notes = [item.note for item in found]
+    links: dict[str, list[Link]] = shelf.view.links_from([note.id for note in notes])
+    renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=params.full)
+    hits = []
+    for item in found:
+        score = round(item.score, 6)
+        hit: dict[str, Any] = {
+            "note": renderer(item.note, params.max_content_chars),
+            "score": score,
+            "vector_score": 0.0,
+            "text_score": score,
+        }
+        if item.via is not None:
+            hit["via"] = item.via
+        if params.explain:
+            hit["signals"] = {name: round(value, 6) for name, value in item.signals.items()}
+        hits.append(hit)
+    return hits
+
+
+@read("get_context")
+def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str, Any]:
+    """Return recalled notes as text for a prompt, within a budget of tokens."""
+    if params.nugget is not None:
+        existing_nugget(shelf, params.nugget)
+    query = RecallParams.model_construct(
+        query=params.query,
+        nugget=params.nugget,
+        domain=params.domain,
+        k=params.k,
+        session_id=params.session_id,
+    )
+    filters = _filters(shelf, query)
+    found = _search(shelf, query, filters, _exact(shelf, query, filters))
+    budget = params.token_budget * _CHARACTERS_PER_TOKEN
+    entries, used = _entries(shelf, found, params.content_chars, budget)
+    if params.record:
+        shelf.record_use(used, session_id=_session(shelf, params, call))
+    shelf.retrievals += 1
+    text = "\n\n".join([_heading(len(entries)), *entries]) if entries else _nothing(budget)
+    return {
+        "text": text,
+        "notes": [note.id for note in used],
+        "tokens": -(-len(text) // _CHARACTERS_PER_TOKEN),
+        "truncated": len(entries) < len(found),
+    }
+
+
+def _heading(count: int) -> str:
+    return f"## Relevant Memories ({count} notes)"
+
+
+def _nothing(budget: int) -> str:
+    return "No relevant memories found."[:budget]
+
+
+def _entries(shelf: Shelf, found: Sequence[Found], content_chars: int, budget: int) -> tuple[list[str], list[Note]]:
+    """Whole entries, best first, as many as fit; a later, shorter one may fit where a longer one did not."""
+    links = shelf.view.links_from([item.note.id for item in found])
+    left = budget - len(_heading(len(found)))
+    entries: list[str] = []
+    used: list[Note] = []
+    for item in found:
+        note = item.note
+        content = note.content if content_chars == 0 else cut(note.content, content_chars)
+        day = from_micros(note.when)[:10]
+        lines = [f"### [{len(entries) + 1}] {note.id} (confidence: {note.confidence:.2f}, {day})"]
+        if (context := first_sentence(note.content)) != content:
+            lines.append(f"Context: {context}")
+        lines.append(f"Content: {content}")
+        if related := [link.target for link in links.get(note.id, ())]:
+            lines.append(f"Related: {', '.join(dict.fromkeys(related))}")
+        entry = "\n".join(lines)
+        if len(entry) + 2 <= left:
+            left -= len(entry) + 2
+            entries.append(entry)
+            used.append(note)
+    return entries, used

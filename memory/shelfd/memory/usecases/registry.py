@@ -1,0 +1,87 @@
+"""How a use case becomes a method: a decorator each for changes, reads and what concerns the daemon as a whole."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from shelfd.memory.call import Call
+from shelfd.memory.shelf import Changed, Outcome, Shelf
+from shelfd.memory.transaction import Transaction
+from shelfd.protocol import Params
+
+if TYPE_CHECKING:
+    from shelfd.memory.service import Service
+
+P = TypeVar("P", bound=Params)
+UseCase = Callable[["Service", Call], Awaitable[dict[str, Any]]]
+Render = Callable[[Shelf, Changed, Call], dict[str, Any]]
+
+#: Every use case by the name of its method.
+USE_CASES: dict[str, UseCase] = {}
+
+
+def outcome_is_result(_shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
+    """Answer with what the change's function returned."""
+    return dict(changed.outcome)
+
+
+def change(
+    name: str, *, render: Render = outcome_is_result
+) -> Callable[[Callable[[Transaction, P, Call], Outcome]], Callable[[Transaction, P, Call], Outcome]]:
+    """Make a function the change called *name*.
+
+    The function runs in the store's transaction, maybe on its thread, and returns the outcome: ids and status,
+    small and JSON-like, for that is what a repeated request is answered from. *render* makes the result of it,
+    on the event loop, once the change is durable.
+    """
+
+    def register(apply: Callable[[Transaction, P, Call], Outcome]) -> Callable[[Transaction, P, Call], Outcome]:
+        async def run(service: "Service", call: Call) -> dict[str, Any]:
+            shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
+            shelf.in_use += 1
+            try:
+                changed = await shelf.change(call, apply)
+                result = render(shelf, changed, call)
+            finally:
+                shelf.in_use -= 1
+            if changed.replayed:
+                result["replayed"] = True
+            return result
+
+        USE_CASES[name] = run
+        return apply
+
+    return register
+
+
+def read(
+    name: str,
+) -> Callable[[Callable[[Shelf, P, Call], dict[str, Any]]], Callable[[Shelf, P, Call], dict[str, Any]]]:
+    """Make a function the read called *name*; it runs once the shelf has reached ``min_seq``."""
+
+    def register(get: Callable[[Shelf, P, Call], dict[str, Any]]) -> Callable[[Shelf, P, Call], dict[str, Any]]:
+        async def run(service: "Service", call: Call) -> dict[str, Any]:
+            shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
+            shelf.in_use += 1
+            try:
+                await shelf.reach(getattr(call.params, "min_seq", None))
+                return get(shelf, call.params, call)  # type: ignore[arg-type]
+            finally:
+                shelf.in_use -= 1
+
+        USE_CASES[name] = run
+        return get
+
+    return register
+
+
+def whole(name: str) -> Callable[[UseCase], UseCase]:
+    """Make a coroutine function the method called *name*; it gets the service and sees to everything itself."""
+
+    def register(use_case: UseCase) -> UseCase:
+        USE_CASES[name] = use_case
+        return use_case
+
+    return register
+
+
+__all__ = ["USE_CASES", "Changed", "Outcome", "change", "outcome_is_result", "read", "whole"]

@@ -1,0 +1,108 @@
+"""Use cases on whole shelves: create, list, drop, check, log, stats, events."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from shelfd.memory import cursor
+from shelfd.memory.call import Call
+from shelfd.memory.errors import InvalidParams
+from shelfd.memory.render import log_view
+from shelfd.memory.shelf import Shelf
+from shelfd.memory.usecases.registry import read, whole
+from shelfd.protocol import ReadParams
+from shelfd.protocol.methods.events import EventsSinceParams
+from shelfd.protocol.methods.shelves import ShelfCreateParams, ShelfDropParams, ShelfLogParams
+
+if TYPE_CHECKING:
+    from shelfd.memory.service import Service
+
+
+@whole("shelf.create")
+async def create(service: "Service", call: Call) -> dict[str, Any]:
+    """Make a shelf that belongs to the caller."""
+    params = cast("ShelfCreateParams", call.params)
+    call.ticket.start()
+    await service.shelves.create(params.shelf, owner=call.principal)
+    return {"shelf": params.shelf}
+
+
+@whole("shelf.list")
+async def list_shelves(service: "Service", call: Call) -> dict[str, Any]:
+    """Return the shelves the caller may read."""
+    shelves = service.shelves
+    return {
+        "shelves": [
+            {"shelf": name, "owner": shelves.owner(name) or "", "state": shelves.state(name)}
+            for name in shelves.names()
+            if service.access.may(call.principal, name, "read")
+        ]
+    }
+
+
+@whole("shelf.drop")
+async def drop(service: "Service", call: Call) -> dict[str, Any]:
+    """Remove a shelf and its files for good."""
+    params = cast("ShelfDropParams", call.params)
+    if params.confirm != params.shelf:
+        raise InvalidParams("confirm: repeat the shelf's name to drop it", field="confirm")
+    call.ticket.start()
+    await service.shelves.drop(params.shelf)
+    return {"dropped": params.shelf}
+
+
+@whole("shelf.check")
+async def check(service: "Service", call: Call) -> dict[str, Any]:
+    """Check a shelf in full: its file, its cross references, and that recall knows every note."""
+    shelf = await service.shelf(cast("Any", call.params).shelf)
+    shelf.in_use += 1
+    try:
+        problems = await shelf.store.check(full=True)
+        await shelf.reach(None)
+        notes = shelf.view.counts().notes
+        state = shelf.index_state()["state"]
+        if state == "ready" and len(shelf.index) != notes:
+            problems.append(f"recall knows {len(shelf.index)} of {notes} notes; restart the daemon to index them anew")
+        return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.last_seq}
+    finally:
+        shelf.in_use -= 1
+
+
+@read("shelf.log")
+def change_log(shelf: Shelf, params: ShelfLogParams, _call: Call) -> dict[str, Any]:
+    """Return changes in order."""
+    position = cursor.decode_numbers(params.cursor, 1)
+    since = position[0] if position else params.since_seq
+    rows = shelf.view.log(since_seq=since, limit=params.limit + 1)
+    page = rows[: params.limit]
+    result: dict[str, Any] = {"log": [log_view(row) for row in page], "last_seq": shelf.view.last_seq}
+    if len(rows) > params.limit:
+        result["next_cursor"] = cursor.encode(page[-1].seq)
+    return result
+
+
+@read("events.since")
+def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> dict[str, Any]:
+    """Return events that already happened; ``last_seq`` is where to go on."""
+    events, last_seq = shelf.events(params.seq, params.limit, lambda _type, _nugget: True)
+    previous = params.seq
+    for event in events:
+        event["prev_seq"], previous = previous, event["seq"]
+    return {"events": events, "last_seq": last_seq}
+
+
+@read("get_stats")
+def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
+    """Return counts of the shelf."""
+    counts = shelf.view.counts()
+    return {
+        "notes_created": shelf.notes_created,
+        "retrievals": shelf.retrievals,
+        "entity_index_hits": 0,
+        "total_notes": counts.notes,
+        "total_facts": counts.facts,
+        "hidden_notes": counts.hidden,
+        "superseded_notes": counts.superseded,
+        "nuggets": counts.nuggets,
+        "links": counts.links,
+        "last_seq": shelf.view.last_seq,
+        "entity_index": {},
+    }

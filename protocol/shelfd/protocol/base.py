@@ -1,0 +1,293 @@
+"""The base of all params and the field types they share.
+
+Every model accepts the camelCase spelling of its names on input (``nuggetName`` for ``nugget_name``); both
+spellings at once are refused. Sizes in bytes and counts are checked against the configured
+:class:`~shelfd.protocol.limits.Limits`, which travel as pydantic's validation context.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from math import isfinite
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.alias_generators import to_snake
+from pydantic_core import PydanticCustomError, to_json
+
+from shelfd.protocol.limits import LIST_LIMIT, MAX_INTEGER, NUGGET_NAME, SHELF_NAME, TOKEN_CHARACTERS, Limits
+
+_DEFAULT_LIMITS = Limits()
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
+_NUGGET = re.compile(NUGGET_NAME)
+
+
+class Wire(BaseModel):
+    """A model of something a caller sends: strict types, no unknown names, either spelling."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    _names: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:  # noqa: ANN401
+        cls._names = frozenset(cls.model_fields)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_camel_case(cls, data: Any) -> Any:  # noqa: ANN401
+        if not isinstance(data, dict) or data.keys() <= cls._names:
+            return data
+        renamed: dict[Any, Any] = {}
+        for name, value in data.items():
+            snake = to_snake(name) if isinstance(name, str) and name not in cls._names else name
+            if snake not in cls._names:
+                snake = name
+            if snake in renamed:
+                raise between_params(snake, f"{snake} is given in both spellings")
+            renamed[snake] = value
+        return renamed
+
+
+def limits_of(info: ValidationInfo) -> Limits:
+    """Return the limits this validation runs under."""
+    return info.context if isinstance(info.context, Limits) else _DEFAULT_LIMITS
+
+
+def max_bytes(limit_name: str) -> AfterValidator:
+    """Refuse text whose UTF-8 form is longer than the limit called *limit_name*."""
+
+    def check(value: str, info: ValidationInfo) -> str:
+        limit: int = getattr(limits_of(info), limit_name)
+        # A character takes at most four bytes: most text need not be encoded to be known short enough.
+        if len(value) * 4 > limit and len(value.encode()) > limit:
+            raise PydanticCustomError("too_large", "is larger than {limit} bytes", {"limit": limit})
+        return value
+
+    return AfterValidator(check)
+
+
+def max_count(limit_name: str) -> AfterValidator:
+    """Refuse a list with more members than the limit called *limit_name*."""
+
+    def check(value: list[Any], info: ValidationInfo) -> list[Any]:
+        limit: int = getattr(limits_of(info), limit_name)
+        if len(value) > limit:
+            raise PydanticCustomError("too_many", "has more than {limit} members", {"limit": limit})
+        return value
+
+    return AfterValidator(check)
+
+
+def not_available(allowed: Callable[[Any], bool], what: str) -> AfterValidator:
+    """Refuse, with reason NOT_AVAILABLE, a value the contract names and this version lacks."""
+
+    def check(value: Any) -> Any:  # noqa: ANN401
+        if not allowed(value):
+            raise PydanticCustomError("not_available", "{what} is not available in this version", {"what": what})
+        return value
+
+    return AfterValidator(check)
+
+
+def between_params(field: str, message: str) -> PydanticCustomError:
+    """Return a complaint about how params go together, to be raised by a model; *field* is the one to change."""
+    return PydanticCustomError("between_params", "{message}", {"message": message, "field": field})
+
+
+def _is_falsy(value: object) -> bool:
+    return not value
+
+
+def _no_control(value: str) -> str:
+    if not value.isprintable() and any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in value):
+        raise PydanticCustomError("control_character", "holds a control character")
+    return value
+
+
+def _one_line(value: str) -> str:
+    return _no_control(" ".join(value.split(" ")) if "  " in value else value).strip()
+
+
+def _not_blank(value: str) -> str:
+    if not value or value.isspace():
+        raise PydanticCustomError("blank", "is empty or blank")
+    return value
+
+
+def _squeezed(value: str) -> str:
+    """Outer blanks off, runs of blanks to one: how titles and keys are kept."""
+    return re.sub(r"\s+", " ", _no_control(value.strip()))
+
+
+def _parse_instant(value: Any) -> Any:  # noqa: ANN401
+    if not isinstance(value, str):
+        raise PydanticCustomError("instant", "is not a time like 2026-01-31T09:00:00Z")
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise PydanticCustomError("instant", "is not a time like 2026-01-31T09:00:00Z") from None
+    if moment.tzinfo is None:
+        raise PydanticCustomError("instant_zone", "is a time without a zone; add Z or an offset like +02:00")
+    return to_micros(moment)
+
+
+def to_micros(moment: datetime) -> int:
+    """Return *moment* as microseconds since 1970 UTC, the form times have inside."""
+    delta = moment - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def from_micros(micros: int) -> str:
+    """Return the RFC 3339 UTC form of *micros*, as it goes over the wire."""
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat().replace("+00:00", "Z")
+
+
+def _parse_span(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise PydanticCustomError("span", "is not a number of seconds or a duration like P7D")
+    try:
+        return _DURATION.validate_python(value, strict=False)
+    except ValueError:
+        raise PydanticCustomError("span", "is not a number of seconds or a duration like P7D") from None
+
+
+def _check_nugget(value: str) -> str:
+    if not _NUGGET.match(value):
+        raise PydanticCustomError(
+            "nugget_name",
+            "is not a nugget name: 1 to {limit} letters, digits, '_', '.', '-', starting with a letter or digit",
+            {"limit": 64},
+        )
+    return unicodedata.normalize("NFKC", value).casefold()
+
+
+def _check_fields(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    limit = limits_of(info).fields_bytes
+    if len(to_json(value)) > limit:
+        raise PydanticCustomError("too_large", "is larger than {limit} bytes", {"limit": limit})
+    _check_numbers(value)
+    return value
+
+
+def _check_numbers(value: object) -> None:
+    match value:
+        case bool():
+            return
+        case int() if abs(value) > MAX_INTEGER:
+            raise PydanticCustomError("integer_range", "holds an integer beyond 2^53", {"limit": MAX_INTEGER})
+        case float() if not isfinite(value):
+            raise PydanticCustomError("finite_number", "holds a number that is not finite")
+        case dict():
+            for member in value.values():
+                _check_numbers(member)
+        case list():
+            for member in value:
+                _check_numbers(member)
+        case _:
+            return
+
+
+def _normal_tag(value: str, info: ValidationInfo) -> str:
+    tag = re.sub(r"\s+", "-", _no_control(value.strip()).lower())
+    limit = limits_of(info).tag_characters
+    if not tag:
+        raise PydanticCustomError("blank", "is empty or blank")
+    if len(tag) > limit:
+        raise PydanticCustomError("too_long", "is longer than {limit} characters", {"limit": limit})
+    return tag
+
+
+#: A time on the wire is RFC 3339 with a zone; inside it is microseconds since 1970 UTC.
+Instant = Annotated[int, BeforeValidator(_parse_instant), WithJsonSchema({"type": "string", "format": "date-time"})]
+#: A span on the wire is a number of seconds or an ISO 8601 duration.
+Span = Annotated[
+    timedelta,
+    BeforeValidator(_parse_span),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "format": "duration"}]}),
+]
+ShelfName = Annotated[str, Field(pattern=SHELF_NAME)]
+NuggetName = Annotated[str, AfterValidator(_check_nugget)]
+Content = Annotated[str, max_bytes("content_bytes"), AfterValidator(_not_blank)]
+Title = Annotated[str, max_bytes("title_bytes"), AfterValidator(_squeezed)]
+Key = Annotated[str, max_bytes("title_bytes"), AfterValidator(_squeezed), AfterValidator(_not_blank)]
+Query = Annotated[str, max_bytes("query_bytes"), AfterValidator(_not_blank)]
+Tag = Annotated[str, AfterValidator(_normal_tag)]
+Tags = Annotated[list[Tag], max_count("tags_count")]
+Aliases = Annotated[list[Key], max_count("aliases_count")]
+Fields = Annotated[dict[str, Any], AfterValidator(_check_fields)]
+Token = Annotated[
+    str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_no_control), AfterValidator(_not_blank)
+]
+Word = Annotated[
+    str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_one_line), AfterValidator(_not_blank)
+]
+NoteId = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_no_control)]
+Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
+Positive = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
+ListLimit = Annotated[int, Field(ge=1, le=LIST_LIMIT)]
+
+Scope = Literal["self", "user", "shared", "project", "session"]
+Source = Literal["explicit_user", "agent_reflection", "tool_observation", "inferred", "system"]
+SourceType = Literal["conversation", "task_output", "ingestion", "observation", "mcp", "report"]
+Stability = Literal["temporary", "durable"]
+Tier = Literal["A", "B", "C"]
+Kind = Literal["fact", "note"]
+
+NoTimeTravel = Annotated[Instant | None, not_available(_is_falsy, "time travel")]
+OnlyFalse = not_available(_is_falsy, "this value")
+
+
+class Params(Wire):
+    """Params every method takes."""
+
+    timeout_ms: Annotated[int, Field(ge=1, le=MAX_INTEGER)] | None = Field(
+        default=None, description="Milliseconds after which the caller no longer wants the request done."
+    )
+
+
+class ShelfParams(Params):
+    """Params of a method that works on one shelf."""
+
+    shelf: ShelfName = "default"
+
+
+class ReadParams(ShelfParams):
+    """Params of a method that reads."""
+
+    min_seq: Count | None = Field(
+        default=None, description="Wait until the answer can know every change up to this sequence number."
+    )
+
+
+class ChangeParams(ShelfParams):
+    """Params of a method that changes something."""
+
+    idempotency_key: Token | None = Field(
+        default=None, description="A repeated request with this key gets the first one's outcome (7 days)."
+    )
+
+
+class PageParams(ReadParams):
+    """Params of a method that lists."""
+
+    limit: ListLimit = 100
+    cursor: Annotated[str, Field(max_length=1024)] | None = None
+
+
+class Result(BaseModel):
+    """Base of everything a method answers with."""
+
+    model_config = ConfigDict(extra="forbid")

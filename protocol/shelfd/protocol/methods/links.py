@@ -1,0 +1,82 @@
+"""Methods on links between notes."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from shelfd.protocol.base import ChangeParams, Instant, NoteId, PageParams, Result, Word, between_params
+from shelfd.protocol.registry import define
+
+Direction = Literal["bidirectional", "outgoing", "incoming"]
+
+
+class LinkUpsertParams(ChangeParams):
+    """Params of ``link.upsert``."""
+
+    source: NoteId
+    target: NoteId
+    relation: Word = "related"
+    reason: Annotated[str, Field(max_length=512)] = ""
+    direction: Direction = "bidirectional"
+    valid_from: Instant | None = None
+    valid_to: Instant | None = None
+
+    @model_validator(mode="after")
+    def _two_notes(self) -> "LinkUpsertParams":
+        if self.source == self.target:
+            raise between_params("target", "source and target are the same note")
+        return self
+
+
+class LinkUpsertResult(Result):
+    """How many directed links are new: 0 to 2."""
+
+    added: int = Field(ge=0, le=2)
+    replayed: bool | None = None
+
+
+class LinkDeleteParams(ChangeParams):
+    """Params of ``link.delete``; without a relation every link between the two goes."""
+
+    source: NoteId
+    target: NoteId
+    relation: Word | None = None
+    direction: Direction = "bidirectional"
+
+
+class LinkDeleteResult(Result):
+    """How many directed links are gone."""
+
+    removed: int
+    replayed: bool | None = None
+
+
+class LinkListParams(PageParams):
+    """Params of ``link.list``."""
+
+    id: NoteId | None = Field(default=None, description="Links that leave or reach this note; all links without it.")
+    relation: Word | None = None
+
+
+class LinkView(Result):
+    """A directed link."""
+
+    source: str
+    target: str
+    relation: str
+    reason: str
+    created_at: str
+    valid_from: str | None = None
+    valid_to: str | None = None
+
+
+class LinkListResult(Result):
+    """A page of links."""
+
+    links: list[LinkView]
+    next_cursor: str | None = None
+
+
+define("link.upsert", LinkUpsertParams, LinkUpsertResult, need="write", summary="Link two notes.")
+define("link.delete", LinkDeleteParams, LinkDeleteResult, need="write", summary="Take links between two notes away.")
+define("link.list", LinkListParams, LinkListResult, need="read", summary="Links of a note, or of the shelf.")

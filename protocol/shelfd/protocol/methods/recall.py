@@ -1,0 +1,126 @@
+"""Methods that find notes: recall and get_context."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from shelfd.protocol.base import (
+    NoTimeTravel,
+    NuggetName,
+    Positive,
+    Query,
+    ReadParams,
+    Result,
+    Scope,
+    Span,
+    Tags,
+    Token,
+    Word,
+    not_available,
+)
+from shelfd.protocol.limits import RECALL_LIMIT
+from shelfd.protocol.note import NoteView
+from shelfd.protocol.registry import define
+
+Mode = Literal["auto", "lexical", "dense", "hybrid", "fhrr", "route"]
+
+
+class RecallParams(ReadParams):
+    """Params of ``recall``."""
+
+    query: Query
+    nugget: NuggetName | None = None
+    domain: Word | None = None
+    scope: Scope | None = None
+    type: Word | None = None
+    subject: Word | None = None
+    author: Word | None = None
+    tags: Tags = Field(default=[], description="Notes that have all of them.")
+    k: Annotated[int, Field(ge=1, le=RECALL_LIMIT)] = 10
+    include_links: bool = Field(default=True, description="Notes linked from results compete for a place.")
+    exclude_superseded: bool = True
+    include_hidden: bool = False
+    include_expired: bool = False
+    session_id: Token | None = Field(default=None, description="Whose hit this is; null counts none.")
+    count_hits: bool = True
+    as_of: NoTimeTravel = None
+    known_at: NoTimeTravel = None
+    max_age: Span | None = Field(default=None, description="Leave out notes older than this.")
+    mode: Annotated[Mode, not_available(lambda mode: mode not in ("fhrr", "route"), "this mode")] = "auto"
+    min_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    max_content_chars: Positive | None = None
+    explain: bool = False
+    full: bool = False
+
+
+class Hit(Result):
+    """One note that recall found."""
+
+    note: NoteView
+    score: float = Field(ge=0, le=1)
+    vector_score: float = Field(ge=0, le=1, description="Share of the dense tier; 0 without one.")
+    text_score: float = Field(ge=0, le=1, description="Share of the lexical tier.")
+    via: str | None = Field(default=None, description="The result whose link led here.")
+    signals: dict[str, float] | None = Field(default=None, description="With explain: parts that add up to the score.")
+
+
+class Answer(Result):
+    """The fact whose key is the query."""
+
+    found: bool
+    value: str
+    key: str
+    confidence: float
+    margin: float
+    nugget: str
+    note_id: str
+
+
+class IndexState(Result):
+    """How far the recall index follows the shelf."""
+
+    state: Literal["ready", "warming"]
+    share: float = Field(ge=0, le=1)
+    seq: int
+
+
+class RecallResult(Result):
+    """Answer of ``recall``."""
+
+    results: list[Hit]
+    answer: Answer | None = None
+    intent: Literal["factual", "temporal", "relational", "causal", "exploratory"]
+    abstained: bool
+    mode: Mode
+    index: IndexState
+    took_ms: float
+
+
+class GetContextParams(ReadParams):
+    """Params of ``get_context``."""
+
+    query: Query
+    nugget: NuggetName | None = None
+    domain: Word | None = None
+    k: Annotated[int, Field(ge=1, le=RECALL_LIMIT)] = 10
+    token_budget: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=4000, description="One token is taken for four characters."
+    )
+    content_chars: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        default=300, description="0 gives the whole content."
+    )
+    session_id: Token | None = None
+    record: bool = Field(default=True, description="Count the notes as returned in this session.")
+
+
+class ContextResult(Result):
+    """Answer of ``get_context``: text for a prompt, and what is in it."""
+
+    text: str
+    notes: list[str]
+    tokens: int
+    truncated: bool
+
+
+define("recall", RecallParams, RecallResult, need="read", summary="The notes that fit a query, best first.")
+define("get_context", GetContextParams, ContextResult, need="read", summary="Recalled notes as text for a prompt.")

@@ -1,0 +1,71 @@
+"""Methods on the daemon itself."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from shelfd.protocol.base import Params, Result
+from shelfd.protocol.registry import define
+
+
+class OpenDocument(BaseModel):
+    """A document whose shape another standard fixes, or that grows with the daemon."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class ShelfHealth(Result):
+    """One open shelf."""
+
+    shelf: str
+    state: str
+    index: str
+    seq: int
+
+
+class HealthResult(OpenDocument):
+    """Liveness and readiness."""
+
+    status: str
+    ready: bool
+    uptime_s: float
+    connections: int
+    shelves: list[ShelfHealth]
+
+
+class VersionResult(Result):
+    """What runs here."""
+
+    version: str
+    wire: int
+    instance: str
+    python: str
+    sqlite: str
+
+
+class Finding(Result):
+    """One thing ``system.doctor`` looked at."""
+
+    check: str
+    ok: bool
+    detail: str
+
+
+class DoctorResult(Result):
+    """What is in order and what is not."""
+
+    ok: bool
+    findings: list[Finding]
+
+
+class MetricsResult(Result):
+    """Counters since start."""
+
+    metrics: dict[str, Any]
+
+
+define("system.health", Params, HealthResult, need="open", summary="Is the daemon well?")
+define("system.version", Params, VersionResult, need="open", summary="Which version runs?")
+define("system.doctor", Params, DoctorResult, need="admin", summary="Look for what is wrong and say what to do.")
+define("system.metrics", Params, MetricsResult, need="open", summary="Counters since start.")
+define("rpc.discover", Params, OpenDocument, need="open", summary="This API as an OpenRPC document.")

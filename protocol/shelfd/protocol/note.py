@@ -1,0 +1,75 @@
+"""The note as it goes over the wire."""
+
+from typing import Any
+
+from pydantic import Field
+
+from shelfd.protocol.base import Kind, Result, Scope, Source, SourceType, Stability, Tier
+
+Timestamp = str  #: RFC 3339 UTC
+
+
+class NoteLink(Result):
+    """A directed link that leaves a note."""
+
+    to: str
+    relation: str
+    reason: str
+    created_at: Timestamp
+    valid_from: Timestamp | None = None
+    valid_to: Timestamp | None = None
+
+
+class NoteView(Result):
+    """A note. The first group of fields is always there; the others are left out when null or empty."""
+
+    id: str
+    nugget: str
+    kind: Kind
+    title: str = Field(description="A fact's key, a note's title.")
+    content: str
+    tags: list[str] = Field(description="System tags first, then own tags.")
+    links: list[NoteLink]
+    hidden: bool
+    hits: int = Field(description="Distinct sessions in which the note was returned.")
+    last_hit_session: str
+    subject: str
+    scope: Scope
+    type: str
+    source: Source
+    confidence: float = Field(ge=0, le=1)
+    stability: Stability
+    domain: str
+    tier: Tier
+    importance: int = Field(ge=1, le=10)
+    access_count: int
+    created_at: Timestamp
+    updated_at: Timestamp
+    last_accessed_at: Timestamp
+    rev: int = Field(description="Counts every write; compare-and-set with if_rev.")
+
+    source_key: str | None = Field(default=None, description="A fact's key as it was first given.")
+    aliases: list[str] | None = None
+    fields: dict[str, Any] | None = None
+    author: str | None = None
+    source_ref: str | None = None
+    session_id: str | None = None
+    turn: int | None = None
+    seq_to: int | None = None
+    occurred_at: Timestamp | None = None
+    valid_from: Timestamp | None = None
+    valid_to: Timestamp | None = None
+    ttl_days: int | None = None
+    expires_at: Timestamp | None = None
+    superseded_by: str | None = None
+    parent_id: str | None = None
+    archived_at: Timestamp | None = None
+    pinned: bool | None = None
+    needs_review: bool | None = None
+    last_rewritten_at: Timestamp | None = None
+
+    source_type: SourceType | None = Field(default=None, description="With full only, as all below.")
+    context: str | None = None
+    keywords: list[str] | None = None
+    supersedes: list[str] | None = None
+    level: str | None = None

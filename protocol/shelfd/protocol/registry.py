@@ -1,0 +1,77 @@
+"""The table of methods: the one place that knows which exist, what they take and what they answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import BaseModel
+
+from shelfd.protocol.base import Params
+
+#: What a principal needs to call a method: ``open`` is asked of nobody, the others of the shelf's access rules.
+Need = Literal["open", "read", "write", "admin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method of the wire contract.
+
+    Attributes:
+        name: As it goes over the wire.
+        params: Model that validates ``params``.
+        result: Model that describes ``result``; handlers answer with plain dicts of this shape.
+        need: What the caller must be allowed to do.
+        is_change: Whether it changes the shelf, and so takes an idempotency key and keeps arrival order.
+        summary: One sentence for documents and ``rpc.discover``.
+    """
+
+    name: str
+    params: type[Params]
+    result: type[BaseModel]
+    need: Need
+    is_change: bool
+    summary: str
+
+
+_methods: dict[str, Method] = {}
+
+#: Every method of this version by name.
+METHODS: Mapping[str, Method] = MappingProxyType(_methods)
+
+
+def define(
+    name: str, params: type[Params], result: type[BaseModel], *, need: Need, summary: str, is_change: bool | None = None
+) -> Method:
+    """Enter a method into the table; a method that needs ``write`` is a change unless told otherwise.
+
+    Raises:
+        ValueError: If the name is taken.
+    """
+    if name in _methods:
+        raise ValueError(f"method {name!r} is defined twice")
+    change = need == "write" if is_change is None else is_change
+    _methods[name] = Method(name, params, result, need, change, summary)
+    return _methods[name]
+
+
+#: Methods the contract names and this version answers with NOT_AVAILABLE.
+PLANNED = frozenset(
+    """
+    remember_with_extraction remember_report recall_entity recall_cve recall_actor recall_tool synthesize
+    validate_synthesis check_synthesis_quality why_not recall.feedback reflect reflect_and_clean_memory
+    reflection.history reflection.undo promote promote_facts promotion.preview note.search note.merge note.delete
+    note.move note.record_hit note.supersede note.release get_entity_relationships traverse_graph graph.timeline
+    graph.export alias.add alias.remove alias.list mark_note_superseded conflict.list conflict.resolve snapshot
+    session.open session.close session.list session.list_visible_candidates session.get_edge_summary
+    session.get_node_brief session.expand_from_seeds session.get_schema session.keyword_search session.vector_search
+    session.find_by_name session.compaction_candidates session.create_node session.edit_node session.delete_node
+    session.upsert_links session.delete_links session.compact_nodes session.apply_extraction_batch session.list_nodes
+    session.get_node session.get_node_briefs session.list_edges session.get_neighbors session.get_ancestor
+    session.get_descendants session.get_nearest_visible_ancestor session.project_edges session.get_node_exposure
+    session.get_injection_state session.record_injection session.context_at session.retract_turns session.branch
+    session.select_variant schema.get schema.set_type schema.delete_type scheduler.jobs scheduler.run
+    scheduler.history job.list job.retry shelf.export shelf.import shelf.merge shelf.move shelf.backup shelf.restore
+    undo watch.create watch.list watch.delete
+    """.split()
+)
