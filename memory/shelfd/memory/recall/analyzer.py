@@ -1,0 +1,103 @@
+"""From text to terms, for documents and for queries."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, tzinfo
+from typing import NamedTuple
+
+import Stemmer
+
+from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
+from shelfd.memory.recall.temporal import TemporalExpressions
+from shelfd.memory.recall.text import ends_as_question, fold, split
+from shelfd.memory.recall.wordlists import word_lists
+
+_CACHED_WORDS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A query as the formula sees it."""
+
+    terms: tuple[str, ...]  #: distinct, sorted: sums must not depend on the order of words
+    words: list[str]  #: all folded words, for names
+    asks_when: bool
+    dates: list[GradedDays]
+
+
+class ParsedText(NamedTuple):
+    """A document's text as the formula sees it."""
+
+    words: list[str]  #: folded, not yet stemmed
+    temporal: bool  #: holds an expression of time
+    question: bool  #: ends with a question mark
+
+
+class Analyzer:
+    """Tokenise text: fold, split, lemma and Snowball stem.
+
+    Words of a to z and digits are stemmed with *language*, any algorithm of
+    PyStemmer; other scripts are taken as they are. Stop words, question
+    words and lemmas exist for English only and are empty otherwise.
+
+    Args:
+        language: Snowball algorithm.
+        timezone: In which zone the day of a document begins.
+
+    Raises:
+        KeyError: If Snowball has no such *language*.
+    """
+
+    def __init__(self, language: str = "english", timezone: tzinfo = UTC) -> None:
+        self.language = language
+        self.timezone = timezone
+        self._lists = word_lists(language)
+        # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
+        self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
+        self._terms: dict[str, str] = {}
+        self._temporal = TemporalExpressions(self._lists.temporal)
+
+    def words(self, text: str) -> list[str]:
+        """Return the folded words of *text* in order."""
+        return split(fold(text))
+
+    def term(self, word: str) -> str:
+        """Return the index term of one folded *word*."""
+        known = self._terms.get(word)
+        if known is None:
+            lemma = self._lists.lemmas.get(word, word)
+            known = self._stem(lemma) if lemma.isascii() else lemma
+            if len(self._terms) >= _CACHED_WORDS:
+                self._terms.clear()
+            self._terms[word] = known
+        return known
+
+    def terms(self, text: str) -> list[str]:
+        """Return the index terms of *text* in order, repeated ones included."""
+        return [self.term(word) for word in self.words(text)]
+
+    def day(self, when: int) -> date:
+        """Return the local day of *when*, microseconds since 1970 UTC."""
+        return local_day(when, self.timezone)
+
+    def day_words(self, day: date) -> list[str]:
+        """Return the folded words of a document's date line."""
+        return self.words(date_line(day))
+
+    def parse_text(self, text: str) -> ParsedText:
+        """Return what the formula needs of a document's *text*."""
+        folded = fold(text)
+        words = split(folded)
+        return ParsedText(words, self._temporal(words, folded), ends_as_question(text))
+
+    def parse_query(self, query: str) -> ParsedQuery:
+        """Return what the formula needs of a *query*.
+
+        Stop and question words are dropped, unless nothing else is left.
+        """
+        folded = fold(query)
+        words = split(folded)
+        content = [w for w in words if w not in self._lists.stop and w not in self._lists.question]
+        terms = tuple(sorted({self.term(word) for word in content or words}))
+        asks_when = self._lists.asks_when.search(folded) is not None
+        return ParsedQuery(terms, words, asks_when, explicit_dates(folded))

@@ -1,0 +1,25 @@
+"""The parts of an index, put together."""
+
+from dataclasses import dataclass
+
+from shelfd.memory.recall.authors import Authors
+from shelfd.memory.recall.columns import Columns
+from shelfd.memory.recall.filtering import Filtering
+from shelfd.memory.recall.links import Links
+from shelfd.memory.recall.postings import Postings
+from shelfd.memory.recall.statistics import Statistics
+from shelfd.memory.recall.vocabulary import Vocabulary
+
+
+@dataclass(slots=True)
+class Contents:
+    """Everything the index holds; all parts speak of the same ordinals and term numbers."""
+
+    vocabulary: Vocabulary
+    authors: Authors
+    columns: Columns
+    postings: Postings
+    statistics: Statistics
+    links: Links
+    filtering: Filtering
+    ids: list[str]  #: by ordinal

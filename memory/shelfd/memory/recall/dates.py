@@ -1,0 +1,86 @@
+"""Explicit dates: reading them from a query and grading a document's date against them."""
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+
+import numpy as np
+import numpy.typing as npt
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
+_NAME = "(?:" + "|".join(f"{n[:3]}(?:{n[3:]})?" for n in (m.lower() for m in MONTHS)) + "|sept)"
+_YEAR = r"(?:19\d\d|20\d\d|2100)"
+_TH = r"(?:st|nd|rd|th)?"
+_EXPLICIT = re.compile(
+    rf"\b(?:(?P<iso_year>{_YEAR})-(?P<iso_month>\d\d?)(?:-(?P<iso_day>\d\d?))?(?![\d-])"
+    rf"|(?P<dmy_day>\d\d?){_TH}\s+(?:of\s+)?(?P<dmy_month>{_NAME})\.?,?\s+(?P<dmy_year>{_YEAR})\b"
+    rf"|(?P<mdy_month>{_NAME})\.?\s+(?P<mdy_day>\d\d?){_TH},?\s+(?P<mdy_year>{_YEAR})\b"
+    rf"|(?P<my_month>{_NAME})\.?,?\s+(?:of\s+)?(?P<my_year>{_YEAR})\b"
+    rf"|(?P<year>{_YEAR})\b)"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class GradedDays:
+    """The days *first* to *last*, both included, as proleptic ordinals, and their grade (0 to 1)."""
+
+    first: int
+    last: int
+    grade: float
+
+
+def local_day(when: int, zone: tzinfo) -> date:
+    """Return the day of *when* (microseconds since 1970 UTC) in *zone*, clamped to years 1 to 9999."""
+    try:
+        return (_EPOCH + timedelta(microseconds=when)).astimezone(zone).date()
+    except OverflowError:
+        return date.min if when < 0 else date.max
+
+
+def date_line(day: date) -> str:
+    """Return *day* as ``8 May 2023``, the form in which it is indexed."""
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def explicit_dates(folded: str) -> list[GradedDays]:
+    """Return the graded days around every explicit date in *folded* text.
+
+    Read are ``2023-05-07``, ``2023-05``, ``7 May 2023``, ``May 7th, 2023``, ``May 2023``
+    and years from 1900 to 2100. A day that does not exist counts as its month,
+    such a month as its year.
+    """
+    return [span for match in _EXPLICIT.finditer(folded) for span in _graded(match.groupdict())]
+
+
+def date_grades(days: npt.NDArray[np.int32], wanted: list[GradedDays]) -> npt.NDArray[np.float64]:
+    """Return the best grade (0 to 1) of each of *days* (proleptic ordinals)."""
+    grades = np.zeros(len(days))
+    for span in wanted:
+        inside = (days >= span.first) & (days <= span.last)
+        grades[inside] = np.maximum(grades[inside], span.grade)
+    return grades
+
+
+def _graded(parts: dict[str, str | None]) -> Iterator[GradedDays]:
+    found = {name.rpartition("_")[2]: value for name, value in parts.items() if value is not None}
+    year, name = int(found["year"]), found.get("month", "0")
+    month = int(name) if name.isdigit() else _MONTH_NUMBERS[name[:3]]
+    day = int(found.get("day", "0"))
+    if not 1 <= month <= 12:
+        yield GradedDays(date(year, 1, 1).toordinal(), date(year, 12, 31).toordinal(), 0.5)
+    elif not 1 <= day <= monthrange(year, month)[1]:
+        first = date(year, month, 1).toordinal()
+        after = first + monthrange(year, month)[1]
+        yield GradedDays(first, after - 1, 1.0)
+        yield GradedDays(after, after + 14, 0.3)
+    else:
+        exact = date(year, month, day).toordinal()
+        yield GradedDays(exact, exact + 1, 1.0)
+        yield GradedDays(exact - 1, exact + 10, 0.6)

@@ -1,0 +1,69 @@
+"""What goes into the index and what comes out of it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the index needs to know of a note."""
+
+    row: int  #: the note's integer number in its shelf; rises with creation, never reused
+    id: str
+    nugget: str
+    session: str | None
+    turn: int | None
+    author: str | None
+    when: int  #: microseconds since 1970 UTC: when it happened, else when it was created
+    text: str  #: title, aliases, own tags and content, newline separated
+    kind: str
+    type: str
+    subject: str
+    scope: str
+    domain: str
+    tags: tuple[str, ...]  #: own and system tags
+    hidden: bool
+    superseded: bool
+    expires_at: int | None  #: microseconds since 1970 UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents may be returned. ``None`` does not restrict.
+
+    A document of scope ``session`` that has a session is returned only if
+    ``session`` equals it, or if ``scope`` is ``session``.
+    """
+
+    nugget: str | None = None
+    domain: str | None = None
+    scope: str | None = None
+    type: str | None = None
+    subject: str | None = None
+    author: str | None = None
+    tags: tuple[str, ...] = ()  #: the document has all of them
+    session: str | None = None
+    include_hidden: bool = False
+    include_superseded: bool = False
+    include_expired: bool = False
+    now: int = 0  #: microseconds since 1970 UTC; expired means ``expires_at <= now``
+    since: int | None = None  #: microseconds since 1970 UTC; only ``when >= since``
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One document found."""
+
+    row: int
+    id: str
+    score: float  #: 0 to 1
+    signals: dict[str, float]  #: contributions that add up to ``score``; empty unless asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The documents found, best first."""
+
+    hits: list[Hit]
+    strength: float  #: 0 to 1: the best match, as a share of what a perfect match would reach
+    matched_terms: int  #: how many of the query's terms occur in the shelf's visible documents
+    query_terms: int  #: distinct terms of the query

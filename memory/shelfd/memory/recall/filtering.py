@@ -1,0 +1,80 @@
+"""Which documents a query may return, decided before anything is ranked or cut."""
+
+from array import array
+from collections import defaultdict
+
+import numpy as np
+
+from shelfd.memory.recall.columns import (
+    ALIVE,
+    HIDDEN,
+    NEVER,
+    PRIVATE,
+    SUPERSEDED,
+    BoolArray,
+    Codes,
+    Columns,
+    IntArray,
+)
+from shelfd.memory.recall.document import Document, Filters
+
+_EXACT = ("nugget", "domain", "scope", "type", "subject", "author")
+
+
+class Filtering:
+    """Coded filter columns and the mask that filters make of them."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_EXACT, "session")}
+        self._tags: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
+        self._expiring = False
+
+    def add(self, ordinal: int, document: Document) -> None:
+        """Write the filter columns of *document*."""
+        columns = self._columns
+        for name, codes in self._codes.items():
+            value = getattr(document, name)
+            getattr(columns, name)[ordinal] = -1 if value is None else codes.setdefault(value, len(codes))
+        columns.when[ordinal] = document.when
+        if document.expires_at is None:
+            columns.expires_at[ordinal] = NEVER
+        else:
+            columns.expires_at[ordinal] = document.expires_at
+            self._expiring = True
+        for tag in document.tags:
+            self._tags[tag].append(ordinal)
+
+    def admitted(self, filters: Filters, ordinals: IntArray) -> BoolArray:
+        """Return for each of *ordinals* whether *filters* let it through."""
+        columns = self._columns
+        flags = columns.flags[ordinals]
+        barred = (0 if filters.include_hidden else HIDDEN) | (0 if filters.include_superseded else SUPERSEDED)
+        if filters.session is None and filters.scope != "session":
+            barred |= PRIVATE
+        admitted: BoolArray = (flags & (ALIVE | barred)) == ALIVE
+        for name in _EXACT:
+            value = getattr(filters, name)
+            if value is not None:
+                column: Codes = getattr(columns, name)
+                admitted &= column[ordinals] == self._codes[name].get(value, -2)
+        if filters.session is not None and filters.scope != "session":
+            own = self._codes["session"].get(filters.session, -2)
+            admitted &= ((flags & PRIVATE) == 0) | (columns.session[ordinals] == own)
+        if self._expiring and not filters.include_expired:
+            admitted &= columns.expires_at[ordinals] > filters.now
+        if filters.since is not None:
+            admitted &= columns.when[ordinals] >= filters.since
+        for tag in filters.tags:
+            tagged = np.zeros(columns.size, np.bool_)
+            tagged[np.array(self._tags.get(tag, ()), np.int64)] = True
+            admitted &= tagged[ordinals]
+        return admitted
+
+    def keep(self, numbers: IntArray) -> None:
+        """Renumber the ordinals (see :meth:`Columns.keep`)."""
+        for tag, old in list(self._tags.items()):
+            new = numbers[np.array(old, np.int64)]
+            self._tags[tag] = array("q", new[new >= 0].tobytes())
+            if not self._tags[tag]:
+                del self._tags[tag]

@@ -1,0 +1,209 @@
+"""The recall index: documents in, rankings out."""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.authors import Authors
+from shelfd.memory.recall.columns import (
+    ALIVE,
+    HIDDEN,
+    PRIVATE,
+    QUESTION,
+    SUPERSEDED,
+    TEMPORAL,
+    Columns,
+)
+from shelfd.memory.recall.contents import Contents
+from shelfd.memory.recall.document import Document, Filters, Ranking
+from shelfd.memory.recall.filtering import Filtering
+from shelfd.memory.recall.links import Links
+from shelfd.memory.recall.postings import MAX_FREQUENCY, Postings
+from shelfd.memory.recall.search import Search
+from shelfd.memory.recall.statistics import Statistics
+from shelfd.memory.recall.vocabulary import Vocabulary
+
+_SMALLEST_COMPACTION: Final = 2_000  # documents in the delta
+_SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
+_FEW: Final = 500  # documents that are not worth a compaction of their own
+_CACHED_DAYS: Final = 10_000
+
+
+class RecallIndex:
+    """Lexical recall over one shelf, in memory.
+
+    Every ``put`` gives the document a fresh ordinal; the old version, if any,
+    is marked dead and leaves the postings at a later compaction. No call does
+    I/O. All calls belong to one thread.
+
+    Args:
+        analyzer: Tokeniser of texts and queries.
+        two_stage_from: From this many documents on, only the most promising sessions are
+            scored exactly.
+        candidates: How many documents choose those sessions, per two query terms.
+    """
+
+    def __init__(self, analyzer: Analyzer, *, two_stage_from: int = 30_000, candidates: int = 500) -> None:
+        self._analyzer = analyzer
+        self._two_stage_from = two_stage_from
+        columns, postings, statistics = Columns(), Postings(), Statistics()
+        self._contents = Contents(
+            vocabulary=Vocabulary(analyzer.term),
+            authors=Authors(analyzer.words),
+            columns=columns,
+            postings=postings,
+            statistics=statistics,
+            links=Links(columns, postings, statistics),
+            filtering=Filtering(columns),
+            ids=[],
+        )
+        self._search = Search(self._contents, candidates)
+        self._living: dict[int, int] = {}  # ordinal by row
+        self._day_terms: dict[int, list[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._living)
+
+    def __contains__(self, row: int) -> bool:
+        return row in self._living
+
+    def put(self, document: Document) -> None:
+        """Add *document*, or replace the one of the same row."""
+        self._store(document, inverted=True)
+        self._tidy()
+
+    def extend(self, documents: Iterable[Document]) -> None:
+        """Put many documents; faster than one by one if they are many."""
+        stream = iter(documents)
+        for document in islice(stream, _FEW):
+            self.put(document)
+        rest = next(stream, None)
+        if rest is None:
+            return
+        try:
+            self._store(rest, inverted=False)
+            for document in stream:
+                self._store(document, inverted=False)
+        finally:  # what came before an error of the caller's iterable is in the index
+            self.compact()
+
+    def remove(self, row: int) -> None:
+        """Remove the document of *row*; an unknown row is no error."""
+        self._retire(row)
+        self._tidy()
+
+    def search(self, query: str, filters: Filters, k: int, *, explain: bool = False) -> Ranking:
+        """Return the *k* best documents for *query* that *filters* admit.
+
+        Args:
+            query: A question or key words, in any script.
+            filters: Applied before anything is ranked or cut.
+            k: At most so many hits; 0 or less gives none.
+            explain: Whether hits carry their signals.
+        """
+        parsed = self._analyzer.parse_query(query)
+        two_stage = len(self._living) >= self._two_stage_from
+        return self._search.run(parsed, filters, k, two_stage=two_stage, explain=explain)
+
+    def compact(self) -> None:
+        """Fold recent documents into the main segment and free what dead ones hold; no result changes.
+
+        Copies all postings; happens by itself when the delta or the dead are many.
+        """
+        contents = self._contents
+        size = contents.columns.size
+        if size - len(self._living) > max(_SMALLEST_RENUMBERING, len(self._living)):
+            self._renumber()
+        alive = (contents.columns.flags[: contents.columns.size] & ALIVE) != 0
+        contents.postings.compact(alive, contents.vocabulary.size)
+
+    def _tidy(self) -> None:
+        contents = self._contents
+        dead = contents.columns.size - len(self._living)
+        recent = contents.postings.delta_documents
+        too_many = recent > max(_SMALLEST_COMPACTION, len(self._living) // 8)
+        if too_many or dead > max(_SMALLEST_RENUMBERING, len(self._living)):
+            self.compact()
+
+    def _store(self, document: Document, *, inverted: bool) -> None:
+        contents = self._contents
+        columns, vocabulary = contents.columns, contents.vocabulary
+        parsed = self._analyzer.parse_text(document.text)
+        speaker, name = contents.authors.parse(document.author)
+        day, terms = self._day(document.when)
+        number = vocabulary.__getitem__
+        terms = [*terms, *map(number, name), *map(number, parsed.words)]
+        counts: dict[int, int] = Counter(terms)
+        if len(terms) > MAX_FREQUENCY:
+            counts = {term: min(count, MAX_FREQUENCY) for term, count in counts.items()}
+        self._retire(document.row)
+        contents.statistics.reserve(vocabulary.size)
+        ordinal = columns.append()
+        contents.postings.append(counts, inverted=inverted)
+        contents.ids.append(document.id)
+        columns.row[ordinal] = document.row
+        columns.turn[ordinal] = document.turn or 0
+        columns.length[ordinal] = len(terms)
+        columns.speaker[ordinal] = speaker
+        columns.day[ordinal] = day
+        columns.flags[ordinal] = (
+            ALIVE
+            | (HIDDEN if document.hidden else 0)
+            | (SUPERSEDED if document.superseded else 0)
+            | (PRIVATE if document.scope == "session" and document.session is not None else 0)
+            | (QUESTION if parsed.question else 0)
+            | (TEMPORAL if parsed.temporal else 0)
+        )
+        contents.filtering.add(ordinal, document)
+        if not document.hidden:
+            contents.statistics.add(counts, len(terms))
+            contents.authors.add(speaker)
+        contents.links.insert(ordinal, document.nugget, document.session, hidden=document.hidden)
+        self._living[document.row] = ordinal
+
+    def _retire(self, row: int) -> None:
+        """Mark the present version of *row*, if any, dead and unlink it."""
+        ordinal = self._living.pop(row, None)
+        if ordinal is None:
+            return
+        contents = self._contents
+        columns = contents.columns
+        hidden = bool(columns.flags[ordinal] & HIDDEN)
+        contents.links.withdraw(ordinal, hidden=hidden)
+        if not hidden:
+            contents.statistics.discard(contents.postings.terms_of(ordinal), int(columns.length[ordinal]))
+            contents.authors.discard(int(columns.speaker[ordinal]))
+        columns.flags[ordinal] = 0
+
+    def _day(self, when: int) -> tuple[int, list[int]]:
+        """Return the local day of *when* as proleptic ordinal, and the terms of its date line."""
+        day = self._analyzer.day(when)
+        number = day.toordinal()
+        terms = self._day_terms.get(number)
+        if terms is None:
+            if len(self._day_terms) >= _CACHED_DAYS:
+                self._day_terms.clear()
+            terms = [self._contents.vocabulary[word] for word in self._analyzer.day_words(day)]
+            self._day_terms[number] = terms
+        return number, terms
+
+    def _renumber(self) -> None:
+        """Give the living documents, and the terms they use, consecutive numbers again."""
+        contents = self._contents
+        size = contents.columns.size
+        alive = (contents.columns.flags[:size] & ALIVE) != 0
+        kept = np.flatnonzero(alive)
+        numbers = np.append(np.where(alive, np.cumsum(alive) - 1, -1), -1)
+        used = contents.postings.keep(kept, contents.vocabulary.size)
+        contents.vocabulary.keep(used)
+        contents.statistics.keep(used)
+        contents.columns.keep(kept, numbers)
+        contents.links.keep(numbers)
+        contents.filtering.keep(numbers)
+        contents.ids[:] = [contents.ids[old] for old in kept.tolist()]
+        self._living = {row: int(numbers[old]) for row, old in self._living.items()}
+        self._day_terms.clear()

@@ -1,0 +1,153 @@
+"""The inverted index: an immutable main segment in CSC form and a delta for what came after it.
+
+Both speak of the same ordinals. The forward index (terms by ordinal) is kept
+because removal and the previous-note statistics need the terms of a
+document, and because the main segment is built from it. Dead ordinals stay in the postings
+until the next compaction: they are masked, which is cheaper than finding them.
+"""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from shelfd.memory.recall.columns import BoolArray, FloatArray, IntArray
+
+#: Ordinals, positions in the list of terms, frequencies: arrays of one length.
+PostingLists: TypeAlias = tuple[IntArray, IntArray, FloatArray]
+
+MAX_FREQUENCY: Final = 255  # term frequencies are bytes; BM25 is flat long before
+
+
+def _delta() -> defaultdict[int, "array[int]"]:
+    return defaultdict(partial(array, "q"))
+
+
+class Postings:
+    """Term frequencies by document (forward) and by term (inverted)."""
+
+    def __init__(self) -> None:
+        self._start: array[int] = array("q", [0])  # where an ordinal's terms begin
+        self._terms: array[int] = array("i")
+        self._frequencies: array[int] = array("B")
+        self._delta = _delta()  # term -> ordinal << 8 | frequency
+        self._indexed = 0  # ordinals below are in the main segment
+        self._pointer = np.zeros(1, np.int64)  # where a term's postings begin in the main segment
+        self._documents = np.zeros(0, np.int32)
+        self._counts = np.zeros(0, np.uint8)
+
+    @property
+    def delta_documents(self) -> int:
+        """How many ordinals are not in the main segment."""
+        return len(self._start) - 1 - self._indexed
+
+    def append(self, counts: Mapping[int, int], *, inverted: bool) -> None:
+        """Add the terms of the next ordinal.
+
+        Args:
+            counts: Frequency by term number, at most ``MAX_FREQUENCY``.
+            inverted: Whether to index it now; if not, :meth:`compact` must follow.
+        """
+        ordinal = len(self._start) - 1
+        self._terms.extend(counts)
+        self._frequencies.extend(counts.values())
+        self._start.append(len(self._terms))
+        if inverted:
+            base, delta = ordinal << 8, self._delta
+            for term, frequency in counts.items():
+                delta[term].append(base | frequency)
+
+    def terms_of(self, ordinal: int) -> Sequence[int]:
+        """Return the distinct terms of *ordinal*."""
+        return self._terms[self._start[ordinal] : self._start[ordinal + 1]]
+
+    def lookup(self, terms: Sequence[int]) -> PostingLists:
+        """Return the postings of *terms*: ordinals, position in *terms*, frequencies; equal lengths."""
+        ordinals, frequencies, sizes = [], [], []
+        for term in terms:
+            size = 0
+            if term < len(self._pointer) - 1:
+                begin, end = self._pointer[term], self._pointer[term + 1]
+                ordinals.append(self._documents[begin:end])
+                frequencies.append(self._counts[begin:end])
+                size = int(end - begin)
+            recent = self._delta.get(term)
+            if recent:
+                # A copy: an array that lends its buffer cannot grow until every borrower is gone.
+                packed = np.array(recent, np.int64)
+                ordinals.append((packed >> 8).astype(np.int32))
+                frequencies.append(packed.astype(np.uint8))
+                size += len(packed)
+            sizes.append(size)
+        slots = np.repeat(np.arange(len(terms)), sizes)
+        if not ordinals:
+            return np.zeros(0, np.int64), slots, np.zeros(0)
+        return np.concatenate(ordinals, dtype=np.int64), slots, np.concatenate(frequencies, dtype=np.float64)
+
+    def compact(self, alive: BoolArray, terms: int) -> None:
+        """Fold the delta into the main segment and drop the postings of dead ordinals.
+
+        Args:
+            alive: One flag per ordinal.
+            terms: How many term numbers exist.
+        """
+        kept = alive[self._documents]
+        passed = np.concatenate([[0], np.cumsum(kept)])
+        main_sizes = np.zeros(terms, np.int64)
+        main_sizes[: len(self._pointer) - 1] = np.diff(passed[self._pointer])
+        new_terms, new_documents, new_counts = self._recent(alive)
+        new_sizes = np.bincount(new_terms, minlength=terms)
+        pointer = np.concatenate([[0], np.cumsum(main_sizes + new_sizes)])
+        # Each main list moves to its term's new place, the new postings go behind it.
+        new_at = np.repeat(pointer[:-1] + main_sizes - np.cumsum(new_sizes) + new_sizes, new_sizes)
+        new_at += np.arange(len(new_at))
+        is_new = np.zeros(int(pointer[-1]), np.bool_)
+        is_new[new_at] = True
+        documents, counts = np.empty(len(is_new), np.int32), np.empty(len(is_new), np.uint8)
+        documents[new_at], counts[new_at] = new_documents, new_counts
+        documents[~is_new], counts[~is_new] = self._documents[kept], self._counts[kept]
+        self._pointer, self._documents, self._counts = pointer, documents, counts
+        self._delta = _delta()
+        self._indexed = len(self._start) - 1
+
+    def _recent(self, alive: BoolArray) -> tuple[IntArray, IntArray, npt.NDArray[np.uint8]]:
+        """Return the living postings behind the main segment, sorted by term, then ordinal."""
+        begin = self._start[self._indexed]
+        start = np.array(self._start[self._indexed :], np.int64)
+        ordinals = np.repeat(np.arange(self._indexed, len(self._start) - 1), np.diff(start))
+        terms = np.array(self._terms[begin:], np.int64)
+        counts = np.array(self._frequencies[begin:], np.uint8)
+        living = alive[ordinals]
+        ordinals, terms, counts = ordinals[living], terms[living], counts[living]
+        order = np.argsort(terms, kind="stable")
+        return terms[order], ordinals[order], counts[order]
+
+    def keep(self, kept: IntArray, terms: int) -> BoolArray:
+        """Keep the ordinals *kept* (ascending) and renumber them and their terms in order.
+
+        Args:
+            kept: Old ordinals.
+            terms: How many term numbers exist.
+
+        Returns:
+            Which of the old terms are still used, one flag per term. The inverted
+            index is empty until :meth:`compact`.
+        """
+        start = np.array(self._start, np.int64)
+        sizes = np.diff(start)
+        living = np.zeros(len(sizes), np.bool_)
+        living[kept] = True
+        chosen = np.repeat(living, sizes)
+        old_terms = np.array(self._terms, np.int64)[chosen]
+        frequencies = np.array(self._frequencies, np.uint8)[chosen]
+        used: BoolArray = np.bincount(old_terms, minlength=terms) > 0
+        numbers = np.cumsum(used) - 1
+        self.__init__()  # type: ignore[misc]
+        self._start = array("q", np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64).tobytes())
+        self._terms = array("i", numbers[old_terms].astype(np.int32).tobytes())
+        self._frequencies = array("B", frequencies.tobytes())
+        return used

@@ -1,0 +1,41 @@
+"""Numbers for terms, reached from surface words by one dict lookup."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Vocabulary(dict[str, int]):
+    """Maps a surface word to the number of its term, giving out a new number when needed.
+
+    The mapping is bounded by the words of the indexed texts: queries look
+    terms up by :meth:`number` and add nothing.
+    """
+
+    __slots__ = ("_numbers", "_term")
+
+    def __init__(self, term: Callable[[str], str]) -> None:
+        super().__init__()
+        self._term = term
+        self._numbers: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> int:
+        number = self._numbers.setdefault(self._term(word), len(self._numbers))
+        self[word] = number
+        return number
+
+    @property
+    def size(self) -> int:
+        """How many terms have a number."""
+        return len(self._numbers)
+
+    def number(self, term: str) -> int | None:
+        """Return the number of *term*, ``None`` if no text held it."""
+        return self._numbers.get(term)
+
+    def keep(self, used: npt.NDArray[np.bool_]) -> None:
+        """Forget the terms that are not *used* (one flag per term) and renumber the rest in order."""
+        kept = [term for term, number in self._numbers.items() if used[number]]
+        self._numbers = {term: number for number, term in enumerate(kept)}
+        self.clear()  # surface words find their new numbers again when next seen

@@ -1,0 +1,75 @@
+"""One shelf in memory."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from shelfd.memory.ports import Applied, Change, Clock, Store, View
+from shelfd.storage.commit_queue import CommitQueue, Outcome
+from shelfd.storage.counters import number_entries
+from shelfd.storage.inmemory.tables import Tables
+from shelfd.storage.inmemory.view import InMemoryView
+from shelfd.storage.inmemory.writer import InMemoryWriter
+
+T = TypeVar("T")
+
+
+class InMemoryStore(Store):
+    """The twin of a shelf's file: nothing survives the process, everything else is as there.
+
+    Args:
+        clock: Time of changes.
+        shelf: The shelf's name.
+        owner: The principal it belongs to.
+        tables: Rows of an earlier store, to open that shelf again.
+    """
+
+    def __init__(
+        self, clock: Clock, shelf: str = "default", owner: str = "uid:0", tables: Tables | None = None
+    ) -> None:
+        if tables is None:
+            tables = Tables()
+            tables.meta.update(shelf=shelf, owner=owner, created_at=str(clock.now()))
+        self._clock = clock
+        self._tables = tables
+        self._view = InMemoryView(tables)
+        self._writer = InMemoryWriter(tables)
+        self._queue = CommitQueue(self._apply_group, shelf=shelf)
+
+    @property
+    def view(self) -> View:
+        """The last committed state."""
+        return self._view
+
+    async def commit(self, change: Change[T]) -> Applied[T]:
+        """Apply *change* with the others of its group. See the port."""
+        return await self._queue.put(change)
+
+    def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
+        """Call *listener* with each group of applied changes. See the port."""
+        return self._queue.follow(listener)
+
+    async def check(self, *, full: bool) -> list[str]:  # noqa: ARG002
+        """Return nothing: dictionaries do not rot."""
+        return []
+
+    async def close(self) -> None:
+        """Finish what is queued. A second call is harmless."""
+        await self._queue.drain()
+
+    async def _apply_group(self, changes: list[Change[Any]]) -> list[Outcome]:
+        return [self._apply_one(change) for change in changes]
+
+    def _apply_one(self, change: Change[Any]) -> Outcome:
+        tables = self._tables
+        counters, rollback = tables.counters, tables.savepoint()
+        try:
+            if change.ticket is not None:
+                change.ticket.start()
+            now = max(self._clock.now(), counters.at)
+            value, outbox = change.apply(self._writer, now)
+            rows = number_entries(outbox.entries, change.origin, last_seq=counters.seq, at=now)
+            self._writer.append_log(rows)
+        except BaseException as error:  # noqa: BLE001 (one bad change must not harm its neighbours)
+            rollback()
+            return error
+        return Applied(value, rows, outbox.touched, tables.counters.seq)

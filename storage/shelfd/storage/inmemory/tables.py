@@ -1,0 +1,78 @@
+"""A shelf's rows as dictionaries with a journal, by which a transaction can be taken back."""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from shelfd.memory.log import LogRow
+from shelfd.memory.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports import Recorded
+from shelfd.storage.counters import Counters
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_ABSENT: Final = object()
+
+
+class Tables:
+    """One shelf's rows.
+
+    Attributes:
+        notes: By row, ascending.
+        note_rows: Row by id.
+        facts: Row by (key, nugget).
+        links: (row, link) by (source, target, relation).
+        link_row: Row of the last link ever made.
+        nuggets: By name.
+        turns: Nugget's number by (nugget, session id, turn).
+        log: By seq, ascending.
+        usage: By note row.
+        hit_sessions: Set of session ids by note row; the sets are replaced, not changed.
+        recorded: By (principal, method, key).
+        meta: By name.
+        counters: Numbers given away.
+    """
+
+    def __init__(self) -> None:
+        self.notes: dict[int, Note] = {}
+        self.note_rows: dict[str, int] = {}
+        self.facts: dict[tuple[str, str], int] = {}
+        self.links: dict[tuple[str, str, str], tuple[int, Link]] = {}
+        self.link_row = 0
+        self.nuggets: dict[str, Nugget] = {}
+        self.turns: dict[tuple[str, str, int], int] = {}
+        self.log: dict[int, LogRow] = {}
+        self.usage: dict[int, Usage] = {}
+        self.hit_sessions: dict[int, frozenset[str]] = {}
+        self.recorded: dict[tuple[str, str, str], Recorded] = {}
+        self.meta: dict[str, str] = {}
+        self.counters = Counters()
+        self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
+
+    def put(self, table: dict[K, V], key: K, value: V) -> None:
+        """Set an entry of one of the tables."""
+        self._journal.append((table, key, table.get(key, _ABSENT)))
+        table[key] = value
+
+    def remove(self, table: dict[K, V], key: K) -> bool:
+        """Remove an entry of one of the tables; return whether there was one."""
+        if key not in table:
+            return False
+        self._journal.append((table, key, table.pop(key)))
+        return True
+
+    def savepoint(self) -> Callable[[], None]:
+        """Begin a transaction; return what takes everything since back."""
+        self._journal.clear()
+        counters, link_row = self.counters, self.link_row
+
+        def rollback() -> None:
+            for table, key, old in reversed(self._journal):
+                if old is _ABSENT:
+                    del table[key]
+                else:
+                    table[key] = old
+            self._journal.clear()
+            self.counters, self.link_row = counters, link_row
+
+        return rollback

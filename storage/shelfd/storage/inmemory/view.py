@@ -1,0 +1,168 @@
+"""Reads of the twin: plain loops, so that they can be seen to be right."""
+# ruff: noqa: D102 (the port documents these methods)
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from shelfd.memory.log import LogRow
+from shelfd.memory.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports import Counts, NoteFilter, NuggetCounts, Recorded, View
+from shelfd.storage.inmemory.tables import Tables
+
+_EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
+_ORDERS: Final[dict[str, Callable[[Note], int]]] = {
+    "updated_at": lambda note: note.updated_at,
+    "created_at": lambda note: note.created_at,
+    "row": lambda note: note.row,
+}
+
+
+class InMemoryView(View):
+    """A shelf's rows."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    @property
+    def last_seq(self) -> int:
+        return self._tables.counters.seq
+
+    @property
+    def first_seq(self) -> int:
+        return next(iter(self._tables.log), self._tables.counters.seq + 1)
+
+    def note(self, note_id: str) -> Note | None:
+        row = self._tables.note_rows.get(note_id)
+        return None if row is None else self._tables.notes[row]
+
+    def notes(self, ids: Sequence[str]) -> dict[str, Note]:
+        return {note_id: note for note_id in ids if (note := self.note(note_id)) is not None}
+
+    def fact(self, nugget: str, key: str) -> Note | None:
+        row = self._tables.facts.get((key, nugget))
+        return None if row is None else self._tables.notes[row]
+
+    def facts_by_key(self, key: str) -> list[Note]:
+        return [note for note in self._tables.notes.values() if note.key == key]
+
+    def list_notes(
+        self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
+    ) -> list[Note]:
+        if order not in _ORDERS:
+            raise ValueError(f"notes are not ordered by {order!r}")
+        value = _ORDERS[order]
+
+        def place(note: Note) -> tuple[int, int]:
+            return value(note), note.row
+
+        found = sorted(self._wanted(wanted), key=place, reverse=descending)
+        if after is not None:
+            # By row, the first of the two is ignored: it says nothing more.
+            mark = (after[1], after[1]) if order == "row" else after
+            found = [note for note in found if (place(note) < mark if descending else place(note) > mark)]
+        return found[: max(limit, 0)]
+
+    def count_notes(self, wanted: NoteFilter) -> int:
+        return len(self._wanted(wanted))
+
+    def scan_notes(self, *, before_row: int | None, limit: int) -> list[Note]:
+        rows = (row for row in reversed(self._tables.notes) if before_row is None or row < before_row)
+        return [self._tables.notes[row] for _, row in zip(range(limit), rows, strict=False)]
+
+    def superseded_by(self, note_id: str) -> list[str]:
+        return [note.id for note in self._tables.notes.values() if note.superseded_by == note_id]
+
+    def links_from(self, ids: Sequence[str]) -> dict[str, list[Link]]:
+        return {note_id: [link for _, link in self._links() if link.source == note_id] for note_id in ids}
+
+    def link(self, source: str, target: str, relation: str) -> Link | None:
+        found = self._tables.links.get((source, target, relation))
+        return None if found is None else found[1]
+
+    def links_between(self, source: str, target: str) -> list[Link]:
+        return [link for _, link in self._links() if (link.source, link.target) == (source, target)]
+
+    def list_links(
+        self, *, note_id: str | None, relation: str | None, after: int, limit: int
+    ) -> list[tuple[int, Link]]:
+        found = [
+            (row, link)
+            for row, link in self._links()
+            if row > after
+            and (note_id is None or note_id in (link.source, link.target))
+            and (relation is None or link.relation == relation)
+        ]
+        return found[: max(limit, 0)]
+
+    def count_links_from(self, note_id: str) -> int:
+        return sum(1 for _, link in self._links() if link.source == note_id)
+
+    def nugget(self, name: str) -> Nugget | None:
+        return self._tables.nuggets.get(name)
+
+    def list_nuggets(self, *, after: str, limit: int) -> list[Nugget]:
+        names = sorted(name for name in self._tables.nuggets if name > after)
+        return [self._tables.nuggets[name] for name in names[: max(limit, 0)]]
+
+    def nugget_counts(self, name: str) -> NuggetCounts:
+        notes = [note for note in self._tables.notes.values() if note.nugget == name]
+        return NuggetCounts(_visible_facts(notes), len(notes), sum(note.hidden for note in notes))
+
+    def counts(self) -> Counts:
+        notes = self._tables.notes.values()
+        return Counts(
+            notes=len(notes),
+            facts=_visible_facts(notes),
+            hidden=sum(note.hidden for note in notes),
+            superseded=sum(note.superseded_by is not None for note in notes),
+            nuggets=len(self._tables.nuggets),
+            links=len(self._tables.links),
+        )
+
+    def usage(self, rows: Sequence[int]) -> dict[int, Usage]:
+        return {row: self._tables.usage[row] for row in rows if row in self._tables.usage}
+
+    def was_hit(self, rows: Sequence[int], session_id: str) -> set[int]:
+        return {row for row in rows if session_id in self._tables.hit_sessions.get(row, ())}
+
+    def log(self, *, since_seq: int, limit: int) -> list[LogRow]:
+        seqs = range(max(since_seq, 0) + 1, self.last_seq + 1)
+        return [self._tables.log[seq] for seq in seqs[: max(limit, 0)]]
+
+    def note_log(self, row: int, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
+        found = [entry for entry in self._tables.log.values() if entry.row == row and entry.seq > since_seq]
+        return found if limit is None else found[: max(limit, 0)]
+
+    def recorded(self, principal: str, method: str, key: str) -> Recorded | None:
+        return self._tables.recorded.get((principal, method, key))
+
+    def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
+        return self._tables.turns.get((nugget, session_id, turn))
+
+    def meta(self, name: str) -> str | None:
+        return self._tables.meta.get(name)
+
+    def _links(self) -> list[tuple[int, Link]]:
+        return sorted(self._tables.links.values(), key=lambda numbered: numbered[0])
+
+    def _wanted(self, wanted: NoteFilter) -> list[Note]:
+        return [note for note in self._tables.notes.values() if _passes(note, wanted)]
+
+
+def _passes(note: Note, wanted: NoteFilter) -> bool:
+    return (
+        all(getattr(wanted, name) in (None, getattr(note, name)) for name in _EQUAL)
+        and (wanted.include_hidden or not note.hidden)
+        and (wanted.include_superseded or note.superseded_by is None)
+        and set(wanted.tags) <= set(note.tags)
+        and wanted.needs_review in (None, _needs_review(note))
+    )
+
+
+def _needs_review(note: Note) -> bool:
+    evolutions: Any = note.extra.get("evolution_count") or 0
+    return note.confidence < 0.5 or evolutions > 5
+
+
+def _visible_facts(notes: Iterable[Note]) -> int:
+    return sum(note.key is not None and not note.hidden for note in notes)

@@ -1,0 +1,112 @@
+"""Writes of the twin."""
+# ruff: noqa: D102 (the port documents these methods)
+
+from collections.abc import Sequence
+
+from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.log import LogRow
+from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
+from shelfd.memory.ports import Recorded, Writer
+from shelfd.storage.encoding import decode, encode
+from shelfd.storage.inmemory.view import InMemoryView
+
+
+class InMemoryWriter(InMemoryView, Writer):
+    """A shelf's rows inside a transaction. What is stored goes through JSON where the file's rows do."""
+
+    def next_row(self) -> int:
+        row = self._tables.counters.row + 1
+        self._tables.counters = self._tables.counters._replace(row=row)
+        return row
+
+    def insert_note(self, note: Note) -> None:
+        if note.id in self._tables.note_rows:
+            raise Conflict("another note has this id", id=note.id[:256])
+        self._put_note(note)
+
+    def update_note(self, note: Note) -> None:
+        old = self._tables.notes.get(note.row)
+        if old is None:
+            raise NoteNotFound(note.id)
+        if self._tables.note_rows.get(note.id, note.row) != note.row:
+            raise Conflict("another note has this id", id=note.id[:256])
+        self._put_note(note, old)
+
+    def put_link(self, link: Link) -> None:
+        old = self._tables.links.get(link[:3])
+        if old is None:
+            self._tables.link_row += 1
+        self._tables.put(self._tables.links, link[:3], (self._tables.link_row if old is None else old[0], link))
+
+    def delete_link(self, link: Link) -> None:
+        self._tables.remove(self._tables.links, link[:3])
+
+    def put_nugget(self, nugget: Nugget) -> None:
+        self._tables.put(self._tables.nuggets, nugget.name, nugget)
+
+    def delete_nugget(self, name: str) -> None:
+        self._tables.remove(self._tables.nuggets, name)
+
+    def rename_nugget(self, old: str, new: str) -> None:
+        if old == new:
+            return
+        if new in self._tables.nuggets:
+            raise DuplicateNugget(new)
+        notes = [note for note in self._tables.notes.values() if note.nugget == old]
+        if any(note.key is not None and (note.key, new) in self._tables.facts for note in notes):
+            raise DuplicateKey(new, "")
+        for note in notes:
+            self._put_note(note._replace(nugget=new), note)
+        if old in self._tables.nuggets:
+            self._tables.put(self._tables.nuggets, new, self._tables.nuggets[old]._replace(name=new))
+            self._tables.remove(self._tables.nuggets, old)
+        for (nugget, session_id, turn), number in list(self._tables.turns.items()):
+            if nugget == old:
+                self._tables.put(self._tables.turns, (new, session_id, turn), number)
+                self._tables.remove(self._tables.turns, (old, session_id, turn))
+
+    def put_turn(self, nugget: str, session_id: str, turn: int, number: int) -> None:
+        self._tables.put(self._tables.turns, (nugget, session_id, turn), number)
+
+    def record(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
+        stored = outcome._replace(outcome=decode(encode(outcome.outcome)))
+        self._tables.put(self._tables.recorded, (principal, method, key), stored)
+
+    def forget_recorded(self, before: int) -> int:
+        old = [key for key, outcome in self._tables.recorded.items() if outcome.at < before]
+        for key in old:
+            self._tables.remove(self._tables.recorded, key)
+        return len(old)
+
+    def put_usage(self, row: int, usage: Usage) -> None:
+        self._tables.put(self._tables.usage, row, usage)
+
+    def add_hit_session(self, row: int, session_id: str, *, limit: int) -> None:
+        sessions = self._tables.hit_sessions.get(row, frozenset())
+        if len(sessions) < limit:
+            self._tables.put(self._tables.hit_sessions, row, sessions | {session_id})
+
+    def put_meta(self, name: str, value: str) -> None:
+        self._tables.put(self._tables.meta, name, value)
+
+    def append_log(self, rows: Sequence[LogRow]) -> None:
+        """Write log rows and move the counters on."""
+        for row in rows:
+            before = None if row.before is None else decode(encode(row.before))
+            self._tables.put(self._tables.log, row.seq, row._replace(before=before))
+            self._tables.counters = self._tables.counters._replace(seq=row.seq, at=row.at)
+
+    def _put_note(self, note: Note, old: Note | None = None) -> None:
+        if note.key is not None:
+            other = self._tables.facts.get((note.key, note.nugget), note.row)
+            if other != note.row:
+                raise DuplicateKey(note.nugget, self._tables.notes[other].id)
+        if old is not None:
+            self._tables.remove(self._tables.note_rows, old.id)
+            if old.key is not None:
+                self._tables.remove(self._tables.facts, (old.key, old.nugget))
+        stored = note._replace(extra=decode(encode(note.extra)) if note.extra else NO_EXTRA)
+        self._tables.put(self._tables.notes, note.row, stored)
+        self._tables.put(self._tables.note_rows, note.id, note.row)
+        if note.key is not None:
+            self._tables.put(self._tables.facts, (note.key, note.nugget), note.row)

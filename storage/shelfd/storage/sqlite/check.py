@@ -1,0 +1,153 @@
+"""Is a shelf's file sound? SQLite's own checks and the rules that hold between our tables."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import structlog
+
+from shelfd.storage.sqlite.connection import open_reader
+from shelfd.storage.sqlite.errors import sqlite3_name
+
+log = structlog.get_logger(__name__)
+
+#: Problems reported of one kind; the first ones tell what is the matter.
+_REPORTED: Final = 10
+
+
+class _Rule(NamedTuple):
+    sentence: str  #: what is wrong with %s, and what to do
+    query: str  #: names what it is wrong with
+
+
+_RULES: Final = (
+    _Rule(
+        "the change log does not end at change %s, the last one given out; restore a backup",
+        "SELECT last_seq FROM counter WHERE last_seq <> coalesce((SELECT max(seq) FROM change), last_seq)",
+    ),
+    _Rule(
+        "the change log has a gap before change %s; restore a backup",
+        "SELECT seq FROM change WHERE seq > (SELECT min(seq) FROM change) AND seq - 1 NOT IN (SELECT seq FROM change)",
+    ),
+    _Rule(
+        "transaction %s of the change log is incomplete; restore a backup",
+        "SELECT tx FROM change GROUP BY tx"
+        " HAVING min(seq) <> tx OR count(*) <> max(tx_size) OR min(tx_size) <> max(tx_size)",
+    ),
+    _Rule(
+        "note row %s is beyond the last one given out; restore a backup",
+        "SELECT row FROM note WHERE row > (SELECT last_row FROM counter)",
+    ),
+    _Rule(
+        "fact %s has no key; export and import the shelf",
+        "SELECT id FROM note WHERE kind = 'fact' AND key IS NULL",
+    ),
+    _Rule(
+        "note %s is no fact and has a key; export and import the shelf",
+        "SELECT id FROM note WHERE kind <> 'fact' AND key IS NOT NULL",
+    ),
+    _Rule(
+        "note %s is superseded by a note that does not exist; restore it to clear that",
+        "SELECT id FROM note WHERE superseded_by IS NOT NULL AND superseded_by NOT IN (SELECT id FROM note)",
+    ),
+    _Rule(
+        "note %s has a parent that does not exist; edit it to clear that",
+        "SELECT id FROM note WHERE parent_id IS NOT NULL AND parent_id NOT IN (SELECT id FROM note)",
+    ),
+    _Rule(
+        "link %s begins at a note that does not exist; delete the link",
+        "SELECT source || ' -> ' || target FROM link WHERE source NOT IN (SELECT id FROM note)",
+    ),
+    _Rule(
+        "link %s ends at a note that does not exist; delete the link",
+        "SELECT source || ' -> ' || target FROM link WHERE target NOT IN (SELECT id FROM note)",
+    ),
+    _Rule(
+        "usage is kept of note row %s, which does not exist; export and import the shelf",
+        "SELECT note FROM (SELECT note FROM usage UNION SELECT note FROM hit_session)"
+        " WHERE note NOT IN (SELECT row FROM note)",
+    ),
+)
+
+
+def check_file(path: Path, *, full: bool) -> list[str]:
+    """Return what is wrong with a shelf file in words, with what to do; empty if it is sound.
+
+    Takes seconds for a large shelf: not for the loop's thread.
+
+    Args:
+        path: The shelf's file.
+        full: Whether to compare indexes with their tables and to follow references between rows.
+    """
+    try:
+        reader = open_reader(path)
+    except sqlite3.Error as error:
+        return [_unreadable(error)]
+    try:
+        return check_rows(reader, full=full)
+    except sqlite3.Error as error:
+        return [_unreadable(error)]
+    finally:
+        reader.close()
+
+
+def check_rows(connection: sqlite3.Connection, *, full: bool) -> list[str]:
+    """Return what is wrong with the shelf on this connection. See :func:`check_file`.
+
+    Raises:
+        sqlite3.Error: If it cannot be read, or the check was interrupted.
+    """
+    pragma = "integrity_check" if full else "quick_check"
+    found = [row[0] for row in connection.execute(f"PRAGMA {pragma}({_REPORTED})")]
+    problems = [f"the file is damaged ({text}); restore a backup" for text in found if text != "ok"]
+    if full and not problems:
+        for sentence, query in _RULES:
+            rows = connection.execute(f"{query} LIMIT {_REPORTED}").fetchall()
+            problems += [sentence % row[0] for row in rows]
+    return problems
+
+
+class BackgroundCheck:
+    """The quick check that runs behind an open store after an unclean stop."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._reader: sqlite3.Connection | None = None
+        self._stopped = False
+        self._task = asyncio.create_task(asyncio.to_thread(self._run), name=f"shelfd.store.check.{path.parent.name}")
+
+    async def stop(self) -> None:
+        """End the check, finished or not. Takes a moment only."""
+        self._stopped = True
+        if self._reader is not None:
+            self._reader.interrupt()
+        await asyncio.wait([self._task])
+
+    def _run(self) -> None:
+        shelf = self._path.parent.name
+        try:
+            problems = self._problems()
+        except sqlite3.Error as error:
+            if not self._stopped:
+                log.exception("store.check_failed", shelf=shelf, problems=[_unreadable(error)])
+            return
+        if problems:
+            log.error("store.check_failed", shelf=shelf, problems=problems)
+        else:
+            log.info("store.checked", shelf=shelf)
+
+    def _problems(self) -> list[str]:
+        reader = open_reader(self._path)
+        # An interrupt that comes before its statement is lost; the progress handler sees that stop anyway.
+        reader.set_progress_handler(lambda: self._stopped, 100_000)
+        self._reader = reader
+        try:
+            return check_rows(reader, full=False)
+        finally:
+            self._reader = None
+            reader.close()
+
+
+def _unreadable(error: sqlite3.Error) -> str:
+    return f"the file cannot be read ({sqlite3_name(error)}); restore a backup"

@@ -1,0 +1,38 @@
+"""SQLite's errors in the shelf's terms. The one place that knows both."""
+
+import sqlite3
+from typing import Final
+
+from shelfd.memory.errors import ShelfError, ShuttingDown, StorageCorrupt, StoreBusy
+
+_CORRUPT: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_BUSY: Final = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk reported an error",
+    sqlite3.SQLITE_BUSY: "the shelf is in use by another process",
+    sqlite3.SQLITE_LOCKED: "the shelf is locked",
+    sqlite3.SQLITE_CANTOPEN: "the shelf's file cannot be opened",
+    sqlite3.SQLITE_READONLY: "the shelf's file is read-only",
+    sqlite3.SQLITE_PERM: "the shelf's file may not be opened",
+    sqlite3.SQLITE_NOMEM: "there is not enough memory",
+    sqlite3.SQLITE_PROTOCOL: "the shelf is locked",
+    sqlite3.SQLITE_INTERRUPT: "the statement was interrupted",
+}
+
+
+def translated(error: sqlite3.Error) -> ShelfError | None:
+    """Return what callers are told of *error*, None if it is no condition of disk or file but a mistake."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # raised by the driver, not by SQLite
+        return ShuttingDown() if "closed database" in str(error) else None
+    primary = code & 0xFF  # extended codes carry their detail in the higher bytes
+    if primary in _CORRUPT:
+        return StorageCorrupt("the shelf's file is damaged; run shelf.check, then restore a backup", reason="DAMAGED")
+    if primary in _BUSY:
+        return StoreBusy(f"{_BUSY[primary]}; nothing happened", reason=sqlite3_name(error))
+    return None
+
+
+def sqlite3_name(error: sqlite3.Error) -> str:
+    """Return SQLite's own name of an error, such as ``SQLITE_FULL``."""
+    return getattr(error, "sqlite_errorname", type(error).__name__)

@@ -1,0 +1,75 @@
+"""One group of changes as one SQLite transaction, each change in a savepoint of its own."""
+
+import sqlite3
+from typing import Any, Final
+
+from shelfd.memory.errors import ShelfError, StoreBusy
+from shelfd.memory.ports import Applied, Change, Clock
+from shelfd.storage.commit_queue import Outcome
+from shelfd.storage.counters import number_entries
+from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.writer import SqliteWriter
+
+_SAVEPOINT: Final = "SAVEPOINT one_change"
+_RELEASE: Final = "RELEASE one_change"
+_ROLLBACK: Final = "ROLLBACK TO one_change"
+
+
+class GroupWriter:
+    """Applies groups. Lives on the writer connection's thread and keeps nothing but the counters."""
+
+    def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._writer = SqliteWriter(connection)
+
+    def apply(self, changes: list[Change[Any]]) -> list[Outcome]:
+        """Apply *changes* in order and make them durable together; return one outcome each."""
+        saved = self._writer.counters
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            outcomes = [self._apply_one(change) for change in changes]
+            if self._writer.counters != saved:
+                self._writer.save_counters()
+            self._connection.execute("COMMIT")
+        except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all hear of it)
+            self._writer.counters = saved
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            return [_group_error(error) for _ in changes]
+        return outcomes
+
+    def _apply_one(self, change: Change[Any]) -> Outcome:
+        writer, saved = self._writer, self._writer.counters
+        try:
+            if change.ticket is not None:
+                change.ticket.start()
+        except ShelfError as error:
+            return error
+        self._connection.execute(_SAVEPOINT)
+        try:
+            # A clock set back must not give a change an earlier time than the one before it.
+            now = max(self._clock.now(), saved.at)
+            value, outbox = change.apply(writer, now)
+            rows = number_entries(outbox.entries, change.origin, last_seq=saved.seq, at=now)
+            writer.append_log(rows)
+        except BaseException as error:  # one bad change must not harm its neighbours
+            if not self._connection.in_transaction:
+                raise  # on a full disk SQLite may roll back everything by itself: then the group is lost
+            self._connection.execute(_ROLLBACK)
+            self._connection.execute(_RELEASE)
+            writer.counters = saved
+            return (translated(error) if isinstance(error, sqlite3.Error) else None) or error
+        self._connection.execute(_RELEASE)
+        return Applied(value, rows, outbox.touched, writer.counters.seq)
+
+
+def _group_error(error: BaseException) -> ShelfError:
+    # One object each: an exception collects the frames of everyone it is raised to.
+    sql_error = error if isinstance(error, sqlite3.Error) else error.__cause__
+    if isinstance(sql_error, sqlite3.Error) and (told := translated(sql_error)):
+        told.__cause__ = sql_error
+        return told
+    busy = StoreBusy("the store did not take the change; nothing happened")
+    busy.__cause__ = error
+    return busy

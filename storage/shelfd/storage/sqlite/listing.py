@@ -1,0 +1,50 @@
+"""The WHERE clause of a listing."""
+
+from typing import Any, Final
+
+from shelfd.memory.ports import NoteFilter
+
+#: A note needs review when it is doubtful or has been rewritten too often.
+_NEEDS_REVIEW: Final = "(confidence < 0.5 OR coalesce(json_extract(extra, '$.evolution_count'), 0) > 5)"
+_EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
+_HAS_TAG: Final = "EXISTS (SELECT 1 FROM json_each(note.tags) WHERE json_each.value = ?)"
+
+#: Columns a listing may be ordered by.
+ORDERS: Final = frozenset({"updated_at", "created_at", "row"})
+
+
+def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
+    """Return a condition and its parameters. Its text depends on which filters are set, not on their values."""
+    conditions: list[str] = []
+    params: list[Any] = []
+    for name in _EQUAL:
+        value = getattr(wanted, name)
+        if value is not None:
+            conditions.append(f"{name} = ?")
+            params.append(value)
+    if not wanted.include_hidden:
+        conditions.append("archived_at IS NULL")
+    if not wanted.include_superseded:
+        conditions.append("superseded_by IS NULL")
+    for tag in wanted.tags:
+        conditions.append(_HAS_TAG)
+        params.append(tag)
+    if wanted.needs_review is not None:
+        conditions.append(_NEEDS_REVIEW if wanted.needs_review else f"NOT {_NEEDS_REVIEW}")
+    return " AND ".join(conditions) or "1", params
+
+
+def behind(order: str, after: tuple[int, int] | None, *, descending: bool) -> tuple[str, list[int]]:
+    """Return the condition that a note stands behind *after* in the listing's order, and its parameters.
+
+    Raises:
+        ValueError: If there is no such order.
+    """
+    if order not in ORDERS:
+        raise ValueError(f"notes are not ordered by {order!r}")
+    if after is None:
+        return "1", []
+    comparison = "<" if descending else ">"
+    if order == "row":
+        return f"row {comparison} ?", [after[1]]
+    return f"({order}, row) {comparison} (?, ?)", list(after)

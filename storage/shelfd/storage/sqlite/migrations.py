@@ -1,0 +1,137 @@
+"""Schema versions: numbered, append-only, each applied whole with its own record or not at all."""
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from shelfd.memory.errors import StorageCorrupt
+from shelfd.storage.sqlite.connection import open_untouched
+
+#: "shlf", in the file's header, so that no other program's database is ever taken for a shelf.
+APPLICATION_ID: Final = 0x73686C66
+
+_MAGIC: Final = b"SQLite format 3\x00"
+_NAME: Final = re.compile(r"(\d{4})_(\w+)\.sql")
+_RECORD_TABLE: Final = """
+CREATE TABLE IF NOT EXISTS migration (
+    number     INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    applied_at INTEGER NOT NULL  -- microseconds since 1970 UTC
+);
+"""
+
+
+class Migration(NamedTuple):
+    """One step of the schema."""
+
+    number: int
+    name: str
+    sql: str
+
+
+def load_migrations() -> tuple[Migration, ...]:
+    """Return all migrations in order."""
+    return tuple(
+        sorted(
+            Migration(int(match[1]), match[2], file.read_text("utf-8"))
+            for file in files("shelfd.storage.sqlite").joinpath("schema").iterdir()
+            if (match := _NAME.fullmatch(file.name))
+        )
+    )
+
+
+def inspect(path: Path, *, newest: int) -> int:
+    """Return the schema version of a shelf file without changing a byte of it.
+
+    Reads the header, application id and version only, so that its time does not depend on the shelf's size.
+
+    Raises:
+        StorageCorrupt: If it is no shelf of this or an older version; the message says what to do.
+        OSError: If it cannot be read.
+    """
+    with path.open("rb") as file:
+        header = file.read(len(_MAGIC))
+    if header != _MAGIC:
+        raise StorageCorrupt(
+            "the shelf's file is not a database; move it away or restore a backup", reason="NOT_A_DATABASE"
+        )
+    try:
+        application_id, version = _identify(path)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):  # locked or unreadable, which says nothing of the content
+            raise
+        raise StorageCorrupt("the shelf's file is damaged; restore a backup", reason="DAMAGED") from error
+    if application_id != APPLICATION_ID:
+        raise StorageCorrupt("the shelf's file belongs to another program; move it away", reason="FOREIGN_FILE")
+    if version > newest:
+        raise StorageCorrupt(
+            f"the shelf has schema version {version} and this shelfd knows {newest}; install a newer shelfd",
+            reason="NEWER_SCHEMA",
+        )
+    return version
+
+
+def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], *, now: int) -> list[int]:
+    """Apply what is missing, one transaction each; return the numbers applied.
+
+    Args:
+        connection: In autocommit mode.
+        migrations: All known ones, in order.
+        now: Time for the records, microseconds.
+
+    Raises:
+        sqlite3.Error: If one fails; it leaves nothing, those before it stand.
+    """
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    applied = []
+    for migration in migrations:
+        if migration.number > version:
+            _apply(connection, migration, now)
+            applied.append(migration.number)
+    return applied
+
+
+def _apply(connection: sqlite3.Connection, migration: Migration, now: int) -> None:
+    try:
+        # executescript ends an open transaction first, so this one has to begin inside it.
+        connection.executescript(f"BEGIN IMMEDIATE;\n{_RECORD_TABLE}\n{migration.sql}")
+        connection.execute("INSERT INTO migration VALUES (?, ?, ?)", (migration.number, migration.name, now))
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {migration.number}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _identify(path: Path) -> tuple[int, int]:
+    connection = open_untouched(path)
+    try:
+        application_id: int = connection.execute("PRAGMA application_id").fetchone()[0]
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    finally:
+        connection.close()
+    return application_id, version
+
+
+def prepare(path: Path, *, now: int) -> None:
+    """Bring an existing shelf file to the newest schema, refusing what is no shelf.
+
+    Raises:
+        StorageCorrupt: As :func:`inspect` does.
+        OSError: If it cannot be read.
+        sqlite3.Error: If a migration fails; the file keeps its version.
+    """
+    migrations = load_migrations()
+    newest = migrations[-1].number
+    if inspect(path, newest=newest) == newest:
+        return
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        migrate(connection, migrations, now=now)
+    finally:
+        connection.close()

@@ -1,0 +1,80 @@
+"""How records lie in SQLite's columns: one tuple each way, in the order of the SQL next to it."""
+
+from typing import Any, Final, TypeAlias
+
+from shelfd.memory.log import LogRow, Origin
+from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
+from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings
+
+Columns: TypeAlias = tuple[Any, ...]
+
+#: In the order of the record's fields, which is not the order in the file.
+NOTE_COLUMNS: Final = ", ".join(Note._fields)
+LINK_COLUMNS: Final = ", ".join(Link._fields)
+NUGGET_COLUMNS: Final = ", ".join(Nugget._fields)
+USAGE_COLUMNS: Final = ", ".join(Usage._fields)
+LOG_COLUMNS: Final = (
+    "seq, tx, tx_size, at, principal, method, request_id, session_id, turn, run_id, kind, nugget, note, ids, before"
+)
+
+_TAGS: Final = Note._fields.index("tags")
+_PINNED: Final = Note._fields.index("pinned")
+_EXTRA: Final = Note._fields.index("extra")
+
+
+def placeholders(columns: str) -> str:
+    """Return as many question marks as *columns* names."""
+    return ", ".join("?" * (columns.count(",") + 1))
+
+
+def note_to_columns(note: Note) -> Columns:
+    """Return a note as NOTE_COLUMNS."""
+    return (
+        *note[:_TAGS],
+        encode_strings(note.tags) if note.tags else None,
+        *note[_TAGS + 1 : _PINNED],
+        1 if note.pinned else 0,  # sqlite3 binds an int at once and asks its adapters about a bool
+        *note[_PINNED + 1 : _EXTRA],
+        encode(note.extra) if note.extra else None,
+    )
+
+
+def note_from_columns(columns: Columns) -> Note:
+    """Return the note in NOTE_COLUMNS."""
+    values = list(columns)
+    tags, extra = values[_TAGS], values[_EXTRA]
+    values[_TAGS] = () if tags is None else decode_strings(tags)
+    values[_PINNED] = values[_PINNED] == 1
+    values[_EXTRA] = NO_EXTRA if extra is None else decode(extra)
+    return Note._make(values)
+
+
+def log_to_columns(row: LogRow) -> Columns:
+    """Return a log row as LOG_COLUMNS."""
+    return (
+        *row[:4],  # seq, tx, tx_size, at
+        *row.origin,
+        row.kind,
+        row.nugget,
+        row.row,
+        encode_strings(row.ids),
+        None if row.before is None else encode(row.before),
+    )
+
+
+def log_from_columns(columns: Columns) -> LogRow:
+    """Return the log row in LOG_COLUMNS."""
+    seq, tx, tx_size, at = columns[:4]
+    kind, nugget, note, ids, before = columns[10:]
+    return LogRow(
+        seq,
+        tx,
+        tx_size,
+        at,
+        Origin(*columns[4:10]),
+        kind,
+        nugget,
+        decode_strings(ids),
+        note,
+        None if before is None else decode(before),
+    )

@@ -1,0 +1,127 @@
+"""The directory of shelves: ``<root>/<shelf>/shelf.db``."""
+
+import asyncio
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from shelfd.memory.errors import DuplicateShelf, InvalidParams, ShelfNotFound, StoreBusy
+from shelfd.memory.ports import Clock, Stores
+from shelfd.storage.sqlite.connection import open_untouched
+from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.migrations import load_migrations, migrate
+from shelfd.storage.sqlite.store import SqliteStore
+
+_FILE: Final = "shelf.db"
+_PRIVATE_DIR: Final = 0o700
+_PRIVATE_FILE: Final = 0o600
+
+
+class SqliteStores(Stores):
+    """Shelves as directories under *root*, which one process at a time may use.
+
+    Names that begin with a dot are work in progress: a shelf that is being made or removed.
+    """
+
+    def __init__(self, root: Path, clock: Clock) -> None:
+        self._root = root
+        self._clock = clock
+        self._changing = asyncio.Lock()
+        root.mkdir(mode=_PRIVATE_DIR, parents=True, exist_ok=True)
+
+    def names(self) -> list[str]:
+        """Return the shelves that exist, sound or not, sorted."""
+        return sorted(
+            entry.name for entry in self._root.iterdir() if not entry.name.startswith(".") and self.exists(entry.name)
+        )
+
+    def exists(self, shelf: str) -> bool:
+        """Return whether there is a file for the shelf, sound or not."""
+        return _is_name(shelf) and os.path.lexists(self._file(shelf))
+
+    async def open(self, shelf: str) -> SqliteStore:
+        """Open an existing shelf. See the port."""
+        if not self.exists(shelf):
+            raise ShelfNotFound(shelf)
+        return await SqliteStore.open(self._file(shelf), self._clock)
+
+    async def create(self, shelf: str, *, owner: str) -> SqliteStore:
+        """Make a shelf aside and move it into place: a crash leaves all of it or nothing. See the port."""
+        if not _is_name(shelf):
+            raise InvalidParams("this cannot be the name of a shelf", field="shelf")
+        async with self._changing:
+            if self.exists(shelf):
+                raise DuplicateShelf(shelf)
+            try:
+                await asyncio.to_thread(self._build, shelf, owner)
+            except sqlite3.Error as error:
+                raise translated(error) or StoreBusy("the shelf's file cannot be made") from error
+            except OSError as error:
+                raise StoreBusy(f"the shelf's directory cannot be made: {error.strerror}") from error
+        return await self.open(shelf)
+
+    async def drop(self, shelf: str) -> None:
+        """Move the shelf out of sight in one step, then delete its files. See the port."""
+        async with self._changing:
+            if not self.exists(shelf):
+                raise ShelfNotFound(shelf)
+            try:
+                await asyncio.to_thread(self._remove, shelf)
+            except OSError as error:
+                raise StoreBusy(f"the shelf's files cannot be removed: {error.strerror}") from error
+
+    def owner(self, shelf: str) -> str | None:
+        """Return the shelf's owner, None if there is no such shelf or it cannot be read."""
+        if not self.exists(shelf):
+            return None
+        try:
+            with closing(open_untouched(self._file(shelf))) as connection:
+                row = connection.execute("SELECT value FROM meta WHERE name = 'owner'").fetchone()
+        except (sqlite3.Error, OSError):
+            return None
+        return None if row is None else str(row[0])
+
+    def _file(self, shelf: str) -> Path:
+        return self._root / shelf / _FILE
+
+    def _build(self, shelf: str, owner: str) -> None:
+        aside = self._root / f".{shelf}.new"
+        if aside.exists():  # left by a crash
+            shutil.rmtree(aside)
+        aside.mkdir(mode=_PRIVATE_DIR)
+        file = aside / _FILE
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE))
+        now = self._clock.now()
+        with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            migrate(connection, load_migrations(), now=now)
+            connection.executemany(
+                "INSERT INTO meta VALUES (?, ?)",
+                [("shelf", shelf), ("owner", owner), ("created_at", str(now))],
+            )
+        _sync_directory(aside)
+        aside.rename(self._root / shelf)
+        _sync_directory(self._root)
+
+    def _remove(self, shelf: str) -> None:
+        for left in self._root.glob(".dropped-*"):  # by a crash
+            shutil.rmtree(left)
+        aside = self._root / f".dropped-{shelf}"
+        (self._root / shelf).rename(aside)
+        _sync_directory(self._root)
+        shutil.rmtree(aside)
+
+
+def _is_name(shelf: str) -> bool:
+    return shelf not in {"", ".", ".."} and not shelf.startswith(".") and "/" not in shelf and "\0" not in shelf
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,172 @@
+"""Writes of a shelf's rows, inside the transaction that the group commit has opened."""
+# ruff: noqa: D102 (the port documents these methods)
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.log import LogRow
+from shelfd.memory.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports import Recorded, Writer
+from shelfd.storage.counters import Counters
+from shelfd.storage.encoding import encode
+from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.rows import (
+    LINK_COLUMNS,
+    LOG_COLUMNS,
+    NOTE_COLUMNS,
+    NUGGET_COLUMNS,
+    USAGE_COLUMNS,
+    Columns,
+    log_to_columns,
+    note_to_columns,
+    placeholders,
+)
+from shelfd.storage.sqlite.view import SqliteView
+
+# Table and column names are ours.
+_INSERT_NOTE: Final = f"INSERT INTO note ({NOTE_COLUMNS}) VALUES ({placeholders(NOTE_COLUMNS)})"  # noqa: S608
+# Not the row: SQLite would then take every index entry out and put it back.
+_UPDATED_COLUMNS: Final = NOTE_COLUMNS.removeprefix("row, ")
+_UPDATE_NOTE: Final = f"UPDATE note SET ({_UPDATED_COLUMNS}) = ({placeholders(_UPDATED_COLUMNS)}) WHERE row = ?"  # noqa: S608
+_INSERT_LINK: Final = f"INSERT INTO link ({LINK_COLUMNS}) VALUES ({placeholders(LINK_COLUMNS)})"  # noqa: S608
+_PUT_NUGGET: Final = f"INSERT OR REPLACE INTO nugget ({NUGGET_COLUMNS}) VALUES ({placeholders(NUGGET_COLUMNS)})"  # noqa: S608
+_INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
+_PUT_USAGE: Final = f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) VALUES (?, {placeholders(USAGE_COLUMNS)})"  # noqa: S608
+
+
+class SqliteWriter(SqliteView, Writer):
+    """A shelf's rows inside a transaction.
+
+    Attributes:
+        counters: Numbers given away so far, this transaction's included. The file has them from
+            :meth:`save_counters` on.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        columns = self._one("SELECT last_seq, last_row, last_at FROM counter")
+        self.counters = Counters(*columns or ())
+
+    @property
+    def last_seq(self) -> int:
+        return self.counters.seq
+
+    def next_row(self) -> int:
+        row = self.counters.row + 1
+        self.counters = self.counters._replace(row=row)
+        return row
+
+    def insert_note(self, note: Note) -> None:
+        try:
+            self._run(_INSERT_NOTE, note_to_columns(note))
+        except sqlite3.IntegrityError as error:
+            self._raise_duplicate(note, error)
+            raise
+
+    def update_note(self, note: Note) -> None:
+        columns = note_to_columns(note)
+        try:
+            changed = self._run(_UPDATE_NOTE, (*columns[1:], columns[0]))
+        except sqlite3.IntegrityError as error:
+            self._raise_duplicate(note, error)
+            raise
+        if not changed:
+            raise NoteNotFound(note.id)
+
+    def put_link(self, link: Link) -> None:
+        # No upsert: that would use up a row number each time.
+        changed = self._run(
+            "UPDATE link SET reason = ?, created_at = ?, valid_from = ?, valid_to = ?"
+            " WHERE source = ? AND target = ? AND relation = ?",
+            (
+                link.reason,
+                link.created_at,
+                link.valid_from,
+                link.valid_to,
+                link.source,
+                link.target,
+                link.relation,
+            ),
+        )
+        if not changed:
+            self._run(_INSERT_LINK, link)
+
+    def delete_link(self, link: Link) -> None:
+        self._run("DELETE FROM link WHERE source = ? AND target = ? AND relation = ?", link[:3])
+
+    def put_nugget(self, nugget: Nugget) -> None:
+        self._run(_PUT_NUGGET, nugget)
+
+    def delete_nugget(self, name: str) -> None:
+        self._run("DELETE FROM nugget WHERE name = ?", (name,))
+
+    def rename_nugget(self, old: str, new: str) -> None:
+        if old == new:
+            return
+        if self.nugget(new) is not None:
+            raise DuplicateNugget(new)
+        names = (new, old)
+        try:
+            self._run("UPDATE note SET nugget = ? WHERE nugget = ?", names)
+        except sqlite3.IntegrityError as error:
+            raise DuplicateKey(new, "") from error
+        self._run("UPDATE nugget SET name = ? WHERE name = ?", names)
+        self._run("UPDATE OR REPLACE turn SET nugget = ? WHERE nugget = ?", names)
+
+    def put_turn(self, nugget: str, session_id: str, turn: int, number: int) -> None:
+        self._run("INSERT OR REPLACE INTO turn VALUES (?, ?, ?, ?)", (nugget, session_id, turn, number))
+
+    def record(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
+        self._run(
+            "INSERT OR REPLACE INTO idempotency (principal, method, key, payload, outcome, at)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (principal, method, key, outcome.payload, encode(outcome.outcome), outcome.at),
+        )
+
+    def forget_recorded(self, before: int) -> int:
+        return self._run("DELETE FROM idempotency WHERE at < ?", (before,))
+
+    def put_usage(self, row: int, usage: Usage) -> None:
+        self._run(_PUT_USAGE, (row, *usage))
+
+    def add_hit_session(self, row: int, session_id: str, *, limit: int) -> None:
+        self._run(
+            "INSERT OR IGNORE INTO hit_session SELECT ?, ? WHERE (SELECT count(*) FROM hit_session WHERE note = ?) < ?",
+            (row, session_id, row, limit),
+        )
+
+    def put_meta(self, name: str, value: str) -> None:
+        self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def append_log(self, rows: Sequence[LogRow]) -> None:
+        """Write log rows and move the counters on."""
+        if not rows:
+            return
+        if len(rows) == 1:
+            self._connection.execute(_INSERT_LOG, log_to_columns(rows[0]))
+        else:
+            self._connection.executemany(_INSERT_LOG, map(log_to_columns, rows))
+        self.counters = self.counters._replace(seq=rows[-1].seq, at=rows[-1].at)
+
+    def save_counters(self) -> None:
+        """Write the counters, once a group of changes."""
+        self._connection.execute("UPDATE counter SET last_seq = ?, last_row = ?, last_at = ?", self.counters)
+
+    def _run(self, sql: str, params: Columns) -> int:
+        try:
+            return self._connection.execute(sql, params).rowcount
+        except sqlite3.Error as error:
+            if told := translated(error):
+                raise told from error
+            raise
+
+    def _raise_duplicate(self, note: Note, error: sqlite3.IntegrityError) -> None:
+        # Asked, not read from the message: where two constraints fail, SQLite names any one.
+        taken = self.note(note.id)
+        if taken is not None and taken.row != note.row:
+            raise Conflict("another note has this id", id=note.id[:256]) from error
+        other = None if note.key is None else self.fact(note.nugget, note.key)
+        if other is not None and other.row != note.row:
+            raise DuplicateKey(note.nugget, other.id) from error

@@ -1,0 +1,135 @@
+"""Clock, notes and changes for tests of stores."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from shelfd.memory.log import Entry, Origin
+from shelfd.memory.note import Link, Note, Nugget
+from shelfd.memory.ports import Change, Clock, Ticket, Writer
+from shelfd.memory.transaction import Transaction
+
+T = TypeVar("T")
+
+NEW_YEAR = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z in microseconds
+ORIGIN = Origin("uid:1000", "remember", "req-1", "sess-1", 3, "run-1")
+
+
+@dataclass(slots=True)
+class FakeClock:
+    """A clock that stands until it is moved."""
+
+    current: int = NEW_YEAR
+    ticks: float = 0.0
+
+    def now(self) -> int:
+        return self.current
+
+    def monotonic(self) -> float:
+        return self.ticks
+
+    async def sleep(self, delay: timedelta) -> None:
+        self.current += delay // timedelta(microseconds=1)
+        self.ticks += delay.total_seconds()
+        await asyncio.sleep(0)
+
+
+@dataclass(slots=True)
+class Outbox:
+    """A hand-made outbox, for changes that need no transaction."""
+
+    entries: Sequence[Entry] = ()
+    touched: Mapping[str, Note] = field(default_factory=dict)
+
+
+def make_note(note_id: str, **fields: Any) -> Note:
+    plain = Note(
+        row=0,
+        id=note_id,
+        nugget="memory",
+        kind="fact" if fields.get("key") is not None else "note",
+        title=f"About {note_id}",
+        key=None,
+        content=f"What {note_id} says",
+        tags=(),
+        type="note",
+        subject="user",
+        scope="user",
+        source="explicit_user",
+        confidence=1.0,
+        stability="durable",
+        domain="general",
+        tier="B",
+        importance=5,
+        author=None,
+        session_id=None,
+        turn=None,
+        seq_to=None,
+        occurred_at=None,
+        valid_from=None,
+        valid_to=None,
+        expires_at=None,
+        archived_at=None,
+        superseded_by=None,
+        parent_id=None,
+        pinned=False,
+        created_at=NEW_YEAR,
+        updated_at=NEW_YEAR,
+        rev=1,
+    )
+    return plain._replace(**fields)
+
+
+def make_nugget(name: str, **fields: Any) -> Nugget:
+    return Nugget(name, 1024, 4, 1, 0, None, NEW_YEAR)._replace(**fields)
+
+
+def make_link(source: str, target: str, relation: str = "related", **fields: Any) -> Link:
+    return Link(source, target, relation, "", NEW_YEAR)._replace(**fields)
+
+
+def change(apply: Callable[[Transaction], T], *, origin: Origin = ORIGIN, ticket: Ticket | None = None) -> Change[T]:
+    """Return a change that runs *apply* in a transaction, as every use case does."""
+
+    def run(writer: Writer, now: int) -> tuple[T, Transaction]:
+        transaction = Transaction(writer, now)
+        return apply(transaction), transaction
+
+    return Change(origin, run, ticket)
+
+
+def create(note_id: str, **fields: Any) -> Change[Note]:
+    return change(lambda tx: tx.create_note(make_note(note_id, **fields)))
+
+
+def edit(note_id: str, **fields: Any) -> Change[Note]:
+    def apply(tx: Transaction) -> Note:
+        old = tx.rows.note(note_id)
+        assert old is not None
+        return tx.change_note(old, old._replace(**fields))
+
+    return change(apply)
+
+
+def write(apply: Callable[[Writer], T]) -> Change[T]:
+    """Return a change that writes rows and leaves no trace in the log."""
+    return Change(ORIGIN, lambda writer, _: (apply(writer), Outbox()))
+
+
+def fail(error: BaseException) -> Change[None]:
+    """Return a change that writes a note, a link and a nugget and then raises *error*."""
+
+    def apply(tx: Transaction) -> None:
+        tx.create_nugget(make_nugget("doomed"))
+        tx.create_note(make_note("doomed", nugget="doomed"))
+        tx.put_link(make_link("doomed", "doomed"), "doomed")
+        tx.rows.put_turn("doomed", "sess-1", 1, 1)
+        raise error
+
+    return change(apply)
+
+
+def ticket(clock: Clock, **fields: Any) -> Ticket:
+    return Ticket(clock, **fields)

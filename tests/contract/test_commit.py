@@ -1,0 +1,266 @@
+"""What a commit promises: order, all or nothing, and who hears of it when."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from contract.samples import NEW_YEAR, ORIGIN, FakeClock, Outbox, change, create, edit, fail, make_note, ticket
+from shelfd.memory.errors import Cancelled, DeadlineExceeded, NoteNotFound, ShuttingDown
+from shelfd.memory.log import Entry
+from shelfd.memory.ports import Applied, Change, Store
+from shelfd.memory.transaction import Transaction
+
+
+async def test_a_commit_returns_value_log_rows_notes_and_the_last_seq(store: Store) -> None:
+    applied = await store.commit(create("n1", content="tea at four"))
+
+    assert applied.value.row == 1
+    assert applied.value.content == "tea at four"
+    assert applied.notes == {"n1": applied.value}
+    assert applied.last_seq == 1
+    assert list(applied.rows) == store.view.log(since_seq=0, limit=10)
+    (row,) = applied.rows
+    assert (row.seq, row.tx, row.tx_size, row.at) == (1, 1, 1, NEW_YEAR)
+    assert (row.kind, row.nugget, row.ids, row.row) == ("note.created", "memory", ("n1",), 1)
+    assert row.origin == ORIGIN
+
+
+async def test_a_transaction_takes_consecutive_seqs(store: Store) -> None:
+    def three(tx: Transaction) -> None:
+        for number in range(3):
+            tx.create_note(make_note(f"n{number}"))
+
+    first, second = await asyncio.gather(store.commit(create("first")), store.commit(change(three)))
+
+    assert [(row.seq, row.tx, row.tx_size) for row in first.rows] == [(1, 1, 1)]
+    assert [(row.seq, row.tx, row.tx_size) for row in second.rows] == [(2, 2, 3), (3, 2, 3), (4, 2, 3)]
+    assert (first.last_seq, second.last_seq) == (1, 4)
+    assert [row.seq for row in store.view.log(since_seq=0, limit=10)] == [1, 2, 3, 4]
+
+
+async def test_changes_apply_in_the_order_of_the_calls_and_see_those_before(store: Store) -> None:
+    seen: list[tuple[int, int]] = []
+
+    def look(number: int) -> Change[None]:
+        def apply(tx: Transaction) -> None:
+            seen.append((number, tx.rows.last_seq))
+            tx.create_note(make_note(f"n{number}"))
+
+        return change(apply)
+
+    await asyncio.gather(*(store.commit(look(number)) for number in range(1200)))
+
+    assert seen == [(number, number) for number in range(1200)]
+    assert store.view.last_seq == 1200
+
+
+async def test_a_change_sees_its_own_writes_and_its_group(store: Store) -> None:
+    def read(tx: Transaction) -> list[str]:
+        tx.create_note(make_note("mine"))
+        return [note.id for note in tx.rows.scan_notes(before_row=None, limit=9)]
+
+    _, applied = await asyncio.gather(store.commit(create("before")), store.commit(change(read)))
+
+    assert applied.value == ["mine", "before"]
+
+
+async def test_the_log_of_earlier_changes_of_the_group_is_readable(store: Store) -> None:
+    def read(tx: Transaction) -> list[int]:
+        assert [row.seq for row in tx.rows.note_log(1)] == [1]
+        return [row.seq for row in tx.rows.log(since_seq=0, limit=9)]
+
+    _, applied = await asyncio.gather(store.commit(create("before")), store.commit(change(read)))
+
+    assert applied.value == [1]
+
+
+async def test_a_failing_change_is_rolled_back_alone(store: Store) -> None:
+    outcomes = await asyncio.gather(
+        store.commit(create("before")),
+        store.commit(fail(NoteNotFound("gone"))),
+        store.commit(create("after")),
+        return_exceptions=True,
+    )
+
+    assert isinstance(outcomes[1], NoteNotFound)
+    assert store.view.note("doomed") is None
+    assert store.view.nugget("doomed") is None
+    assert store.view.link("doomed", "doomed", "related") is None
+    assert store.view.turn_number("doomed", "sess-1", 1) is None
+    assert [note.id for note in store.view.scan_notes(before_row=None, limit=9)] == ["after", "before"]
+    assert [note.row for note in store.view.scan_notes(before_row=None, limit=9)] == [2, 1]
+    assert [row.seq for row in store.view.log(since_seq=0, limit=9)] == [1, 2]
+
+
+@pytest.mark.parametrize("error", [ValueError("a mistake"), KeyError("x"), RuntimeError()], ids=repr)
+async def test_an_unexpected_exception_reaches_its_caller_as_it_is(store: Store, error: Exception) -> None:
+    with pytest.raises(type(error)) as caught:
+        await store.commit(fail(error))
+
+    assert caught.value is error
+    assert (await store.commit(create("after"))).last_seq == 1
+
+
+@pytest.mark.parametrize("error", [StopIteration(), SystemExit(), asyncio.CancelledError()], ids=repr)
+async def test_no_exception_of_a_change_stops_the_store(store: Store, error: BaseException) -> None:
+    with pytest.raises(RuntimeError, match=type(error).__name__):
+        await store.commit(fail(error))
+
+    assert (await store.commit(create("after"))).last_seq == 1
+
+
+async def test_a_log_row_that_cannot_be_stored_fails_its_change_alone(store: Store) -> None:
+    unstorable: Change[None] = Change(
+        ORIGIN, lambda *_: (None, Outbox(entries=[Entry("note.updated", "memory", (), None, {"x": object()})]))
+    )
+    outcomes = await asyncio.gather(
+        store.commit(create("before")), store.commit(unstorable), store.commit(create("after")), return_exceptions=True
+    )
+
+    assert isinstance(outcomes[1], TypeError)
+    assert store.view.last_seq == 2
+
+
+async def test_a_change_without_log_rows_takes_no_seq(store: Store) -> None:
+    await store.commit(create("n1"))
+    applied = await store.commit(edit("n1"))
+
+    assert list(applied.rows) == []
+    assert applied.last_seq == 1
+    assert store.view.last_seq == 1
+
+
+async def test_time_never_goes_back(store: Store, clock: FakeClock) -> None:
+    await store.commit(create("n1"))
+    clock.current -= 5_000_000
+    earlier = await store.commit(create("n2"))
+    clock.current += 6_000_000
+    later = await store.commit(create("n3"))
+
+    assert earlier.rows[0].at == NEW_YEAR
+    assert later.rows[0].at == NEW_YEAR + 1_000_000
+
+
+async def test_listeners_hear_of_a_group_in_order_before_its_callers(store: Store) -> None:
+    heard: list[str] = []
+
+    def listen(group: Sequence[Applied[Any]]) -> None:
+        heard.extend(f"listener {row.seq}" for applied in group for row in applied.rows)
+        assert store.view.last_seq >= group[-1].last_seq
+
+    async def call(note_id: str) -> None:
+        applied = await store.commit(create(note_id))
+        heard.append(f"caller {applied.last_seq}")
+
+    store.follow(listen)
+    await asyncio.gather(call("n1"), store.commit(fail(ValueError())), call("n2"), return_exceptions=True)
+
+    assert heard == ["listener 1", "listener 2", "caller 1", "caller 2"]
+
+
+async def test_following_ends(store: Store) -> None:
+    heard: list[int] = []
+    unfollow = store.follow(lambda group: heard.append(group[-1].last_seq))
+    await store.commit(create("n1"))
+    unfollow()
+    unfollow()
+    await store.commit(create("n2"))
+
+    assert heard == [1]
+
+
+async def test_a_listener_that_raises_harms_nobody(store: Store) -> None:
+    heard: list[int] = []
+
+    def broken(_: Sequence[Applied[Any]]) -> None:
+        raise ValueError("a mistake")
+
+    store.follow(broken)
+    store.follow(lambda group: heard.append(group[-1].last_seq))
+    with capture_logs() as logs:
+        applied = await store.commit(create("n1"))
+
+    assert applied.last_seq == 1
+    assert heard == [1]
+    assert [entry["event"] for entry in logs] == ["store.listener_failed"]
+
+
+async def test_nobody_hears_of_a_group_in_which_all_failed(store: Store) -> None:
+    heard: list[int] = []
+    store.follow(lambda group: heard.append(len(group)))
+    with pytest.raises(ValueError, match="a mistake"):
+        await store.commit(fail(ValueError("a mistake")))
+
+    assert heard == []
+
+
+async def test_a_cancelled_ticket_does_not_start(store: Store, clock: FakeClock) -> None:
+    taken_back = ticket(clock, cancelled=True)
+    with pytest.raises(Cancelled):
+        await store.commit(change(lambda tx: tx.create_note(make_note("n1")), ticket=taken_back))
+
+    assert not taken_back.started
+    assert store.view.last_seq == 0
+
+
+async def test_a_ticket_cancelled_while_it_waits_does_not_start(store: Store, clock: FakeClock) -> None:
+    waiting = ticket(clock)
+    task = asyncio.create_task(store.commit(change(lambda tx: tx.create_note(make_note("n1")), ticket=waiting)))
+    await asyncio.sleep(0)  # the task's first step queues the change, the group starts after it
+    waiting.cancelled = True
+    with pytest.raises(Cancelled):
+        await task
+
+    assert store.view.last_seq == 0
+
+
+async def test_a_deadline_that_passed_means_nothing_happened(store: Store, clock: FakeClock) -> None:
+    late, timely = ticket(clock, deadline=5.0), ticket(clock, deadline=5.1)
+    clock.ticks = 5.0
+    outcomes = await asyncio.gather(
+        store.commit(change(lambda tx: tx.create_note(make_note("late")), ticket=late)),
+        store.commit(change(lambda tx: tx.create_note(make_note("timely")), ticket=timely)),
+        return_exceptions=True,
+    )
+
+    assert isinstance(outcomes[0], DeadlineExceeded)
+    assert timely.started
+    assert store.view.note("late") is None
+    assert store.view.note("timely") is not None
+
+
+async def test_cancelling_the_caller_does_not_take_its_change_back(store: Store) -> None:
+    task = asyncio.create_task(store.commit(create("n1")))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await store.commit(create("n2"))
+
+    assert [row.ids for row in store.view.log(since_seq=0, limit=9)] == [("n1",), ("n2",)]
+
+
+async def test_close_finishes_what_is_queued(store: Store) -> None:
+    tasks = [asyncio.create_task(store.commit(create(f"n{number}"))) for number in range(600)]
+    await asyncio.sleep(0)
+    await store.close()
+
+    assert [task.result().last_seq for task in tasks] == list(range(1, 601))
+
+
+async def test_a_closed_store_takes_nothing_and_closes_again(store: Store) -> None:
+    await asyncio.gather(store.close(), store.close())
+    await store.close()
+    with pytest.raises(ShuttingDown):
+        await store.commit(create("n1"))
+
+
+async def test_a_sound_store_checks_out(store: Store) -> None:
+    await store.commit(create("n1", key="colour"))
+    await store.commit(edit("n1", content="blue"))
+
+    assert await store.check(full=False) == []
+    assert await store.check(full=True) == []

@@ -1,0 +1,263 @@
+"""The file and its twin do the same, whatever is done to them and wherever it fails."""
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from contract.samples import FakeClock, change, make_link, make_note, make_nugget
+from shelfd.memory.errors import ShelfError
+from shelfd.memory.log import LogRow
+from shelfd.memory.note import Note, Usage
+from shelfd.memory.ports import Applied, Change, NoteFilter, Recorded, Store, View
+from shelfd.memory.transaction import Transaction
+from shelfd.storage import InMemoryStores, SqliteStores
+
+NOTE_IDS = [f"n{number}" for number in range(6)]
+NUGGETS = ["memory", "work", "ärger"]
+KEYS = ["colour", "größe"]
+SESSIONS = ["s1", "s2"]
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=6)
+
+
+class Step(NamedTuple):
+    """One thing a change does; what it needs it draws beforehand, so that both stores are given the same."""
+
+    act: str
+    note: str
+    other: str
+    nugget: str
+    new_nugget: str
+    key: str | None
+    session: str
+    number: int
+    text: str
+    flag: bool
+
+
+ACTS = """create create create edit edit hide restore supersede link unlink nugget drop_nugget rename turn usage hit
+record forget meta fail fail_shelf""".split()
+STEPS = st.builds(
+    Step,
+    act=st.sampled_from(ACTS),
+    note=st.sampled_from(NOTE_IDS),
+    other=st.sampled_from(NOTE_IDS),
+    nugget=st.sampled_from(NUGGETS),
+    new_nugget=st.sampled_from(NUGGETS),
+    key=st.sampled_from([None, *KEYS]),
+    session=st.sampled_from(SESSIONS),
+    number=st.integers(0, 4),
+    text=TEXTS,
+    flag=st.booleans(),
+)
+GROUPS = st.lists(st.lists(STEPS, min_size=1, max_size=4), min_size=1, max_size=5)
+
+
+def _edited(old: Note, step: Step) -> Note:
+    return old._replace(
+        content=step.text,
+        nugget=step.nugget,
+        key=None if old.key is None else step.key or old.key,
+        tags=(step.text, step.session) if step.flag else (),
+        confidence=step.number / 3,
+        pinned=step.flag,
+        extra={"aliases": [step.text], "evolution_count": step.number * 3} if step.flag else {},
+    )
+
+
+def _change_note(tx: Transaction, step: Step, old: Note) -> None:
+    match step.act:
+        case "edit":
+            tx.change_note(old, _edited(old, step))
+        case "hide":
+            tx.hide(old)
+        case "restore":
+            tx.restore(old)
+        case "supersede":
+            tx.change_note(old, old._replace(superseded_by=step.other), kind="note.superseded")
+        case "usage":
+            tx.rows.put_usage(old.row, Usage(step.number, step.number + 1, tx.now, step.session))
+        case "hit":
+            tx.rows.add_hit_session(old.row, step.session, limit=step.number)
+
+
+def _change_rows(tx: Transaction, step: Step) -> object:
+    rows = tx.rows
+    link = make_link(step.note, step.other, step.session, reason=step.text)
+    match step.act:
+        case "create":
+            fields: dict[str, Any] = {
+                "key": step.key,
+                "nugget": step.nugget,
+                "content": step.text,
+                "created_at": tx.now,
+            }
+            return tx.create_note(make_note(step.note, **fields, updated_at=tx.now - step.number))
+        case "link":
+            return tx.put_link(link, step.nugget)
+        case "unlink":
+            tx.delete_link(link, step.nugget)
+        case "nugget":
+            rows.put_nugget(make_nugget(step.nugget, turn_count=step.number))
+        case "drop_nugget":
+            rows.delete_nugget(step.nugget)
+        case "rename":
+            rows.rename_nugget(step.nugget, step.new_nugget)
+        case "turn":
+            rows.put_turn(step.nugget, step.session, step.number, step.number * 2)
+        case _:
+            return _change_the_rest(tx, step)
+    return None
+
+
+def _change_the_rest(tx: Transaction, step: Step) -> object:
+    rows = tx.rows
+    match step.act:
+        case "record":
+            rows.record("p", step.session, step.note, Recorded(step.text, {"n": step.number}, tx.now - step.number))
+        case "forget":
+            return rows.forget_recorded(tx.now - step.number)
+        case "meta":
+            rows.put_meta(step.note, step.text)
+        case "fail":
+            raise ValueError(step.text)
+        case "fail_shelf":
+            raise ShelfError(step.text)
+    return None
+
+
+def _carry_out(steps: list[Step]) -> Change[list[object]]:
+    def apply(tx: Transaction) -> list[object]:
+        seen: list[object] = []
+        for step in steps:
+            if (old := tx.rows.note(step.note)) is not None:
+                _change_note(tx, step, old)
+            seen.append(_change_rows(tx, step))
+            seen.append((tx.rows.last_seq, tx.rows.counts(), tx.rows.note_log(1)))
+        return seen
+
+    return change(apply)
+
+
+def _told(outcome: Applied[Any] | BaseException) -> object:
+    if isinstance(outcome, ShelfError):
+        return type(outcome), outcome.message, outcome.data
+    if isinstance(outcome, BaseException):
+        return type(outcome), outcome.args
+    return outcome.value, list(outcome.rows), outcome.notes, outcome.last_seq
+
+
+def _listing(view: View, wanted: NoteFilter) -> list[object]:
+    found: list[object] = [view.count_notes(wanted)]
+    for order in ("updated_at", "created_at", "row"):
+        for descending in (False, True):
+            first = view.list_notes(wanted, order=order, descending=descending, after=None, limit=2)
+            after = (getattr(first[-1], order), first[-1].row) if first else None
+            found += [first, view.list_notes(wanted, order=order, descending=descending, after=after, limit=3)]
+    return found
+
+
+def _reads(view: View) -> dict[str, object]:
+    rows = range(view.counts().notes + 3)
+    filters = [
+        NoteFilter(include_hidden=True),
+        NoteFilter(nugget="work", include_superseded=False),
+        NoteFilter(kind="fact", tags=("s1",)),
+        NoteFilter(needs_review=True),
+        NoteFilter(needs_review=False),
+    ]
+    log: list[LogRow] = view.log(since_seq=0, limit=10_000)
+    assert [row.seq for row in log] == list(range(1, view.last_seq + 1))
+    return {
+        "seqs": (view.first_seq, view.last_seq, log),
+        "note logs": [view.note_log(row, since_seq=1, limit=3) for row in rows],
+        "notes": [view.note(note_id) for note_id in NOTE_IDS],
+        "more notes": view.notes(NOTE_IDS),
+        "facts": [view.fact(nugget, key) for nugget in NUGGETS for key in KEYS],
+        "keys": [view.facts_by_key(key) for key in KEYS],
+        "listings": [_listing(view, wanted) for wanted in filters],
+        "scan": (view.scan_notes(before_row=None, limit=3), view.scan_notes(before_row=3, limit=3)),
+        "superseded": [view.superseded_by(note_id) for note_id in NOTE_IDS],
+        "links": (view.links_from(NOTE_IDS), view.list_links(note_id=None, relation=None, after=0, limit=99)),
+        "more links": [view.list_links(note_id=note_id, relation="s1", after=1, limit=2) for note_id in NOTE_IDS],
+        "link pairs": [view.links_between("n1", other) for other in NOTE_IDS],
+        "link counts": [view.count_links_from(note_id) for note_id in NOTE_IDS],
+        "nuggets": (view.list_nuggets(after="", limit=9), [view.nugget(name) for name in NUGGETS]),
+        "counts": (view.counts(), [view.nugget_counts(name) for name in NUGGETS]),
+        "usage": (view.usage(rows), [view.was_hit(rows, session) for session in SESSIONS]),
+        "outcomes": [view.recorded("p", session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
+        "turns": [view.turn_number(name, s, turn) for name in NUGGETS for s in SESSIONS for turn in range(5)],
+        "meta": [view.meta(name) for name in (*NOTE_IDS, "shelf", "owner", "created_at")],
+    }
+
+
+class FileAndTwin(RuleBasedStateMachine):
+    """Gives the same groups of changes to both and compares everything that can be seen."""
+
+    @initialize()
+    def start(self) -> None:
+        self.loop = asyncio.Runner()
+        self.directory = Path(tempfile.mkdtemp())
+        self.clock = FakeClock()
+        self.files = SqliteStores(self.directory, self.clock)
+        self.file: Store = self.loop.run(self.files.create("default", owner="uid:1"))
+        self.twin: Store = self.loop.run(InMemoryStores(self.clock).create("default", owner="uid:1"))
+        self.heard: dict[str, list[object]] = {"file": [], "twin": []}
+        self.listen()
+
+    def listen(self) -> None:
+        self.file.follow(lambda group: self.heard["file"].extend(map(_told, group)))
+        self.end = self.twin.follow(lambda group: self.heard["twin"].extend(map(_told, group)))
+
+    @rule(groups=GROUPS)
+    def commit_together(self, groups: list[list[Step]]) -> None:
+        async def run(store: Store) -> list[object]:
+            changes = [_carry_out(steps) for steps in groups]
+            return [_told(o) for o in await asyncio.gather(*map(store.commit, changes), return_exceptions=True)]
+
+        assert self.loop.run(run(self.file)) == self.loop.run(run(self.twin))
+
+    @rule(microseconds=st.integers(-3, 5))
+    def move_clock(self, microseconds: int) -> None:
+        self.clock.current += microseconds
+
+    @rule()
+    def reopen(self) -> None:
+        self.end()
+        self.loop.run(self.file.close())
+        self.file = self.loop.run(self.files.open("default"))
+        self.listen()
+
+    @invariant()
+    def reads_agree(self) -> None:
+        if hasattr(self, "file"):
+            file, twin = _reads(self.file.view), _reads(self.twin.view)
+            for name, read in file.items():
+                assert read == twin[name], name
+            assert self.heard["file"] == self.heard["twin"]
+
+    def teardown(self) -> None:
+        if hasattr(self, "file"):
+            problems = self.loop.run(self.file.check(full=True))
+            assert not [problem for problem in problems if "does not exist" not in problem]
+            self.loop.run(self.file.close())
+            self.loop.run(self.twin.close())
+            self.loop.close()
+            shutil.rmtree(self.directory)
+
+
+FileAndTwin.TestCase.settings = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=30,
+    stateful_step_count=10,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+TestFileAndTwin = FileAndTwin.TestCase

@@ -1,0 +1,351 @@
+"""Every read and write of the rows, one claim each."""
+
+import asyncio
+
+import pytest
+
+from contract.samples import NEW_YEAR, change, create, edit, fail, make_link, make_note, make_nugget, write
+from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.log import Origin
+from shelfd.memory.note import Note, Usage
+from shelfd.memory.ports import Counts, NoteFilter, NuggetCounts, Recorded, Store, Writer
+from shelfd.memory.transaction import Transaction
+
+ALL = NoteFilter(include_hidden=True)
+
+
+async def _create(store: Store, *notes: Note) -> None:
+    await asyncio.gather(*(store.commit(create(note.id, **note._asdict())) for note in notes))
+
+
+def _ids(notes: list[Note]) -> list[str]:
+    return [note.id for note in notes]
+
+
+async def test_notes_are_found_by_id(store: Store) -> None:
+    await _create(store, make_note("n1"), make_note("n2", archived_at=5))
+
+    assert store.view.note("n3") is None
+    assert list(store.view.notes(["n2", "n3", "n1", "n2"])) == ["n2", "n1"]
+    assert store.view.notes([]) == {}
+    assert len(store.view.notes([f"n{number}" for number in range(50_000)])) == 2
+
+
+async def test_facts_are_found_by_key_hidden_or_not(store: Store) -> None:
+    await _create(
+        store,
+        make_note("f1", key="colour"),
+        make_note("f2", key="colour", nugget="work", archived_at=5),
+        make_note("f3", key="size"),
+    )
+
+    assert (fact := store.view.fact("work", "colour")) is not None
+    assert fact.id == "f2"
+    assert store.view.fact("home", "colour") is None
+    assert _ids(store.view.facts_by_key("colour")) == ["f1", "f2"]
+
+
+async def test_a_key_is_unique_in_its_nugget(store: Store) -> None:
+    await _create(store, make_note("f1", key="colour"), make_note("f2", key="size"))
+    with pytest.raises(DuplicateKey) as caught:
+        await store.commit(create("f3", key="colour"))
+    assert caught.value.data == {"nugget": "memory", "id": "f1"}
+    with pytest.raises(DuplicateKey):
+        await store.commit(edit("f2", key="colour"))
+
+    await store.commit(create("f3", key="colour", nugget="work"))
+    await store.commit(edit("f2", key="weight"))
+    await store.commit(create("f4", key="size"))
+    assert store.view.last_seq == 5
+
+
+async def test_a_duplicate_key_can_be_caught_inside_the_change(store: Store) -> None:
+    await _create(store, make_note("f1", key="colour"))
+
+    def apply(tx: Transaction) -> str:
+        try:
+            tx.create_note(make_note("f2", key="colour"))
+        except DuplicateKey:
+            return tx.create_note(make_note("f2", key="other")).id
+        raise AssertionError
+
+    assert (await store.commit(change(apply))).value == "f2"
+    assert store.view.counts().notes == 2
+
+
+async def test_an_id_is_unique(store: Store) -> None:
+    await _create(store, make_note("n1"))
+    with pytest.raises(Conflict):
+        await store.commit(create("n1"))
+    with pytest.raises(NoteNotFound):
+        await store.commit(write(lambda rows: rows.update_note(make_note("n2", row=7))))
+
+
+async def test_a_listing_filters(store: Store) -> None:
+    await _create(
+        store,
+        make_note("n1", tags=("a", "b"), subject="anna", type="project"),
+        make_note("n2", tags=("b",), scope="shared", stability="temporary"),
+        make_note("n3", key="k", confidence=0.49),
+        make_note("n4", archived_at=5),
+        make_note("n5", superseded_by="n1", nugget="work"),
+        make_note("n6", extra={"evolution_count": 6}),
+    )
+
+    def listed(wanted: NoteFilter) -> list[str]:
+        found = _ids(store.view.list_notes(wanted, order="row", descending=False, after=None, limit=100))
+        assert store.view.count_notes(wanted) == len(found)
+        return found
+
+    assert listed(NoteFilter()) == ["n1", "n2", "n3", "n5", "n6"]
+    assert listed(NoteFilter(include_hidden=True)) == ["n1", "n2", "n3", "n4", "n5", "n6"]
+    assert listed(NoteFilter(include_superseded=False)) == ["n1", "n2", "n3", "n6"]
+    assert listed(NoteFilter(nugget="memory")) == ["n1", "n2", "n3", "n6"]
+    assert listed(NoteFilter(nugget="work")) == ["n5"]
+    assert listed(NoteFilter(kind="fact")) == ["n3"]
+    assert listed(NoteFilter(subject="anna", type="project")) == ["n1"]
+    assert listed(NoteFilter(scope="shared")) == listed(NoteFilter(stability="temporary")) == ["n2"]
+    assert listed(NoteFilter(tags=("b",))) == ["n1", "n2"]
+    assert listed(NoteFilter(tags=("b", "a"))) == ["n1"]
+    assert listed(NoteFilter(needs_review=True)) == ["n3", "n6"]
+    assert listed(NoteFilter(needs_review=False)) == ["n1", "n2", "n5"]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("order", ["updated_at", "created_at", "row"])
+async def test_paging_is_stable_under_writes(store: Store, order: str, *, descending: bool) -> None:
+    times = [3, 1, 2, 2, 2, 3, 1]
+    await _create(store, *(make_note(f"n{n}", created_at=at, updated_at=at) for n, at in enumerate(times)))
+    whole = store.view.list_notes(ALL, order=order, descending=descending, after=None, limit=100)
+    keys = [(note.row if order == "row" else getattr(note, order), note.row) for note in whole]
+    assert keys == sorted(keys, reverse=descending)
+
+    paged: list[Note] = []
+    while page := store.view.list_notes(
+        ALL, order=order, descending=descending, after=keys[len(paged) - 1] if paged else None, limit=3
+    ):
+        paged += page
+        # A note before the place already reached moves nothing.
+        at = 9 if descending else 0
+        if order != "row":
+            await store.commit(create(f"new{len(paged)}", created_at=at, updated_at=at))
+
+    assert _ids(paged) == _ids(whole)
+
+
+async def test_an_unknown_order_is_refused(store: Store) -> None:
+    with pytest.raises(ValueError, match="title"):
+        store.view.list_notes(ALL, order="title", descending=False, after=None, limit=1)
+
+
+async def test_a_scan_goes_from_the_newest_down(store: Store) -> None:
+    await _create(store, *(make_note(f"n{number}") for number in range(1, 6)))
+
+    assert _ids(store.view.scan_notes(before_row=None, limit=2)) == ["n5", "n4"]
+    assert _ids(store.view.scan_notes(before_row=4, limit=9)) == ["n3", "n2", "n1"]
+
+
+async def test_superseded_notes_are_known_by_their_successor(store: Store) -> None:
+    await _create(store, make_note("n1", superseded_by="n3"), make_note("n2", superseded_by="n3"), make_note("n3"))
+
+    assert store.view.superseded_by("n3") == ["n1", "n2"]
+    assert store.view.superseded_by("n1") == []
+
+
+async def test_links_keep_the_order_in_which_they_were_made(store: Store) -> None:
+    links = [make_link("a", "c"), make_link("a", "b"), make_link("b", "a", "cites"), make_link("a", "b", "cites")]
+    for link in links:
+        await store.commit(write(lambda rows, link=link: rows.put_link(link)))  # type: ignore[misc]
+    refreshed = links[0]._replace(reason="still so")
+    await store.commit(write(lambda rows: rows.put_link(refreshed)))
+
+    view = store.view
+    assert view.links_from(["a", "z"]) == {"a": [refreshed, links[1], links[3]], "z": []}
+    assert view.link("a", "b", "cites") == links[3]
+    assert view.link("a", "b", "none") is None
+    assert view.links_between("a", "b") == [links[1], links[3]]
+    assert view.count_links_from("a") == 3
+    numbered = view.list_links(note_id=None, relation=None, after=0, limit=9)
+    assert numbered == [(1, refreshed), (2, links[1]), (3, links[2]), (4, links[3])]
+    assert view.list_links(note_id="c", relation=None, after=0, limit=9) == [(1, refreshed)]
+    assert view.list_links(note_id="a", relation="cites", after=3, limit=9) == [(4, links[3])]
+    assert view.list_links(note_id=None, relation="cites", after=0, limit=1) == [(3, links[2])]
+
+
+async def test_a_removed_link_leaves_its_row_unused(store: Store) -> None:
+    await store.commit(write(lambda rows: rows.put_link(make_link("a", "b"))))
+    await store.commit(write(lambda rows: rows.delete_link(make_link("a", "b", reason="whatever"))))
+    await store.commit(write(lambda rows: rows.delete_link(make_link("a", "b"))))
+    await store.commit(write(lambda rows: rows.put_link(make_link("a", "c"))))
+
+    assert store.view.list_links(note_id=None, relation=None, after=0, limit=9) == [(2, make_link("a", "c"))]
+
+
+async def test_nuggets(store: Store) -> None:
+    for name in ("work", "memory", "ärger"):
+        await store.commit(change(lambda tx, name=name: tx.create_nugget(make_nugget(name))))  # type: ignore[misc]
+    await store.commit(write(lambda rows: rows.put_nugget(make_nugget("work", max_facts=9))))
+
+    assert [nugget.name for nugget in store.view.list_nuggets(after="", limit=9)] == ["memory", "work", "ärger"]
+    assert store.view.list_nuggets(after="memory", limit=1) == [make_nugget("work", max_facts=9)]
+    await store.commit(write(lambda rows: rows.delete_nugget("work")))
+    assert store.view.nugget("work") is None
+
+
+async def test_counts(store: Store) -> None:
+    await _create(
+        store,
+        make_note("n1", key="a"),
+        make_note("n2", key="b", archived_at=5),
+        make_note("n3", superseded_by="n1"),
+        make_note("n4", key="a", nugget="work"),
+    )
+    await store.commit(write(lambda rows: rows.put_link(make_link("n1", "n2"))))
+    await store.commit(write(lambda rows: rows.put_nugget(make_nugget("memory"))))
+
+    assert store.view.counts() == Counts(notes=4, facts=2, hidden=1, superseded=1, nuggets=1, links=1)
+    assert store.view.nugget_counts("memory") == NuggetCounts(facts=1, notes=3, hidden=1)
+    assert store.view.nugget_counts("home") == NuggetCounts(0, 0, 0)
+
+
+async def test_a_nugget_is_renamed_with_its_notes_and_turns_but_not_its_log(store: Store) -> None:
+    await _create(store, make_note("n1", key="a"), make_note("n2", nugget="work"))
+
+    def prepare(rows: Writer) -> None:
+        rows.put_nugget(make_nugget("memory"))
+        rows.put_nugget(make_nugget("work"))
+        rows.put_turn("memory", "sess-1", 1, 1)
+
+    await store.commit(write(prepare))
+    await store.commit(write(lambda rows: rows.rename_nugget("memory", "home")))
+
+    view = store.view
+    assert view.nugget("memory") is None
+    assert view.nugget("home") == make_nugget("home")
+    assert (fact := view.fact("home", "a")) is not None
+    assert (fact.nugget, fact.rev, fact.updated_at) == ("home", 1, NEW_YEAR)
+    assert view.turn_number("home", "sess-1", 1) == 1
+    assert view.turn_number("memory", "sess-1", 1) is None
+    assert view.log(since_seq=0, limit=1)[0].nugget == "memory"
+    with pytest.raises(DuplicateNugget):
+        await store.commit(write(lambda rows: rows.rename_nugget("home", "work")))
+    await store.commit(write(lambda rows: rows.rename_nugget("home", "home")))
+    assert view.counts().nuggets == 2
+
+
+async def test_a_rename_that_brings_two_equal_keys_together_is_refused(store: Store) -> None:
+    await _create(store, make_note("n1", key="a"), make_note("n2", key="a", nugget="work"))
+    with pytest.raises(DuplicateKey):
+        await store.commit(write(lambda rows: rows.rename_nugget("memory", "work")))
+
+    assert store.view.nugget_counts("memory").notes == 1
+
+
+async def test_the_log_is_read_by_place_and_by_note(store: Store) -> None:
+    await _create(store, make_note("n1"), make_note("n2"))
+    await store.commit(edit("n1", content="other", pinned=True, confidence=0.3))
+    await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory"), origin=Origin("root", "x")))
+
+    log = store.view.log(since_seq=0, limit=10)
+    assert [(row.seq, row.kind) for row in log] == [
+        (1, "note.created"),
+        (2, "note.created"),
+        (3, "note.updated"),
+        (4, "link.added"),
+    ]
+    assert log[2].before == {"content": "What n1 says", "confidence": 1.0, "pinned": False}
+    assert log[3].origin == Origin("root", "x")
+    assert log[3].before == {"link": list(make_link("n1", "n2"))}
+    assert store.view.log(since_seq=1, limit=2) == log[1:3]
+    assert store.view.log(since_seq=4, limit=2) == []
+    assert store.view.note_log(1) == [log[0], log[2]]
+    assert store.view.note_log(1, since_seq=1) == [log[2]]
+    assert store.view.note_log(1, limit=1) == [log[0]]
+    assert store.view.first_seq == 1
+
+
+async def test_usage_is_replaced_and_outside_the_log(store: Store) -> None:
+    await _create(store, make_note("n1"), make_note("n2"))
+    await store.commit(write(lambda rows: rows.put_usage(1, Usage(1, 1, 5, "s"))))
+    await store.commit(write(lambda rows: rows.put_usage(1, Usage(2, 7, 9, "t"))))
+
+    assert store.view.usage([2, 1]) == {1: Usage(2, 7, 9, "t")}
+    assert store.view.usage([]) == {}
+    assert store.view.last_seq == 2
+
+
+async def test_hit_sessions_are_kept_up_to_a_limit(store: Store) -> None:
+    def hits(rows: Writer) -> None:
+        for session in ("a", "b", "a", "c", "d"):
+            rows.add_hit_session(1, session, limit=3)
+
+    await _create(store, make_note("n1"))
+    await store.commit(write(hits))
+
+    assert [bool(store.view.was_hit([1, 2], session)) for session in "abcd"] == [True, True, True, False]
+
+
+async def test_outcomes_are_kept_by_principal_method_and_key(store: Store) -> None:
+    def record(rows: Writer) -> None:
+        rows.record("uid:1", "remember", "k", Recorded("p1", {"ids": ("n1",)}, 10))
+        rows.record("uid:1", "forget", "k", Recorded("p2", {}, 20))
+        rows.record("uid:2", "remember", "k", Recorded("p3", {}, 30))
+
+    await store.commit(write(record))
+    await store.commit(write(lambda rows: rows.record("uid:2", "remember", "k", Recorded("p4", {"ä": 1.5}, 40))))
+
+    view = store.view
+    assert view.recorded("uid:1", "remember", "k") == Recorded("p1", {"ids": ["n1"]}, 10)
+    assert view.recorded("uid:2", "remember", "k") == Recorded("p4", {"ä": 1.5}, 40)
+    assert view.recorded("uid:2", "forget", "k") is None
+    assert (await store.commit(write(lambda rows: rows.forget_recorded(20)))).value == 1
+    assert view.recorded("uid:1", "remember", "k") is None
+    assert view.recorded("uid:1", "forget", "k") is not None
+
+
+async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> None:
+    def prepare(rows: Writer) -> None:
+        rows.put_nugget(make_nugget("memory"))
+        rows.put_link(make_link("n1", "n1"))
+        rows.put_turn("memory", "s", 1, 1)
+        rows.put_usage(1, Usage(1))
+        rows.add_hit_session(1, "s", limit=9)
+        rows.record("p", "m", "k", Recorded("a", {}, 1))
+
+    def spoil(tx: Transaction) -> None:
+        rows = tx.rows
+        old = rows.note("n1")
+        assert old is not None
+        tx.hide(tx.change_note(old, old._replace(key="other", content="spoilt")))
+        tx.delete_link(make_link("n1", "n1"), "memory")
+        tx.put_link(make_link("n1", "n2"), "memory")
+        rows.rename_nugget("memory", "spoilt")
+        rows.put_turn("spoilt", "s", 1, 9)
+        rows.put_usage(1, Usage(9))
+        rows.add_hit_session(1, "t", limit=9)
+        rows.forget_recorded(99)
+        rows.record("p", "m", "k", Recorded("b", {}, 1))
+        rows.put_meta("owner", "thief")
+        raise ValueError("a mistake")
+
+    await _create(store, make_note("n1", key="k", tags=("a",)))
+    await store.commit(write(prepare))
+    before = store.view.note("n1")
+    with pytest.raises(ValueError, match="a mistake"):
+        await store.commit(change(spoil))
+
+    view = store.view
+    assert view.note("n1") == view.fact("memory", "k") == before
+    assert view.fact("memory", "other") is None
+    assert view.list_links(note_id=None, relation=None, after=0, limit=9) == [(1, make_link("n1", "n1"))]
+    assert view.list_nuggets(after="", limit=9) == [make_nugget("memory")]
+    assert view.turn_number("memory", "s", 1) == 1
+    assert view.usage([1]) == {1: Usage(1)}
+    assert not view.was_hit([1], "t")
+    assert view.recorded("p", "m", "k") == Recorded("a", {}, 1)
+    assert view.meta("owner") == "uid:1000"
+    assert view.last_seq == 1
+    with pytest.raises(ValueError, match="again"):
+        await store.commit(fail(ValueError("again")))
+    assert (await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory")))).value is True
+    assert view.list_links(note_id=None, relation=None, after=1, limit=9) == [(2, make_link("n1", "n2"))]

@@ -1,0 +1,143 @@
+"""Shelves: which there are, whose they are, and that they last."""
+
+import pytest
+
+from contract.samples import NEW_YEAR, FakeClock, create, edit, make_link, make_note, make_nugget, write
+from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
+from shelfd.memory.note import Usage
+from shelfd.memory.ports import NoteFilter, Recorded, Store, Stores, Writer
+
+
+async def test_a_new_shelf_has_its_properties_and_nothing_else(store: Store) -> None:
+    assert store.view.meta("shelf") == "default"
+    assert store.view.meta("owner") == "uid:1000"
+    assert store.view.meta("created_at") == str(NEW_YEAR)
+    assert store.view.meta("colour") is None
+    assert (store.view.last_seq, store.view.first_seq) == (0, 1)
+    assert store.view.counts() == (0,) * 6
+
+
+async def test_shelves_are_listed_and_exist(stores: Stores) -> None:
+    assert stores.names() == []
+    for name in ("work", "default", "a.b-c_d"):
+        await (await stores.create(name, owner="uid:1")).close()
+
+    assert stores.names() == ["a.b-c_d", "default", "work"]
+    assert stores.exists("work")
+    assert not stores.exists("home")
+
+
+async def test_a_name_is_taken_once(stores: Stores) -> None:
+    await (await stores.create("work", owner="uid:1")).close()
+    with pytest.raises(DuplicateShelf):
+        await stores.create("work", owner="uid:2")
+
+    assert stores.owner("work") == "uid:1"
+
+
+async def test_an_owner_is_known_open_or_closed(stores: Stores) -> None:
+    opened = await stores.create("work", owner="mqtt:anna")
+    assert stores.owner("work") == "mqtt:anna"
+    await opened.close()
+
+    assert stores.owner("work") == "mqtt:anna"
+    assert stores.owner("home") is None
+
+
+async def test_what_does_not_exist_is_neither_opened_nor_dropped(stores: Stores) -> None:
+    with pytest.raises(ShelfNotFound):
+        await stores.open("work")
+    with pytest.raises(ShelfNotFound):
+        await stores.drop("work")
+
+
+async def test_a_dropped_shelf_is_gone_and_its_name_is_free(stores: Stores) -> None:
+    first = await stores.create("work", owner="uid:1")
+    await first.commit(create("n1"))
+    await first.close()
+    await stores.drop("work")
+    assert stores.names() == []
+    assert stores.owner("work") is None
+
+    second = await stores.create("work", owner="uid:2")
+    assert second.view.note("n1") is None
+    assert second.view.last_seq == 0
+    assert stores.owner("work") == "uid:2"
+    await second.close()
+
+
+async def test_shelves_do_not_see_each_other(stores: Stores) -> None:
+    work, home = await stores.create("work", owner="uid:1"), await stores.create("home", owner="uid:1")
+    await work.commit(create("n1"))
+
+    assert home.view.note("n1") is None
+    await work.close()
+    await home.close()
+
+
+def _fill(rows: Writer) -> None:
+    rows.put_nugget(make_nugget("memory", ttl_days=7, turn_count=3))
+    rows.put_link(make_link("n1", "n2", reason="because", valid_from=5))
+    rows.put_turn("memory", "sess-1", 4, 3)
+    rows.record("uid:1", "remember", "k1", Recorded("{}", {"ids": ["n1"], "status": "created"}, NEW_YEAR))
+    rows.put_usage(1, Usage(2, 3, NEW_YEAR, "sess-1"))
+    rows.add_hit_session(1, "sess-1", limit=10)
+    rows.put_meta("colour", "blue")
+
+
+async def test_everything_is_there_after_a_reopen(stores: Stores, clock: FakeClock) -> None:
+    opened = await stores.create("work", owner="uid:1")
+    full = make_note(
+        "n1",
+        key="grün \N{SNOWMAN}",
+        tags=("eins", 'z"wei\\', "\N{SNOWMAN}"),
+        content='line\n"quoted"\ttab \x00 \N{GRINNING FACE}',
+        confidence=0.1 + 0.2,
+        author="anna",
+        session_id="sess-1",
+        turn=4,
+        seq_to=3,
+        occurred_at=-1,
+        valid_from=0,
+        valid_to=2**53,
+        expires_at=NEW_YEAR,
+        archived_at=NEW_YEAR,
+        superseded_by="n2",
+        parent_id="n2",
+        pinned=True,
+        extra={"aliases": ["a", "b"], "fields": {"depth": {"x": [1, 2.5, None, True, "ü"]}}},
+    )
+    stored = (await opened.commit(create("n1", **full._asdict()))).value
+    await opened.commit(create("n2"))
+    await opened.commit(edit("n2", content="other", tags=("a",), extra={"aliases": ["x"]}))
+    await opened.commit(write(_fill))
+    log = opened.view.log(since_seq=0, limit=10)
+    await opened.close()
+
+    clock.current -= 1_000_000
+    again = await stores.open("work")
+    view = again.view
+    assert view.note("n1") == stored == full._replace(row=1)
+    assert type(stored.pinned) is type(view.notes(["n1"])["n1"].pinned) is bool
+    assert view.log(since_seq=0, limit=10) == log
+    assert log[2].before == {"content": "What n2 says", "tags": [], "extra": {}}
+    assert view.nugget("memory") == make_nugget("memory", ttl_days=7, turn_count=3)
+    assert view.links_between("n1", "n2") == [make_link("n1", "n2", reason="because", valid_from=5)]
+    assert view.turn_number("memory", "sess-1", 4) == 3
+    assert view.recorded("uid:1", "remember", "k1") == Recorded("{}", {"ids": ["n1"], "status": "created"}, NEW_YEAR)
+    assert view.usage([1, 2]) == {1: Usage(2, 3, NEW_YEAR, "sess-1")}
+    assert view.was_hit([1, 2], "sess-1") == {1}
+    assert view.meta("colour") == "blue"
+    assert view.count_notes(NoteFilter(include_hidden=True)) == 2
+
+    applied = await again.commit(create("n3"))
+    assert (applied.value.row, applied.last_seq, applied.rows[0].at) == (3, 4, NEW_YEAR)
+    await again.close()
+
+
+async def test_the_twin_and_the_file_refuse_a_second_use_of_a_row_number(store: Store) -> None:
+    taken = await store.commit(write(lambda rows: [rows.next_row(), rows.next_row()]))
+    following = await store.commit(create("n1"))
+
+    assert taken.value == [1, 2]
+    assert following.value.row == 3

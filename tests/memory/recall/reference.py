@@ -1,0 +1,161 @@
+"""The recall formula once more, plain and slow: the model the index is tested against.
+
+Everything is computed anew from the documents, in pure Python. Only the
+tokeniser and the date grades are shared with the package; they have tests of their own.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from shelfd.memory.recall import Analyzer, Document, Filters
+from shelfd.memory.recall.dates import date_grades, date_line
+from shelfd.memory.recall.wordlists import word_lists
+
+K1, B = 0.9, 0.3
+
+
+@dataclass(frozen=True)
+class Found:
+    id: str
+    score: float
+    total: float
+
+
+def order(doc: Document) -> tuple[int, int]:
+    return doc.turn or 0, doc.row
+
+
+def same_session(one: Document, other: Document) -> bool:
+    return one.session is not None and (one.nugget, one.session) == (other.nugget, other.session)
+
+
+class Field:
+    """BM25 over bags of terms; statistics over some of them."""
+
+    def __init__(self, bags: dict[int, Counter[str]], lengths: dict[int, int], counted: list[int]) -> None:
+        self.bags, self.lengths, self.counted = bags, lengths, counted
+        self.average = sum(lengths[row] for row in counted) / max(len(counted), 1) or 1.0
+
+    def frequency(self, term: str) -> int:
+        return sum(1 for row in self.counted if self.bags[row][term])
+
+    def idf(self, term: str) -> float:
+        df = self.frequency(term)
+        return log(1 + (len(self.counted) - df + 0.5) / (df + 0.5))
+
+    def score(self, row: int, terms: list[str]) -> float:
+        total = 0.0
+        for term in terms:
+            tf = self.bags[row][term]
+            norm = K1 * (1 - B + B * self.lengths[row] / self.average)
+            total += self.idf(term) * tf * (K1 + 1) / (tf + norm)
+        return total
+
+
+class Reference:
+    """The documents and, made of them, all that the formula speaks of."""
+
+    def __init__(self, analyzer: Analyzer, documents: list[Document]) -> None:
+        self.analyzer = analyzer
+        self.documents = {doc.row: doc for doc in documents}
+        self.visible = [doc for doc in documents if not doc.hidden]
+        self.previous = {doc.row: self.find_previous(doc) for doc in documents}
+        self.next = {doc.row: self.find_next(doc) for doc in documents}
+        bags, lengths = {}, {}
+        for doc in documents:
+            line = date_line(analyzer.day(doc.when))
+            terms = analyzer.terms(f"{line}\n{doc.author or ''}\n{doc.text}")
+            lengths[doc.row] = len(terms)
+            bags[doc.row] = Counter({term: min(count, 255) for term, count in Counter(terms).items()})
+        both_bags, both_lengths = {}, {}
+        for row, before in self.previous.items():
+            both_bags[row] = bags[row] + (bags[before.row] if before else Counter())
+            both_lengths[row] = lengths[row] + (lengths[before.row] if before else 0)
+        counted = [doc.row for doc in self.visible]
+        self.own, self.both = Field(bags, lengths, counted), Field(both_bags, both_lengths, counted)
+
+    def find_previous(self, doc: Document) -> Document | None:
+        below = [d for d in self.visible if same_session(d, doc) and order(d) < order(doc)]
+        return max(below, key=order, default=None)
+
+    def find_next(self, doc: Document) -> Document | None:
+        above = [d for d in self.visible if same_session(d, doc) and order(d) > order(doc)]
+        return None if doc.hidden else min(above, key=order, default=None)
+
+    def base(self, doc: Document, terms: list[str]) -> float:
+        before, after = self.previous[doc.row], self.next[doc.row]
+        b = self.own.score(doc.row, terms) + 1.2 * self.both.score(doc.row, terms)
+        if before is not None and asks(before):
+            b += 0.4 * self.own.score(before.row, terms)
+        if after is not None:
+            b += 0.15 * self.own.score(after.row, terms)
+        return b
+
+    def named_author(self, query: str) -> tuple[str, ...] | None:
+        words = self.analyzer.words(query)
+        known = {tuple(self.analyzer.words(doc.author)) for doc in self.visible if doc.author} - {()}
+        firsts = Counter(name[0] for name in known)
+        named = set()
+        for name in known:
+            full = any(tuple(words[i : i + len(name)]) == name for i in range(len(words)))
+            alone = len(name[0]) >= 2 and firsts[name[0]] == 1 and name[0] in words
+            if full or alone:
+                named.add(name)
+        return named.pop() if len(named) == 1 else None
+
+    def admitted(self, doc: Document, f: Filters) -> bool:
+        for name in ("nugget", "domain", "scope", "type", "subject", "author"):
+            if getattr(f, name) is not None and getattr(f, name) != getattr(doc, name):
+                return False
+        private = doc.scope == "session" and doc.session is not None
+        if private and f.scope != "session" and f.session != doc.session:
+            return False
+        expired = doc.expires_at is not None and doc.expires_at <= f.now
+        return (
+            set(f.tags) <= set(doc.tags)
+            and (f.include_hidden or not doc.hidden)
+            and (f.include_superseded or not doc.superseded)
+            and (f.include_expired or not expired)
+            and (f.since is None or doc.when >= f.since)
+        )
+
+    def search(self, query: str, filters: Filters) -> tuple[list[Found], float]:
+        """Return all hits in order, and the strength."""
+        parsed = self.analyzer.parse_query(query)
+        terms = list(parsed.terms)
+        base = {d.row: self.base(d, terms) for d in self.documents.values() if self.admitted(d, filters)}
+        base = {row: b for row, b in base.items() if b > 0}
+        if not base:
+            return [], 0.0
+        best = max(base.values())
+        author = self.named_author(query)
+        lists = word_lists(self.analyzer.language)
+        totals = {}
+        for row, b in base.items():
+            doc = self.documents[row]
+            mates = [r for r in base if r == row or same_session(self.documents[r], doc)]
+            top = sorted(base[mate] / best for mate in mates)[-2:]
+            total = b / best + 0.5 * sum(top) / len(top)
+            if author and tuple(self.analyzer.words(doc.author or "")) == author:
+                total += 0.3
+            if parsed.asks_when and lists.temporal.search(doc.text.lower()):
+                total += 0.1
+            if asks(doc):
+                total -= 0.1
+            day = np.array([self.analyzer.day(doc.when).toordinal()], np.int32)
+            totals[row] = total + 0.3 * float(date_grades(day, parsed.dates)[0])
+        ceiling = sum(self.own.idf(term) + 1.2 * self.both.idf(term) for term in terms)
+        strength = min(1.0, best / ceiling)
+        top_total = max(totals.values())
+        found = [
+            Found(self.documents[row].id, max(0.0, strength * total / top_total), total)
+            for row, total in totals.items()
+        ]
+        return sorted(found, key=lambda hit: (-round(hit.total, 6), hit.id)), strength
+
+
+def asks(doc: Document) -> bool:
+    return doc.text.rstrip().endswith("?")

@@ -1,0 +1,167 @@
+"""The index against the plain reference: any edits, any filters, dense and in two stages."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from memory.recall.reference import Found, Reference
+from shelfd.memory.recall import Analyzer, Document, Filters, Ranking, RecallIndex
+
+DAY = 86_400_000_000
+MAY_7_2023 = 19_484 * DAY
+WORDS = [
+    "tea",
+    "cup",
+    "cups",
+    "went",
+    "harbour",
+    "yesterday",
+    "ana",
+    "bo",
+    "what",
+    "the",
+    "2023",
+    "käse",
+    "日本語",
+]
+QUERIES = [
+    "tea on 7 May 2023",
+    "when did Ana go",
+    "what is the",
+    "unseen words only",
+    "bo ana tea",
+    "Ana Lee cup",
+    "日本",
+]
+
+texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+queries = st.one_of(st.sampled_from(QUERIES), texts)
+maybe = st.booleans()
+documents = st.builds(
+    Document,
+    row=st.integers(1, 14),
+    id=st.just(""),
+    nugget=st.sampled_from(["n1", "n1", "n2"]),
+    session=st.sampled_from([None, "s1", "s1", "s2"]),
+    turn=st.sampled_from([None, 1, 2, 3, 4]),
+    author=st.sampled_from([None, "Ana", "ana lee", "Bo", "🙂"]),
+    when=st.sampled_from([MAY_7_2023, MAY_7_2023 + DAY, MAY_7_2023 + 9 * DAY, 30 * DAY]),
+    text=st.tuples(texts, st.sampled_from(["", "?", "\ncup"])).map("".join),
+    kind=st.just("note"),
+    type=st.sampled_from(["fact", "task"]),
+    subject=st.sampled_from(["", "x"]),
+    scope=st.sampled_from(["shelf", "session"]),
+    domain=st.sampled_from(["", "work"]),
+    tags=st.sampled_from([(), ("a",), ("a", "b")]),
+    hidden=st.sampled_from([False, False, True]),
+    superseded=st.sampled_from([False, False, True]),
+    expires_at=st.sampled_from([None, None, 5]),
+).map(lambda doc: replace(doc, id=f"{doc.row * 37 % 100:02}"))
+filters = st.builds(
+    Filters,
+    nugget=st.sampled_from([None, None, "n1"]),
+    domain=st.sampled_from([None, None, "work", "unknown"]),
+    scope=st.sampled_from([None, None, "session", "shelf"]),
+    type=st.sampled_from([None, None, "fact"]),
+    subject=st.sampled_from([None, None, "x"]),
+    author=st.sampled_from([None, None, "Ana"]),
+    tags=st.sampled_from([(), (), ("a",), ("b", "a")]),
+    session=st.sampled_from([None, "s1"]),
+    include_hidden=maybe,
+    include_superseded=maybe,
+    include_expired=maybe,
+    now=st.sampled_from([0, 5]),
+    since=st.sampled_from([None, None, MAY_7_2023]),
+)
+
+
+def assert_same(ranking: Ranking, expected: list[Found], strength: float) -> None:
+    """Same documents and scores; neighbours closer than 2e-5 may change places."""
+    assert ranking.strength == pytest.approx(strength, abs=1e-5)
+    scores = {hit.id: hit.score for hit in ranking.hits}
+    assert scores == pytest.approx({found.id: found.score for found in expected}, abs=1e-5)
+    totals = {found.id: found.total for found in expected}
+    for hit, found in zip(ranking.hits, expected, strict=True):
+        assert hit.id == found.id or abs(totals[hit.id] - found.total) < 2e-5
+        assert sum(hit.signals.values()) == pytest.approx(hit.score, abs=1e-6)
+
+
+class IndexMatchesReference(RuleBasedStateMachine):
+    options: dict[str, Any] = {}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.analyzer = Analyzer()
+        self.index = RecallIndex(self.analyzer, **self.options)
+        self.model: dict[int, Document] = {}
+
+    @rule(document=documents)
+    def put(self, document: Document) -> None:
+        self.index.put(document)
+        self.model[document.row] = document
+
+    @rule(batch=st.lists(documents, min_size=3, max_size=12))
+    def extend(self, batch: list[Document]) -> None:
+        self.index.extend(batch)
+        self.model.update({document.row: document for document in batch})
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), hidden=maybe)
+    def hide_or_restore(self, data: st.DataObject, hidden: bool) -> None:
+        row = data.draw(st.sampled_from(sorted(self.model)))
+        self.put(replace(self.model[row], hidden=hidden))
+
+    @rule(row=st.integers(1, 14))
+    def remove(self, row: int) -> None:
+        self.index.remove(row)
+        self.model.pop(row, None)
+
+    @rule()
+    def compact(self) -> None:
+        self.index.compact()
+
+    @rule(query=queries, chosen=filters)
+    def search(self, query: str, chosen: Filters) -> None:
+        reference = Reference(self.analyzer, list(self.model.values()))
+        for wanted in (Filters(), chosen):
+            ranking = self.index.search(query, wanted, 50, explain=True)
+            assert_same(ranking, *reference.search(query, wanted))
+
+    @invariant()
+    def holds_the_same_rows(self) -> None:
+        assert len(self.index) == len(self.model)
+        assert all((row in self.index) == (row in self.model) for row in range(16))
+
+
+class TwoStageMatchesReference(IndexMatchesReference):
+    options = {"two_stage_from": 0, "candidates": 10_000}
+
+
+quick = settings(
+    derandomize=True, max_examples=60, stateful_step_count=25, deadline=None,
+    database=None, suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+TestDense = IndexMatchesReference.TestCase
+TestDense.settings = quick
+TestTwoStage = TwoStageMatchesReference.TestCase
+TestTwoStage.settings = quick
+
+
+def test_renumbering_keeps_every_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shelfd.memory.recall.index._SMALLEST_RENUMBERING", 4)
+    machine = IndexMatchesReference()
+    base = Document(
+        1, "1", "n1", "s1", 1, "Ana", MAY_7_2023, "tea cup", "note", "fact", "x", "shelf", "", ("a",),
+        hidden=False, superseded=False, expires_at=None,
+    )  # fmt: skip
+    for step in range(60):
+        row = step % 11 + 1
+        text = f"{WORDS[step % 13]} {WORDS[step % 7]} once{step}"
+        machine.put(replace(base, row=row, id=f"{row}", turn=step % 4, text=text, hidden=step % 5 == 0))
+        if step % 6 == 0:
+            machine.remove(step % 10 + 1)
+        machine.search(QUERIES[step % 7], Filters(tags=("a",), include_hidden=True))

@@ -1,0 +1,220 @@
+"""What a search returns, seen from outside."""
+
+import random
+from typing import Any
+
+import pytest
+
+from memory.recall.notes import DAY, MAY_7_2023, index_of, note
+from shelfd.memory.recall import Analyzer, Filters, RecallIndex
+
+
+def ids(index: RecallIndex, query: str, **filters: Any) -> list[str]:
+    return [hit.id for hit in index.search(query, Filters(**filters), 20).hits]
+
+
+def signal(index: RecallIndex, query: str, row: int, name: str) -> float:
+    hits = index.search(query, Filters(), 20, explain=True).hits
+    return next(hit.signals[name] for hit in hits if hit.row == row)
+
+
+def test_an_empty_index_finds_nothing() -> None:
+    ranking = index_of().search("tea", Filters(), 5)
+    assert (ranking.hits, ranking.strength, ranking.matched_terms, ranking.query_terms) == ([], 0.0, 0, 1)
+
+
+@pytest.mark.parametrize(("query", "terms"), [("unheard words", 2), ("", 0), ("🙂", 0)])
+def test_a_query_without_known_terms_finds_nothing(query: str, terms: int) -> None:
+    ranking = index_of(note(1, "tea")).search(query, Filters(), 5)
+    assert (ranking.hits, ranking.strength, ranking.query_terms) == ([], 0.0, terms)
+
+
+def test_a_query_of_question_words_only_searches_for_them() -> None:
+    assert ids(index_of(note(1, "what is what"), note(2, "tea")), "what is") == ["n0001"]
+
+
+def test_unknown_terms_make_an_answer_weak() -> None:
+    index = index_of(note(1, "green tea"), note(2, "coffee"))
+    known = index.search("tea", Filters(), 5)
+    mixed = index.search("tea zeppelin", Filters(), 5)
+    assert 0 < mixed.strength < known.strength <= 1
+    assert (mixed.matched_terms, mixed.query_terms) == (1, 2)
+
+
+def test_k_cuts_and_ties_go_by_id() -> None:
+    index = index_of(note(3, "tea"), note(1, "tea"), note(2, "tea"))
+    assert [hit.id for hit in index.search("tea", Filters(), 2).hits] == ["n0001", "n0002"]
+    assert index.search("tea", Filters(), 0).hits == []
+
+
+def test_signals_come_only_when_asked_for() -> None:
+    index = index_of(note(1, "tea"))
+    assert index.search("tea", Filters(), 1).hits[0].signals == {}
+    hit = index.search("tea", Filters(), 1, explain=True).hits[0]
+    assert sum(hit.signals.values()) == pytest.approx(hit.score)
+
+
+def test_the_answer_after_a_question_is_found() -> None:
+    talk = {"session": "s"}
+    index = index_of(note(1, "which tea do you like?", turn=1, **talk), note(2, "the green one", turn=2, **talk))
+    assert sorted(ids(index, "tea")) == ["n0001", "n0002"]
+    assert signal(index, "tea", 2, "question_before") > 0
+    assert signal(index, "tea", 1, "question") < 0
+
+
+@pytest.mark.parametrize("two_stage_from", [0, 1000])
+def test_hiding_links_the_neighbours(two_stage_from: int) -> None:
+    talk = {"session": "s"}
+    first, last = note(1, "tea", turn=1, **talk), note(3, "green", turn=3, **talk)
+    index = index_of(first, note(2, "milk", turn=2, **talk), last, two_stage_from=two_stage_from)
+    assert ids(index, "tea") == ["n0001", "n0002"]
+    index.put(note(2, "milk", turn=2, hidden=True, **talk))
+    assert ids(index, "tea") == ["n0001", "n0003"]
+    assert ids(index, "tea", include_hidden=True) == ["n0001", "n0002", "n0003"]
+    index.put(note(2, "milk", turn=2, **talk))
+    assert ids(index, "tea") == ["n0001", "n0002"]
+
+
+@pytest.mark.parametrize(
+    ("query", "applies"),
+    [
+        ("tea of Ana Lee", True),
+        ("Ana's tea", True),
+        ("tea of Lee", False),
+        ("Ana and Bo had tea", False),
+        ("analog tea", False),
+        ("tea", False),
+    ],
+)
+def test_the_author_rule(query: str, applies: bool) -> None:
+    index = index_of(note(1, "tea", author="Ana Lee"), note(2, "tea", author="Bo"))
+    assert (signal(index, query, 1, "author") > 0) is applies
+
+
+def test_a_shared_first_name_names_nobody() -> None:
+    index = index_of(note(1, "tea", author="Ana Lee"), note(2, "tea", author="Ana Roy"))
+    assert signal(index, "Ana tea", 1, "author") == 0
+    assert signal(index, "Ana Lee tea", 1, "author") > 0
+    index.remove(2)
+    assert signal(index, "Ana tea", 1, "author") > 0
+
+
+def test_the_time_rules() -> None:
+    index = index_of(note(1, "tea yesterday"), note(2, "tea alone", when=MAY_7_2023 + 60 * DAY))
+    assert signal(index, "when was tea", 1, "when") > 0
+    assert signal(index, "when was tea", 2, "when") == 0
+    assert signal(index, "who had tea", 1, "when") == 0
+    assert signal(index, "tea on 7 May 2023", 1, "date") > signal(index, "tea on 7 May 2023", 2, "date") == 0
+
+
+def test_the_day_is_part_of_the_text() -> None:
+    index = index_of(note(1, "tea"), note(2, "tea", when=MAY_7_2023 + 60 * DAY))
+    assert ids(index, "July") == ["n0002"]
+
+
+@pytest.mark.parametrize("name", ["nugget", "domain", "scope", "type", "subject", "author"])
+def test_exact_filters(name: str) -> None:
+    index = index_of(note(1, "tea", **{name: "this"}), note(2, "tea", **{name: "that"}))
+    assert ids(index, "tea", **{name: "this"}) == ["n0001"]
+    assert ids(index, "tea", **{name: "other"}) == []
+    assert len(ids(index, "tea")) == 2
+
+
+def test_tags_filter_by_all_of_them() -> None:
+    index = index_of(note(1, "tea", tags=("a",)), note(2, "tea", tags=("a", "b")))
+    assert ids(index, "tea", tags=("a",)) == ["n0001", "n0002"]
+    assert ids(index, "tea", tags=("a", "b")) == ["n0002"]
+    assert ids(index, "tea", tags=("a", "c")) == []
+
+
+def test_state_filters() -> None:
+    index = index_of(note(1, "tea", superseded=True), note(2, "tea", expires_at=10), note(3, "tea", hidden=True))
+    assert ids(index, "tea", now=9) == ["n0002"]
+    assert ids(index, "tea", now=10) == []
+    assert ids(index, "tea", now=10, include_expired=True) == ["n0002"]
+    assert ids(index, "tea", now=10, include_superseded=True) == ["n0001"]
+    assert ids(index, "tea", now=10, include_hidden=True) == ["n0003"]
+
+
+def test_since_filters_by_time() -> None:
+    index = index_of(note(1, "tea", when=100), note(2, "tea", when=200))
+    assert ids(index, "tea", since=200) == ["n0002"]
+
+
+def test_session_scope_stays_in_its_session() -> None:
+    index = index_of(
+        note(1, "tea", scope="session", session="s1"),
+        note(2, "tea", scope="session"),
+        note(3, "tea", session="s1"),
+    )
+    assert sorted(ids(index, "tea")) == ["n0002", "n0003"]
+    assert sorted(ids(index, "tea", session="s2")) == ["n0002", "n0003"]
+    assert sorted(ids(index, "tea", session="s1")) == ["n0001", "n0002", "n0003"]
+    assert sorted(ids(index, "tea", scope="session")) == ["n0001", "n0002"]
+
+
+def test_rows_can_be_replaced_and_removed() -> None:
+    index = index_of(note(1, "tea"), note(1, "coffee"))
+    assert (len(index), ids(index, "tea"), ids(index, "coffee")) == (1, [], ["n0001"])
+    index.remove(1)
+    index.remove(1)
+    assert (len(index), 1 in index, ids(index, "coffee")) == (0, False, [])
+
+
+def test_a_very_long_text_and_query() -> None:
+    index = index_of(note(1, "tea " * 1000), note(2, "coffee"))
+    assert ids(index, "tea " + " ".join(f"word{n}" for n in range(300))) == ["n0001"]
+    many = note(3, " ".join(f"word{n}" for n in range(300)))
+    index.put(many)
+    assert ids(index, many.text) == ["n0003"]
+
+
+def test_an_interrupted_extend_keeps_what_came_before() -> None:
+    def documents() -> Any:
+        for row in range(600):
+            yield note(row, "tea")
+        raise OSError
+
+    index = index_of()
+    with pytest.raises(OSError):  # noqa: PT011  raised above, without a message
+        index.extend(documents())
+    assert len(index) == 600
+    assert len(ids(index, "tea")) == 20
+
+
+def generated(count: int, seed: int = 7) -> list[Any]:
+    """Notes of a skewed vocabulary in sessions of 20."""
+    rng = random.Random(seed)
+    words = [f"w{n}" for n in range(3000)]
+    weights = [1 / (n + 3) for n in range(3000)]
+    return [
+        note(row, " ".join(rng.choices(words, weights, k=20)), session=f"s{row // 20}", turn=row % 20,
+             author=f"a{row // 20 % 90}x{row % 2}", when=MAY_7_2023 + row // 20 * DAY)
+        for row in range(count)
+    ]  # fmt: skip
+
+
+QUERIES = [f"w{n} w{3 * n + 50} w{7 * n + 200}" for n in range(5, 105)]
+
+
+def test_neither_order_nor_compaction_changes_a_result() -> None:
+    documents = generated(1500)
+    shuffled = random.Random(1).sample(documents, len(documents))
+    put, extended = index_of(*documents), index_of()
+    extended.extend(shuffled)
+    before = [put.search(query, Filters(), 10, explain=True) for query in QUERIES]
+    assert before == [extended.search(query, Filters(), 10, explain=True) for query in QUERIES]
+    put.compact()
+    assert before == [put.search(query, Filters(), 10, explain=True) for query in QUERIES]
+
+
+def test_two_stages_find_what_the_whole_scan_finds() -> None:
+    documents = generated(5000)
+    dense, staged = RecallIndex(Analyzer()), RecallIndex(Analyzer(), two_stage_from=1000)
+    dense.extend(documents)
+    staged.extend(documents)
+    same = 0
+    for query in QUERIES:
+        expected = [hit.id for hit in dense.search(query, Filters(), 10).hits]
+        same += len(set(expected) & {hit.id for hit in staged.search(query, Filters(), 10).hits})
+    assert same >= 0.98 * 10 * len(QUERIES)

@@ -1,0 +1,181 @@
+"""Files and directories of shelves: their modes, crashes in the middle, damage."""
+
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from contract.samples import FakeClock, create, edit, make_link, write
+from shelfd.memory.errors import InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
+from shelfd.memory.note import Usage
+from shelfd.memory.ports import Writer
+from shelfd.storage import SqliteStore, SqliteStores
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> SqliteStores:
+    return SqliteStores(tmp_path / "data" / "shelves", FakeClock())
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "shelves"
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def _names(directory: Path) -> list[str]:
+    return sorted(entry.name for entry in directory.iterdir())
+
+
+async def test_nobody_else_may_read_a_shelf(stores: SqliteStores, root: Path) -> None:
+    store = await stores.create("work", owner="uid:1")
+    await store.commit(create("n1"))
+
+    assert _mode(root) == _mode(root / "work") == 0o700
+    files = {file.name: _mode(file) for file in (root / "work").iterdir()}
+    assert files == dict.fromkeys(["shelf.db", "shelf.db-wal", "shelf.db-shm"], 0o600)
+    await store.close()
+    assert _names(root / "work") == ["shelf.db"]
+
+
+async def test_asking_for_an_owner_leaves_no_trace(stores: SqliteStores, root: Path) -> None:
+    await (await stores.create("work", owner="uid:1")).close()
+
+    assert stores.owner("work") == "uid:1"
+    assert _names(root / "work") == ["shelf.db"]
+
+
+async def test_a_crash_while_a_shelf_is_made_leaves_its_name_free(stores: SqliteStores, root: Path) -> None:
+    (root / ".work.new").mkdir()
+    (root / ".work.new" / "shelf.db").write_bytes(b"half")
+    (root / "empty").mkdir()
+    assert stores.names() == []
+    assert not stores.exists(".work.new")
+
+    for name in ("work", "empty"):
+        await (await stores.create(name, owner="uid:1")).close()
+    assert stores.names() == ["empty", "work"]
+    assert _names(root) == ["empty", "work"]
+
+
+async def test_a_crash_while_a_shelf_is_dropped_leaves_no_shelf(stores: SqliteStores, root: Path) -> None:
+    (root / ".dropped-work").mkdir()
+    (root / ".dropped-work" / "shelf.db").write_bytes(b"half")
+    await (await stores.create("work", owner="uid:1")).close()
+    await stores.drop("work")
+
+    assert _names(root) == []
+
+
+async def test_a_directory_in_the_way_is_left_alone(stores: SqliteStores, root: Path) -> None:
+    (root / "work").mkdir()
+    (root / "work" / "letter.txt").write_text("dear diary")
+    with pytest.raises(StoreBusy):
+        await stores.create("work", owner="uid:1")
+
+    assert (root / "work" / "letter.txt").read_text() == "dear diary"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "../up", "nul\0"])
+async def test_names_stay_inside_the_root(stores: SqliteStores, name: str) -> None:
+    with pytest.raises(InvalidParams):
+        await stores.create(name, owner="uid:1")
+    with pytest.raises(ShelfNotFound):
+        await stores.open(name)
+
+
+async def _after_a_crash(store: SqliteStore, root: Path) -> Path:
+    """Return a directory with the store's files as they lie on disk now."""
+    directory = root / "crashed"
+    directory.mkdir()
+    for name in ("shelf.db", "shelf.db-wal"):
+        (directory / name).write_bytes((store._path.parent / name).read_bytes())
+    return directory
+
+
+async def test_an_unclean_stop_is_checked_behind_the_open_store(stores: SqliteStores, root: Path) -> None:
+    store = await stores.create("work", owner="uid:1")
+    await store.commit(create("n1"))
+    await _after_a_crash(store, root)
+    await store.close()
+
+    with capture_logs() as logs:
+        again = await stores.open("crashed")
+        assert again.view.note("n1") is not None
+        assert again._background_check is not None
+        await again._background_check._task
+        await again.close()
+        clean = await stores.open("crashed")
+        assert clean._background_check is None
+        await clean.close()
+    assert [entry["event"] for entry in logs] == ["store.checked"]
+
+
+async def test_what_the_check_finds_is_logged_and_closing_does_not_wait_for_it(
+    stores: SqliteStores, root: Path
+) -> None:
+    store = await stores.create("work", owner="uid:1")
+    for number in range(300):
+        await store.commit(create(f"n{number}", content=f"{number} " * 200))
+    await store._writer.run(lambda: store._writer.raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall())
+    await store.commit(create("last"))
+    file = await _after_a_crash(store, root) / "shelf.db"
+    await store.close()
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 8192] = b"\xff" * 8192
+    file.write_bytes(content)
+
+    with capture_logs() as logs:
+        damaged = await stores.open("crashed")
+        assert damaged._background_check is not None
+        await damaged._background_check._task
+        assert [entry["event"] for entry in logs] == ["store.check_failed"]
+        assert "restore a backup" in logs[0]["problems"][0]
+        assert await damaged.check(full=False) != []
+        with pytest.raises(StorageCorrupt):
+            damaged.view.scan_notes(before_row=None, limit=1000)
+        await damaged.close()
+
+
+async def test_a_full_check_names_every_broken_rule(stores: SqliteStores) -> None:
+    def spoil(rows: Writer) -> None:
+        rows.put_link(make_link("n1", "ghost"))
+        rows.put_link(make_link("ghost", "n1"))
+        rows.put_usage(99, Usage(1))
+        rows.add_hit_session(98, "s", limit=9)
+
+    store = await stores.create("work", owner="uid:1")
+    await store.commit(create("n1", superseded_by="ghost", parent_id="ghost"))
+    await store.commit(create("n2", kind="fact"))
+    await store.commit(create("n3", key="k", kind="note"))
+    await store.commit(create("n4"))
+    await store.commit(edit("n4", content="x"))
+    await store.commit(write(spoil))
+    with closing(sqlite3.connect(store._path)) as other:
+        other.execute("DELETE FROM change WHERE seq = 2")
+        other.execute("UPDATE change SET tx = 1 WHERE seq = 4")
+        other.execute("UPDATE counter SET last_seq = 7, last_row = 3")
+        other.commit()
+
+    problems = await store.check(full=True)
+    expected = """does not end at change 7|gap before change 3|transaction 1 |row 4 is beyond|fact n2 has no key
+|note n3 is no fact|n1 is superseded by|n1 has a parent|ghost -> n1 begins|n1 -> ghost ends|row 98|row 99"""
+    for text in expected.replace("\n", "").split("|"):
+        assert any(text in problem for problem in problems), text
+    assert len(problems) == 12
+    assert await store.check(full=False) == []
+    await store.close()
+
+
+async def test_checking_a_file_that_is_gone_says_so(stores: SqliteStores, root: Path) -> None:
+    store = await stores.create("work", owner="uid:1")
+    await store.close()
+    (root / "work" / "shelf.db").write_bytes(b"garbage" * 1000)
+
+    assert len(await store.check(full=True)) == 1
