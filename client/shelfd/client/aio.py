@@ -1,0 +1,127 @@
+"""An asyncio client: any number of requests at once on one connection, matched by their id."""
+
+import asyncio
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from shelfd.client.endpoint import candidates
+from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure
+from shelfd.client.transport import REPLY_BYTES, decode, encode, result_of
+
+
+class AsyncClient:
+    """One connection. Made by :meth:`connect`; use as an async context manager, or call :meth:`close`.
+
+    Attributes:
+        notifications: What the daemon sent without being asked, in order: ``{"method", "params"}``; None is put
+            behind the last one when the connection ends.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.notifications: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._reader = reader
+        self._writer = writer
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._last_id = 0
+        self._lost: ConnectionError | None = None
+        self._task = asyncio.create_task(self._read_replies(), name="shelfd.client.replies")
+
+    @classmethod
+    async def connect(cls, path: str | None = None) -> Self:
+        """Connect to the daemon at *path*, or where one usually listens.
+
+        Raises:
+            NotRunning: If nobody listens there; the message says what was tried.
+        """
+        tried: list[tuple[str, str]] = []
+        for candidate in candidates(path):
+            try:
+                return cls(*await asyncio.open_unix_connection(candidate, limit=REPLY_BYTES))
+            except OSError as error:
+                tried.append((candidate, error.strerror or str(error)))
+        raise NotRunning(tried)
+
+    def submit(self, method: str, params: Mapping[str, Any] | None = None) -> asyncio.Future[Any]:
+        """Send a request now and return the future of its result; requests leave in the order of these calls.
+
+        Raises:
+            ConnectionError: If the connection has ended.
+        """
+        if self._lost is not None:
+            raise self._lost
+        self._last_id += 1
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[self._last_id] = answer
+        self._writer.write(
+            encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": dict(params or {})})
+        )
+        return answer
+
+    async def call(
+        self, method: str, params: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
+    ) -> Any:  # noqa: ANN401
+        """Call *method* and return its result.
+
+        Raises:
+            RpcFailure: If the daemon answers with an error.
+            ConnectionError: If the connection ends first; whether the call was carried out is then unknown.
+            TimeoutError: If no reply came within *timeout_s* seconds; a late one is dropped.
+        """
+        answer = self.submit(method, params)
+        await self._writer.drain()
+        async with asyncio.timeout(timeout_s):
+            return await answer
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send a notification, which has no answer."""
+        self._writer.write(encode({"jsonrpc": "2.0", "method": method, "params": dict(params or {})}))
+        await self._writer.drain()
+
+    async def close(self) -> None:
+        """End the connection; calls under way fail. A second call is harmless."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._writer.close()
+        # The other side may be gone already; closed is closed.
+        await asyncio.gather(self._writer.wait_closed(), return_exceptions=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _read_replies(self) -> None:
+        try:
+            while line := await self._reader.readline():
+                self._take(decode(line))
+            self._end(ConnectionResetError("the daemon closed the connection"))
+        except (ConnectionError, ValueError) as error:  # ValueError: a line beyond the limit
+            self._end(error if isinstance(error, ConnectionError) else ConnectionResetError(str(error)))
+        except asyncio.CancelledError:
+            self._end(ConnectionResetError("the client was closed"))
+            raise
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if message.get("method"):
+            self.notifications.put_nowait(message)
+            return
+        answer = self._waiting.pop(message.get("id", 0), None)
+        if answer is None or answer.done():
+            return
+        try:
+            answer.set_result(result_of(message))
+        except (RpcFailure, ProtocolError) as error:
+            answer.set_exception(error)
+
+    def _end(self, error: ConnectionError) -> None:
+        self._lost = error
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(error)
+                answer.exception()  # nobody may be waiting for it any more
+        self._waiting.clear()
+        self.notifications.put_nowait(None)

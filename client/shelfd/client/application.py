@@ -1,0 +1,31 @@
+"""The table of commands."""
+
+import typer
+
+from shelfd.client.commands import finding, following, notes, running
+from shelfd.client.plain_command import PlainCommand, PlainGroup
+
+_HELP = "The memory of an AI agent: remember, recall, and the daemon that keeps them."
+
+app = typer.Typer(
+    name="shelfd",
+    cls=PlainGroup,
+    help=_HELP,
+    no_args_is_help=True,
+    # rich takes 0.1 s to import, and a traceback with local variables would show memory text.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command(cls=PlainCommand)(running.run)
+app.command(cls=PlainCommand)(notes.remember)
+app.command(cls=PlainCommand)(finding.recall)
+app.command(cls=PlainCommand)(notes.forget)
+app.command(cls=PlainCommand)(notes.notes)
+app.command(cls=PlainCommand)(notes.note)
+app.command(cls=PlainCommand)(notes.facts)
+app.command(cls=PlainCommand)(finding.context)
+app.command(cls=PlainCommand)(following.watch)
+app.command(cls=PlainCommand)(following.log)
+app.command(cls=PlainCommand)(running.status)
+app.command("call", cls=PlainCommand)(running.call_method)
+app.add_typer(running.config, name="config", cls=PlainGroup)

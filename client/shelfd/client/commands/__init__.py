@@ -1,0 +1,3 @@
+"""The commands, one module per group."""
+
+__all__: list[str] = []

@@ -1,0 +1,78 @@
+"""Commands that find notes: recall and context."""
+
+from typing import Annotated, Any
+
+import typer
+
+from shelfd.client.commands import options
+from shelfd.client.invocation import call, text_or_stdin
+from shelfd.client.output import clean, notice, print_found, print_json
+
+
+def recall(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for; - reads stdin.")],
+    k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=200, help="At most this many notes.")] = None,
+    nugget: options.Nugget = None,
+    session: options.Session = None,
+    tag: options.Tags = None,
+    mode: Annotated[str | None, typer.Option("--mode", metavar="MODE", help="auto, lexical, dense or hybrid")] = None,
+    max_content_chars: Annotated[int | None, typer.Option("--max-content-chars", metavar="N", min=1)] = None,
+    hidden: Annotated[bool, typer.Option("--hidden", help="Hidden notes too.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="What each score is made of.")] = False,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Find the notes that fit QUERY, best first.
+
+    For example:
+
+      shelfd recall "when is tea"
+
+      shelfd recall answer --nugget life -k 3 --explain
+    """
+    params = {
+        "query": text_or_stdin(query), "k": k, "nugget": nugget, "session_id": session, "tags": tag, "mode": mode,
+        "max_content_chars": max_content_chars, "include_hidden": hidden or None,
+        "explain": explain or None, "shelf": shelf,
+    }  # fmt: skip
+    result = call(socket, "recall", params)
+    print_json(result) if as_json else _print_recalled(result)
+
+
+def _print_recalled(result: dict[str, Any]) -> None:
+    answer = result.get("answer")
+    if answer and answer["found"]:
+        origin = f"({answer['note_id']}, confidence {answer['confidence']:.2f})"
+        print(f"{answer['key']} = {clean(answer['value'])}  {origin}\n")
+    for hit in result["results"]:
+        print_found(hit["note"], score=hit["score"], signals=hit.get("signals"))
+    if not result["results"]:
+        notice("nothing found")
+    index = result["index"]
+    if index["state"] == "warming":
+        notice(f"the index is warming up: {index['share']:.0%} of the shelf was searched")
+
+
+def context(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about; - reads stdin.")],
+    k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=200, help="At most this many notes.")] = None,
+    nugget: options.Nugget = None,
+    session: options.Session = None,
+    token_budget: Annotated[int | None, typer.Option("--token-budget", metavar="N", min=1)] = None,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print recalled notes as text for a prompt.
+
+    For example:
+
+      shelfd context "plan the afternoon" --token-budget 1000
+    """
+    params = {
+        "query": text_or_stdin(query), "k": k, "nugget": nugget, "session_id": session, "token_budget": token_budget,
+        "shelf": shelf,
+    }  # fmt: skip
+    result = call(socket, "get_context", params)
+    print_json(result) if as_json else print(clean(result["text"]))

@@ -1,0 +1,139 @@
+"""Commands that follow what happens: watch and log."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from shelfd.client.commands import options
+from shelfd.client.failure import RpcFailure
+from shelfd.client.invocation import Stop, call, complain, given, reported
+from shelfd.client.output import print_json, print_line, print_table
+from shelfd.client.transport import connect
+
+FIRST_RETRY_S = 0.2
+LONGEST_RETRY_S = 10.0
+
+
+def watch(
+    query: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="Not available in this version.")] = None,
+    types: Annotated[
+        list[str] | None, typer.Option("--types", metavar="TYPE", help='Like "note.created" or "note.*".')
+    ] = None,
+    nugget: options.Nugget = None,
+    since: Annotated[
+        int | None, typer.Option("--since", metavar="SEQ", min=0, help="Begin behind this change.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option("--count", "-c", metavar="N", min=1, help="End after this many events.")
+    ] = None,
+    mqtt: Annotated[bool, typer.Option("--mqtt", help="Not available in this version.")] = False,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show events as they happen, until Ctrl-C. A lost connection is taken up again where it broke.
+
+    For example:
+
+      shelfd watch --types "note.*"
+
+      shelfd watch --since 0 --json | jq .type
+    """
+    if query is not None or mqtt:
+        complain(f"{'--mqtt' if mqtt else 'a standing query'} is not available in this version")
+        raise Stop(os.EX_USAGE)
+    wanted = given({"types": _types(types), "nugget": nugget, "shelf": shelf})
+    try:
+        with reported():
+            for number, event in enumerate(_events(socket, wanted, since), start=1):
+                print_line(event) if as_json else _print_event(event)
+                if number == count:
+                    return
+    except KeyboardInterrupt:
+        raise Stop(os.EX_OK) from None
+
+
+def _types(given_types: list[str] | None) -> list[str] | None:
+    """Accept both ``--types a --types b`` and ``--types a,b``."""
+    return [one for text in given_types for one in text.split(",") if one] if given_types else None
+
+
+def _events(socket: str | None, wanted: dict[str, Any], since: int | None) -> Iterator[dict[str, Any]]:
+    """Yield events for ever, across lost connections."""
+    position = since
+    is_known = False  # whether there was a daemon at all: the first try must not wait for one
+    delay_s = FIRST_RETRY_S
+    while True:
+        try:
+            with connect(socket) as client:
+                start = given({"since_seq": position})
+                first = client.call("events.subscribe", {**wanted, **start})["seq"]
+                position = first if position is None else position
+                is_known, delay_s = True, FIRST_RETRY_S
+                client.wait_for_ever()
+                for message in client.notifications():
+                    if message["method"] == "event":
+                        position = max(position, message["params"].get("seq", position))
+                        yield message["params"]
+                    elif _must_resume(message):
+                        break
+        except (ConnectionError, RpcFailure) as error:
+            if not is_known or (isinstance(error, RpcFailure) and not error.is_retryable):
+                raise
+            if delay_s == FIRST_RETRY_S:
+                complain("connection lost; waiting for the daemon")
+            _wait(delay_s)
+            delay_s = min(LONGEST_RETRY_S, delay_s * 2)
+
+
+def _must_resume(message: dict[str, Any]) -> bool:
+    """Report what is no event; return whether the subscription is over and has to be made again."""
+    params = message.get("params", {})
+    if message["method"] == "events.gap":
+        complain(f"events {params.get('from_seq')} to {params.get('to_seq')} are missing: {params.get('reason')}")
+    return bool(message["method"] == "events.lagged")
+
+
+def _wait(delay_s: float) -> None:
+    # Jitter, so that many watchers do not come back in one moment. Not by ``random``: it takes 9 ms to import.
+    time.sleep(delay_s * (0.5 + os.urandom(1)[0] / 512))
+
+
+def _print_event(event: dict[str, Any]) -> None:
+    kind = event["type"].removeprefix("shelfd.").removesuffix(".v1")
+    data = event.get("data", {})
+    about = data.get("title") or data.get("content") or ""
+    print_table([(event["time"][11:19], event["seq"], kind.ljust(18), event["subject"], about)])
+    sys.stdout.flush()
+
+
+def log(
+    since: Annotated[int | None, typer.Option("--since", metavar="SEQ", min=0, help="Changes after this one.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-l", metavar="N", min=1, max=1000, help="At most this many.")] = 50,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show who changed what; without --since, the latest changes.
+
+    For example:
+
+      shelfd log --limit 20
+
+      shelfd log --since 1000 --json
+    """
+    if since is None:
+        since = max(0, call(socket, "get_stats", {"shelf": shelf})["last_seq"] - limit)
+    result = call(socket, "shelf.log", {"since_seq": since, "limit": limit, "shelf": shelf})
+    if as_json:
+        print_json(result)
+        return
+    rows = [
+        (r["seq"], r["at"][:19] + "Z", r["principal"], r["method"], r["kind"], ", ".join(r["ids"]))
+        for r in result["log"]
+    ]
+    print_table(rows, header=("seq", "at", "by", "method", "change", "ids"), right=(0,))

@@ -1,0 +1,195 @@
+"""Commands on the daemon: run, config, status, call."""
+
+import json
+import os
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from shelfd.client.commands import options
+from shelfd.client.handover import become_daemon
+from shelfd.client.invocation import Stop, call, complain, daemon, text_or_stdin
+from shelfd.client.output import print_json, print_table
+from shelfd.client.plain_command import PlainCommand
+
+Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Configuration file (TOML).")]
+DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="DIR", help="Where the shelves are kept.")]
+Listen = Annotated[str | None, typer.Option("--socket", metavar="PATH", help="Unix socket to listen on.")]
+Url = Annotated[str | None, typer.Option("--mqtt-url", metavar="URL", help="Not available in this version.")]
+Instance = Annotated[str | None, typer.Option("--instance", metavar="NAME", help="The daemon's name in events.")]
+Broker = Annotated[bool, typer.Option("--embedded-broker", help="Not available in this version.")]
+System = Annotated[bool, typer.Option("--system", help="As the system's service: /var/lib/shelfd, /run/shelfd.sock.")]
+
+config = typer.Typer(help="Check or show the daemon's settings without starting it.", no_args_is_help=True)
+
+
+def run(
+    config_file: Config = None,
+    data_dir: DataDir = None,
+    socket: Listen = None,
+    mqtt_url: Url = None,
+    instance: Instance = None,
+    embedded_broker: Broker = False,
+    system: System = False,
+) -> None:
+    """Serve a shelf until SIGTERM or Ctrl-C. Replaces this process by the daemon.
+
+    For example:
+
+      shelfd run
+
+      shelfd run --data-dir ./shelf --socket ./shelf/shelfd.sock
+    """
+    _become_daemon([], config_file, data_dir, socket, mqtt_url, instance, embedded_broker, system)
+
+
+@config.command("check", cls=PlainCommand)
+def check(
+    config_file: Config = None,
+    data_dir: DataDir = None,
+    socket: Listen = None,
+    instance: Instance = None,
+    system: System = False,
+    as_json: options.Json = False,
+) -> None:
+    """Say whether the settings are right; exit status 78 when not.
+
+    For example:
+
+      shelfd config check --config ./shelfd.toml
+    """
+    command = ["config", "check", *_flag("--json", as_json)]
+    _become_daemon(command, config_file, data_dir, socket, None, instance, False, system)
+
+
+@config.command("show", cls=PlainCommand)
+def show(
+    config_file: Config = None,
+    data_dir: DataDir = None,
+    socket: Listen = None,
+    instance: Instance = None,
+    system: System = False,
+    origin: Annotated[bool, typer.Option("--origin", help="Where each value comes from.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """Print every setting as it would hold now.
+
+    For example:
+
+      shelfd config show --origin
+    """
+    command = ["config", "show", *_flag("--origin", origin), *_flag("--json", as_json)]
+    _become_daemon(command, config_file, data_dir, socket, None, instance, False, system)
+
+
+def _flag(name: str, value: str | bool | None) -> list[str]:
+    if value is None or value is False:
+        return []
+    return [name] if value is True else [f"{name}={value}"]
+
+
+def _become_daemon(
+    command: list[str],
+    config_file: str | None,
+    data_dir: str | None,
+    socket: str | None,
+    mqtt_url: str | None,
+    instance: str | None,
+    embedded_broker: bool,
+    system: bool,
+) -> NoReturn:
+    flags = {
+        "--config": config_file, "--data-dir": data_dir, "--socket": socket, "--mqtt-url": mqtt_url,
+        "--instance": instance,
+        "--embedded-broker": embedded_broker, "--system": system,
+    }  # fmt: skip
+    become_daemon([*command, *(part for name, value in flags.items() for part in _flag(name, value))])
+
+
+def status(
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show how the daemon and a shelf are.
+
+    For example:
+
+      shelfd status
+
+      shelfd status --shelf work --json
+    """
+    with daemon(socket) as client:
+        found = {
+            "health": client.call("system.health"),
+            "version": client.call("system.version"),
+            "stats": client.call("get_stats", {"shelf": shelf}),
+        }
+    print_json(found) if as_json else _print_status(found, shelf)
+
+
+def _print_status(found: dict[str, Any], shelf: str) -> None:
+    health, version, stats = found["health"], found["version"], found["stats"]
+    ready = "ready" if health["ready"] else "not ready"
+    print_table(
+        [
+            ("daemon", f"shelfd {version['version']}, instance {version['instance']}, wire {version['wire']}"),
+            (
+                "state",
+                f"{health['status']}, {ready}, up {_span(health['uptime_s'])}, connections {health['connections']}",
+            ),
+        ]
+    )
+    print()
+    print_table(
+        [(s["shelf"], s["state"], s["index"], s["seq"]) for s in health["shelves"]],
+        header=("shelf", "state", "index", "seq"),
+    )
+    print(f"\nshelf {shelf}")
+    counts = (
+        "total_notes",
+        "total_facts",
+        "hidden_notes",
+        "superseded_notes",
+        "nuggets",
+        "links",
+        "last_seq",
+        "retrievals",
+    )
+    print_table([(f"  {name.replace('_', ' ')}", stats[name]) for name in counts if name in stats])
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    shown = [f"{number} {unit}" for number, unit in parts if number]
+    return " ".join(shown[:2]) or "0 s"
+
+
+def call_method(
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="Like note.get.")],
+    params: Annotated[str, typer.Argument(metavar="[JSON|-]", help="Params as a JSON object; - reads stdin.")] = "{}",
+    shelf: Annotated[str | None, typer.Option("--shelf", metavar="NAME", help="Shelf to work on.")] = None,
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Call any METHOD of the daemon and print its result as JSON.
+
+    For example:
+
+      shelfd call system.version
+
+      shelfd call note.get '{"id": "note-memory-1a2b3c4d"}'
+    """
+    del as_json  # the result is JSON either way
+    try:
+        given_params = json.loads(text_or_stdin(params))
+    except ValueError as error:
+        complain(f"params are not JSON: {error}")
+        raise Stop(os.EX_USAGE) from error
+    if not isinstance(given_params, dict):
+        complain("params are not a JSON object")
+        raise Stop(os.EX_USAGE)
+    print_json(call(socket, method, {**({"shelf": shelf} if shelf else {}), **given_params}))

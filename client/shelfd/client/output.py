@@ -1,0 +1,98 @@
+"""How results look: JSON for programs, aligned columns for people."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Note = Mapping[str, Any]
+
+_INDENT = "    "
+
+
+def print_json(value: object) -> None:
+    """Print *value* as JSON: one line for a program, indented on a terminal."""
+    indent = 2 if sys.stdout.isatty() else None
+    separators = None if indent else (",", ":")
+    print(json.dumps(value, ensure_ascii=False, indent=indent, separators=separators))
+
+
+def print_line(value: object) -> None:
+    """Print *value* as one line of JSON, at once: for streams."""
+    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")), flush=True)
+
+
+def width() -> int:
+    """Return how many columns there are; text that goes into a pipe is not cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 1_000_000
+
+
+def clean(text: str) -> str:
+    """Return *text* without characters that could steer a terminal, but for line ends and tabs."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def one_line(text: str, columns: int) -> str:
+    """Return *text* on one line of at most *columns* characters, cut with an ellipsis."""
+    flat = " ".join(clean(text).split())
+    return flat if len(flat) <= columns else flat[: max(0, columns - 1)] + "…"
+
+
+def print_table(rows: Iterable[Sequence[object]], *, header: Sequence[str] = (), right: Sequence[int] = ()) -> None:
+    """Print rows in aligned columns; the last column takes what room is left.
+
+    Args:
+        rows: Cells; None is shown empty.
+        header: Names of the columns, shown on a terminal only.
+        right: Numbers of the columns that hold numbers.
+    """
+    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    if header and sys.stdout.isatty():
+        cells.insert(0, list(header))
+    if not cells:
+        return
+    last = len(cells[0]) - 1
+    widths = [max(len(row[i]) for row in cells) for i in range(last)]
+    room = max(20, width() - sum(widths) - 2 * last)
+    for row in cells:
+        parts = [row[i].rjust(widths[i]) if i in right else row[i].ljust(widths[i]) for i in range(last)]
+        print("  ".join([*parts, one_line(row[last], room)]).rstrip())
+
+
+def print_note(note: Note) -> None:
+    """Print everything there is to say about one note."""
+    fields = {name: value for name, value in note.items() if name not in ("content", "links") and value not in ("", [])}
+    broad = max(len(name) for name in fields)
+    for name, value in fields.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        print(f"{name.ljust(broad)}  {one_line(str(shown), width())}")
+    for link in note.get("links", []):
+        print(f"{'link'.ljust(broad)}  {link['relation']} → {link['to']}  {link.get('reason', '')}".rstrip())
+    print(f"\n{clean(note['content'])}")
+
+
+def print_found(note: Note, *, score: float | None = None, signals: Mapping[str, float] | None = None) -> None:
+    """Print one recalled note: a line of what it is, then its content indented."""
+    head = [note["id"], f"[{note['nugget']}]"]
+    if score is not None:
+        head.insert(0, f"{score:.2f}")
+    if note.get("title"):
+        head.append(one_line(note["title"], 60))
+    print("  ".join(head))
+    for line in clean(note["content"]).splitlines():
+        print(f"{_INDENT}{line}")
+    if signals:
+        print(_INDENT + "  ".join(f"{name}={value:.3f}" for name, value in signals.items()))
+
+
+def notice(message: str) -> None:
+    """Say on stderr, to a person only, what is going on."""
+    if sys.stderr.isatty():
+        print(message, file=sys.stderr)
+
+
+def progress(done: int, total: int) -> None:
+    """Show on stderr, to a person only, how far a long listing is."""
+    if sys.stderr.isatty():
+        print(f"\r{done}/{total}", end="" if done < total else "\n", file=sys.stderr, flush=True)

@@ -1,0 +1,61 @@
+"""A typer command that converts its arguments itself.
+
+Recent typer validates every argument through pydantic, whose import alone takes longer than a command may take. Our
+parameters are only text, numbers, switches and lists of text. A typer that keeps its conversion elsewhere than in
+``_runtime_param`` just works as it comes; a test tells when that makes commands import pydantic again.
+"""
+
+from typing import Any
+
+from typer import BadParameter
+from typer.core import TyperCommand, TyperGroup
+
+
+class PlainCommand(TyperCommand):
+    """What ``app.command(cls=...)`` takes."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Return the parameters, ``--help`` included."""
+        return _converted_by_us(super().get_params(ctx))
+
+
+class PlainGroup(TyperGroup):
+    """What ``Typer(cls=...)`` takes."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Return the parameters, ``--help`` included."""
+        return _converted_by_us(super().get_params(ctx))
+
+
+def _converted_by_us(params: Any) -> Any:  # noqa: ANN401
+    for param in params:
+        descriptor: Any = getattr(param, "type_descriptor", None)
+        if hasattr(param, "_runtime_param") and descriptor is not None:
+            param._runtime_param = _Plain(descriptor.annotation, descriptor.parameter_info)  # noqa: SLF001
+    return params
+
+
+class _Plain:
+    """Converts the text of one parameter."""
+
+    def __init__(self, annotation: object, info: Any) -> None:  # noqa: ANN401
+        self._is_integer = annotation is int
+        self._min, self._max = getattr(info, "min", None), getattr(info, "max", None)
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401
+        """Return *value* converted.
+
+        Raises:
+            BadParameter: If it is no whole number in range where one is wanted.
+        """
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        if not self._is_integer:
+            return list(value) if isinstance(value, tuple) else value
+        try:
+            number = int(value)
+        except ValueError:
+            raise BadParameter("is not a whole number", ctx=ctx, param=param) from None
+        if (self._min is not None and number < self._min) or (self._max is not None and number > self._max):
+            raise BadParameter(f"is not between {self._min} and {self._max}", ctx=ctx, param=param)
+        return number

@@ -1,0 +1,167 @@
+"""A blocking client: JSON-RPC 2.0, one message per line, over a Unix socket."""
+
+import json
+import socket
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from shelfd.client.endpoint import candidates
+from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure
+
+#: A reply is at most 8 MiB by contract; anything longer is not ours.
+REPLY_BYTES = 8 * 1024 * 1024 + 2
+
+
+def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Client":
+    """Connect to the daemon at *path*, or where one usually listens.
+
+    Args:
+        path: Socket path; None looks in the usual places, in the contract's order.
+        timeout_s: Longest wait for a reply; None waits for ever.
+
+    Raises:
+        NotRunning: If nobody listens there; the message says what was tried.
+    """
+    tried: list[tuple[str, str]] = []
+    for candidate in candidates(path):
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(timeout_s)
+        try:
+            connection.connect(candidate)
+        except OSError as error:
+            connection.close()
+            # A path that is too long has no strerror.
+            tried.append((candidate, error.strerror or str(error)))
+        else:
+            return Client(connection)
+    raise NotRunning(tried)
+
+
+class Client:
+    """One connection; calls one after another. Not for several threads at once.
+
+    Use as a context manager, or call :meth:`close`.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._reader = connection.makefile("rb")
+        self._last_id = 0
+        self._notifications: deque[dict[str, Any]] = deque()
+
+    def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+        """Call *method* and return its result.
+
+        Raises:
+            RpcFailure: If the daemon answers with an error.
+            ConnectionError: If the connection ends first; whether the call was carried out is then unknown.
+            TimeoutError: If no reply came in time; the connection is of no more use then.
+        """
+        self._last_id += 1
+        request = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": dict(params or {})}
+        self._socket.sendall(encode(request))
+        while True:
+            message = self._read()
+            if message.get("method"):
+                self._notifications.append(message)
+            elif message.get("id") == self._last_id or (message.get("id") is None and "error" in message):
+                return result_of(message)
+
+    def events(
+        self,
+        *,
+        types: Sequence[str] = (),
+        nugget: str | None = None,
+        shelf: str = "default",
+        since_seq: int | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """Subscribe to a shelf's events and yield notifications as they come: ``{"method", "params"}``.
+
+        ``event`` carries a CloudEvent; ``events.lagged`` and ``events.gap`` say what was missed.
+
+        Raises:
+            RpcFailure: If the subscription is refused.
+            ConnectionError: If the connection ends.
+        """
+        wanted = {"types": list(types) or None, "nugget": nugget, "shelf": shelf, "since_seq": since_seq}
+        self.call("events.subscribe", {name: value for name, value in wanted.items() if value is not None})
+        return self.notifications()
+
+    def notifications(self) -> Iterator[dict[str, Any]]:
+        """Yield notifications until the connection ends.
+
+        Raises:
+            ConnectionError: When it does.
+        """
+        while True:
+            while self._notifications:
+                yield self._notifications.popleft()
+            message = self._read()
+            if message.get("method"):
+                self._notifications.append(message)
+
+    def wait_for_ever(self) -> None:
+        """Let reads take any time from now on, as following events does."""
+        self._socket.settimeout(None)
+
+    def close(self) -> None:
+        """End the connection. A second call is harmless."""
+        self._reader.close()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _read(self) -> dict[str, Any]:
+        line = self._reader.readline(REPLY_BYTES)
+        if not line.endswith(b"\n"):
+            if len(line) >= REPLY_BYTES:
+                raise ProtocolError("the daemon's reply is longer than any reply may be")
+            raise ConnectionResetError("the daemon closed the connection")
+        return decode(line)
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """Return *message* as one line.
+
+    Raises:
+        ValueError: If it holds NaN or an infinity, which JSON cannot say.
+    """
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """Return the message on *line*.
+
+    Raises:
+        ProtocolError: If it is not a JSON object.
+    """
+    try:
+        message = json.loads(line)
+    except ValueError:
+        raise ProtocolError("what answered does not speak JSON-RPC") from None
+    if not isinstance(message, dict):
+        raise ProtocolError("what answered does not speak JSON-RPC")
+    return message
+
+
+def result_of(message: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """Return the result of a reply.
+
+    Raises:
+        RpcFailure: If it is an error.
+        ProtocolError: If it is neither.
+    """
+    error = message.get("error")
+    if isinstance(error, dict):
+        raise RpcFailure(error.get("code", -32603), error.get("message", "error"), error.get("data"))
+    if "result" not in message:
+        raise ProtocolError("the reply holds neither a result nor an error")
+    return message["result"]

@@ -1,0 +1,60 @@
+"""``shelfd config check|show``: the settings without the daemon."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from shelfd.daemon import flags, run
+from shelfd.daemon.places import choose
+from shelfd.daemon.settings import Loaded
+from shelfd.daemon.sources import Location
+
+#: Settings whose values are never shown. None yet: secrets come from credential files, not from settings.
+SECRETS: frozenset[Location] = frozenset()
+
+
+def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run the command and return its exit status.
+
+    Raises:
+        ConfigError: If the settings are wrong.
+    """
+    arguments = flags.config_parser().parse_args(argv)
+    loaded = run.read(arguments, environ)
+    rows = list(_rows(loaded, environ, system=arguments.system))
+    if arguments.action == "check":
+        where = str(loaded.file) if loaded.file else "no configuration file"
+        _print({"ok": True, "file": str(loaded.file) if loaded.file else None} if arguments.json else f"{where}: ok")
+    elif arguments.json:
+        _print({key: {"value": value, "origin": origin} if arguments.origin else value for key, value, origin in rows})
+    else:
+        _print("\n".join(_lines(rows, with_origin=arguments.origin)))
+    return os.EX_OK
+
+
+def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterator[tuple[str, Any, str]]:
+    """Yield key, value and origin of every setting, paths as they would be chosen now."""
+    places = choose(loaded, environ, system=system, activated=None, pid=os.getpid())
+    chosen = {
+        ("daemon", "data_dir"): (str(places.data), places.data_origin),
+        ("daemon", "socket"): (str(places.socket), places.socket_origin),
+    }
+    for section, values in loaded.settings.model_dump().items():
+        for name, value in values.items():
+            where = (section, name)
+            shown, origin = chosen.get(where, (value, loaded.origin(where)))
+            yield f"{section}.{name}", "…" if where in SECRETS else shown, origin
+
+
+def _lines(rows: Sequence[tuple[str, Any, str]], *, with_origin: bool) -> Iterator[str]:
+    texts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value, _ in rows]
+    broad = max(len(text) for text in texts if len(text) <= 60)
+    for text, (_, _, origin) in zip(texts, rows, strict=True):
+        yield f"{text.ljust(broad)}  # {origin}" if with_origin else text
+
+
+def _print(answer: object) -> None:
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, indent=2)
+    sys.stdout.write(text + "\n")

@@ -1,0 +1,93 @@
+"""The daemon's command line. ``shelfd run`` passes the same flags on."""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from shelfd.daemon.sources import Location
+
+_EPILOG = """\
+exit status:
+  0   stopped by SIGTERM or SIGINT
+  64  wrong usage
+  70  internal error
+  74  the data directory cannot be used
+  75  another daemon holds the data directory
+  78  wrong configuration, or the socket cannot be bound
+
+examples:
+  shelfd run
+  shelfd run --data-dir ./shelf --socket ./shelf/shelfd.sock
+  shelfd config show --origin
+"""
+
+#: By flag, the setting it sets.
+_SETTINGS: Mapping[str, Location] = {
+    "data_dir": ("daemon", "data_dir"),
+    "socket": ("daemon", "socket"),
+    "instance": ("daemon", "instance"),
+    "mqtt_url": ("mqtt", "url"),
+    "embedded_broker": ("mqtt", "embedded_broker"),
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says wrong usage by the sysexits status."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(os.EX_USAGE, f"{self.prog}: {message}\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of ``python -m shelfd.daemon`` and its ``config`` commands."""
+    root = _Parser(
+        prog="shelfd run",
+        description="Serve an agent's memory on a Unix socket until SIGTERM.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_flags(root)
+    return root
+
+
+def config_parser() -> argparse.ArgumentParser:
+    """Return the parser of ``python -m shelfd.daemon config``."""
+    root = _Parser(
+        prog="shelfd config", description="Check or show the daemon's settings without starting it.", allow_abbrev=False
+    )
+    root.add_argument("action", choices=("check", "show"), help="check: say whether they are right; show: print them")
+    root.add_argument("--origin", action="store_true", help="with show: where each value comes from")
+    root.add_argument("--json", action="store_true", help="print JSON")
+    _add_flags(root)
+    return root
+
+
+def settings_of(arguments: argparse.Namespace) -> dict[Location, tuple[str, object]]:
+    """Return by setting the flag that was given and its value."""
+    given = {name: getattr(arguments, name) for name in _SETTINGS}
+    return {
+        _SETTINGS[name]: ("--" + name.replace("_", "-"), value)
+        for name, value in given.items()
+        if value is not None and value is not False
+    }
+
+
+def split(argv: Sequence[str]) -> tuple[bool, list[str]]:
+    """Return whether this is the ``config`` command, and the arguments behind its name."""
+    return (True, list(argv[1:])) if argv[:1] == ["config"] else (False, list(argv))
+
+
+def _add_flags(root: argparse.ArgumentParser) -> None:
+    root.add_argument("--config", metavar="FILE", help="configuration file (TOML)")
+    root.add_argument("--data-dir", metavar="DIR", help="where the shelves are kept")
+    root.add_argument("--socket", metavar="PATH", help="Unix socket to listen on")
+    root.add_argument("--mqtt-url", metavar="URL", help="not available in this version: mqtt[s]://[user@]host:port")
+    root.add_argument("--instance", metavar="NAME", help="name of this daemon in events")
+    root.add_argument("--embedded-broker", action="store_true", help="not available in this version")
+    root.add_argument(
+        "--system", action="store_true", help="run as the system's service: /var/lib/shelfd, /run/shelfd.sock"
+    )

@@ -1,0 +1,128 @@
+"""The life of the daemon: start in order, serve, stop in reverse, whatever happens in between."""
+
+import asyncio
+import contextlib
+import gc
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+
+import structlog
+
+from shelfd.daemon import ready
+from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.composition import Parts, build, socket_mode
+from shelfd.daemon.notify import Notifier
+from shelfd.daemon.places import Places
+from shelfd.daemon.settings import Loaded
+from shelfd.gateway import Listener
+
+log = structlog.get_logger("shelfd.daemon")
+
+Reload = Callable[[Parts], None]
+
+
+async def serve(
+    loaded: Loaded,
+    places: Places,
+    *,
+    activated: socket.socket | None,
+    notifier: Notifier,
+    watchdog_s: float | None,
+    reload: Reload,
+) -> None:
+    """Serve until SIGTERM or SIGINT.
+
+    Args:
+        loaded: The settings.
+        places: Where data and socket are.
+        activated: The listening socket the service manager handed over; None to bind one.
+        notifier: Speaks to the service manager.
+        watchdog_s: How often to tell it that the daemon is alive; None for never.
+        reload: Called on SIGHUP with the daemon's parts.
+
+    Raises:
+        ConfigError: If the socket cannot be listened on.
+        OSError: If the data directory cannot be used.
+    """
+    stop = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        parts = build(loaded.settings, places)
+        stack.push_async_callback(parts.shelves.close)
+        await parts.shelves.start()
+        listener = _listener(loaded, places, activated)
+        await parts.server.start(listener)
+        stack.push_async_callback(parts.server.stop, drain=timedelta(seconds=loaded.settings.daemon.drain_s))
+        stack.callback(notifier.stopping)
+        _on_signals(stop, lambda: _reload(reload, parts, places, notifier))
+        # What exists now lives as long as the daemon: the collector need not look at it again.
+        gc.freeze()
+        parts.system.is_ready = True
+        _say_ready(loaded, places, parts, notifier)
+        async with _watched(notifier, watchdog_s):
+            await stop.wait()
+        parts.system.is_ready = False
+        log.info("daemon.stopping", drain_s=loaded.settings.daemon.drain_s)
+    log.info("daemon.stopped")
+
+
+def _listener(loaded: Loaded, places: Places, activated: socket.socket | None) -> Listener:
+    if activated is not None and places.activated:
+        return Listener.adopt(activated)
+    return Listener.bind(places.socket, mode=socket_mode(loaded.settings, places))
+
+
+def _on_signals(stop: asyncio.Event, reload: Callable[[], None]) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, reload)
+
+
+def _reload(reload: Reload, parts: Parts, places: Places, notifier: Notifier) -> None:
+    notifier.reloading()
+    reload(parts)
+    notifier.ready(_status(places))
+
+
+def _status(places: Places) -> str:
+    return f"serving at {places.socket}"
+
+
+def _say_ready(loaded: Loaded, places: Places, parts: Parts, notifier: Notifier) -> None:
+    log.info(
+        "daemon.ready",
+        socket=str(places.socket),
+        socket_origin=places.socket_origin,
+        data_dir=str(places.data),
+        data_origin=places.data_origin,
+        config=str(loaded.file) if loaded.file else None,
+        shelves=len(parts.shelves.status()),
+    )
+    if loaded.unused():
+        log.warning("settings.not_in_use_yet", keys=loaded.unused())
+    ready.announce(places)
+    notifier.ready(_status(places))
+
+
+@asynccontextmanager
+async def _watched(notifier: Notifier, interval_s: float | None) -> AsyncIterator[None]:
+    """Ping the service manager for the length of a block. A blocked loop cannot, and is restarted."""
+    if interval_s is None:
+        yield
+        return
+
+    async def ping() -> None:
+        while True:
+            notifier.watchdog()
+            await SystemClock().sleep(timedelta(seconds=interval_s))
+
+    task = asyncio.create_task(ping(), name="shelfd.daemon.watchdog")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task

@@ -1,0 +1,55 @@
+"""SIGHUP: take over what can change in a running daemon, and say what cannot."""
+
+from collections.abc import Callable
+
+import structlog
+
+from shelfd.daemon.composition import Parts, access
+from shelfd.daemon.logging import Threshold
+from shelfd.daemon.settings import Loaded, Settings
+from shelfd.memory.errors import ConfigError
+
+log = structlog.get_logger("shelfd.daemon")
+
+
+class Reloading:
+    """Reads the configuration again and applies it.
+
+    The log level and the access rules hold at once; everything else needs a restart.
+    """
+
+    def __init__(self, loaded: Loaded, read: Callable[[], Loaded], threshold: Threshold) -> None:
+        self._current = loaded.settings
+        self._read = read
+        self._threshold = threshold
+
+    def __call__(self, parts: Parts) -> None:
+        """Reload; a wrong configuration changes nothing."""
+        try:
+            wanted = self._read().settings
+        except ConfigError as error:
+            log.error("config.reload_failed", complaints=error.message.splitlines())
+            return
+        changed = changes(self._current, wanted)
+        applied = [key for key in changed if key == "log.level" or key.startswith("access.")]
+        self._threshold.set(wanted.log.level)
+        parts.service.access = access(wanted, parts.shelves)
+        ignored = [key for key in changed if key not in applied]
+        if ignored:
+            log.warning("config.reload_ignored", keys=ignored, why="these need a restart")
+        log.info("config.reloaded", keys=applied)
+        self._current = _merged(self._current, wanted)
+
+
+def _merged(current: Settings, wanted: Settings) -> Settings:
+    """Return the settings that hold now: what was applied is new, the rest still old."""
+    log_section = current.log.model_copy(update={"level": wanted.log.level})
+    return current.model_copy(update={"log": log_section, "access": wanted.access})
+
+
+def changes(old: Settings, new: Settings) -> list[str]:
+    """Return the keys, as section.key, whose values differ."""
+    before, after = old.model_dump(), new.model_dump()
+    return [
+        f"{section}.{key}" for section in after for key in after[section] if before[section][key] != after[section][key]
+    ]

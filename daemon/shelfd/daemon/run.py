@@ -1,0 +1,111 @@
+"""From a command line to a serving daemon, and from what went wrong to an exit status."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from socket import socket
+
+import structlog
+
+from shelfd.daemon import environment, flags
+from shelfd.daemon import logging as daemon_logging
+from shelfd.daemon.lock import DataLock, HeldError
+from shelfd.daemon.notify import Notifier, listen_fds, watchdog_interval_s
+from shelfd.daemon.places import Places, choose, config_file
+from shelfd.daemon.settings import Loaded, load
+from shelfd.memory.errors import ConfigError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the daemon or its ``config`` command and return the exit status; see ``--help`` for what it means."""
+    is_config, rest = flags.split(sys.argv[1:] if argv is None else argv)
+    environ = environment.take()
+    try:
+        if is_config:
+            from shelfd.daemon import config_command  # the daemon itself never needs it
+
+            return config_command.execute(rest, environ)
+        return _run(flags.parser().parse_args(rest), environ)
+    except ConfigError as error:
+        _complain(error.message)
+        return os.EX_CONFIG
+    except HeldError as error:
+        _complain(str(error))
+        return os.EX_TEMPFAIL
+
+
+def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Loaded:
+    """Read the settings for a command line.
+
+    Raises:
+        ConfigError: If they are wrong.
+    """
+    file = config_file(arguments.config, environ, system=arguments.system)
+    return load(flags.settings_of(arguments), environ, file)
+
+
+def activated_path(sockets: Mapping[str, socket]) -> Path | None:
+    """Return where the socket the service manager handed over is bound; None without one."""
+    return Path(str(sockets["rpc"].getsockname())) if "rpc" in sockets else None
+
+
+def _run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    loaded = read(arguments, environ)
+    sockets = listen_fds(environ, os.getpid())
+    places = choose(loaded, environ, system=arguments.system, activated=activated_path(sockets), pid=os.getpid())
+    section = loaded.settings.log
+    threshold = daemon_logging.configure(section.level, daemon_logging.form_for(section.format, sys.stderr, environ))
+    try:
+        places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = DataLock(places.data, socket=places.socket)
+    except OSError as error:
+        _complain(f"{places.data_origin}: daemon.data_dir: cannot be used: {error.strerror}: {places.data}")
+        return os.EX_IOERR
+    from shelfd.daemon.life import serve  # after the cheap refusals: this imports everything else
+    from shelfd.daemon.reload import Reloading
+
+    notifier = Notifier(environ)
+    reloading = Reloading(loaded, partial(read, arguments, environ), threshold)
+    coroutine = partial(
+        serve, loaded, places, activated=sockets.get("rpc"), notifier=notifier,
+        watchdog_s=watchdog_interval_s(environ, os.getpid()), reload=reloading,
+    )  # fmt: skip
+    with lock:
+        return _serve(coroutine, loaded, places, notifier)
+
+
+def _serve(
+    coroutine: Callable[[], Coroutine[None, None, None]], loaded: Loaded, places: Places, notifier: Notifier
+) -> int:
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory(loaded)) as runner:
+            runner.run(coroutine())
+    except ConfigError as error:
+        _complain(f"{places.socket_origin}: daemon.socket: {error.message}")
+        return os.EX_CONFIG
+    except OSError as error:
+        _complain(f"{places.data_origin}: daemon.data_dir: cannot be used: {error.strerror or error}: {places.data}")
+        return os.EX_IOERR
+    except Exception:  # noqa: BLE001 - the boundary of the process: whatever it was, it is logged and has a status
+        structlog.get_logger("shelfd.daemon").exception("daemon.failed")
+        return os.EX_SOFTWARE
+    finally:
+        notifier.close()
+    return os.EX_OK
+
+
+def _loop_factory(loaded: Loaded) -> Callable[[], asyncio.AbstractEventLoop]:
+    if loaded.settings.daemon.loop == "asyncio":
+        return asyncio.new_event_loop
+    import uvloop  # only when it is used
+
+    return uvloop.new_event_loop
+
+
+def _complain(message: str) -> None:
+    for line in message.splitlines():
+        print(f"shelfd: {line}", file=sys.stderr)  # noqa: T201 - no logging yet, or none any more

@@ -1,0 +1,172 @@
+"""The settings: their sections, types, units and defaults.
+
+Names carry their unit. ``config/shelfd.toml`` shows every one of them; a test keeps the two together.
+"""
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from shelfd.protocol.limits import SHELF_NAME
+
+NOT_YET = "is not available in this version"
+
+
+def _refuse_bool(value: object) -> object:
+    # Python counts True as 1, a configuration file must not.
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")  # noqa: TRY004 - pydantic reports ValueError only
+    return value
+
+
+def _known_zone(name: str) -> str:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # lazily: most configurations name no zone
+
+    if name != "system":
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError(f"unknown time zone {name!r}; expected a name like Europe/Berlin, or system") from None
+    return name
+
+
+def _known_language(name: str) -> str:
+    import Stemmer  # lazily: the default is known to be there
+
+    if name != "english" and name not in Stemmer.algorithms():
+        raise ValueError(f"unknown language {name!r}; expected one of {', '.join(sorted(Stemmer.algorithms()))}")
+    return name
+
+
+def _broker_url(url: str) -> str:
+    if not url:
+        return url
+    parts = urlsplit(url)
+    if parts.scheme not in ("mqtt", "mqtts") or not parts.hostname:
+        raise ValueError("expected mqtt[s]://[user@]host:port")
+    if parts.password is not None:
+        raise ValueError("must not hold a password; passwords come from a credential file")
+    raise ValueError(f"MQTT {NOT_YET}; leave it empty")
+
+
+def _not_embedded(value: bool) -> bool:
+    if value:
+        raise ValueError(f"the embedded broker {NOT_YET}; leave it false")
+    return value
+
+
+def _octal_text(value: object) -> object:
+    if not isinstance(value, str):
+        raise ValueError('expected an octal mode in quotes, like "0660"')  # noqa: TRY004 - as above
+    return value
+
+
+def _only_keep(value: str) -> str:
+    if value != "keep":
+        raise ValueError(f"trimming the history {NOT_YET}; expected keep")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_refuse_bool)]
+Seconds = Annotated[float, BeforeValidator(_refuse_bool), Field(ge=0, le=86_400, allow_inf_nan=False)]
+Hour = Annotated[Whole, Field(ge=0, le=23)]
+HourOrOff = Annotated[Whole, Field(le=23)]
+Principal = Annotated[str, Field(pattern=r"^(uid:\d+|mqtt:[^/+#\s]+)$")]
+Grantee = Annotated[str, Field(pattern=r"^(\*|uid:\d+|mqtt:[^/+#\s]+)$")]
+ShelfKey = Annotated[str, Field(pattern=SHELF_NAME)]
+SocketMode = Annotated[str, BeforeValidator(_octal_text), Field(pattern=r"^(auto|0?[0-7]{3})$")]
+
+
+class Section(BaseModel):
+    """Base of every section: no unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Daemon(Section):
+    """The process itself. An empty path is chosen by the rules in the protocol document."""
+
+    instance: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")] = "local"
+    data_dir: str = ""
+    socket: str = ""
+    socket_mode: SocketMode = "auto"
+    loop: Literal["uvloop", "asyncio"] = "uvloop"
+    drain_s: Annotated[Seconds, Field(le=600)] = 10.0
+
+
+class Log(Section):
+    """What is logged and in which form."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["auto", "json", "console"] = "auto"
+
+
+class ShelfRule(Section):
+    """What is added to or taken from one shelf's access."""
+
+    read: list[Grantee] = []
+    write: list[Grantee] = []
+    admin: list[Grantee] = []
+    deny: list[Grantee] = []
+
+
+class AccessRules(Section):
+    """Who may do what, beyond each shelf's owner."""
+
+    admins: list[Principal] = []
+    shelves: dict[ShelfKey, ShelfRule] = {}
+
+
+class Memory(Section):
+    """How memories are kept and found."""
+
+    language: Annotated[str, AfterValidator(_known_language)] = "english"
+    timezone: Annotated[str, AfterValidator(_known_zone)] = "system"
+    idle_close_s: Annotated[Whole, Field(ge=1, le=31_536_000)] = 900
+    idempotency_days: Annotated[Whole, Field(ge=1, le=365)] = 7
+    shelves_count: Annotated[Whole, Field(ge=1, le=100_000)] = 1000
+
+
+class Reflection(Section):
+    """When and how much the daemon tends its shelves."""
+
+    hour: Hour = 9
+    minute: Annotated[Whole, Field(ge=0, le=59)] = 0
+    max_notes: Annotated[Whole, Field(ge=1, le=1000)] = 10
+
+
+class Heartbeat(Section):
+    """The fallback for a missed reflection."""
+
+    interval_ms: Annotated[Whole, Field(le=86_400_000)] = 1_800_000
+
+
+class QuietHours(Section):
+    """Hours of the day in which nothing starts by itself; a negative hour switches them off."""
+
+    start: HourOrOff = 22
+    end: HourOrOff = 8
+
+
+class Events(Section):
+    """What events tell of a note."""
+
+    content: Literal["none", "title", "full"] = "title"
+
+
+class History(Section):
+    """How long the change log goes back."""
+
+    retention: Annotated[str, AfterValidator(_only_keep)] = "keep"
+
+
+class Mqtt(Section):
+    """The MQTT broker; an empty url is none."""
+
+    url: Annotated[str, AfterValidator(_broker_url)] = ""
+    embedded_broker: Annotated[bool, AfterValidator(_not_embedded)] = False
+
+
+#: Settings that are accepted and that nothing reads yet: named in the log when somebody sets them.
+UNUSED_SECTIONS = ("reflection", "heartbeat", "quiet_hours")

@@ -1,0 +1,124 @@
+"""The daemon's settings as one frozen object, built once: flags > environment > file > defaults."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from shelfd.daemon import sections
+from shelfd.daemon.sources import Environment, File, Flags, Location, Source
+from shelfd.memory.errors import ConfigError
+from shelfd.protocol import Limits
+
+DEFAULT_ORIGIN = "default"
+
+
+class Settings(BaseSettings):
+    """Every setting, by section."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", nested_model_default_partial_update=False)
+
+    sources: ClassVar[tuple[Source, ...]] = ()
+
+    daemon: sections.Daemon = sections.Daemon()
+    log: sections.Log = sections.Log()
+    limits: Limits = Limits()
+    access: sections.AccessRules = sections.AccessRules()
+    memory: sections.Memory = sections.Memory()
+    reflection: sections.Reflection = sections.Reflection()
+    heartbeat: sections.Heartbeat = sections.Heartbeat()
+    quiet_hours: sections.QuietHours = sections.QuietHours()
+    events: sections.Events = sections.Events()
+    history: sections.History = sections.History()
+    mqtt: sections.Mqtt = sections.Mqtt()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from our own sources only: they know where each value came from."""
+        del settings_cls, env_settings, dotenv_settings, file_secret_settings
+        return cls.sources or (init_settings,)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings and where they came from.
+
+    Attributes:
+        settings: The values.
+        origins: By path of a value that was set, the place: "flag --x", "environment X", "file /x".
+        file: The configuration file, None without one.
+    """
+
+    settings: Settings
+    origins: Mapping[Location, str] = field(default_factory=dict)
+    file: Path | None = None
+
+    def origin(self, where: Location) -> str:
+        """Return the place a value came from; a value that was set in parts names the first part's place."""
+        return origin_of(self.origins, where) or DEFAULT_ORIGIN
+
+    def unused(self) -> list[str]:
+        """Return the settings somebody made that nothing in this version reads."""
+        return sorted(".".join(where) for where in self.origins if where[0] in sections.UNUSED_SECTIONS)
+
+
+def load(flags: Mapping[Location, tuple[str, object]], environ: Mapping[str, str], file: Path | None) -> Loaded:
+    """Read, merge and check all settings.
+
+    Raises:
+        ConfigError: If the file cannot be read, or a key is unknown or a value is wrong anywhere. The message has
+            one line for each complaint, with the place, the key and what was expected.
+    """
+    found = (Flags(Settings, flags), Environment(Settings, environ), File(Settings, file))
+    origins: dict[Location, str] = {}
+    for source in reversed(found):
+        origins.update(source.origins)
+    # A class of its own for every load: pydantic-settings asks the class for its sources, not the call.
+    described: Any = type("Settings", (Settings,), {"sources": found, "__module__": __name__})
+    try:
+        return Loaded(described(), origins, file)
+    except ValidationError as error:
+        raise ConfigError("\n".join(_complaints(error, origins))) from error
+
+
+def _complaints(error: ValidationError, origins: Mapping[Location, str]) -> list[str]:
+    lines: list[str] = []
+    for one in error.errors(include_url=False, include_input=False):
+        where = tuple(str(part) for part in one["loc"] if part != "[key]")
+        place = origin_of(origins, where) or "settings"
+        lines.append(f"{place}: {'.'.join(where)}: {_expected(one['type'], one['msg'], where)}")
+    return lines
+
+
+def _expected(kind: str, message: str, where: Location) -> str:
+    if kind != "extra_forbidden":
+        return message.removeprefix("Value error, ")
+    siblings = _names_beside(where)
+    return f"unknown setting; expected one of {', '.join(siblings)}" if siblings else "unknown setting"
+
+
+def _names_beside(where: Location) -> list[str]:
+    model: type[BaseModel] = Settings
+    for name in where[:-1]:
+        annotation = model.model_fields[name].annotation if name in model.model_fields else sections.ShelfRule
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            model = annotation
+    return list(model.model_fields)
+
+
+def origin_of(origins: Mapping[Location, str], where: Location) -> str | None:
+    """Return the place of the value at *where*, of the nearest one around it, or of the first one inside it."""
+    for length in range(len(where), 0, -1):
+        if where[:length] in origins:
+            return origins[where[:length]]
+    return next((place for path, place in origins.items() if path[: len(where)] == where), None)

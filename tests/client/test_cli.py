@@ -1,0 +1,317 @@
+"""The command line against canned answers: what it asks, prints and exits with."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client.fake_daemon import FakeDaemon, event, note, rpc_error
+
+RECALLED: dict[str, Any] = {
+    "results": [{"note": note(), "score": 0.91, "vector_score": 0.0, "text_score": 0.91}],
+    "answer": {"found": True, "key": "colour", "value": "green", "note_id": "fact-1", "confidence": 1.0, "margin": 1.0,
+               "nugget": "memory"},
+    "intent": "factual", "abstained": False, "mode": "lexical", "took_ms": 1.0,
+    "index": {"state": "ready", "share": 1.0, "seq": 3},
+}  # fmt: skip
+HEALTH = {
+    "status": "ok", "ready": True, "uptime_s": 93784.0, "connections": 2,
+    "shelves": [{"shelf": "default", "state": "open", "index": "ready", "seq": 7}],
+}  # fmt: skip
+ANSWERS: dict[str, Any] = {
+    "remember": {"note": note(), "status": "created", "superseded": [], "conflicts": [], "pending": []},
+    "recall": RECALLED,
+    "forget": {"forgotten": ["note-memory-1"], "still_in": []},
+    "note.get": {"note": note(title="kettle", links=[{"to": "note-2", "relation": "near", "reason": "both hot"}])},
+    "note.history": {"versions": [
+        {"rev": 1, "seq": 1, "at": "2026-01-31T09:00:00Z", "principal": "uid:0", "kind": "note.created",
+         "change": {"content": "a"}}
+    ]},
+    "nugget.facts": {"facts": [{"key": "colour", "value": "green", "hits": 12, "note_id": "fact-1"}]},
+    "get_context": {"text": "## Relevant Memories (1 notes)", "notes": ["note-memory-1"], "tokens": 8,
+                    "truncated": False},
+    "system.health": HEALTH,
+    "system.version": {"version": "0.1.0", "wire": 1, "instance": "local", "python": "3", "sqlite": "3"},
+    "get_stats": {"total_notes": 5, "last_seq": 70, "retrievals": 2},
+    "shelf.log": {"log": [
+        {"seq": 21, "tx": 21, "tx_size": 1, "at": "2026-01-31T09:00:00.5Z", "principal": "uid:0", "method": "remember",
+         "kind": "note.created", "ids": ["note-memory-1"]}
+    ], "last_seq": 70},
+    "events.subscribe": {"subscription": "s1", "seq": 4},
+}  # fmt: skip
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
+    with FakeDaemon(tmp_path / "s.sock", ANSWERS) as fake:
+        yield fake
+
+
+def shelfd(*arguments: str, stdin: str = "", env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFD", "XDG_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "shelfd.client", *arguments],
+        input=stdin, env={**kept, **(env or {})}, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+def ran(daemon: FakeDaemon, *arguments: str, stdin: str = "") -> str:
+    done = shelfd(*arguments, "--socket", str(daemon.path), stdin=stdin)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_remember_sends_only_what_was_given(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "remember", "the kettle is green") == "note-memory-1  created\n"
+    assert daemon.params("remember") == {"content": "the kettle is green", "shelf": "default"}
+
+
+def test_remember_takes_all_its_options(daemon: FakeDaemon) -> None:
+    options = ("--key", "colour", "-n", "home", "--tag", "a", "--tag", "b", "--session", "s",
+               "--turn", "2", "--author", "me", "--occurred-at", "2026-01-31T09:00:00Z", "--title", "colour",
+               "--idempotency-key", "k", "--shelf", "work")  # fmt: skip
+    ran(daemon, "remember", "green", *options)
+    assert daemon.params("remember") == {
+        "content": "green", "key": "colour", "nugget": "home", "tags": ["a", "b"], "session_id": "s", "turn": 2,
+        "author": "me", "occurred_at": "2026-01-31T09:00:00Z", "title": "colour", "idempotency_key": "k",
+        "shelf": "work",
+    }  # fmt: skip
+
+
+def test_a_dash_reads_stdin(daemon: FakeDaemon) -> None:
+    ran(daemon, "remember", "-", stdin="zwei\nZeilen – ü\n")
+    assert daemon.params("remember")["content"] == "zwei\nZeilen – ü\n"
+
+
+def test_text_that_looks_like_a_flag_comes_behind_two_dashes(daemon: FakeDaemon) -> None:
+    assert shelfd("remember", "--socket", str(daemon.path), "--", "--help").returncode == 0
+    assert daemon.params("remember")["content"] == "--help"
+
+
+def test_recall_prints_answer_and_notes(daemon: FakeDaemon) -> None:
+    lines = ran(daemon, "recall", "kettle", "-k", "3", "--explain").splitlines()
+    assert lines[0] == "colour = green  (fact-1, confidence 1.00)"
+    assert lines[2:] == ["0.91  note-memory-1  [memory]", "    the kettle is green"]
+    assert daemon.params("recall") == {"query": "kettle", "k": 3, "explain": True, "shelf": "default"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "method"),
+    [
+        (("remember", "x"), "remember"),
+        (("recall", "x"), "recall"),
+        (("forget", "x"), "forget"),
+        (("note", "x"), "note.get"),
+        (("note", "x", "--history"), "note.history"),
+        (("facts", "x"), "nugget.facts"),
+        (("context", "x"), "get_context"),
+        (("log",), "shelf.log"),
+        (("call", "system.health"), "system.health"),
+    ],
+)
+def test_json_prints_the_answer_as_it_came_on_one_line(
+    daemon: FakeDaemon, arguments: tuple[str, ...], method: str
+) -> None:
+    [line] = ran(daemon, *arguments, "--json").splitlines()
+    assert json.loads(line) == ANSWERS[method]
+
+
+def test_forget_by_id_and_by_key(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "forget", "note-memory-1") == "note-memory-1\n"
+    ran(daemon, "forget", "--nugget", "home", "--key", "colour")
+    asked = [params for _, params in daemon.asked]
+    assert asked == [
+        {"id": "note-memory-1", "shelf": "default"},
+        {"key": "colour", "nugget": "home", "shelf": "default"},
+    ]
+    assert shelfd("forget", "--socket", str(daemon.path)).returncode == os.EX_USAGE
+
+
+def test_forgetting_nothing_is_no_error_and_says_so(daemon: FakeDaemon) -> None:
+    daemon.answers["forget"] = {"forgotten": [], "still_in": []}
+    done = shelfd("forget", "--key", "x", "--socket", str(daemon.path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "shelfd: nothing to forget\n")
+
+
+def test_notes_follows_pages_until_the_limit(daemon: FakeDaemon) -> None:
+    def page(params: dict[str, Any]) -> dict[str, Any]:
+        start = int(params.get("cursor", 0))
+        found = [note(f"note-{i}") for i in range(start, start + params["limit"])]
+        return {"notes": found, "total": 5000, "next_cursor": str(start + len(found))}
+
+    daemon.answers["note.list"] = page
+    found = json.loads(ran(daemon, "notes", "--limit", "1500", "--json"))
+    assert [one["id"] for one in found["notes"]] == [f"note-{i}" for i in range(1500)]
+    assert found["total"] == 5000
+    assert [params["limit"] for _, params in daemon.asked] == [1000, 500]
+
+
+def test_notes_are_a_table(daemon: FakeDaemon) -> None:
+    daemon.answers["note.list"] = {"notes": [note(), note("n2", "b", title="t", hidden=True)], "total": 2}
+    assert ran(daemon, "notes", "--hidden").splitlines() == [
+        "note-memory-1  2026-01-31 09:00  memory  note          the kettle is green",
+        "n2             2026-01-31 09:00  memory  note, hidden  t: b",
+    ]
+    assert daemon.params("note.list")["include_hidden"] is True
+
+
+def test_a_note_is_shown_whole(daemon: FakeDaemon) -> None:
+    text = ran(daemon, "note", "note-memory-1")
+    assert "title       kettle" in text
+    assert "near → note-2  both hot" in text
+    assert text.endswith("\n\nthe kettle is green\n")
+
+
+def test_control_characters_do_not_reach_the_terminal(daemon: FakeDaemon) -> None:
+    daemon.answers["note.get"] = {"note": note(content="a\x1b]0;owned\x07b\nc")}
+    assert ran(daemon, "note", "x").endswith("a\N{REPLACEMENT CHARACTER}]0;owned\N{REPLACEMENT CHARACTER}b\nc\n")
+
+
+def test_status_is_readable(daemon: FakeDaemon) -> None:
+    text = ran(daemon, "status")
+    assert "shelfd 0.1.0, instance local, wire 1" in text
+    assert "ok, ready, up 1 d 2 h, connections 2" in text
+    assert "default  open  ready  7" in text
+    assert set(json.loads(ran(daemon, "status", "--json"))) == {"health", "version", "stats"}
+
+
+def test_log_without_since_shows_the_latest(daemon: FakeDaemon) -> None:
+    assert "uid:0  remember  note.created  note-memory-1" in ran(daemon, "log", "--limit", "20")
+    assert daemon.params("shelf.log") == {"since_seq": 50, "limit": 20, "shelf": "default"}
+
+
+def test_call_takes_any_method_and_params_from_stdin(daemon: FakeDaemon) -> None:
+    ran(daemon, "call", "note.get", "-", "--shelf", "work", stdin='{"id": "x"}')
+    assert daemon.params("note.get") == {"id": "x", "shelf": "work"}
+    for bad in ("{", "[1]"):
+        assert shelfd("call", "x", bad, "--socket", str(daemon.path)).returncode == os.EX_USAGE
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (rpc_error(-32601), os.EX_USAGE),
+        (rpc_error(-32602, field="k"), os.EX_DATAERR),
+        (rpc_error(-32005), os.EX_DATAERR),
+        (rpc_error(-32001), os.EX_NOINPUT),
+        (rpc_error(-32002), os.EX_CANTCREAT),
+        (rpc_error(-32003, retryable=True), os.EX_TEMPFAIL),
+        (rpc_error(-32004), os.EX_NOPERM),
+        (rpc_error(-32007), os.EX_UNAVAILABLE),
+        (rpc_error(-32012), os.EX_IOERR),
+        (rpc_error(-32603), os.EX_SOFTWARE),
+        (rpc_error(-1), os.EX_SOFTWARE),
+    ],
+)
+def test_errors_become_sysexits_statuses(daemon: FakeDaemon, error: dict[str, Any], status: int) -> None:
+    daemon.answers["note.get"] = error
+    done = shelfd("note", "x", "--socket", str(daemon.path))
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith("shelfd: ")
+    assert done.stderr.endswith("no [T]\n")
+
+
+def test_no_daemon_says_what_was_tried_and_how_to_start_one(tmp_path: Path) -> None:
+    env = {"XDG_RUNTIME_DIR": str(tmp_path / "run"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    done = shelfd("recall", "x", env=env)
+    assert done.returncode == os.EX_UNAVAILABLE
+    for path in (tmp_path / "run" / "shelfd.sock", "/run/shelfd.sock", tmp_path / "data" / "shelfd" / "shelfd.sock"):
+        assert str(path) in done.stderr
+    assert "shelfd run" in done.stderr
+
+
+def test_the_environment_names_the_socket(daemon: FakeDaemon) -> None:
+    assert shelfd("facts", "x", env={"SHELFD_SOCKET": str(daemon.path)}).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [("nope",), ("recall",), ("recall", "x", "-k", "0"), ("recall", "x", "-k", "many")]
+)
+def test_wrong_usage_is_64(arguments: tuple[str, ...]) -> None:
+    done = shelfd(*arguments)
+    assert done.returncode == os.EX_USAGE
+    assert "Error" in done.stderr
+
+
+COMMANDS = "run remember recall forget notes note facts context watch log status call".split()
+
+
+@pytest.mark.parametrize("command", [[name] for name in COMMANDS] + [["config", "check"], ["config", "show"]])
+def test_every_command_explains_itself_with_an_example(command: list[str]) -> None:
+    done = shelfd(*command, "--help")
+    assert done.returncode == 0
+    assert "For example:" in done.stdout
+    if command != ["run"]:
+        assert "--json" in done.stdout
+
+
+# ------------------------------------------------------------------ watch
+
+
+def test_watch_prints_events_until_it_has_enough(daemon: FakeDaemon) -> None:
+    daemon.notifications = [[event(5), event(6)]]
+    text = ran(daemon, "watch", "--types", "note.*,link.*", "--nugget", "home", "--count", "2", "--since", "4")
+    assert [line.split() for line in text.splitlines()] == [
+        ["09:00:00", "5", "note.created", "note-memory-1", "kettle"],
+        ["09:00:00", "6", "note.created", "note-memory-1", "kettle"],
+    ]
+    wanted = {"types": ["note.*", "link.*"], "nugget": "home", "shelf": "default", "since_seq": 4}
+    assert daemon.params("events.subscribe") == wanted
+
+
+def test_watch_goes_on_where_a_lost_connection_broke(daemon: FakeDaemon) -> None:
+    daemon.notifications = [[event(5)], [], [event(6)]]
+    done = shelfd("watch", "--count", "2", "--json", "--socket", str(daemon.path))
+    assert [json.loads(line)["seq"] for line in done.stdout.splitlines()] == [5, 6]
+    assert [params.get("since_seq") for _, params in daemon.asked] == [None, 5, 5]
+    assert "connection lost" in done.stderr
+
+
+def test_watch_without_an_event_goes_on_behind_its_first_subscription(daemon: FakeDaemon) -> None:
+    daemon.notifications = [[], [event(5)]]
+    assert shelfd("watch", "--count", "1", "--socket", str(daemon.path)).returncode == 0
+    assert [params.get("since_seq") for _, params in daemon.asked] == [None, 4]
+
+
+def test_watch_resumes_when_it_was_too_slow_and_tells_of_gaps(daemon: FakeDaemon) -> None:
+    lagged = {"method": "events.lagged", "params": {"seq": 5}}
+    gap = {"method": "events.gap", "params": {"from_seq": 6, "to_seq": 8, "reason": "trimmed"}}
+    daemon.notifications = [[event(5), lagged], [gap, event(9)]]
+    done = shelfd("watch", "--count", "2", "--json", "--socket", str(daemon.path))
+    assert [json.loads(line)["seq"] for line in done.stdout.splitlines()] == [5, 9]
+    assert done.stderr == "shelfd: events 6 to 8 are missing: trimmed\n"
+
+
+@pytest.mark.parametrize("arguments", [("a standing query",), ("--mqtt",)])
+def test_watch_refuses_what_is_not_there_yet(arguments: tuple[str, ...]) -> None:
+    done = shelfd("watch", *arguments)
+    assert done.returncode == os.EX_USAGE
+    assert "not available in this version" in done.stderr
+
+
+def test_watch_without_a_daemon_does_not_wait_for_one(tmp_path: Path) -> None:
+    assert shelfd("watch", "--socket", str(tmp_path / "none")).returncode == os.EX_UNAVAILABLE
+
+
+# ------------------------------------------------------------------ start-up
+
+
+def test_a_command_loads_nothing_heavy(daemon: FakeDaemon) -> None:
+    code = (
+        "import sys\n"
+        f"sys.argv = ['shelfd', 'recall', 'x', '-k', '3', '--tag', 'a', '--socket', {str(daemon.path)!r}, '--json']\n"
+        "from shelfd.client.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code, stop.code\n"
+        "heavy = {'pydantic', 'pydantic_core', 'numpy', 'rich', 'asyncio', 'structlog', "
+        "'shelfd.daemon', 'shelfd.protocol'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr == "[]\n"
+    assert json.loads(done.stdout) == RECALLED

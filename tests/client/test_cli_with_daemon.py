@@ -1,0 +1,56 @@
+"""The command line and a real daemon: the first minute of a user."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from daemon.running import TIMEOUT_S, Daemon, clean_environment
+
+
+def shelfd(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
+    env = clean_environment(daemon.home, {"SHELFD_SOCKET": str(daemon.socket)})
+    command = [sys.executable, "-m", "shelfd.client", *arguments]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+
+
+def test_the_first_minute(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        stored = shelfd(
+            daemon, "remember", "the kettle is green", "--nugget", "home", "--key", "kettle colour", "--json"
+        )
+        note_id = json.loads(stored.stdout)["note"]["id"]
+        assert "the kettle is green" in shelfd(daemon, "recall", "kettle colour").stdout
+        assert note_id in shelfd(daemon, "notes", "--nugget", "home").stdout
+        assert "kettle colour" in shelfd(daemon, "facts", "home").stdout
+        assert "the kettle is green" in shelfd(daemon, "note", note_id).stdout
+        assert "uid:" in shelfd(daemon, "note", note_id, "--history").stdout
+        assert "Relevant Memories" in shelfd(daemon, "context", "kettle").stdout
+        assert note_id in shelfd(daemon, "log").stdout
+        assert "ok, ready" in shelfd(daemon, "status").stdout
+        watched = shelfd(daemon, "watch", "--since", "0", "--count", "1", "--json")
+        assert json.loads(watched.stdout)["seq"] == 1
+        assert shelfd(daemon, "forget", note_id).stdout == f"{note_id}\n"
+        assert shelfd(daemon, "recall", "kettle colour", "--json").returncode == 0
+        assert shelfd(daemon, "note", "nothing").returncode == os.EX_NOINPUT
+        assert shelfd(daemon, "facts", "nowhere").returncode == os.EX_NOINPUT
+        assert shelfd(daemon, "call", "reflect").returncode == os.EX_USAGE
+        assert daemon.stop() == 0
+
+
+def test_run_becomes_the_daemon_under_the_same_process_id(tmp_path: Path) -> None:
+    run = "import sys; sys.argv = ['shelfd', 'run', *sys.argv[1:]]; from shelfd.client.cli import main; main()"
+    flags = ("--data-dir", str(tmp_path / "data"), "--socket", str(tmp_path / "s.sock"))
+    with Daemon(tmp_path, argv=("-c", run, *flags)) as daemon:
+        record = json.loads((tmp_path / "data" / "shelfd.lock").read_text())
+        assert record["pid"] == daemon.process.pid
+        assert daemon.stop() == 0
+
+
+def test_config_is_handed_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "shelfd.client", "config", "show", "--json", "--instance", "x"]
+    done = subprocess.run(
+        command, env=clean_environment(tmp_path), capture_output=True, text=True, check=True, timeout=TIMEOUT_S
+    )
+    assert json.loads(done.stdout)["daemon.instance"] == "x"
