@@ -2,7 +2,8 @@
 SHELL := /bin/sh
 PYTHON ?= python3
 UV := UV_PYTHON_DOWNLOADS=never .tools/bin/uv
-export PYTHONDONTWRITEBYTECODE = 1
+# Compiled bytecode is what makes commands and the daemon start fast.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test check lint types imports drift docs lock clean
 
@@ -12,14 +13,14 @@ export PYTHONDONTWRITEBYTECODE = 1
 # Development environment: everything the tests and linters need.
 .venv/.dev: .tools/bin/uv requirements.lock pyproject.toml
 	test -x .venv/bin/python || $(UV) venv --quiet --python "$$(command -v $(PYTHON))" .venv
-	$(UV) pip sync --quiet --require-hashes requirements.lock
+	$(UV) pip sync --quiet --compile-bytecode --require-hashes requirements.lock
 	$(UV) pip install --quiet --no-deps -e .
 	touch .venv/.dev .venv/.run
 
 # Run-time environment: what the daemon needs and nothing else.
 .venv/.run: .tools/bin/uv requirements-run.lock pyproject.toml
 	test -x .venv/bin/python || $(UV) venv --quiet --python "$$(command -v $(PYTHON))" .venv
-	$(UV) pip install --quiet --require-hashes -r requirements-run.lock
+	$(UV) pip install --quiet --compile-bytecode --require-hashes -r requirements-run.lock
 	$(UV) pip install --quiet --no-deps -e .
 	touch .venv/.run
 

@@ -125,7 +125,7 @@ def fail(error: BaseException) -> Change[None]:
         tx.create_nugget(make_nugget("doomed"))
         tx.create_note(make_note("doomed", nugget="doomed"))
         tx.put_link(make_link("doomed", "doomed"), "doomed")
-        tx.rows.put_turn("doomed", "sess-1", 1, 1)
+        tx.rows.claim_turn("doomed", "sess-1", 1, 1)
         raise error
 
     return change(apply)

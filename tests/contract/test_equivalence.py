@@ -109,7 +109,7 @@ def _change_rows(tx: Transaction, step: Step) -> object:
         case "rename":
             rows.rename_nugget(step.nugget, step.new_nugget)
         case "turn":
-            rows.put_turn(step.nugget, step.session, step.number, step.number * 2)
+            rows.claim_turn(step.nugget, step.session, step.number, step.number * 2)
         case _:
             return _change_the_rest(tx, step)
     return None

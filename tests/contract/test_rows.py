@@ -214,7 +214,7 @@ async def test_a_nugget_is_renamed_with_its_notes_and_turns_but_not_its_log(stor
     def prepare(rows: Writer) -> None:
         rows.put_nugget(make_nugget("memory"))
         rows.put_nugget(make_nugget("work"))
-        rows.put_turn("memory", "sess-1", 1, 1)
+        rows.claim_turn("memory", "sess-1", 1, 1)
 
     await store.commit(write(prepare))
     await store.commit(write(lambda rows: rows.rename_nugget("memory", "home")))
@@ -307,7 +307,7 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
     def prepare(rows: Writer) -> None:
         rows.put_nugget(make_nugget("memory"))
         rows.put_link(make_link("n1", "n1"))
-        rows.put_turn("memory", "s", 1, 1)
+        rows.claim_turn("memory", "s", 1, 1)
         rows.put_usage(1, Usage(1))
         rows.add_hit_session(1, "s", limit=9)
         rows.record("p", "m", "k", Recorded("a", {}, 1))
@@ -320,7 +320,7 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
         tx.delete_link(make_link("n1", "n1"), "memory")
         tx.put_link(make_link("n1", "n2"), "memory")
         rows.rename_nugget("memory", "spoilt")
-        rows.put_turn("spoilt", "s", 1, 9)
+        rows.claim_turn("spoilt", "s", 1, 9)
         rows.put_usage(1, Usage(9))
         rows.add_hit_session(1, "t", limit=9)
         rows.forget_recorded(99)

@@ -78,7 +78,7 @@ async def test_shelves_do_not_see_each_other(stores: Stores) -> None:
 def _fill(rows: Writer) -> None:
     rows.put_nugget(make_nugget("memory", ttl_days=7, turn_count=3))
     rows.put_link(make_link("n1", "n2", reason="because", valid_from=5))
-    rows.put_turn("memory", "sess-1", 4, 3)
+    rows.claim_turn("memory", "sess-1", 4, 3)
     rows.record("uid:1", "remember", "k1", Recorded("{}", {"ids": ["n1"], "status": "created"}, NEW_YEAR))
     rows.put_usage(1, Usage(2, 3, NEW_YEAR, "sess-1"))
     rows.add_hit_session(1, "sess-1", limit=10)

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal, TextIO, cast
 from pydantic_core import to_json
 
 from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.lines import LineLogger
 
 # structlog.dev loads rich when it is installed (0.13 s, 8 MB) only to print pretty tracebacks, which we do not use.
 # A None entry makes that import fail at once; structlog foresees the failure.
@@ -70,7 +71,8 @@ def configure(level: str, form: Form, stream: TextIO | None = None) -> Threshold
         factory = structlog.WriteLoggerFactory(out)
     else:
         shared += [structlog.processors.format_exc_info, _Json(with_priority=form == "journal")]
-        factory = structlog.BytesLoggerFactory(cast("BinaryIO", out.buffer))
+        lines = LineLogger(cast("BinaryIO", out.buffer))
+        factory = lambda *_: lines  # noqa: E731
     structlog.configure(
         processors=shared,
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),

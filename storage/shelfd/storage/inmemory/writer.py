@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
 from shelfd.memory.ports import Recorded, Writer
@@ -21,7 +21,7 @@ class InMemoryWriter(InMemoryView, Writer):
 
     def insert_note(self, note: Note) -> None:
         if note.id in self._tables.note_rows:
-            raise Conflict("another note has this id", id=note.id[:256])
+            raise DuplicateId(note.id)
         self._put_note(note)
 
     def update_note(self, note: Note) -> None:
@@ -29,7 +29,7 @@ class InMemoryWriter(InMemoryView, Writer):
         if old is None:
             raise NoteNotFound(note.id)
         if self._tables.note_rows.get(note.id, note.row) != note.row:
-            raise Conflict("another note has this id", id=note.id[:256])
+            raise DuplicateId(note.id)
         self._put_note(note, old)
 
     def put_link(self, link: Link) -> None:
@@ -65,8 +65,12 @@ class InMemoryWriter(InMemoryView, Writer):
                 self._tables.put(self._tables.turns, (new, session_id, turn), number)
                 self._tables.remove(self._tables.turns, (old, session_id, turn))
 
-    def put_turn(self, nugget: str, session_id: str, turn: int, number: int) -> None:
+    def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
+        known = self.turn_number(nugget, session_id, turn)
+        if known is not None:
+            return known
         self._tables.put(self._tables.turns, (nugget, session_id, turn), number)
+        return number
 
     def record(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
         stored = outcome._replace(outcome=decode(encode(outcome.outcome)))

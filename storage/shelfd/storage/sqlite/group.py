@@ -29,36 +29,39 @@ class GroupWriter:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             outcomes = [self._apply_one(change) for change in changes]
+            self._writer.save_nuggets()
             if self._writer.counters != saved:
                 self._writer.save_counters()
             self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all hear of it)
-            self._writer.counters = saved
+            self._writer.forget(saved)
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             return [_group_error(error) for _ in changes]
         return outcomes
 
     def _apply_one(self, change: Change[Any]) -> Outcome:
-        writer, saved = self._writer, self._writer.counters
+        writer = self._writer
         try:
             if change.ticket is not None:
                 change.ticket.start()
         except ShelfError as error:
             return error
+        saved = writer.begin_change()
+        before = saved[0]
         self._connection.execute(_SAVEPOINT)
         try:
             # A clock set back must not give a change an earlier time than the one before it.
-            now = max(self._clock.now(), saved.at)
+            now = max(self._clock.now(), before.at)
             value, outbox = change.apply(writer, now)
-            rows = number_entries(outbox.entries, change.origin, last_seq=saved.seq, at=now)
+            rows = number_entries(outbox.entries, change.origin, last_seq=before.seq, at=now)
             writer.append_log(rows)
         except BaseException as error:  # one bad change must not harm its neighbours
             if not self._connection.in_transaction:
                 raise  # on a full disk SQLite may roll back everything by itself: then the group is lost
             self._connection.execute(_ROLLBACK)
             self._connection.execute(_RELEASE)
-            writer.counters = saved
+            writer.take_back(saved)
             return (translated(error) if isinstance(error, sqlite3.Error) else None) or error
         self._connection.execute(_RELEASE)
         return Applied(value, rows, outbox.touched, writer.counters.seq)

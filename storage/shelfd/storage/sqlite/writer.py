@@ -3,15 +3,16 @@
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.ports import Recorded, Writer
+from shelfd.memory.ports import Counts, Recorded, Writer
 from shelfd.storage.counters import Counters
 from shelfd.storage.encoding import encode
 from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.nuggets import KeptNuggets
 from shelfd.storage.sqlite.rows import (
     LINK_COLUMNS,
     LOG_COLUMNS,
@@ -32,8 +33,12 @@ _UPDATED_COLUMNS: Final = NOTE_COLUMNS.removeprefix("row, ")
 _UPDATE_NOTE: Final = f"UPDATE note SET ({_UPDATED_COLUMNS}) = ({placeholders(_UPDATED_COLUMNS)}) WHERE row = ?"  # noqa: S608
 _INSERT_LINK: Final = f"INSERT INTO link ({LINK_COLUMNS}) VALUES ({placeholders(LINK_COLUMNS)})"  # noqa: S608
 _PUT_NUGGET: Final = f"INSERT OR REPLACE INTO nugget ({NUGGET_COLUMNS}) VALUES ({placeholders(NUGGET_COLUMNS)})"  # noqa: S608
+_CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
 _PUT_USAGE: Final = f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) VALUES (?, {placeholders(USAGE_COLUMNS)})"  # noqa: S608
+
+
+State: TypeAlias = tuple[Counters, frozenset[str]]
 
 
 class SqliteWriter(SqliteView, Writer):
@@ -48,6 +53,7 @@ class SqliteWriter(SqliteView, Writer):
         super().__init__(connection)
         columns = self._one("SELECT last_seq, last_row, last_at FROM counter")
         self.counters = Counters(*columns or ())
+        self._nuggets = KeptNuggets()
 
     @property
     def last_seq(self) -> int:
@@ -96,10 +102,30 @@ class SqliteWriter(SqliteView, Writer):
     def delete_link(self, link: Link) -> None:
         self._run("DELETE FROM link WHERE source = ? AND target = ? AND relation = ?", link[:3])
 
+    def nugget(self, name: str) -> Nugget | None:
+        known = self._nuggets.get(name)
+        if known is None and (known := super().nugget(name)) is not None:
+            self._nuggets.set(known)
+        return known
+
     def put_nugget(self, nugget: Nugget) -> None:
-        self._run(_PUT_NUGGET, nugget)
+        self._nuggets.set(nugget, is_new=True)
+
+    def list_nuggets(self, *, after: str, limit: int) -> list[Nugget]:
+        self.save_nuggets()
+        return super().list_nuggets(after=after, limit=limit)
+
+    def counts(self) -> Counts:
+        self.save_nuggets()
+        return super().counts()
+
+    def save_nuggets(self) -> None:
+        """Write the nuggets that changed: at the end of a group, and before SQL that asks for them."""
+        for nugget in self._nuggets.take_unsaved():
+            self._run(_PUT_NUGGET, nugget)
 
     def delete_nugget(self, name: str) -> None:
+        self._nuggets.drop(name)
         self._run("DELETE FROM nugget WHERE name = ?", (name,))
 
     def rename_nugget(self, old: str, new: str) -> None:
@@ -107,6 +133,8 @@ class SqliteWriter(SqliteView, Writer):
             return
         if self.nugget(new) is not None:
             raise DuplicateNugget(new)
+        self.save_nuggets()
+        self._nuggets.drop(old)
         names = (new, old)
         try:
             self._run("UPDATE note SET nugget = ? WHERE nugget = ?", names)
@@ -115,8 +143,25 @@ class SqliteWriter(SqliteView, Writer):
         self._run("UPDATE nugget SET name = ? WHERE name = ?", names)
         self._run("UPDATE OR REPLACE turn SET nugget = ? WHERE nugget = ?", names)
 
-    def put_turn(self, nugget: str, session_id: str, turn: int, number: int) -> None:
-        self._run("INSERT OR REPLACE INTO turn VALUES (?, ?, ?, ?)", (nugget, session_id, turn, number))
+    def begin_change(self) -> State:
+        """Return what :meth:`take_back` needs to undo a change's effect on what is kept outside the file."""
+        return self.counters, self._nuggets.begin()
+
+    def take_back(self, state: State) -> None:
+        """Undo one change's effect, after its savepoint was rolled back."""
+        self.counters, unsaved = state
+        self._nuggets.take_back(unsaved)
+
+    def forget(self, counters: Counters) -> None:
+        """Let go of everything a failed group brought; *counters* are those from before it."""
+        self.counters = counters
+        self._nuggets = KeptNuggets()
+
+    def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
+        if self._run(_CLAIM_TURN, (nugget, session_id, turn, number)):
+            return number
+        known = self.turn_number(nugget, session_id, turn)
+        return number if known is None else known
 
     def record(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
         self._run(
@@ -166,7 +211,7 @@ class SqliteWriter(SqliteView, Writer):
         # Asked, not read from the message: where two constraints fail, SQLite names any one.
         taken = self.note(note.id)
         if taken is not None and taken.row != note.row:
-            raise Conflict("another note has this id", id=note.id[:256]) from error
+            raise DuplicateId(note.id) from error
         other = None if note.key is None else self.fact(note.nugget, note.key)
         if other is not None and other.row != note.row:
             raise DuplicateKey(note.nugget, other.id) from error

@@ -1,0 +1,153 @@
+"""Writes the documents that are made from the models, or checks that they still say what the models say.
+
+Run: ``python docs/generate.py [--check]``
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from shelfd.protocol import EVENT_TYPES, METHODS, PLANNED, WIRE_VERSION, Code, Limits, Method, document
+
+HERE = Path(__file__).resolve().parent
+
+PREFACE = f"""<!-- Made by docs/generate.py from the models in protocol/. Do not edit: change the models. -->
+
+# The wire protocol, version {WIRE_VERSION}
+
+JSON-RPC 2.0 over a Unix socket, UTF-8, one message per line. `socat - UNIX-CONNECT:SOCKET` is a client.
+
+```
+→ {{"jsonrpc":"2.0","id":1,"method":"remember","params":{{"content":"the kettle is green"}}}}
+← {{"jsonrpc":"2.0","id":1,"result":{{"note":{{"id":"note-memory-1f0c33aa", …}},"status":"created", …}}}}
+```
+
+* **Order.** Requests of one connection run concurrently (64 at once; more wait). Replies may come out of order.
+  Changes commit in the order they arrived; a read knows every change acknowledged before it, and every change sent
+  before it on the same connection.
+* **Batch.** An array of up to 1,000 requests is answered by one array; its members run one after another, each its own
+  transaction. Notifications (requests without an `id`) get no reply.
+* **Spelling.** Names are snake_case; on input camelCase is accepted as well, not both at once. Unknown params are
+  refused, and so is what this protocol names and this version does not have (`data.reason` is `NOT_AVAILABLE`).
+* **Time.** RFC 3339 with a zone on input, UTC on output.
+* **Cancel.** `$/cancel` with `{{"id": …}}` takes back a request that has not begun: it is answered with −32011.
+  `timeout_ms` is a deadline: passed before the change begins, nothing happened (−32009). A change that was carried out
+  is always answered with its result.
+* **Idempotency.** A change repeated with the same `idempotency_key` within 7 days is answered with the first one's
+  outcome and `"replayed": true`; other params under the same key are refused.
+* **Who.** The principal of a connection is `uid:<n>`, told by the kernel. Shelf `default` is open to all the socket
+  admits; any other belongs to its creator; `[access]` in the configuration adds and removes.
+* **Events.** After `events.subscribe` the daemon sends notifications `{{"method":"event","params":<CloudEvent>}}` in
+  order. Who reads too slowly gets `{{"method":"events.lagged","params":{{"seq": …}}}}` and can subscribe again with
+  `since_seq`.
+* **Usage.** `hits`, `access_count`, `last_accessed_at` and `last_hit_session` are written within a second, outside the
+  change log; a killed daemon may lose that second of them, and nothing else.
+"""
+
+
+def type_of(schema: dict[str, Any]) -> str:
+    """A short name for a JSON schema."""
+    if "$ref" in schema:
+        return str(schema["$ref"].rsplit("/", 1)[-1])
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    if "enum" in schema:
+        return " \\| ".join(str(value) for value in schema["enum"])
+    if "anyOf" in schema:
+        return " \\| ".join(dict.fromkeys(type_of(option) for option in schema["anyOf"]))
+    if schema.get("type") == "array":
+        return f"[{type_of(schema.get('items', {}))}]"
+    if schema.get("format"):
+        return str(schema["format"])
+    return str(schema.get("type", "any"))
+
+
+def bounds_of(schema: dict[str, Any]) -> str:
+    """The limits a JSON schema names, in words."""
+    options = [schema, *schema.get("anyOf", [])]
+    found = []
+    for option in options:
+        if "minimum" in option and "maximum" in option and option["maximum"] < 2**53:
+            found.append(f"{option['minimum']}…{option['maximum']}")
+        elif "minimum" in option:
+            found.append(f"≥ {option['minimum']}")
+        if "maxLength" in option:
+            found.append(f"≤ {option['maxLength']} characters")
+        if "pattern" in option:
+            found.append(f"`{option['pattern'].replace('|', chr(92) + '|')}`")
+    return ", ".join(dict.fromkeys(found))
+
+
+def default_of(schema: dict[str, Any], *, required: bool) -> str:
+    """A param's default, or that it has to be given."""
+    if required:
+        return "required"
+    return f"`{json.dumps(schema['default'])}`" if schema.get("default") is not None else ""
+
+
+def method_section(method: Method) -> str:
+    """One method's chapter."""
+    params = method.params.model_json_schema(ref_template="{model}")
+    lines = [f"### `{method.name}`", "", method.summary]
+    needs = "everyone" if method.need == "open" else f"{method.need} access"
+    lines += ["", f"For {needs}{'; a change' if method.is_change else ''}. Answers [{method.result.__name__}]"]
+    lines[-1] += f"(#{method.result.__name__.lower()})."
+    rows = []
+    for name, schema in params.get("properties", {}).items():
+        required = name in params.get("required", [])
+        note = " ".join(filter(None, [bounds_of(schema), schema.get("description", "")]))
+        rows.append(f"| `{name}` | {type_of(schema)} | {default_of(schema, required=required)} | {note} |")
+    lines += ["", "| param | type | default | |", "|---|---|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+def result_section(name: str, schema: dict[str, Any]) -> str:
+    """One result's chapter."""
+    description = schema.get("description", "").split("\n\n")[0]
+    lines = [f"### {name}", "", description, "", "| field | type | |", "|---|---|---|"]
+    for field, part in schema.get("properties", {}).items():
+        always = "" if field in schema.get("required", []) else "optional. "
+        lines.append(f"| `{field}` | {type_of(part)} | {always}{part.get('description', '')} |")
+    return "\n".join([*lines, ""])
+
+
+def protocol() -> str:
+    """docs/protocol.md."""
+    parts = [PREFACE, "## Methods\n"]
+    parts += [method_section(METHODS[name]) for name in sorted(METHODS)]
+    parts += ["## Results\n"]
+    schemas = document("0")["components"]["schemas"]
+    wanted = dict.fromkeys(name for name in sorted(schemas) if not name.endswith(("Params", "Input")))
+    parts += [result_section(name, schemas[name]) for name in wanted if schemas[name].get("type") == "object"]
+    parts += ["## Limits\n", "Configuration may lower them.\n", "| limit | value | |", "|---|---|---|"]
+    for name, info in Limits.model_fields.items():
+        parts.append(f"| `{name}` | {info.default:,} | {info.description} |")
+    parts += ["\n## Errors\n", "| code | name |", "|---|---|"]
+    parts += [f"| {code.value} | {code.name} |" for code in Code]
+    parts += ["\n`data` holds `type`, `retryable` and, where they apply, `reason`, `field` and `limit`.\n"]
+    parts += ["## Events\n", ", ".join(f"`{name}`" for name in EVENT_TYPES) + ".\n"]
+    parts += ["## Named and not available yet\n", ", ".join(f"`{name}`" for name in sorted(PLANNED)) + ".\n"]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def main() -> int:
+    """Write or check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a document is out of date")
+    arguments = parser.parse_args()
+    stale = []
+    for path, text in ((HERE / "protocol.md", protocol()),):
+        if arguments.check:
+            if not path.exists() or path.read_text() != text:
+                stale.append(path.name)
+        else:
+            path.write_text(text)
+    for name in stale:
+        sys.stderr.write(f"docs/{name} is out of date; run: make docs\n")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

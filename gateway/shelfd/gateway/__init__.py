@@ -1,0 +1,21 @@
+"""How others reach the shelf: JSON-RPC over a Unix socket, on a dispatch that every transport shares."""
+
+from shelfd.gateway.binding import Listener
+from shelfd.gateway.counters import Counters
+from shelfd.gateway.dispatch import Dispatcher, Message
+from shelfd.gateway.lane import Lane
+from shelfd.gateway.ports import EventLog, Service, System, Wanted
+from shelfd.gateway.unix import UnixServer
+
+__all__ = [
+    "Counters",
+    "Dispatcher",
+    "EventLog",
+    "Lane",
+    "Listener",
+    "Message",
+    "Service",
+    "System",
+    "UnixServer",
+    "Wanted",
+]

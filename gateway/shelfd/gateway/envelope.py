@@ -1,0 +1,181 @@
+"""JSON-RPC 2.0 envelopes: bytes in, checked envelopes or refusals out, and replies back to bytes."""
+
+from difflib import get_close_matches
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from pydantic_core import from_json, to_json
+
+from shelfd.memory.errors import ShelfError
+from shelfd.protocol import METHODS, NOT_AVAILABLE, PLANNED, Code, Limits, error_object
+from shelfd.protocol.limits import MAX_INTEGER
+
+#: A request's id as JSON-RPC allows it.
+Id: TypeAlias = str | int | float | None
+
+CANCEL: Final = "$/cancel"
+_SUGGEST_UP_TO = 64  #: characters of an unknown method's name for which near names are looked up
+
+
+class Envelope(NamedTuple):
+    """One request as the caller put it. A notification has no id member and gets no reply."""
+
+    id: Id
+    is_notification: bool
+    method: str
+    params: dict[str, Any]
+
+
+class Refusal(Exception):
+    """A message that cannot become a request.
+
+    Attributes:
+        error: The JSON-RPC error object to answer with.
+        id: The request's id as far as it could be told.
+    """
+
+    def __init__(self, error: dict[str, Any], request_id: Id = None) -> None:
+        super().__init__(error["message"])
+        self.error = error
+        self.id = request_id
+
+
+def parse(data: bytes, limits: Limits) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the JSON value of one message.
+
+    Raises:
+        Refusal: PARSE_ERROR for bad UTF-8, bad JSON, NaN and infinities; TOO_LARGE for too deep nesting.
+    """
+    try:
+        message = from_json(data, allow_inf_nan=False, cache_strings="keys")
+    except ValueError as error:
+        if "recursion limit" in str(error):
+            raise _too_deep(limits) from None
+        # The parser's message has a position and none of the caller's text.
+        raise Refusal(error_object(Code.PARSE_ERROR, f"not JSON: {error}", kind="ParseError")) from None
+    # Few brackets cannot nest deeply: nearly every request is known good without a walk through it.
+    depth = limits.json_depth
+    if data.count(b"{") + data.count(b"[") > depth and _is_deeper(message, depth):
+        raise _too_deep(limits)
+    return message
+
+
+def open_envelope(message: Any) -> Envelope:  # noqa: ANN401
+    """Check that *message* is a JSON-RPC 2.0 request with named params.
+
+    Raises:
+        Refusal: INVALID_REQUEST, with the id if it is a usable one.
+    """
+    if not isinstance(message, dict):
+        raise _invalid("a request is a JSON object")
+    request_id = message.get("id")
+    if not is_id(request_id):
+        raise _invalid("id must be a string, a number up to 2^53, or null")
+    if message.get("jsonrpc") != "2.0":
+        raise _invalid('jsonrpc must be "2.0"', request_id)
+    method = message.get("method")
+    if not isinstance(method, str):
+        raise _invalid("method must be a string", request_id)
+    params = message.get("params", {})
+    if isinstance(params, list):
+        raise _invalid("params must be an object with named members; positional params are not supported", request_id)
+    if not isinstance(params, dict):
+        raise _invalid("params must be an object", request_id)
+    return Envelope(request_id, "id" not in message, method, params)
+
+
+def open_batch(members: list[Any], limits: Limits) -> None:
+    """Check a batch's size.
+
+    Raises:
+        Refusal: INVALID_REQUEST for an empty batch, INVALID_PARAMS with field ``batch`` for a too long one.
+    """
+    if not members:
+        raise _invalid("a batch must have members")
+    if len(members) > (limit := limits.batch_count):
+        message = f"batch: has more than {limit} members"
+        raise Refusal(
+            error_object(
+                Code.INVALID_PARAMS, message, kind="InvalidParams", field="batch", limit=limit, reason="BAD_ARGS"
+            )
+        )
+
+
+def line_too_long(limit: int) -> Refusal:
+    """Return the refusal of a line with more than *limit* bytes."""
+    message = f"line: is larger than {limit} bytes"
+    return Refusal(error_object(Code.TOO_LARGE, message, kind="TooLarge", field="line", limit=limit))
+
+
+def no_such_method(name: str) -> dict[str, Any]:
+    """Return the error object for a method this version does not have; it suggests near names."""
+    if name in PLANNED:
+        message = "this method is not available in this version"
+        return error_object(Code.METHOD_NOT_FOUND, message, kind="MethodNotFound", reason=NOT_AVAILABLE)
+    near = get_close_matches(name, METHODS, n=3) if len(name) <= _SUGGEST_UP_TO else []
+    hint = f"did you mean {' or '.join(near)}?" if near else "rpc.discover lists them all"
+    return error_object(Code.METHOD_NOT_FOUND, f"unknown method; {hint}", kind="MethodNotFound", near=near or None)
+
+
+def error_of(error: ShelfError) -> dict[str, Any]:
+    """Return the error object that tells a caller of *error*."""
+    fixed = {"type": type(error).__name__, "retryable": error.retryable}
+    return {"code": int(error.code), "message": error.message, "data": {**fixed, **error.data, **fixed}}
+
+
+def internal_error() -> dict[str, Any]:
+    """Return the error object for a fault of ours, which says nothing about it."""
+    return error_object(Code.INTERNAL_ERROR, "internal error", kind="InternalError")
+
+
+def result_too_large(limit: int, *, is_change: bool) -> dict[str, Any]:
+    """Return the error object for a result that does not fit into one reply of *limit* bytes."""
+    message = f"result: is larger than {limit} bytes; ask for less with k, limit or max_content_chars"
+    if is_change:
+        message = f"the change is made, but its result is larger than {limit} bytes"
+    return error_object(Code.TOO_LARGE, message, kind="TooLarge", field="result", limit=limit)
+
+
+def result_reply(request_id: Id, result: dict[str, Any]) -> bytes:
+    """Return the reply to a request that went well."""
+    return to_json({"jsonrpc": "2.0", "id": request_id, "result": result}, inf_nan_mode="null")
+
+
+def error_reply(request_id: Id, error: dict[str, Any]) -> bytes:
+    """Return the reply to a request that failed."""
+    return to_json({"jsonrpc": "2.0", "id": request_id, "error": error}, inf_nan_mode="null")
+
+
+def notification(method: str, params: dict[str, Any]) -> bytes:
+    """Return a message to a caller that asks for no answer."""
+    return to_json({"jsonrpc": "2.0", "method": method, "params": params}, inf_nan_mode="null")
+
+
+def is_id(value: object) -> bool:
+    """Return whether *value* can be a request's id."""
+    if value is None or isinstance(value, str):
+        return True
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER
+
+
+def _invalid(message: str, request_id: Id = None) -> Refusal:
+    return Refusal(error_object(Code.INVALID_REQUEST, message, kind="InvalidRequest"), request_id)
+
+
+def _too_deep(limits: Limits) -> Refusal:
+    limit = limits.json_depth
+    message = f"json: is nested deeper than {limit} levels"
+    return Refusal(error_object(Code.TOO_LARGE, message, kind="TooLarge", field="json", limit=limit))
+
+
+def _is_deeper(value: object, limit: int) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        if not level:
+            return False
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+    return bool(level)

@@ -1,0 +1,157 @@
+"""Lanes: the order in which the requests of one caller take effect.
+
+Changes start in the order they arrived. A read waits until every change sent before it has finished. A batch is
+one turn: later changes wait until all of it is done. Every change and every batch takes the next turn number;
+``finished_to`` is the highest number up to which all turns are over.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from shelfd.gateway.envelope import Envelope, Id
+from shelfd.gateway.subscriptions import Subscriptions
+from shelfd.memory.call import Call
+from shelfd.memory.ports import Ticket
+
+if TYPE_CHECKING:
+    from shelfd.gateway.batch import Batch
+
+# One lock for all: it is held for two assignments, and a lock of its own would cost each request more.
+_claim = Lock()
+
+
+class Claim(Ticket):
+    """A ticket that is either started or withdrawn, whichever thread asks first."""
+
+    __slots__ = ()
+
+    def start(self) -> None:
+        """Begin; see :meth:`Ticket.start`."""
+        with _claim:
+            super().start()
+
+    def withdraw(self) -> bool:
+        """Make sure that it never starts; return False if it has."""
+        with _claim:
+            if self.started:
+                return False
+            self.cancelled = True
+            return True
+
+
+class Request:
+    """One request at work.
+
+    Attributes:
+        wait_to: The turn that must be over before it may begin.
+        turn: The turn it occupies itself, 0 if none.
+        answer: Takes the reply; called once, never for a notification.
+        done: Called once when nothing of the request is left at work, which may be after its answer.
+        follow_up: Called when the reply is on its way.
+    """
+
+    __slots__ = (
+        "answer", "batch", "began", "call", "done", "envelope", "follow_up", "has_begun", "is_answered", "lane",
+        "task", "ticket", "timer", "turn", "wait_to",
+    )  # fmt: skip
+
+    def __init__(
+        self, envelope: Envelope, call: Call, ticket: Claim, lane: "Lane", answer: Callable[[bytes], None], began: float
+    ) -> None:
+        self.envelope = envelope
+        self.call = call
+        self.ticket = ticket
+        self.lane = lane
+        self.answer = answer
+        self.began = began
+        self.done: Callable[[], None] = _nothing
+        self.batch: Batch | None = None
+        self.follow_up: Callable[[], None] | None = None
+        self.has_begun = False  #: whether its task has run its first step
+        self.is_answered = False
+        self.task: asyncio.Task[None] | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self.turn = 0
+        self.wait_to = 0
+
+
+class Lane:
+    """The requests of one connection or MQTT user.
+
+    Args:
+        principal: Who the caller is: ``uid:<n>``, ``mqtt:<user>``.
+        name: Prefix of its request ids.
+        reply_bytes: Largest reply the transport takes.
+        subscriptions: Where its event subscriptions live; None if the transport has another way to events.
+    """
+
+    __slots__ = (
+        "_finished", "_numbered", "_waiters", "barrier", "entered", "finished_to", "is_closed", "name", "principal",
+        "reply_bytes", "requests", "subscriptions",
+    )  # fmt: skip
+
+    def __init__(
+        self, principal: str, name: str, *, reply_bytes: int, subscriptions: Subscriptions | None = None
+    ) -> None:
+        self.principal = principal
+        self.name = name
+        self.reply_bytes = reply_bytes
+        self.subscriptions = subscriptions
+        self.requests: set[Request] = set()
+        self.is_closed = False  #: nobody waits for answers any more: reads are pointless
+        self.entered = 0
+        self.finished_to = 0
+        self.barrier = 0  #: the last batch's turn: changes behind it wait for it
+        self._finished: set[int] = set()
+        self._waiters: list[tuple[int, int, Callable[[], None]]] = []
+        self._numbered = 0
+
+    def next_request_id(self) -> str:
+        """Return an id for the log, unique among all lanes with different names."""
+        self._numbered += 1
+        return f"{self.name}-{self._numbered}"
+
+    def enter(self) -> int:
+        """Take the next turn."""
+        self.entered += 1
+        return self.entered
+
+    def leave(self, turn: int) -> None:
+        """End a turn and let go who waited for it."""
+        if turn != self.finished_to + 1:
+            self._finished.add(turn)
+            return
+        while turn + 1 in self._finished:
+            turn += 1
+            self._finished.remove(turn)
+        self.finished_to = turn
+        while self._waiters and self._waiters[0][0] <= turn:
+            heappop(self._waiters)[2]()
+
+    def when_over(self, turn: int, begin: Callable[[], None]) -> None:
+        """Call *begin* when every turn up to *turn* is over, at once if that is so.
+
+        Who waits has no task yet. A task that awaited its turn could be overtaken: one made just before the turn
+        ended would run its first step before those that waited longer are wakened.
+        """
+        if self.finished_to >= turn:
+            begin()
+        else:
+            self._numbered += 1
+            heappush(self._waiters, (turn, self._numbered, begin))
+
+    def find(self, request_id: Id) -> Request | None:
+        """Return the unanswered request with this id."""
+        matches: Iterator[Request] = (
+            request
+            for request in self.requests
+            if not request.is_answered and request.envelope.id == request_id and not request.envelope.is_notification
+        )
+        return next(matches, None)
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,66 @@
+"""The methods the gateway answers itself: they need the connection or the daemon, not a shelf's use cases."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+from shelfd.gateway.lane import Request
+from shelfd.gateway.ports import Service, System
+from shelfd.memory.errors import NotAvailable
+from shelfd.protocol import document
+from shelfd.protocol.methods.events import SubscribeParams, UnsubscribeParams
+
+Handler: TypeAlias = Callable[[Request], Awaitable[dict[str, Any]]]
+
+
+class OwnMethods:
+    """Answers ``events.subscribe``, ``events.unsubscribe``, ``system.*`` and ``rpc.discover``."""
+
+    def __init__(self, service: Service, system: System) -> None:
+        self._service = service
+        self._system = system
+        self._document: dict[str, Any] | None = None
+        self.handlers: Mapping[str, Handler] = {
+            "events.subscribe": self._subscribe,
+            "events.unsubscribe": self._unsubscribe,
+            "rpc.discover": self._discover,
+            "system.doctor": self._doctor,
+            "system.health": self._health,
+            "system.metrics": self._metrics,
+            "system.version": self._version,
+        }
+        #: Methods that tell nothing a change could alter, and so do not wait for changes.
+        self.unordered = frozenset(self.handlers) - {"events.subscribe"}
+
+    async def _subscribe(self, request: Request) -> dict[str, Any]:
+        subscriptions = request.lane.subscriptions
+        if subscriptions is None:
+            raise NotAvailable("events.subscribe on this transport", field="method")
+        params = cast("SubscribeParams", request.call.params)
+        self._service.access.check(request.call.principal, params.shelf, "read")
+        log = await self._service.shelf(params.shelf)
+        subscription = subscriptions.open(log, params)
+        request.follow_up = subscription.start
+        return {"subscription": subscription.name, "seq": subscription.seq}
+
+    async def _unsubscribe(self, request: Request) -> dict[str, Any]:
+        params = cast("UnsubscribeParams", request.call.params)
+        subscriptions = request.lane.subscriptions
+        return {"removed": subscriptions is not None and subscriptions.close(params.subscription)}
+
+    async def _discover(self, _: Request) -> dict[str, Any]:
+        if self._document is None:
+            self._document = document(self._system.version()["version"])
+        return self._document
+
+    async def _doctor(self, request: Request) -> dict[str, Any]:
+        self._service.access.check(request.call.principal, None, "admin")
+        return await self._system.doctor()
+
+    async def _health(self, _: Request) -> dict[str, Any]:
+        return self._system.health()
+
+    async def _metrics(self, _: Request) -> dict[str, Any]:
+        return self._system.metrics()
+
+    async def _version(self, _: Request) -> dict[str, Any]:
+        return self._system.version()

@@ -1,0 +1,66 @@
+"""What the gateway needs from the daemon around it: the memory's front door and the daemon's own state."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from shelfd.memory.access import Access
+from shelfd.memory.call import Call
+
+#: Decides by event type (``note.created``) and nugget (None: the event has none).
+Wanted = Callable[[str, str | None], bool]
+
+
+class EventLog(Protocol):
+    """An open shelf as its subscribers see it."""
+
+    @property
+    def seq(self) -> int:
+        """The last applied change."""
+
+    def follow(self, callback: Callable[[int], None], /) -> Callable[[], None]:
+        """Call *callback* on the loop with the last seq of each applied group; return what ends that."""
+
+    def events(self, since_seq: int, limit: int, wanted: Wanted, /) -> tuple[list[dict[str, Any]], int]:
+        """Return at most *limit* wanted CloudEvents after *since_seq*, and the last seq looked at.
+
+        Raises:
+            HistoryTrimmed: If the log no longer reaches back that far.
+        """
+
+
+class Service(Protocol):
+    """Carries out calls; :class:`shelfd.memory.service.Service` is one."""
+
+    @property
+    def access(self) -> Access:
+        """Who may do what."""
+
+    async def handle(self, call: Call) -> dict[str, Any]:
+        """Carry out *call*. A change's first step runs synchronously up to and including its queueing.
+
+        Raises:
+            ShelfError: What the caller is to be told.
+        """
+
+    async def shelf(self, name: str) -> EventLog:
+        """Return an open shelf.
+
+        Raises:
+            ShelfNotFound: If there is none.
+        """
+
+
+class System(Protocol):
+    """The daemon's own state; each answer has the shape of the method's result."""
+
+    def health(self) -> dict[str, Any]:
+        """Answer ``system.health``."""
+
+    def version(self) -> dict[str, Any]:
+        """Answer ``system.version``."""
+
+    async def doctor(self) -> dict[str, Any]:
+        """Answer ``system.doctor``."""
+
+    def metrics(self) -> dict[str, Any]:
+        """Answer ``system.metrics``."""

@@ -1,0 +1,117 @@
+"""The Unix socket server: accepts connections, and drains them when the daemon ends."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from shelfd.gateway.binding import BACKLOG, Listener
+from shelfd.gateway.connection import Connection
+from shelfd.gateway.dispatch import Dispatcher
+
+_ABORT_S: Final = 1.0  #: how long aborted transports may take to say that they are closed
+
+
+class UnixServer:
+    """Serves one listening socket.
+
+    ::
+
+        server = UnixServer(dispatcher)
+        await server.start(Listener.bind(path, mode=0o600))
+        ...
+        await server.stop(drain=timedelta(seconds=10))
+    """
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._limits = dispatcher.limits
+        self._counters = dispatcher.counters
+        self._log = structlog.get_logger().bind(component="gateway.unix")
+        self._listener: Listener | None = None
+        self._server: asyncio.Server | None = None
+        self._connections: set[Connection] = set()
+        # Request ids end up in the change log: connection numbers of different runs must not look alike.
+        self._run = secrets.token_hex(3)
+        self._open = 0
+        self._changed = asyncio.Event()
+
+    async def start(self, listener: Listener) -> None:
+        """Accept connections on *listener*."""
+        self._listener = listener
+        # The loop listens once more, and its own backlog would make a burst of clients fail to connect.
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_unix_server(self._connection, sock=listener.listening, backlog=BACKLOG)
+
+    async def stop(self, *, drain: timedelta) -> None:
+        """Stop accepting, give what is at work *drain* to end, then close every connection.
+
+        Requests that arrive meanwhile are answered with ShuttingDown, and so is, when the time is over, all that
+        has not happened yet. A change that has been started may then still be at work in the store, which finishes
+        it. Replies that a client has not read by then are dropped. A second call does nothing.
+        """
+        if self._server is None or self._listener is None:
+            return
+        self._dispatcher.refuse_new()
+        self._server.close()
+        self._listener.remove_file()
+        self._server = None
+        deadline = asyncio.get_running_loop().time() + drain.total_seconds()
+        if not await self._wait(lambda: not any(c.in_flight for c in self._connections), deadline):
+            self._log.warning("drain.timed_out", drain_s=drain.total_seconds(), connections=len(self._connections))
+            for connection in list(self._connections):
+                connection.abandon()
+        for connection in list(self._connections):
+            connection.close()
+        if not await self._wait(lambda: self._open == 0, deadline):
+            for connection in list(self._connections):
+                connection.abort()
+            # Aborting takes effect in the loop's next turns; it waits for nobody.
+            await self._wait(lambda: self._open == 0, deadline + _ABORT_S)
+
+    async def _wait(self, condition: Callable[[], bool], deadline: float) -> bool:
+        """Wait until *condition* holds; return False if *deadline*, in loop time, comes first."""
+        while not condition():
+            self._changed.clear()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await self._changed.wait()
+            except TimeoutError:
+                return condition()
+        return True
+
+    def _connection(self) -> Connection:
+        return Connection(self, self._dispatcher, self._limits, self._counters)
+
+    # ------------------------------------------------------------------ told by connections
+
+    def opened(self, connection: Connection) -> str | None:
+        """Let a connection in and return its name, or None if there are too many."""
+        counters = self._counters
+        if self._open >= self._limits.connections_count:
+            counters.connections_refused += 1
+            self._log.warning("connection.refused", limit=self._limits.connections_count)
+            return None
+        self._open += 1
+        counters.connections_open += 1
+        counters.connections_accepted += 1
+        self._connections.add(connection)
+        return f"{self._run}-{counters.connections_accepted}"
+
+    def lost(self) -> None:
+        """Note that a connection's transport is gone."""
+        self._open -= 1
+        self._counters.connections_open -= 1
+        self._changed.set()
+
+    def ended(self, connection: Connection) -> None:
+        """Forget a connection that is gone and has nothing at work."""
+        self._connections.discard(connection)
+        self._changed.set()
+
+    def rested(self) -> None:
+        """Note that a connection has nothing at work for the moment."""
+        self._changed.set()

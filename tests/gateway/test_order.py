@@ -1,0 +1,100 @@
+"""Order within a connection: changes as they came, reads behind the changes before them."""
+
+import os
+from typing import Any
+
+from gateway.fakes import Client, House
+
+
+async def test_changes_are_queued_in_order_of_arrival(client: Client, house: House) -> None:
+    held = house.service.hold("0")
+    for number in range(20):
+        client.send("remember", content=str(number))
+    await held.reached()
+    await client.settled()
+    # All are queued behind the slow one: that is what a group commit lives from.
+    assert house.service.begun == [str(number) for number in range(20)]
+    assert house.service.applied == []
+    held.release()
+    for _ in range(20):
+        await client.read()
+    assert house.service.applied == [str(number) for number in range(20)]
+
+
+async def test_a_read_waits_for_the_changes_before_it(client: Client, house: House) -> None:
+    slow = house.service.hold("slow")
+    client.send("remember", content="slow")
+    read_id = client.send("recall", query="q")
+    subscribe_id = client.send("events.subscribe")
+    client.send("remember", content="later")
+    await slow.reached()
+    await client.settled()
+    assert house.service.begun == ["slow", "later"]
+    slow.release()
+    replies = [await client.read() for _ in range(4)]
+    assert house.service.begun == ["slow", "later", "q"]
+    assert {reply["id"] for reply in replies} >= {read_id, subscribe_id}
+
+
+async def test_a_read_does_not_wait_for_changes_behind_it(client: Client, house: House) -> None:
+    slow = house.service.hold("slow")
+    reads = house.service.hold("q")
+    client.send("recall", query="q")
+    client.send("remember", content="slow")
+    await slow.reached()
+    reads.release()
+    assert (await client.read())["result"] == {"label": "q"}
+
+
+async def test_a_read_waits_also_for_a_change_that_fails(client: Client, house: House) -> None:
+    slow = house.service.hold("slow")
+    house.service.failures["slow"] = RuntimeError("gone")
+    client.send("remember", content="slow")
+    client.send("recall", query="q")
+    await slow.reached()
+    slow.release()
+    assert [("error" in await client.read()) for _ in range(2)] == [True, False]
+
+
+async def test_connections_do_not_wait_for_each_other(house: House) -> None:
+    first, second = await house.connect(), await house.connect()
+    slow = house.service.hold("slow")
+    first.send("remember", content="slow")
+    await slow.reached()
+    assert await second.call("recall", query="q") == {"label": "q"}
+
+
+async def test_the_daemons_own_methods_wait_for_nothing(client: Client, house: House) -> None:
+    slow = house.service.hold("slow")
+    client.send("remember", content="slow")
+    await slow.reached()
+    assert await client.call("system.health") == {"status": "ok"}
+    assert await client.call("events.unsubscribe", subscription="sub-1") == {"removed": False}
+
+
+async def test_peer_credentials_reach_the_service(client: Client, house: House) -> None:
+    await client.call("recall", query="q")
+    assert house.service.calls[0].principal == f"uid:{os.getuid()}"
+
+
+async def test_forbidden_shelf(client: Client, house: House) -> None:
+    params: list[tuple[str, dict[str, Any]]] = [
+        ("remember", {"content": "x"}),
+        ("recall", {"query": "x"}),
+        ("events.subscribe", {}),
+    ]
+    for method, given in params:
+        client.send(method, shelf="private", **given)
+        error = await client.error()
+        assert error["code"] == -32004
+        assert error["data"] == {"type": "Forbidden", "retryable": False}
+    assert house.service.calls == []
+
+
+async def test_request_ids_differ(house: House) -> None:
+    for _ in range(2):
+        client = await house.connect()
+        await client.call("recall", query="q")
+        await client.call("recall", query="q")
+    ids = {call.request_id for call in house.service.calls}
+    assert len(ids) == 4
