@@ -154,7 +154,7 @@ def _told(outcome: Applied[Any] | BaseException) -> object:
 
 def _listing(view: View, wanted: NoteFilter) -> list[object]:
     found: list[object] = [view.count_notes(wanted)]
-    for order in ("updated_at", "created_at", "row"):
+    for order in ("updated_at", "row"):
         for descending in (False, True):
             first = view.list_notes(wanted, order=order, descending=descending, after=None, limit=2)
             after = (getattr(first[-1], order), first[-1].row) if first else None

@@ -5,6 +5,8 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from shelfd.memory.errors import InvalidParams
 
+_LARGEST = 2**63 - 1  #: more is no row, time or sequence number, and no store takes it
+
 
 def encode(*position: int | str) -> str:
     """Return *position* as a cursor."""
@@ -20,7 +22,7 @@ def decode_numbers(cursor: str | None, count: int) -> tuple[int, ...] | None:
     position = _decode(cursor)
     if position is None:
         return None
-    numbers = tuple(value for value in position if type(value) is int)
+    numbers = tuple(value for value in position if type(value) is int and 0 <= value <= _LARGEST)
     if len(numbers) != count or len(position) != count:
         raise _not_a_cursor()
     return numbers
@@ -45,7 +47,7 @@ def _decode(cursor: str | None) -> list[object] | None:
         return None
     try:
         position = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _not_a_cursor() from None
     if not isinstance(position, list):
         raise _not_a_cursor()

@@ -5,7 +5,7 @@
     ShelfError
     ├── InvalidParams
     ├── NotFound ── NoteNotFound, NuggetNotFound, ShelfNotFound, SessionNotFound, LinkNotFound
-    ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, RevisionConflict, IdempotencyMismatch
+    ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, DuplicateId, RevisionConflict, IdempotencyMismatch
     ├── Forbidden
     ├── TooLarge
     ├── QuotaExceeded
@@ -113,6 +113,13 @@ class DuplicateKey(Conflict):
 
     def __init__(self, nugget: str, note_id: str) -> None:
         super().__init__("another fact of this nugget has this key", nugget=nugget, id=note_id)
+
+
+class DuplicateId(Conflict):
+    """Another note has this id."""
+
+    def __init__(self, note_id: str) -> None:
+        super().__init__("another note has this id", id=note_id[:256])
 
 
 class RevisionConflict(Conflict):

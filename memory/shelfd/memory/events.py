@@ -2,10 +2,9 @@
 
 from typing import Any, Literal
 
-from shelfd.memory.history import at_seq
+from shelfd.memory.history import changed_values
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Note
-from shelfd.memory.ports import View
 from shelfd.protocol import from_micros
 
 #: How much of a note its events carry.
@@ -17,8 +16,8 @@ def event_type(row: LogRow) -> str:
     return row.kind
 
 
-def render_event(row: LogRow, view: View, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
-    """Return one change as a CloudEvent, with the note as it was right after that change.
+def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
+    """Return one change as a CloudEvent, with its *note* as it was right after that change.
 
     ``prev_seq`` is 0; who delivers the event fills it in.
     """
@@ -35,37 +34,27 @@ def render_event(row: LogRow, view: View, *, shelf: str, instance: str, content:
         "tx_size": row.tx_size,
         "prev_seq": 0,
         "datacontenttype": "application/json",
-        "data": _data(row, view, content),
+        "data": _data(row, note, content),
     }
 
 
-def _data(row: LogRow, view: View, content: EventContent) -> dict[str, Any]:
+def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, Any]:
     data: dict[str, Any] = {"nugget": row.nugget, "ids": list(row.ids), "principal": row.origin.principal}
     if row.origin.session_id is not None:
         data["session_id"] = row.origin.session_id
     if row.kind.startswith("note."):
         data["id"] = row.ids[0]
-        if row.before:
-            data["changed"] = sorted(
-                "hidden" if name == "archived_at" else name for name in row.before if name != "key"
-            )
-        note = _note_then(row, view)
         if note is not None:
+            if row.before:
+                names = changed_values(row.before, note)
+                data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
             data |= _about(note, content)
     elif row.before and row.kind.startswith("link."):
         source, target, relation, *_ = row.before["link"]
         data |= {"source": source, "target": target, "relation": relation}
-    elif row.before:
+    elif row.kind == "nugget.renamed" and row.before:
         data |= row.before
     return data
-
-
-def _note_then(row: LogRow, view: View) -> Note | None:
-    note = view.note(row.ids[0])
-    if note is None or row.row is None:
-        return note
-    later = view.note_log(row.row, since_seq=row.seq)
-    return at_seq(note, reversed(later)) if later else note
 
 
 def _about(note: Note, content: EventContent) -> dict[str, Any]:

@@ -5,9 +5,9 @@ runs of letters and digits of any script. Explicit input always wins; what a not
 """
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan
+from typing import NamedTuple
 
 _TOKEN = re.compile(r"[^\W_]+")
 _PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
@@ -40,8 +40,7 @@ _CONFIDENCE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(NamedTuple):
     """What is known of a note beside its text; None where it is to be inferred."""
 
     type: str | None = None
@@ -52,8 +51,7 @@ class Traits:
     stability: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KnownTraits:
+class KnownTraits(NamedTuple):
     """Traits with every gap filled."""
 
     type: str

@@ -66,7 +66,8 @@ class Note(NamedTuple):
     @property
     def system_tags(self) -> tuple[str, str, str]:
         """The three tags that always follow the note's nugget, scope and type."""
-        return (self.nugget, f"scope:{self.scope}", f"type:{self.type}")
+        type_ = self.type if self.type.islower() and " " not in self.type else "-".join(self.type.lower().split())
+        return (self.nugget, f"scope:{self.scope}", f"type:{type_}")
 
     @property
     def all_tags(self) -> tuple[str, ...]:

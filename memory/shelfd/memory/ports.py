@@ -96,7 +96,7 @@ class View(Protocol):
     def list_notes(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> list[Note]:
-        """Return notes by (*order*, row), behind *after*; *order* is ``updated_at``, ``created_at`` or ``row``."""
+        """Return notes by (*order*, row), behind *after*; *order* is ``updated_at`` or ``row`` (creation)."""
 
     def count_notes(self, wanted: NoteFilter) -> int:
         """Return how many notes :meth:`list_notes` would give without a limit."""
@@ -168,6 +168,7 @@ class Writer(View, Protocol):
         """Add a note.
 
         Raises:
+            DuplicateId: If there is a note with its id.
             DuplicateKey: If another fact of the nugget has its key.
         """
 
@@ -193,8 +194,8 @@ class Writer(View, Protocol):
     def rename_nugget(self, old: str, new: str) -> None:
         """Give a nugget, its notes and its turns another name. Log rows keep the old one."""
 
-    def put_turn(self, nugget: str, session_id: str, turn: int, number: int) -> None:
-        """Keep the nugget's number of a conversation's turn."""
+    def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
+        """Give a conversation's turn this number in its nugget, unless it has one; return the one it has."""
 
     def record(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
         """Store an outcome under an idempotency key."""

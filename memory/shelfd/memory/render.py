@@ -168,16 +168,14 @@ def log_view(row: LogRow) -> dict[str, Any]:
 
 
 def change_view(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return stored field values as a history shows them: times as text, rare fields unfolded."""
+    """Return stored field values as a history shows them: times as text."""
     shown: dict[str, Any] = {}
     for name, value in values.items():
-        if name == "extra":
-            shown.update(value)
-        elif name == "archived_at":
+        if name == "archived_at":
             shown["hidden"] = value is not None
         elif name in _INSTANTS and value is not None:
             shown[name] = from_micros(value)
-        elif name != "key":
+        else:
             shown[name] = value
     return shown
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
 from hashlib import sha256
-from typing import Any, Final
+from heapq import heappop, heappush
+from typing import Any
 
 import structlog
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import DeadlineExceeded, IdempotencyMismatch, ShelfError
+from shelfd.memory.errors import DeadlineExceeded, IdempotencyMismatch, ShelfError, ShuttingDown
 from shelfd.memory.events import EventContent, render_event
+from shelfd.memory.history import states_after
 from shelfd.memory.indexing import document_of
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
@@ -25,10 +27,11 @@ log = structlog.get_logger("shelfd.memory")
 
 #: Notes indexed without giving other work a turn: about 5 ms.
 _SLICE = 128
+#: Notes that may wait to be indexed, and are indexed at once when a read needs them: about 10 ms.
+_AT_ONCE = 256
 _USAGE_DELAY = timedelta(milliseconds=700)
 _MIN_SEQ_WAIT_S = 5.0
-_NEVER: Final = 2**62
-
+_LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 Outcome = dict[str, Any]
 Apply = Callable[[Transaction, Any, Call], Outcome]
 
@@ -86,10 +89,14 @@ class Shelf:
         self._backlog: deque[tuple[int, Sequence[Note]]] = deque()
         self._followers: dict[int, Callable[[int], None]] = {}
         self._follower_count = 0
-        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._backlog_notes = 0
+        self._index_task: asyncio.Task[None] | None = None
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap by sequence number
+        self._wait_count = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._usage_task: asyncio.Task[None] | None = None
         self._closing = False
+        self._unused: asyncio.Future[None] | None = None
         self._unfollow = store.follow(self._on_group)
 
     # ---------------------------------------------------------------- life
@@ -98,24 +105,52 @@ class Shelf:
         """Begin to fill the index, behind whatever else happens."""
         self._spawn(self._warm_up(), "warm_up")
 
+    def enter(self) -> None:
+        """Say that a call uses the shelf from now on; it is not closed meanwhile."""
+        self.in_use += 1
+
+    def leave(self) -> None:
+        """Say that a call is over."""
+        self.in_use -= 1
+        if not self.in_use and self._unused is not None and not self._unused.done():
+            self._unused.set_result(None)
+
     async def close(self) -> None:
-        """Write what waits and release the store."""
+        """Let calls end, write what waits and release the store."""
         if self._closing:
             return
         self._closing = True
-        for task in list(self._tasks):
+        await self._until_unused()
+        ending = [task for task in self._tasks if task is not self._index_task]
+        for task in ending:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*ending, return_exceptions=True)
         try:
             await self._write_usage()
         finally:
-            self._unfollow()
+            # What is queued still becomes durable and reaches recall: its callers are told.
             await self.store.close()
+            while self._index_task is not None:
+                await asyncio.wait([self._index_task])
+            self._unfollow()
+            for _, _, future in self._waiting:
+                if not future.done():
+                    future.set_exception(ShuttingDown())
+
+    async def _until_unused(self) -> None:
+        if not self.in_use:
+            return
+        self._unused = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(_LAST_CALLS_S):
+                await self._unused
+        except TimeoutError:
+            log.warning("shelf.closed_in_use", shelf=self.name, calls=self.in_use)
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing uses the shelf right now."""
-        return not self.in_use and not self._followers and not self._waiting
+        return not self.in_use and not self._followers
 
     @property
     def view(self) -> View:
@@ -131,7 +166,7 @@ class Shelf:
     # ------------------------------------------------------------- changes
 
     async def change(self, call: Call, apply: Apply) -> Changed:
-        """Run *apply* in a transaction and return what it did, once it is durable and recall knows it.
+        """Run *apply* in a transaction and return what it did, once it is durable. Reads that begin later know it.
 
         With an idempotency key the same request is carried out once and its outcome told again.
 
@@ -139,12 +174,12 @@ class Shelf:
             IdempotencyMismatch: If the key was used with other params.
         """
         key: str | None = getattr(call.params, "idempotency_key", None)
-        payload = _payload(call) if key is not None else ""
 
         def transact(writer: Writer, now: int) -> tuple[tuple[Outcome, bool], Transaction]:
             transaction = Transaction(writer, now)
             if key is None:
                 return (apply(transaction, call.params, call), False), transaction
+            payload = _payload(call)  # here, because remember_many's takes long
             recorded = writer.recorded(call.principal, call.method.name, key)
             if recorded is not None and recorded.at > now - self._retention_micros:
                 if recorded.payload != payload:
@@ -156,8 +191,6 @@ class Shelf:
 
         applied = await self.store.commit(Change(call.origin(), transact, call.ticket))
         outcome, replayed = applied.value
-        if self.seq < applied.last_seq:
-            await self._reach(applied.last_seq)
         return Changed(outcome, applied.notes, replayed, applied.last_seq)
 
     @property
@@ -168,43 +201,58 @@ class Shelf:
         for applied in group:
             if applied.rows:
                 self._backlog.append((applied.last_seq, tuple(applied.notes.values())))
-        if sum(len(notes) for _, notes in self._backlog) <= _SLICE:
-            while self._backlog:
-                self._index_next()
-        elif self._backlog and not any(task.get_name().endswith(".index") for task in self._tasks):
-            self._spawn(self._index_backlog(), "index")
-
-    def _index_next(self) -> None:
-        last_seq, notes = self._backlog.popleft()
-        for note in notes:
-            self._index(note)
-        self._advance(last_seq)
+                self._backlog_notes += len(applied.notes)
+        # Callers hear of their change first; recall catches up before it answers anybody. When more comes than
+        # is indexed in between, part of it is indexed here, which holds the writers up as it should.
+        if self._backlog_notes > _AT_ONCE:
+            self._index_some(_SLICE)
+        if self._backlog and self._index_task is None:
+            self._index_task = self._spawn(self._index_backlog(), "index")
 
     async def _index_backlog(self) -> None:
-        while self._backlog:
-            last_seq, notes = self._backlog[0]
-            for start in range(0, len(notes), _SLICE):
-                for note in notes[start : start + _SLICE]:
-                    self._index(note)
+        try:
+            while self._backlog:
+                self._index_some(_SLICE)
                 await asyncio.sleep(0)
-            self._backlog.popleft()
-            self._advance(last_seq)
+        finally:
+            self._index_task = None
+            if self._backlog:  # a note could not be indexed: those behind it can
+                self._index_task = self._spawn(self._index_backlog(), "index")
+
+    def _index_some(self, count: int) -> None:
+        """Index the next *count* notes of the backlog, then tell who waits how far recall has come.
+
+        What is taken up leaves the backlog first: a note that cannot be indexed must not hold up anything.
+        """
+        reached = self.seq
+        try:
+            while self._backlog and count > 0:
+                last_seq, notes = self._backlog.popleft()
+                if len(notes) > count:
+                    self._backlog.appendleft((last_seq, notes[count:]))
+                    notes = notes[:count]
+                else:
+                    reached = last_seq
+                count -= len(notes)
+                self._backlog_notes -= len(notes)
+                for note in notes:
+                    self._index(note)
+        finally:
+            self._advance(reached)
 
     def _index(self, note: Note) -> None:
         self.index.put(document_of(note))
 
     def _advance(self, last_seq: int) -> None:
-        self.seq = max(self.seq, last_seq)
+        if last_seq <= self.seq:
+            return
+        self.seq = last_seq
         for follower in list(self._followers.values()):
-            follower(self.seq)
-        if self._waiting:
-            still = []
-            for seq, future in self._waiting:
-                if seq > self.seq:
-                    still.append((seq, future))
-                elif not future.done():
-                    future.set_result(None)
-            self._waiting = still
+            follower(last_seq)
+        while self._waiting and self._waiting[0][0] <= last_seq:
+            future = heappop(self._waiting)[2]
+            if not future.done():
+                future.set_result(None)
 
     # --------------------------------------------------------------- reads
 
@@ -214,6 +262,8 @@ class Shelf:
         Raises:
             DeadlineExceeded: If that change does not come within five seconds.
         """
+        if self._backlog and self._backlog_notes <= _AT_ONCE:
+            self._index_some(_AT_ONCE)
         if self._backlog:
             await self._reach(self._backlog[-1][0])
         if min_seq is not None and min_seq > self.seq:
@@ -227,11 +277,9 @@ class Shelf:
         if seq <= self.seq:
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((seq, future))
-        try:
-            await future
-        finally:
-            self._waiting = [(s, f) for s, f in self._waiting if f is not future]
+        self._wait_count += 1
+        heappush(self._waiting, (seq, self._wait_count, future))
+        await future
 
     def index_state(self) -> dict[str, Any]:
         """Return how far the recall index follows the shelf, as a recall reply says it."""
@@ -253,12 +301,11 @@ class Shelf:
         Changes that recall does not know yet are left for later, so that who hears of one can recall it.
         """
         rows = [row for row in self.view.log(since_seq=since_seq, limit=limit) if row.seq <= self.seq]
+        told = [row for row in rows if wanted(row.kind, row.nugget)]
+        states = states_after(told, self.view)
+        instance, content = self.settings.instance, self.settings.event_content
         events = [
-            render_event(
-                row, self.view, shelf=self.name, instance=self.settings.instance, content=self.settings.event_content
-            )
-            for row in rows
-            if wanted(row.kind, row.nugget)
+            render_event(row, states.get(row.seq), shelf=self.name, instance=instance, content=content) for row in told
         ]
         return events, rows[-1].seq if rows else since_seq
 

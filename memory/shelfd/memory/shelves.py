@@ -1,19 +1,39 @@
 """All shelves of one daemon: opened on demand, closed when idle, refused alone when damaged."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
 import structlog
 
 from shelfd.memory.access import DEFAULT_SHELF
-from shelfd.memory.errors import Conflict, DuplicateShelf, QuotaExceeded, ShelfError, ShuttingDown, StorageCorrupt
+from shelfd.memory.errors import (
+    Conflict,
+    DuplicateShelf,
+    QuotaExceeded,
+    ShelfError,
+    ShelfNotFound,
+    ShuttingDown,
+    StorageCorrupt,
+)
 from shelfd.memory.ports import Clock, Stores
 from shelfd.memory.shelf import MemorySettings, Shelf
 
 log = structlog.get_logger("shelfd.memory")
 
 _SWEEP = timedelta(seconds=60)
+
+
+class _Door:
+    """A lock whose waiters pass in the order they came, and how many there are."""
+
+    __slots__ = ("lock", "users")
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0
 
 
 class Shelves:
@@ -24,8 +44,9 @@ class Shelves:
         self._stores = stores
         self._clock = clock
         self._open: dict[str, Shelf] = {}
-        self._opening: dict[str, asyncio.Future[Shelf]] = {}
-        self._closing_shelves: dict[str, asyncio.Future[None]] = {}
+        self._opening: dict[str, asyncio.Task[Shelf]] = {}
+        self._ending: set[asyncio.Future[None]] = set()
+        self._doors: dict[str, _Door] = {}
         self._failed: dict[str, str] = {}
         self._owners: dict[str, str] = {}
         self._sweeper: asyncio.Task[None] | None = None
@@ -35,7 +56,7 @@ class Shelves:
         """Make sure that shelf ``default`` exists and open it; a damaged one is reported by :meth:`status`."""
         try:
             if not self._stores.exists(DEFAULT_SHELF):
-                self._admit(DEFAULT_SHELF, await self._create(DEFAULT_SHELF, owner="shelfd"))
+                await self.create(DEFAULT_SHELF, owner="shelfd")
             else:
                 await self.get(DEFAULT_SHELF)
         except ShelfError as error:
@@ -48,7 +69,7 @@ class Shelves:
         if self._sweeper is not None:
             self._sweeper.cancel()
             await asyncio.gather(self._sweeper, return_exceptions=True)
-        await asyncio.gather(*self._opening.values(), return_exceptions=True)
+        await asyncio.gather(*self._opening.values(), *self._ending, return_exceptions=True)
         results = await asyncio.gather(*(shelf.close() for shelf in self._open.values()), return_exceptions=True)
         self._open.clear()
         for result in results:
@@ -59,53 +80,60 @@ class Shelves:
         """Return the shelf if it is open."""
         return self._open.get(name)
 
+    @asynccontextmanager
+    async def _door(self, name: str) -> AsyncIterator[None]:
+        """Let one at a time open, make, close or drop a shelf, in the order in which they came."""
+        door = self._doors.setdefault(name, _Door())
+        door.users += 1
+        try:
+            async with door.lock:
+                yield
+        finally:
+            door.users -= 1
+            if not door.users:
+                del self._doors[name]
+
     async def get(self, name: str) -> Shelf:
-        """Return an open shelf, opening it if need be.
+        """Return an open shelf, opening it if need be. Those who must wait go on in the order they came.
 
         Raises:
             ShelfNotFound: If there is none.
             StorageCorrupt: If its file is damaged.
         """
-        # A shelf that was opened a moment ago still has its future here, so that those who waited for it go on
-        # in the order they came, before anybody who comes now.
-        opening = self._opening.get(name)
-        if opening is not None:
-            return await asyncio.shield(opening)
-        while name in self._closing_shelves:
-            await asyncio.shield(self._closing_shelves[name])
         shelf = self._open.get(name)
-        if shelf is not None:
-            shelf.last_used = self._clock.monotonic()
-            return shelf
+        if shelf is None or name in self._doors:
+            async with self._door(name):
+                shelf = self._open.get(name) or await self._opened(name)
+        shelf.last_used = self._clock.monotonic()
+        return shelf
+
+    async def _opened(self, name: str) -> Shelf:
+        """Open a shelf in a task of its own: who asked first may be cancelled, others wait for it too."""
         if self._closing:
             raise ShuttingDown
-        return await self._open_once(name)
+        task = self._opening.get(name)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._open_one(name), name=f"shelfd.{name}.open")
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
+            self._opening[name] = task
+        return await asyncio.shield(task)
 
-    async def _open_once(self, name: str) -> Shelf:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Shelf] = loop.create_future()
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
-        self._opening[name] = future
+    async def _open_one(self, name: str) -> Shelf:
         try:
-            shelf = self._admit(name, Shelf(name, await self._stores.open(name), self._clock, self.settings))
-        except BaseException as error:
-            self._failed[name] = type(error).__name__
-            future.set_exception(error if isinstance(error, ShelfError) else ShuttingDown())
+            return self._admit(name, Shelf(name, await self._stores.open(name), self._clock, self.settings))
+        except ShelfNotFound:
             raise
-        else:
-            future.set_result(shelf)
-            return shelf
+        except ShelfError as error:
+            self._failed[name] = type(error).__name__
+            raise
         finally:
-            loop.call_soon(self._opening.pop, name, None)
+            del self._opening[name]
 
     def _admit(self, name: str, shelf: Shelf) -> Shelf:
         self._failed.pop(name, None)
         self._open[name] = shelf
         shelf.start()
         return shelf
-
-    async def _create(self, name: str, *, owner: str) -> Shelf:
-        return Shelf(name, await self._stores.create(name, owner=owner), self._clock, self.settings)
 
     async def create(self, name: str, *, owner: str) -> None:
         """Make a shelf that belongs to *owner*.
@@ -114,21 +142,14 @@ class Shelves:
             DuplicateShelf: If the name is taken.
             QuotaExceeded: If there are too many shelves.
         """
-        if self._stores.exists(name) or name in self._opening:
-            raise DuplicateShelf(name)
-        limit = self.settings.shelves_count
-        if len(self._stores.names()) >= limit:
-            raise QuotaExceeded(f"there are {limit} shelves already", limit=limit)
-        future: asyncio.Future[Shelf] = asyncio.get_running_loop().create_future()
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._opening[name] = future
-        try:
-            future.set_result(self._admit(name, await self._create(name, owner=owner)))
-        except BaseException as error:
-            future.set_exception(error if isinstance(error, ShelfError) else ShuttingDown())
-            raise
-        finally:
-            asyncio.get_running_loop().call_soon(self._opening.pop, name, None)
+        async with self._door(name):
+            if self._stores.exists(name):
+                raise DuplicateShelf(name)
+            limit = self.settings.shelves_count
+            if len(self._stores.names()) >= limit:
+                raise QuotaExceeded(f"there are {limit} shelves already", limit=limit)
+            store = await self._stores.create(name, owner=owner)
+            self._admit(name, Shelf(name, store, self._clock, self.settings))
 
     async def drop(self, name: str) -> None:
         """Remove a shelf and its files for good.
@@ -139,12 +160,14 @@ class Shelves:
         """
         if name == DEFAULT_SHELF:
             raise Conflict("shelf 'default' always exists; clear its nuggets instead", shelf=name)
-        shelf = self._open.get(name)
-        if shelf is not None:
-            await self._close_one(name, shelf)
-        await self._stores.drop(name)
-        self._owners.pop(name, None)
-        self._failed.pop(name, None)
+        async with self._door(name):
+            if name in self._opening:  # for somebody who was cancelled meanwhile
+                await asyncio.wait([self._opening[name]])
+            if name in self._open:
+                await self._close_one(name)
+            await self._stores.drop(name)
+            self._owners.pop(name, None)
+            self._failed.pop(name, None)
 
     def names(self) -> list[str]:
         """Return the shelves that exist."""
@@ -190,18 +213,20 @@ class Shelves:
 
     async def close_idle(self) -> None:
         """Close shelves that nobody used for a while; ``default`` stays open."""
-        limit = self._clock.monotonic() - self.settings.idle_close.total_seconds()
-        for name, shelf in list(self._open.items()):
-            if name != DEFAULT_SHELF and shelf.is_idle and shelf.last_used < limit:
-                log.info("shelf.closed_idle", shelf=name)
-                await self._close_one(name, shelf)
+        for name in [name for name in self._open if name != DEFAULT_SHELF and self._is_idle(name)]:
+            async with self._door(name):
+                if self._is_idle(name):
+                    log.info("shelf.closed_idle", shelf=name)
+                    await self._close_one(name)
 
-    async def _close_one(self, name: str, shelf: Shelf) -> None:
-        """Close a shelf; who asks for it meanwhile waits until it is closed and opens it anew."""
-        del self._open[name]
-        closing = asyncio.ensure_future(shelf.close())
-        self._closing_shelves[name] = closing
-        try:
-            await asyncio.shield(closing)
-        finally:
-            self._closing_shelves.pop(name, None)
+    def _is_idle(self, name: str) -> bool:
+        limit = self._clock.monotonic() - self.settings.idle_close.total_seconds()
+        shelf = self._open.get(name)
+        return shelf is not None and shelf.is_idle and shelf.last_used < limit
+
+    async def _close_one(self, name: str) -> None:
+        """Close an open shelf to the end, even if who asked for it is cancelled."""
+        task = asyncio.ensure_future(self._open.pop(name).close())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        await asyncio.shield(task)

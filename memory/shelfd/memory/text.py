@@ -1,5 +1,6 @@
 """How note text is kept: tidy where nobody can tell, untouched where it matters."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,7 @@ _BLANKS = re.compile(r"(?<=\S)[ \t\u00a0]{2,}")
 _LEADING = re.compile(r"^[ \t]{2,3}(?=\S)(?![-*+>|]|\d+[.)])")
 _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 _INDENTED = re.compile(r"^(?: {4}|\t)")
-_UNTIDY = re.compile(r"[\r\n\t\u00a0]|  |^\s|\s$")
+_UNTIDY = ("\n", "  ", "\r", "\t", "\u00a0")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?:\s|$)|\n")
 
 
@@ -20,8 +21,8 @@ def tidy_content(content: str) -> str:
     CRLF becomes LF; blanks at line ends and outer blank lines go; three or more line breaks become two; runs of
     blanks become one outside of code. Code is what stands between fences or is indented by four blanks or a tab.
     """
-    if not _UNTIDY.search(content):
-        return content
+    if content == content.strip() and not any(sign in content for sign in _UNTIDY):
+        return content  # most notes: a search for each sign is ten times faster than one expression for all
     lines: list[str] = []
     fence: str | None = None
     for raw in content.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
@@ -47,9 +48,13 @@ def render_fields(fields: Mapping[str, Any]) -> str:
     for column, value in fields.items():
         if value in (None, "", [], {}):
             continue
-        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        text = ", ".join(map(_plain, value)) if isinstance(value, list) else _plain(value)
         lines.append(f"{column}: {text}")
     return "\n".join(lines)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def first_sentence(content: str) -> str:

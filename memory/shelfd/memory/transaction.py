@@ -1,8 +1,9 @@
 """A transaction on a shelf: writes rows and the log together, so that no change can miss its log row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from shelfd.memory.errors import DuplicateId
 from shelfd.memory.log import Entry
 from shelfd.memory.note import BOOKKEEPING, Link, Note, Nugget
 from shelfd.memory.ports import Writer
@@ -25,26 +26,40 @@ class Transaction:
         touched: State of every note written so far, by id.
     """
 
-    __slots__ = ("_writer", "entries", "now", "touched")
+    __slots__ = ("_nuggets", "_writer", "entries", "now", "touched")
 
     def __init__(self, writer: Writer, now: int) -> None:
         self._writer = writer
         self.now = now
         self.entries: list[Entry] = []
         self.touched: dict[str, Note] = {}
+        self._nuggets: dict[str, Nugget] = {}
 
     @property
     def rows(self) -> Writer:
         """The shelf's rows as this transaction sees them."""
         return self._writer
 
-    def create_note(self, note: Note, *, kind: str = "note.created") -> Note:
-        """Add *note* under the next row number and return it as stored."""
-        stored = note._replace(row=self._writer.next_row())
-        self._writer.insert_note(stored)
-        self.log(Entry(kind, stored.nugget, (stored.id,), stored.row))
-        self.touched[stored.id] = stored
-        return stored
+    def create_note(self, note: Note, *, redraw: Callable[[], str] | None = None) -> Note:
+        """Add *note*, under the next row number unless it has one that the writer gave out.
+
+        Args:
+            redraw: Draws another id when the note's is taken; without it a taken id is refused.
+        """
+        if not note.row:
+            note = note._replace(row=self._writer.next_row())
+        while True:
+            try:
+                self._writer.insert_note(note)
+            except DuplicateId:
+                if redraw is None:
+                    raise
+                note = note._replace(id=redraw())
+            else:
+                break
+        self.log(Entry("note.created", note.nugget, (note.id,), note.row))
+        self.touched[note.id] = note
+        return note
 
     def change_note(self, old: Note, new: Note, *, kind: str = "note.updated") -> Note:
         """Replace *old* by *new* if they differ; return what stands now, with rev and time moved on."""
@@ -88,9 +103,23 @@ class Transaction:
         self._writer.delete_link(link)
         self.log(Entry("link.removed", nugget, (link.source, link.target), None, {"link": list(link)}))
 
+    def nugget(self, name: str) -> Nugget | None:
+        """Return a nugget; read once, for most transactions ask for theirs several times."""
+        if name not in self._nuggets and (found := self._writer.nugget(name)) is not None:
+            self._nuggets[name] = found
+        return self._nuggets.get(name)
+
+    def count_turns(self, nugget: Nugget, number: int) -> None:
+        """Set how many turns a nugget has seen. No change of what it holds, so it has no log row."""
+        self._put_nugget(nugget._replace(turn_count=number))
+
+    def _put_nugget(self, nugget: Nugget) -> None:
+        self._writer.put_nugget(nugget)
+        self._nuggets[nugget.name] = nugget
+
     def create_nugget(self, nugget: Nugget) -> None:
         """Add a nugget."""
-        self._writer.put_nugget(nugget)
+        self._put_nugget(nugget)
         self.log(Entry("nugget.created", nugget.name, ()))
 
     def log(self, entry: Entry) -> None:

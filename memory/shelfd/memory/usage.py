@@ -53,7 +53,8 @@ class UsageBook:
             hits, last_session = usage.hits, usage.last_hit_session
             if session_id is not None:
                 mark = (row, session_id)
-                if row not in known and mark not in self._sessions and mark not in self._writing_sessions:
+                seen = row in known or mark in self._sessions or mark in self._writing_sessions
+                if not seen and session_id != last_session:  # the last one is known even when no more are kept
                     hits += 1
                     self._sessions.add(mark)
                 last_session = session_id

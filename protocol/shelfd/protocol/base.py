@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -23,7 +24,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic.alias_generators import to_snake
+from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, to_json
 
 from shelfd.protocol.limits import LIST_LIMIT, MAX_INTEGER, NUGGET_NAME, SHELF_NAME, TOKEN_CHARACTERS, Limits
@@ -40,10 +41,12 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     _names: ClassVar[frozenset[str]] = frozenset()
+    _camel_names: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:  # noqa: ANN401
         cls._names = frozenset(cls.model_fields)
+        cls._camel_names = {to_camel(name): name for name in cls.model_fields}
 
     @model_validator(mode="before")
     @classmethod
@@ -52,11 +55,9 @@ class Wire(BaseModel):
             return data
         renamed: dict[Any, Any] = {}
         for name, value in data.items():
-            snake = to_snake(name) if isinstance(name, str) and name not in cls._names else name
-            if snake not in cls._names:
-                snake = name
+            snake = cls._camel_names.get(name, name)
             if snake in renamed:
-                raise between_params(snake, f"{snake} is given in both spellings")
+                raise between_params(str(snake), f"{snake} is given in both spellings")
             renamed[snake] = value
         return renamed
 
@@ -102,9 +103,19 @@ def not_available(allowed: Callable[[Any], bool], what: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def check_validity(valid_from: int | None, valid_to: int | None) -> None:
+    """Raise unless *valid_to* is not before *valid_from*, where both are given."""
+    if valid_from is not None and valid_to is not None and valid_to < valid_from:
+        raise between_params("valid_to", "valid_to lies before valid_from")
+
+
 def between_params(field: str, message: str) -> PydanticCustomError:
     """Return a complaint about how params go together, to be raised by a model; *field* is the one to change."""
     return PydanticCustomError("between_params", "{message}", {"message": message, "field": field})
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 def _is_falsy(value: object) -> bool:
@@ -118,7 +129,7 @@ def _no_control(value: str) -> str:
 
 
 def _one_line(value: str) -> str:
-    return _no_control(" ".join(value.split(" ")) if "  " in value else value).strip()
+    return re.sub(" {2,}", " ", _no_control(value)).strip()
 
 
 def _not_blank(value: str) -> str:
@@ -141,7 +152,10 @@ def _parse_instant(value: Any) -> Any:  # noqa: ANN401
         raise PydanticCustomError("instant", "is not a time like 2026-01-31T09:00:00Z") from None
     if moment.tzinfo is None:
         raise PydanticCustomError("instant_zone", "is a time without a zone; add Z or an offset like +02:00")
-    return to_micros(moment)
+    micros = to_micros(moment)
+    if not _FIRST_INSTANT <= micros <= _LAST_INSTANT:
+        raise PydanticCustomError("instant_range", "is not a time of the years 1 to 9999")
+    return micros
 
 
 def to_micros(moment: datetime) -> int:
@@ -150,28 +164,46 @@ def to_micros(moment: datetime) -> int:
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
+@lru_cache(maxsize=4096)
 def from_micros(micros: int) -> str:
-    """Return the RFC 3339 UTC form of *micros*, as it goes over the wire."""
+    """Return the RFC 3339 UTC form of *micros*, as it goes over the wire.
+
+    Cached: a new note shows one time three times, and the notes of a page share theirs.
+    """
     return (_EPOCH + timedelta(microseconds=micros)).isoformat().replace("+00:00", "Z")
+
+
+#: A day is left at either end, so that a time can be told in every zone.
+_FIRST_INSTANT = to_micros(datetime(1, 1, 2, tzinfo=UTC))
+_LAST_INSTANT = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) - 1
+_LONGEST_SPAN = timedelta(days=3_652_059)  #: reaches back beyond the first instant
 
 
 def _parse_span(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise PydanticCustomError("span", "is not a number of seconds or a duration like P7D")
+    if not isinstance(value, str) and value >= _LONGEST_SPAN.total_seconds():
+        return _LONGEST_SPAN
     try:
-        return _DURATION.validate_python(value, strict=False)
+        span = _DURATION.validate_python(value, strict=False)
     except ValueError:
         raise PydanticCustomError("span", "is not a number of seconds or a duration like P7D") from None
+    if span < timedelta(0):
+        raise PydanticCustomError("span", "is negative")
+    return min(span, _LONGEST_SPAN)
 
 
 def _check_nugget(value: str) -> str:
-    if not _NUGGET.match(value):
+    name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold())
+    # Marks are parts of letters: many scripts write vowels by them, and Python's \w does not know that.
+    plain = name if name.isascii() else "".join("_" if unicodedata.category(c)[0] == "M" else c for c in name)
+    if not _NUGGET.fullmatch(plain):
         raise PydanticCustomError(
             "nugget_name",
             "is not a nugget name: 1 to {limit} letters, digits, '_', '.', '-', starting with a letter or digit",
             {"limit": 64},
         )
-    return unicodedata.normalize("NFKC", value).casefold()
+    return name
 
 
 def _check_fields(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
@@ -246,7 +278,7 @@ Stability = Literal["temporary", "durable"]
 Tier = Literal["A", "B", "C"]
 Kind = Literal["fact", "note"]
 
-NoTimeTravel = Annotated[Instant | None, not_available(_is_falsy, "time travel")]
+NoTimeTravel = Annotated[Instant | None, not_available(_is_none, "time travel")]
 OnlyFalse = not_available(_is_falsy, "this value")
 
 

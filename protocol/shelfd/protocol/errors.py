@@ -77,7 +77,8 @@ def from_validation(error: ValidationError, *, prefix: tuple[str | int, ...] = (
     complaints = error.errors(include_url=False, include_input=False)
     first = next((c for c in complaints if c["type"] in ("not_available", "too_large")), complaints[0])
     context = first.get("ctx", {})
-    field = ".".join(str(part) for part in (*prefix, *first["loc"])) or context.get("field")
+    own_field = (context["field"],) if "field" in context else ()
+    field: str | None = ".".join(str(part) for part in (*prefix, *first["loc"], *own_field)) or None
     if field is not None:
         field = field[:_FIELD_CHARACTERS]  # an unknown param's name is the caller's own text
     message = _message(first["type"], first["msg"])
@@ -92,7 +93,7 @@ def from_validation(error: ValidationError, *, prefix: tuple[str | int, ...] = (
         message if field is None or first["type"] in _SELF_EXPLAINING else f"{field}: {message}",
         kind="InvalidParams",
         field=field,
-        limit=limit if isinstance(limit, int) else None,
+        limit=int(limit) if isinstance(limit, int | float) and limit == int(limit) else None,
         reason=reason,
     )
 
@@ -103,5 +104,7 @@ def _message(kind: str, message: str) -> str:
             return "unknown param"
         case "missing":
             return "is required"
+        case "model_type" | "model_attributes_type":
+            return "is not an object"
         case _:
             return message.removeprefix("Value error, ")

@@ -1,6 +1,5 @@
 """Documents for tests: everything has a default, the row gives the id."""
 
-from dataclasses import replace
 from typing import Any
 
 from shelfd.memory.recall import Analyzer, Document, RecallIndex
@@ -15,7 +14,7 @@ _PLAIN = Document(
 
 
 def note(row: int, text: str, **fields: Any) -> Document:
-    return replace(_PLAIN, **{"row": row, "id": f"n{row:04}", "text": text, **fields})
+    return _PLAIN._replace(**{"row": row, "id": f"n{row:04}", "text": text, **fields})
 
 
 def index_of(*documents: Document, **options: Any) -> RecallIndex:

@@ -1,6 +1,5 @@
 """The index against the plain reference: any edits, any filters, dense and in two stages."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,7 +59,7 @@ documents = st.builds(
     hidden=st.sampled_from([False, False, True]),
     superseded=st.sampled_from([False, False, True]),
     expires_at=st.sampled_from([None, None, 5]),
-).map(lambda doc: replace(doc, id=f"{doc.row * 37 % 100:02}"))
+).map(lambda doc: doc._replace(id=f"{doc.row * 37 % 100:02}"))
 filters = st.builds(
     Filters,
     nugget=st.sampled_from([None, None, "n1"]),
@@ -113,7 +112,7 @@ class IndexMatchesReference(RuleBasedStateMachine):
     @rule(data=st.data(), hidden=maybe)
     def hide_or_restore(self, data: st.DataObject, hidden: bool) -> None:
         row = data.draw(st.sampled_from(sorted(self.model)))
-        self.put(replace(self.model[row], hidden=hidden))
+        self.put(self.model[row]._replace(hidden=hidden))
 
     @rule(row=st.integers(1, 14))
     def remove(self, row: int) -> None:
@@ -161,7 +160,7 @@ def test_renumbering_keeps_every_result(monkeypatch: pytest.MonkeyPatch) -> None
     for step in range(60):
         row = step % 11 + 1
         text = f"{WORDS[step % 13]} {WORDS[step % 7]} once{step}"
-        machine.put(replace(base, row=row, id=f"{row}", turn=step % 4, text=text, hidden=step % 5 == 0))
+        machine.put(base._replace(row=row, id=f"{row}", turn=step % 4, text=text, hidden=step % 5 == 0))
         if step % 6 == 0:
             machine.remove(step % 10 + 1)
         machine.search(QUERIES[step % 7], Filters(tags=("a",), include_hidden=True))

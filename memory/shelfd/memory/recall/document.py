@@ -1,11 +1,14 @@
 """What goes into the index and what comes out of it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """What the index needs to know of a note."""
+class Document(NamedTuple):
+    """What the index needs to know of a note.
+
+    A named tuple because one is made for every note written.
+    """
 
     row: int  #: the note's integer number in its shelf; rises with creation, never reused
     id: str

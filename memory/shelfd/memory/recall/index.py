@@ -162,7 +162,7 @@ class RecallIndex:
         if not document.hidden:
             contents.statistics.add(counts, len(terms))
             contents.authors.add(speaker)
-        contents.links.insert(ordinal, document.nugget, document.session, hidden=document.hidden)
+        contents.links.insert(ordinal, counts.keys(), document.nugget, document.session, hidden=document.hidden)
         self._living[document.row] = ordinal
 
     def _retire(self, row: int) -> None:

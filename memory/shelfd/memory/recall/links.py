@@ -1,6 +1,7 @@
 """Who comes before whom: the notes of a session in order, and what that means for the statistics."""
 
 from bisect import bisect_left, insort
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,8 +50,8 @@ class Links:
         self._by_group: dict[int, _Chain] = {}
         self.groups = 0  #: group numbers given out
 
-    def insert(self, ordinal: int, nugget: str, session: str | None, *, hidden: bool) -> None:
-        """Take *ordinal* into its session. Its own length, row and turn are in the columns."""
+    def insert(self, ordinal: int, terms: Collection[int], nugget: str, session: str | None, *, hidden: bool) -> None:
+        """Take *ordinal*, which has *terms*, into its session. Its length, row and turn are in the columns."""
         columns = self._columns
         columns.previous[ordinal] = columns.following[ordinal] = -1
         columns.span[ordinal] = columns.length[ordinal]
@@ -69,8 +70,9 @@ class Links:
             self._point(ordinal, previous)
             return
         insort(chain.visible, entry)
-        self._follow(ordinal, previous)
-        self._follow(following, ordinal)
+        self._follow(ordinal, previous, terms)
+        if following >= 0:
+            self._follow(following, ordinal)
         for between in gap:
             self._point(between, ordinal)
 
@@ -123,15 +125,14 @@ class Links:
         before = columns.length[previous] if previous >= 0 else 0
         columns.span[ordinal] = columns.length[ordinal] + before
 
-    def _follow(self, ordinal: int, previous: int) -> None:
-        """Set the previous note of a visible *ordinal* (if any), both ways, and the statistics."""
-        if ordinal < 0:
-            return
+    def _follow(self, ordinal: int, previous: int, own: Collection[int] | None = None) -> None:
+        """Set the previous note of a visible *ordinal*, whose terms are *own*, both ways, and the statistics."""
         columns = self._columns
         former = int(columns.previous[ordinal])
         if former == previous:
             return
-        own = set(self._postings.terms_of(ordinal))
+        if own is None:
+            own = set(self._postings.terms_of(ordinal))
         for neighbour, by in ((former, -1), (previous, 1)):
             if neighbour >= 0:
                 terms = [term for term in self._postings.terms_of(neighbour) if term not in own]

@@ -4,9 +4,19 @@ from typing import Any, cast
 
 from shelfd.memory import cursor
 from shelfd.memory.call import Call
-from shelfd.memory.composing import DAY_MICROS, checked_size, ensure_nugget, get_note
+from shelfd.memory.composing import (
+    DAY_MICROS,
+    check_validity,
+    checked_size,
+    ensure_nugget,
+    get_note,
+    own_tags,
+    too_many,
+    unique_names,
+    with_summary,
+)
 from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, RevisionConflict
-from shelfd.memory.history import KEPT_BY_REVERT, at_rev, versions
+from shelfd.memory.history import KEPT_BY_REVERT, at_rev, versions, with_log
 from shelfd.memory.inference import clamp, default_confidence
 from shelfd.memory.note import Note, fold_key
 from shelfd.memory.ports import NoteFilter
@@ -27,6 +37,7 @@ from shelfd.protocol.methods.notes import (
     NoteListParams,
     NoteMetadata,
     NoteRevertParams,
+    is_scope_prefix,
 )
 
 DEFAULT_NUGGET = "memory"
@@ -108,10 +119,12 @@ def _edited(old: Note, params: NoteEditParams, now: int, limits: Limits) -> Note
         if old.kind == "fact":
             if not params.title:
                 raise InvalidParams("title: a fact's title is its key and cannot be empty", field="title")
+            if is_scope_prefix(params.title):
+                raise InvalidParams("title: is a scope prefix without a name behind it", field="title")
             changes["key"] = fold_key(params.title)
         changes["title"] = params.title
     if params.aliases is not None:
-        extra["aliases"] = params.aliases
+        extra["aliases"] = unique_names(params.aliases)
     if params.pinned is not None:
         changes["pinned"] = params.pinned
     if params.hidden is not None and params.hidden != old.hidden:
@@ -119,6 +132,8 @@ def _edited(old: Note, params: NoteEditParams, now: int, limits: Limits) -> Note
     if params.metadata is not None:
         _edit_metadata(old, params.metadata, changes, extra)
     new = old._replace(**changes, extra={name: value for name, value in extra.items() if value not in (None, [], {})})
+    if params.metadata is not None:
+        check_validity(new)
     return new._replace(tags=_edited_tags(new, params, limits))
 
 
@@ -128,6 +143,8 @@ def _edit_text(
     fields = {**extra.get("fields", {}), **params.set_fields}
     for name in params.clear_fields:
         fields.pop(name, None)
+    if fields.get("summary") is None:
+        fields.pop("summary", None)
     content = old.content
     if params.content is not None:
         content = tidy_content(params.content)
@@ -135,13 +152,11 @@ def _edit_text(
     elif isinstance(params.set_fields.get("summary"), str):
         content = tidy_content(params.set_fields["summary"])
         extra.pop("rendered", None)
-    elif extra.get("rendered"):
+    elif extra.get("rendered") and (params.set_fields or params.clear_fields):
         content = checked_size(render_fields(fields), limits)
     if not content.strip():
         raise InvalidParams("content: is empty or blank", field="content")
-    if "summary" in fields:
-        fields["summary"] = content
-    extra["fields"] = fields
+    extra["fields"] = with_summary(fields, content, limits)
     changes["content"] = content
 
 
@@ -164,12 +179,35 @@ def _edit_metadata(old: Note, given: NoteMetadata, changes: dict[str, Any], extr
 def _edited_tags(new: Note, params: NoteEditParams, limits: Limits) -> tuple[str, ...]:
     wanted = new.tags if params.tags is None else tuple(params.tags)
     removed = set(params.remove_tags)
-    tags = tuple(dict.fromkeys(tag for tag in (*wanted, *params.add_tags) if tag not in removed))
-    own = tuple(tag for tag in tags if tag not in new.system_tags)
-    if len(own) > limits.tags_count:
-        limit = limits.tags_count
-        raise InvalidParams(f"tags: a note has at most {limit} own tags", field="tags", limit=limit)
+    own = tuple(tag for tag in own_tags((*wanted, *params.add_tags)) if tag not in removed and tag != new.nugget)
+    if len(own) > max(limits.tags_count, len(new.tags)):
+        raise too_many("tags", "own tags", limits.tags_count)
     return own
+
+
+def _wanted(params: NoteListParams) -> NoteFilter | None:
+    """The filter *params* ask for, system tags as the fields they follow; None if nothing can pass it."""
+    fields = {"nugget": params.nugget, "scope": params.scope, "type": params.type}
+    own: list[str] = []
+    for tag in params.tags:
+        name, _, value = tag.partition(":") if tag.startswith(("scope:", "type:")) else ("", "", "")
+        if not name:
+            if tag != params.nugget:
+                own.append(tag)
+        elif fields[name] not in (None, value):
+            return None
+        else:
+            fields[name] = value
+    return NoteFilter(
+        **fields,
+        kind=params.kind,
+        include_hidden=params.include_hidden,
+        include_superseded=params.include_superseded,
+        subject=params.subject,
+        stability=params.stability,
+        tags=tuple(own),
+        needs_review=params.needs_review,
+    )
 
 
 @read("note.list")
@@ -177,40 +215,33 @@ def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[str, A
     """Return a page of notes in the order asked for."""
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    wanted = NoteFilter(
-        nugget=params.nugget,
-        kind=params.kind,
-        include_hidden=params.include_hidden,
-        include_superseded=params.include_superseded,
-        subject=params.subject,
-        scope=params.scope,
-        type=params.type,
-        stability=params.stability,
-        tags=tuple(params.tags),
-        needs_review=params.needs_review,
-    )
+    wanted = _wanted(params)
+    if wanted is None:
+        return {"notes": [], "total": 0}
+    # Notes are numbered in the order they came, which is the order of creation.
+    order = "row" if params.order == "created_at" else params.order
     position = cursor.decode_numbers(params.cursor, 2)
     after = None if position is None else (position[0], position[1])
-    notes = shelf.view.list_notes(
-        wanted, order=params.order, descending=params.desc, after=after, limit=params.limit + 1
-    )
+    notes = shelf.view.list_notes(wanted, order=order, descending=params.desc, after=after, limit=params.limit + 1)
     page = notes[: params.limit]
     renderer = NoteRenderer(
         shelf.view, shelf.usage.of(page), shelf.view.links_from([note.id for note in page]), full=False
     )
     result: dict[str, Any] = {"notes": [renderer(note) for note in page], "total": shelf.view.count_notes(wanted)}
     if len(notes) > params.limit:
-        result["next_cursor"] = cursor.encode(getattr(page[-1], params.order), page[-1].row)
+        result["next_cursor"] = cursor.encode(getattr(page[-1], order), page[-1].row)
     return result
 
 
 @read("note.history")
 def history(shelf: Shelf, params: NoteHistoryParams, _call: Call) -> dict[str, Any]:
     """Return the versions of a note, oldest first."""
-    note = _existing(shelf, params.id)
     position = cursor.decode_numbers(params.cursor, 1)
     since = position[0] if position else 0
-    found = versions(note, shelf.view.note_log(note.row))
+    logged = with_log(shelf.view, params.id)
+    if logged is None:
+        raise NoteNotFound(params.id)
+    found = versions(*logged)
     page = [item for item in found if item[1].seq > since][: params.limit + 1]
     result: dict[str, Any] = {
         "versions": [
@@ -242,5 +273,7 @@ def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
     kind = "note.updated"
     if new.hidden != note.hidden:
         kind = "note.hidden" if new.hidden else "note.restored"
+        if not new.hidden:
+            ensure_nugget(tx, new.nugget)
     stored = tx.change_note(note, new, kind=kind)
     return {"id": stored.id, "changed": stored is not note}

@@ -45,7 +45,9 @@ def _nugget(tx: Transaction, name: str) -> Nugget:
 
 
 def _show(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
-    return _status(shelf, existing_nugget(shelf, changed.outcome["name"]))
+    # It may have been renamed or removed since, even before this answer was made.
+    nugget = shelf.view.nugget(changed.outcome["name"]) or Nugget(*changed.outcome["nugget"])
+    return _status(shelf, nugget)
 
 
 def _status(shelf: Shelf, nugget: Nugget) -> dict[str, Any]:
@@ -57,18 +59,21 @@ def create(tx: Transaction, params: NuggetCreateParams, _call: Call) -> Outcome:
     """Make a nugget."""
     if tx.rows.nugget(params.name) is not None:
         raise DuplicateNugget(params.name)
-    tx.create_nugget(
-        Nugget(
-            params.name,
-            dimension=params.dimension,
-            banks=params.banks,
-            ensembles=params.ensembles,
-            max_facts=params.max_facts,
-            ttl_days=params.ttl_days,
-            created_at=tx.now,
-        )
+    nugget = Nugget(
+        params.name,
+        dimension=params.dimension,
+        banks=params.banks,
+        ensembles=params.ensembles,
+        max_facts=params.max_facts,
+        ttl_days=params.ttl_days,
+        created_at=tx.now,
     )
-    return {"name": params.name}
+    tx.create_nugget(nugget)
+    return _outcome(nugget)
+
+
+def _outcome(nugget: Nugget) -> Outcome:
+    return {"name": nugget.name, "nugget": list(nugget)}
 
 
 @read("nugget.list")
@@ -135,9 +140,9 @@ def clear(tx: Transaction, params: NuggetParams, _call: Call) -> Outcome:
 @change("nugget.rename", render=_show)
 def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
     """Give a nugget another name; ids of its notes stay."""
-    _nugget(tx, params.name)
+    nugget = _nugget(tx, params.name)
     if params.new_name == params.name:
-        return {"name": params.name}
+        return _outcome(nugget)
     if tx.rows.nugget(params.new_name) is not None:
         raise DuplicateNugget(params.new_name)
     tx.rows.rename_nugget(params.name, params.new_name)
@@ -147,7 +152,7 @@ def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
     while notes := tx.rows.list_notes(everything, order="row", descending=False, after=after, limit=_PAGE):
         tx.touched.update((note.id, note) for note in notes)  # recall files them under the new name
         after = (notes[-1].row, notes[-1].row)
-    return {"name": params.new_name}
+    return _outcome(nugget._replace(name=params.new_name))
 
 
 @change("nugget.remove")

@@ -149,7 +149,8 @@ def _search(shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | 
         found = _with_linked(shelf, found, filters, params.k)
     found = found[: params.k]
     if params.min_score is not None:
-        found = [item for item in found if item.score >= params.min_score]
+        # Rounded as it is told: a score that a caller has seen is one to ask for.
+        found = [item for item in found if round(item.score, 6) >= params.min_score]
     return found
 
 
@@ -242,9 +243,7 @@ def _entries(shelf: Shelf, found: Sequence[Found], content_chars: int, budget: i
         content = note.content if content_chars == 0 else cut(note.content, content_chars)
         day = from_micros(note.when)[:10]
         lines = [f"### [{len(entries) + 1}] {note.id} (confidence: {note.confidence:.2f}, {day})"]
-        if (context := first_sentence(note.content)) != content:
-            lines.append(f"Context: {context}")
-        lines.append(f"Content: {content}")
+        lines += [f"Context: {first_sentence(note.content)}", f"Content: {content}"]
         if related := [link.target for link in links.get(note.id, ())]:
             lines.append(f"Related: {', '.join(dict.fromkeys(related))}")
         entry = "\n".join(lines)

@@ -37,12 +37,12 @@ def change(
     def register(apply: Callable[[Transaction, P, Call], Outcome]) -> Callable[[Transaction, P, Call], Outcome]:
         async def run(service: "Service", call: Call) -> dict[str, Any]:
             shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
-            shelf.in_use += 1
+            shelf.enter()
             try:
                 changed = await shelf.change(call, apply)
                 result = render(shelf, changed, call)
             finally:
-                shelf.in_use -= 1
+                shelf.leave()
             if changed.replayed:
                 result["replayed"] = True
             return result
@@ -61,12 +61,12 @@ def read(
     def register(get: Callable[[Shelf, P, Call], dict[str, Any]]) -> Callable[[Shelf, P, Call], dict[str, Any]]:
         async def run(service: "Service", call: Call) -> dict[str, Any]:
             shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
-            shelf.in_use += 1
+            shelf.enter()
             try:
                 await shelf.reach(getattr(call.params, "min_seq", None))
                 return get(shelf, call.params, call)  # type: ignore[arg-type]
             finally:
-                shelf.in_use -= 1
+                shelf.leave()
 
         USE_CASES[name] = run
         return get

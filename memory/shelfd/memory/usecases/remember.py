@@ -68,13 +68,13 @@ async def remember_many(service: "Service", call: Call) -> dict[str, Any]:
     """Store all good items in one transaction, or none if *atomic* and one is bad."""
     params = cast("RememberManyParams", call.params)
     shelf = await service.shelf(params.shelf)
-    shelf.in_use += 1
+    shelf.enter()
     try:
         changed = await shelf.change(call, _store_many)
     except AtomicRefusal as refusal:
         return {"ids": [None] * len(params.notes), "rejected": refusal.rejected, "last_seq": shelf.seq}
     finally:
-        shelf.in_use -= 1
+        shelf.leave()
     result = {"ids": changed.outcome["ids"], "rejected": changed.outcome["rejected"], "last_seq": changed.last_seq}
     if changed.replayed:
         return result | {"replayed": True}

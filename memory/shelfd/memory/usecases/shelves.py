@@ -1,5 +1,6 @@
 """Use cases on whole shelves: create, list, drop, check, log, stats, events."""
 
+import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory import cursor
@@ -29,13 +30,12 @@ async def create(service: "Service", call: Call) -> dict[str, Any]:
 async def list_shelves(service: "Service", call: Call) -> dict[str, Any]:
     """Return the shelves the caller may read."""
     shelves = service.shelves
-    return {
-        "shelves": [
-            {"shelf": name, "owner": shelves.owner(name) or "", "state": shelves.state(name)}
-            for name in shelves.names()
-            if service.access.may(call.principal, name, "read")
-        ]
-    }
+    found = []
+    for name in shelves.names():
+        if service.access.may(call.principal, name, "read"):
+            found.append({"shelf": name, "owner": shelves.owner(name) or "", "state": shelves.state(name)})
+        await asyncio.sleep(0)  # an owner that is not known yet is read from the shelf's file
+    return {"shelves": found}
 
 
 @whole("shelf.drop")
@@ -53,17 +53,18 @@ async def drop(service: "Service", call: Call) -> dict[str, Any]:
 async def check(service: "Service", call: Call) -> dict[str, Any]:
     """Check a shelf in full: its file, its cross references, and that recall knows every note."""
     shelf = await service.shelf(cast("Any", call.params).shelf)
-    shelf.in_use += 1
+    shelf.enter()
     try:
         problems = await shelf.store.check(full=True)
         await shelf.reach(None)
         notes = shelf.view.counts().notes
-        state = shelf.index_state()["state"]
-        if state == "ready" and len(shelf.index) != notes:
+        # A change that became durable a moment ago is counted and on its way to recall.
+        is_followed = shelf.view.last_seq == shelf.seq and shelf.index_state()["state"] == "ready"
+        if is_followed and len(shelf.index) != notes:
             problems.append(f"recall knows {len(shelf.index)} of {notes} notes; restart the daemon to index them anew")
         return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.last_seq}
     finally:
-        shelf.in_use -= 1
+        shelf.leave()
 
 
 @read("shelf.log")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from shelfd.protocol.base import ChangeParams, Instant, NoteId, PageParams, Result, Word, between_params
+from shelfd.protocol.base import ChangeParams, Instant, NoteId, PageParams, Result, Word, between_params, check_validity
 from shelfd.protocol.registry import define
 
 Direction = Literal["bidirectional", "outgoing", "incoming"]
@@ -25,6 +25,7 @@ class LinkUpsertParams(ChangeParams):
     def _two_notes(self) -> "LinkUpsertParams":
         if self.source == self.target:
             raise between_params("target", "source and target are the same note")
+        check_validity(self.valid_from, self.valid_to)
         return self
 
 

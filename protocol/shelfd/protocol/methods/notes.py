@@ -32,6 +32,7 @@ from shelfd.protocol.base import (
     Wire,
     Word,
     between_params,
+    check_validity,
     max_count,
 )
 from shelfd.protocol.errors import ErrorObject
@@ -39,6 +40,11 @@ from shelfd.protocol.note import NoteView
 from shelfd.protocol.registry import define
 
 _SCOPE_PREFIXES = frozenset({"self:", "user:", "shared:", "project:", "session:"})
+
+
+def is_scope_prefix(key: str) -> bool:
+    """Return whether *key* is a scope prefix and nothing else, which names no fact."""
+    return key.casefold() in _SCOPE_PREFIXES
 
 
 class LinkInput(Wire):
@@ -50,6 +56,20 @@ class LinkInput(Wire):
     valid_from: Instant | None = None
     valid_to: Instant | None = None
 
+    @model_validator(mode="after")
+    def _consistent(self) -> "LinkInput":
+        check_validity(self.valid_from, self.valid_to)
+        return self
+
+
+def _check_summary(content: str | None, fields: dict[str, Any], name: str) -> None:
+    """Raise unless a summary among *fields* is text and, where *content* is given too, says the same."""
+    summary = fields.get("summary")
+    if summary is not None and not isinstance(summary, str):
+        raise between_params(f"{name}.summary", f"{name}.summary is not text")
+    if content is not None and summary is not None and summary.strip() != content.strip():
+        raise between_params(f"{name}.summary", f"content and {name}.summary are one thing and differ")
+
 
 class NoteInput(Wire):
     """What a caller can say of a new note; what is left out is inferred."""
@@ -57,10 +77,10 @@ class NoteInput(Wire):
     content: Content | None = Field(default=None, description="Required unless `fields` are given.")
     nugget: NuggetName = "memory"
     title: Title | None = None
-    aliases: Aliases = []
-    tags: Tags = []
-    links: Annotated[list[LinkInput], max_count("links_count")] = []
-    fields: Fields = {}
+    aliases: Aliases = Field(default_factory=list)
+    tags: Tags = Field(default_factory=list)
+    links: Annotated[list[LinkInput], max_count("links_count")] = Field(default_factory=list)
+    fields: Fields = Field(default_factory=dict)
     type: Word | None = None
     subject: Word | None = None
     scope: Scope | None = None
@@ -85,13 +105,8 @@ class NoteInput(Wire):
     def _consistent(self) -> "NoteInput":
         if self.content is None and not self.fields:
             raise between_params("content", "content is required, or fields to render it from")
-        summary = self.fields.get("summary")
-        if summary is not None and not isinstance(summary, str):
-            raise between_params("fields.summary", "fields.summary is not text")
-        if self.content is not None and summary is not None and summary.strip() != self.content.strip():
-            raise between_params("fields.summary", "content and fields.summary are one thing and differ")
-        if self.valid_from is not None and self.valid_to is not None and self.valid_to < self.valid_from:
-            raise between_params("valid_to", "valid_to lies before valid_from")
+        _check_summary(self.content, self.fields, "fields")
+        check_validity(self.valid_from, self.valid_to)
         return self
 
 
@@ -105,7 +120,7 @@ class KeyedInput(NoteInput):
     def _key_is_whole(self) -> "KeyedInput":
         if self.key is None:
             return self
-        if self.key.casefold() in _SCOPE_PREFIXES:
+        if is_scope_prefix(self.key):
             raise between_params("key", "key is a scope prefix without a name behind it")
         if self.title is not None and self.title != self.key:
             raise between_params("title", "key and title differ; a fact's title is its key")
@@ -212,10 +227,10 @@ class NoteEditParams(ChangeParams):
     content: Content | None = None
     title: Title | None = Field(default=None, description="Of a fact: renames its key.")
     tags: Tags | None = Field(default=None, description="Replaces the own tags.")
-    add_tags: Tags = []
-    remove_tags: Tags = []
-    set_fields: Fields = {}
-    clear_fields: Annotated[list[str], Field(max_length=256)] = []
+    add_tags: Tags = Field(default_factory=list)
+    remove_tags: Tags = Field(default_factory=list)
+    set_fields: Fields = Field(default_factory=dict)
+    clear_fields: Annotated[list[str], Field(max_length=256)] = Field(default_factory=list)
     aliases: Aliases | None = None
     hidden: bool | None = None
     pinned: bool | None = None
@@ -223,9 +238,10 @@ class NoteEditParams(ChangeParams):
     if_rev: Count | None = Field(default=None, description="Refuse unless the note still has this rev.")
 
     @model_validator(mode="after")
-    def _one_way_to_tags(self) -> "NoteEditParams":
+    def _consistent(self) -> "NoteEditParams":
         if self.tags is not None and (self.add_tags or self.remove_tags):
             raise between_params("tags", "give either tags, or add_tags and remove_tags")
+        _check_summary(self.content, self.set_fields, "set_fields")
         return self
 
 
@@ -260,7 +276,7 @@ class NoteListParams(PageParams):
     scope: Scope | None = None
     type: Word | None = None
     stability: Stability | None = None
-    tags: Tags = []
+    tags: Tags = Field(default_factory=list)
     needs_review: bool | None = None
     quarantined: Annotated[bool | None, OnlyFalse] = None
     order: Literal["updated_at", "created_at"] = "updated_at"

@@ -35,7 +35,7 @@ class RecallParams(ReadParams):
     type: Word | None = None
     subject: Word | None = None
     author: Word | None = None
-    tags: Tags = Field(default=[], description="Notes that have all of them.")
+    tags: Tags = Field(default_factory=list, description="Notes that have all of them.")
     k: Annotated[int, Field(ge=1, le=RECALL_LIMIT)] = 10
     include_links: bool = Field(default=True, description="Notes linked from results compete for a place.")
     exclude_superseded: bool = True

@@ -12,7 +12,6 @@ from shelfd.storage.inmemory.tables import Tables
 _EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
 _ORDERS: Final[dict[str, Callable[[Note], int]]] = {
     "updated_at": lambda note: note.updated_at,
-    "created_at": lambda note: note.created_at,
     "row": lambda note: note.row,
 }
 

@@ -10,7 +10,7 @@ _EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
 _HAS_TAG: Final = "EXISTS (SELECT 1 FROM json_each(note.tags) WHERE json_each.value = ?)"
 
 #: Columns a listing may be ordered by.
-ORDERS: Final = frozenset({"updated_at", "created_at", "row"})
+ORDERS: Final = frozenset({"updated_at", "row"})
 
 
 def where(wanted: NoteFilter) -> tuple[str, list[Any]]:

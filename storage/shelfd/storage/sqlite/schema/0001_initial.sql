@@ -55,7 +55,6 @@ CREATE TABLE note (
 CREATE UNIQUE INDEX note_fact ON note (key, nugget) WHERE key IS NOT NULL;
 CREATE INDEX note_nugget ON note (nugget, updated_at);
 CREATE INDEX note_updated ON note (updated_at);
-CREATE INDEX note_created ON note (created_at);
 CREATE INDEX note_superseded ON note (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX note_hidden ON note (nugget) WHERE archived_at IS NOT NULL;
 CREATE INDEX note_visible_fact ON note (nugget) WHERE key IS NOT NULL AND archived_at IS NULL;

@@ -1,0 +1,112 @@
+"""get_context: recalled notes as text for a prompt."""
+
+from typing import Any
+
+import pytest
+
+from fakes import Api, memory
+from shelfd.protocol import Limits
+
+
+async def context(api: Api, query: str = "tea", **params: Any) -> dict[str, Any]:
+    return await api.call("get_context", query=query, **params)
+
+
+async def test_the_layout(either: Api) -> None:
+    other = await either.remember("in the cupboard")
+    note = await either.remember(
+        "Green tea. It is kept dry.", occurred_at="2025-03-04T10:00:00Z", confidence=0.8, links=[{"to": other["id"]}]
+    )
+    result = await context(either, k=1)
+
+    assert result["text"] == (
+        "## Relevant Memories (1 notes)\n"
+        "\n"
+        f"### [1] {note['id']} (confidence: 0.80, 2025-03-04)\n"
+        "Context: Green tea.\n"
+        "Content: Green tea. It is kept dry.\n"
+        f"Related: {other['id']}"
+    )
+    assert result["notes"] == [note["id"]]
+    assert result["tokens"] == -(-len(result["text"]) // 4)
+    assert result["truncated"] is False
+
+
+async def test_entries_are_numbered_and_apart(api: Api) -> None:
+    await api.remember("green tea")
+    await api.remember("black tea")
+    text = (await context(api))["text"]
+
+    assert text.startswith("## Relevant Memories (2 notes)\n\n### [1] ")
+    assert "\n\n### [2] " in text
+    assert "Related:" not in text
+
+
+async def test_content_is_cut_at_a_word_and_marked(api: Api) -> None:
+    await api.remember("tea " * 200)
+
+    text = (await context(api))["text"]
+    content = text.split("Content: ")[1]
+    assert len(content) <= 300
+    assert content.endswith("tea...")
+
+
+async def test_content_chars_0_gives_the_whole(api: Api) -> None:
+    note = await api.remember("tea " * 200)
+
+    assert (await context(api, content_chars=0))["text"].endswith(note["content"])
+
+
+@pytest.mark.parametrize("budget", [1, 5, 20, 40, 60, 100, 1000])
+async def test_only_whole_entries_within_the_budget(api: Api, budget: int) -> None:
+    for n in range(8):
+        await api.remember(f"tea {n} " * (5 * n + 1))
+    result = await context(api, token_budget=budget, content_chars=0)
+
+    assert len(result["text"]) <= budget * 4
+    assert result["tokens"] <= budget
+    assert result["truncated"] == (len(result["notes"]) < 8)
+    if result["notes"]:
+        assert result["text"].count("### [") == len(result["notes"])
+        assert result["text"].startswith(f"## Relevant Memories ({len(result['notes'])} notes)\n\n")
+
+
+async def test_nothing_found(either: Api) -> None:
+    result = await context(either, "nothing at all")
+
+    assert result == {"text": "No relevant memories found.", "notes": [], "tokens": 7, "truncated": False}
+
+
+async def test_it_counts_like_a_recall_what_it_gives(api: Api) -> None:
+    note = await api.remember("tea")
+    await context(api, session_id="s")
+    await context(api, session_id="s")
+    await context(api, session_id="s2", record=False)
+
+    seen = await api.note(note["id"])
+    assert [seen["hits"], seen["access_count"]] == [1, 2]
+
+
+async def test_filters(api: Api) -> None:
+    await api.remember("green tea", nugget="a", domain="cti")
+    await api.remember("black tea", nugget="b")
+    gone = await api.remember("white tea", nugget="a")
+    await api.call("note.hide", id=gone["id"])
+
+    assert len((await context(api, nugget="a"))["notes"]) == 1
+    assert len((await context(api, domain="cti"))["notes"]) == 1
+    assert len((await context(api, k=1))["notes"]) == 1
+    assert (await api.refused("get_context", query="tea", nugget="nowhere")).kind == "NuggetNotFound"
+
+
+async def test_notes_of_a_session_are_told_to_that_session_only(api: Api) -> None:
+    await api.remember("secret tea", scope="session", session_id="s")
+
+    assert (await context(api))["notes"] == []
+    assert len((await context(api, session_id="s"))["notes"]) == 1
+
+
+async def test_the_largest_content_fits_when_the_budget_does() -> None:
+    async with memory(limits=Limits()) as api:
+        await api.remember("tea " + "x" * 262_000)
+        assert len((await context(api, content_chars=0, token_budget=70_000))["text"]) > 262_000

@@ -1,0 +1,289 @@
+"""The models of the wire: spellings, limits, errors and the API document."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
+
+from shelfd.protocol import (
+    METHODS,
+    NOT_AVAILABLE,
+    PLANNED,
+    Code,
+    Limits,
+    Params,
+    Wire,
+    document,
+    error_object,
+    from_micros,
+    from_validation,
+    to_micros,
+)
+from shelfd.protocol.base import Instant, NuggetName, Tag, Word
+
+#: A valid value for every param that a method requires.
+REQUIRED: dict[str, Any] = {
+    "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
+    "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
+}  # fmt: skip
+#: A valid value for every param of several words.
+VALUES: dict[str, Any] = {
+    "session_id": "s", "source_ref": "r", "source_type": "report", "occurred_at": "2025-01-01T00:00:00Z",
+    "valid_from": "2025-01-01T00:00:00Z", "valid_to": "2025-01-02T00:00:00Z", "ttl_days": 3, "timeout_ms": 5,
+    "idempotency_key": "k", "min_seq": 4, "add_tags": ["x"], "remove_tags": ["y"], "set_fields": {"a_b": 1},
+    "clear_fields": ["a_b"], "if_rev": 2, "include_hidden": True, "include_superseded": False, "include_expired": True,
+    "include_links": False, "include_vector": False, "exclude_superseded": False, "needs_review": True,
+    "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
+    "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
+}  # fmt: skip
+
+
+def given_params(model: type[Params]) -> dict[str, Any]:
+    """Every param of several words and those without which the rest is refused."""
+    needed = {name for name, info in model.model_fields.items() if info.is_required()} | {"content", "key"}
+    if "id" in model.model_fields and "key" in model.model_fields:
+        needed.discard("key")
+        needed.add("id")
+    return {
+        **{name: REQUIRED[name] for name in model.model_fields if name in needed},
+        **{name: VALUES[name] for name in model.model_fields if "_" in name},
+    }
+
+
+@settings(derandomize=True, max_examples=200)
+@given(st.data())
+def test_any_mix_of_spellings_means_the_same(data: st.DataObject) -> None:
+    method = METHODS[data.draw(st.sampled_from(sorted(METHODS)))]
+    params = given_params(method.params)
+    camel = data.draw(st.sets(st.sampled_from(sorted(params)))) if params else set()
+    mixed = {to_camel(name) if name in camel else name: value for name, value in params.items()}
+
+    assert method.params.model_validate(mixed) == method.params.model_validate(params)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_the_camel_case_of_every_param_is_understood(name: str) -> None:
+    model = METHODS[name].params
+    params = given_params(model)
+
+    understood = model.model_validate({to_camel(param): value for param, value in params.items()})
+
+    assert understood == model.model_validate(params)
+    assert understood.model_fields_set == set(params)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_both_spellings_at_once_are_refused(name: str) -> None:
+    model = METHODS[name].params
+    params = given_params(model)
+    for param in params:
+        if to_camel(param) == param:
+            continue
+        with pytest.raises(ValidationError) as refused:
+            model.model_validate({**params, to_camel(param): params[param]})
+        error = from_validation(refused.value)
+        assert [error["code"], error["data"]["field"]] == [-32602, param]
+
+
+@pytest.mark.parametrize("spelling", ["session-id", "SessionId", "SESSION_ID", "session__id", "session_Id"])
+def test_other_spellings_are_unknown(spelling: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        METHODS["remember"].params.model_validate({"content": "x", spelling: "s"})
+
+    assert from_validation(refused.value)["message"] == f"{spelling}: unknown param"
+
+
+def test_no_two_params_of_a_method_share_a_spelling() -> None:
+    for method in METHODS.values():
+        names = set(method.params.model_fields) | {to_camel(name) for name in method.params.model_fields}
+        assert len(names) == sum(1 + (to_camel(name) != name) for name in method.params.model_fields)
+
+
+def test_the_names_inside_fields_are_the_caller_s_own() -> None:
+    params = METHODS["remember"].params.model_validate({"fields": {"camelCase": 1, "snake_case": {"deepName": 2}}})
+
+    assert params.model_dump()["fields"] == {"camelCase": 1, "snake_case": {"deepName": 2}}
+
+
+# ------------------------------------------------------------------ the document
+
+
+def test_the_document_is_json_and_has_every_method() -> None:
+    read = json.loads(json.dumps(document("1.2.3"), allow_nan=False))
+
+    assert [method["name"] for method in read["methods"]] == list(METHODS)
+    assert read["openrpc"].startswith("1.3")
+    assert read["info"]["version"] == "1.2.3"
+
+
+def test_every_reference_of_the_document_leads_somewhere() -> None:
+    read = document("1")
+    schemas = read["components"]["schemas"]
+    found: list[str] = []
+
+    def walk(value: object) -> None:
+        if isinstance(value, dict):
+            if isinstance(value.get("$ref"), str):
+                found.append(value["$ref"])
+            for member in value.values():
+                walk(member)
+        elif isinstance(value, list):
+            for member in value:
+                walk(member)
+
+    walk(read)
+    assert found
+    assert all(ref.removeprefix("#/components/schemas/") in schemas for ref in found)
+
+
+def test_the_document_says_which_params_are_required() -> None:
+    methods = {method["name"]: method for method in document("1")["methods"]}
+    required = {param["name"] for param in methods["recall"]["params"] if param["required"]}
+
+    assert required == {"query"}
+
+
+def test_planned_methods_are_not_there_yet() -> None:
+    assert PLANNED.isdisjoint(METHODS)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_changes_take_an_idempotency_key_and_reads_take_min_seq(name: str) -> None:
+    method = METHODS[name]
+    fields = method.params.model_fields
+
+    assert "timeout_ms" in fields
+    if name.split(".", maxsplit=1)[0] not in ("system", "rpc", "events") and name not in (
+        "shelf.create", "shelf.drop", "shelf.list", "shelf.check",
+    ):  # fmt: skip
+        assert ("idempotency_key" in fields) == method.is_change
+        assert ("min_seq" in fields) == (not method.is_change)
+        assert "shelf" in fields
+
+
+# ------------------------------------------------------------------ errors and limits
+
+
+class Sample(Wire):
+    """A model with one of each."""
+
+    word: Word = "w"
+    tag: Tag = "t"
+    at: Instant = 0
+    nugget: NuggetName = "n"
+
+
+def refusal(model: type[BaseModel], **params: Any) -> dict[str, Any]:
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate(params)
+    return from_validation(refused.value)
+
+
+def test_an_error_leaves_out_what_it_does_not_know() -> None:
+    error = error_object(Code.NOT_FOUND, "gone", kind="NotFound", field=None, id="x")
+
+    assert error == {"code": -32001, "message": "gone", "data": {"type": "NotFound", "retryable": False, "id": "x"}}
+
+
+def test_the_most_telling_of_several_complaints_is_told() -> None:
+    error = refusal(METHODS["recall"].params, query="x", k=0, mode="fhrr")
+
+    assert error["data"]["reason"] == NOT_AVAILABLE
+
+
+def test_a_prefix_goes_before_the_path() -> None:
+    with pytest.raises(ValidationError) as refused:
+        Sample.model_validate({"word": " "})
+
+    assert from_validation(refused.value, prefix=("notes", 3))["data"]["field"] == "notes.3.word"
+
+
+def test_a_long_unknown_name_is_cut() -> None:
+    assert len(refusal(Sample, **{"x" * 5000: 1})["data"]["field"]) == 128
+
+
+@pytest.mark.parametrize("name", sorted(Limits.model_fields))
+def test_limits_may_be_lowered_and_never_raised(name: str) -> None:
+    value = getattr(Limits(), name)
+
+    assert getattr(Limits(**{name: 1}), name) == 1
+    for wrong in (0, value + 1):
+        with pytest.raises(ValidationError):
+            Limits(**{name: wrong})
+
+
+@pytest.mark.parametrize(
+    ("model", "params", "limit"),
+    [
+        ("remember", {"content": "é" * 6}, 10),
+        ("recall", {"query": "x" * 11}, 10),
+        ("remember", {"content": "x", "key": "x" * 11}, 10),
+        ("remember", {"content": "x", "fields": {"a": "x" * 11}}, 10),
+    ],
+)
+def test_lowered_limits_hold(model: str, params: dict[str, Any], limit: int) -> None:
+    limits = Limits(content_bytes=10, query_bytes=10, title_bytes=10, fields_bytes=10)
+    with pytest.raises(ValidationError) as refused:
+        METHODS[model].params.model_validate(params, context=limits)
+    error = from_validation(refused.value)
+
+    assert [error["code"], error["data"]["limit"]] == [-32005, limit]
+
+
+# ------------------------------------------------------------------ types
+
+
+@settings(derandomize=True)
+@given(st.integers(-62_135_510_400_000_000, 253_402_214_399_999_999))
+def test_a_time_as_it_is_told_is_understood_again(micros: int) -> None:
+    assert Sample.model_validate({"at": from_micros(micros)}).at == micros
+
+
+@settings(derandomize=True)
+@given(st.datetimes(timezones=st.timezones()))
+def test_a_time_means_the_same_in_every_zone(moment: Any) -> None:
+    micros = to_micros(moment)
+    try:
+        assert Sample.model_validate({"at": moment.isoformat()}).at == micros
+    except ValidationError as error:
+        assert error.errors()[0]["type"] in ("instant_range", "instant")  # noqa: PT017
+
+
+@settings(derandomize=True)
+@given(st.text(max_size=80))
+def test_a_nugget_name_that_is_taken_is_taken_again(name: str) -> None:
+    try:
+        told = Sample.model_validate({"nugget": name}).nugget
+    except ValidationError:
+        return
+    assert Sample.model_validate({"nugget": told}).nugget == told
+    assert not set(told) & set("/+#\n\0 ")
+    assert len(told) <= 64
+
+
+@settings(derandomize=True)
+@given(st.text(max_size=80))
+def test_a_tag_that_is_taken_is_taken_again(tag: str) -> None:
+    try:
+        told = Sample.model_validate({"tag": tag}).tag
+    except ValidationError:
+        return
+    assert Sample.model_validate({"tag": told}).tag == told
+
+
+@settings(derandomize=True)
+@given(st.text(max_size=140))
+def test_a_word_that_is_taken_is_taken_again(word: str) -> None:
+    try:
+        told = Sample.model_validate({"word": word}).word
+    except ValidationError:
+        return
+    assert Sample.model_validate({"word": told}).word == told
+
+
+def test_runs_of_blanks_in_a_word_are_one() -> None:
+    assert Sample.model_validate({"word": " Ada   Lovelace "}).word == "Ada Lovelace"
