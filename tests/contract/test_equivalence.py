@@ -81,9 +81,9 @@ def _change_note(tx: Transaction, step: Step, old: Note) -> None:
         case "supersede":
             tx.change_note(old, old._replace(superseded_by=step.other), kind="note.superseded")
         case "usage":
-            tx.rows.put_usage(old.row, Usage(step.number, step.number + 1, tx.now, step.session))
+            tx.rows.put_usages({old.row: Usage(step.number, step.number + 1, tx.now, step.session)})
         case "hit":
-            tx.rows.add_hit_session(old.row, step.session, limit=step.number)
+            tx.rows.add_hit_sessions([(old.row, step.session)])
 
 
 def _change_rows(tx: Transaction, step: Step) -> object:

@@ -266,23 +266,20 @@ async def test_the_log_is_read_by_place_and_by_note(store: Store) -> None:
 
 async def test_usage_is_replaced_and_outside_the_log(store: Store) -> None:
     await _create(store, make_note("n1"), make_note("n2"))
-    await store.commit(write(lambda rows: rows.put_usage(1, Usage(1, 1, 5, "s"))))
-    await store.commit(write(lambda rows: rows.put_usage(1, Usage(2, 7, 9, "t"))))
+    await store.commit(write(lambda rows: rows.put_usages({1: Usage(1, 1, 5, "s")})))
+    await store.commit(write(lambda rows: rows.put_usages({1: Usage(2, 7, 9, "t")})))
 
     assert store.view.usage([2, 1]) == {1: Usage(2, 7, 9, "t")}
     assert store.view.usage([]) == {}
     assert store.view.last_seq == 2
 
 
-async def test_hit_sessions_are_kept_up_to_a_limit(store: Store) -> None:
-    def hits(rows: Writer) -> None:
-        for session in ("a", "b", "a", "c", "d"):
-            rows.add_hit_session(1, session, limit=3)
-
+async def test_a_hit_session_is_kept_once_for_each_note(store: Store) -> None:
     await _create(store, make_note("n1"))
-    await store.commit(write(hits))
+    await store.commit(write(lambda rows: rows.add_hit_sessions([(1, "a"), (1, "b")])))
+    await store.commit(write(lambda rows: rows.add_hit_sessions([(1, "a"), (2, "b")])))
 
-    assert [bool(store.view.was_hit([1, 2], session)) for session in "abcd"] == [True, True, True, False]
+    assert [store.view.was_hit([1, 2], session) for session in "abc"] == [{1}, {1, 2}, set()]
 
 
 async def test_outcomes_are_kept_by_principal_method_and_key(store: Store) -> None:
@@ -308,8 +305,8 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
         rows.put_nugget(make_nugget("memory"))
         rows.put_link(make_link("n1", "n1"))
         rows.claim_turn("memory", "s", 1, 1)
-        rows.put_usage(1, Usage(1))
-        rows.add_hit_session(1, "s", limit=9)
+        rows.put_usages({1: Usage(1)})
+        rows.add_hit_sessions([(1, "s")])
         rows.record("p", "m", "k", Recorded("a", {}, 1))
 
     def spoil(tx: Transaction) -> None:
@@ -321,8 +318,8 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
         tx.put_link(make_link("n1", "n2"), "memory")
         rows.rename_nugget("memory", "spoilt")
         rows.claim_turn("spoilt", "s", 1, 9)
-        rows.put_usage(1, Usage(9))
-        rows.add_hit_session(1, "t", limit=9)
+        rows.put_usages({1: Usage(9)})
+        rows.add_hit_sessions([(1, "t")])
         rows.forget_recorded(99)
         rows.record("p", "m", "k", Recorded("b", {}, 1))
         rows.put_meta("owner", "thief")

@@ -80,8 +80,8 @@ def _fill(rows: Writer) -> None:
     rows.put_link(make_link("n1", "n2", reason="because", valid_from=5))
     rows.claim_turn("memory", "sess-1", 4, 3)
     rows.record("uid:1", "remember", "k1", Recorded("{}", {"ids": ["n1"], "status": "created"}, NEW_YEAR))
-    rows.put_usage(1, Usage(2, 3, NEW_YEAR, "sess-1"))
-    rows.add_hit_session(1, "sess-1", limit=10)
+    rows.put_usages({1: Usage(2, 3, NEW_YEAR, "sess-1")})
+    rows.add_hit_sessions([(1, "sess-1")])
     rows.put_meta("colour", "blue")
 
 

@@ -54,7 +54,7 @@ def _seqs(outcomes: list[Outcome]) -> list[int | type[BaseException]]:
     return [outcome.last_seq if isinstance(outcome, Applied) else type(outcome) for outcome in outcomes]
 
 
-@pytest.mark.parametrize("statement", ["BEGIN", "UPDATE counter", "COMMIT", "SAVEPOINT", "RELEASE"])
+@pytest.mark.parametrize("statement", ["BEGIN", "COMMIT", "SAVEPOINT", "RELEASE"])
 def test_a_group_that_cannot_be_made_durable_fails_whole_and_the_next_goes_on(
     connection: FailingConnection, statement: str
 ) -> None:
@@ -72,7 +72,7 @@ def test_a_group_that_cannot_be_made_durable_fails_whole_and_the_next_goes_on(
     following = group.apply([create("n1"), create("n2")])
     assert _seqs(following) == [2, 3]
     assert [outcome.value.row for outcome in following if isinstance(outcome, Applied)] == [2, 3]
-    assert connection.execute("SELECT * FROM counter").fetchone()[1:3] == (3, 3)
+    assert GroupWriter(connection, FakeClock()).apply([create("n3")])[0].last_seq == 4  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -203,11 +203,11 @@ class Writer(View, Protocol):
     def forget_recorded(self, before: int) -> int:
         """Drop outcomes stored before that time; return how many."""
 
-    def put_usage(self, row: int, usage: Usage) -> None:
-        """Replace a note's usage."""
+    def put_usages(self, usages: Mapping[int, Usage]) -> None:
+        """Replace the usage of notes, by row."""
 
-    def add_hit_session(self, row: int, session_id: str, *, limit: int) -> None:
-        """Remember that the note was returned in this session, unless *limit* sessions are kept already."""
+    def add_hit_sessions(self, sessions: Sequence[tuple[int, str]]) -> None:
+        """Remember that notes (by row) were returned in sessions; what is known already is no error."""
 
     def put_meta(self, name: str, value: str) -> None:
         """Set an entry of the shelf's own properties."""

@@ -15,6 +15,7 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import DeadlineExceeded, IdempotencyMismatch, ShelfError, ShuttingDown
 from shelfd.memory.events import EventContent, render_event
 from shelfd.memory.history import states_after
+from shelfd.memory.hot import HotNotes
 from shelfd.memory.indexing import document_of
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
@@ -29,6 +30,8 @@ log = structlog.get_logger("shelfd.memory")
 _SLICE = 128
 #: Notes that may wait to be indexed, and are indexed at once when a read needs them: about 10 ms.
 _AT_ONCE = 256
+#: Replies leave first; the next change's wait for the disk is a better time to index. A read does not wait for it.
+_INDEX_DELAY = timedelta(milliseconds=1)
 _USAGE_DELAY = timedelta(milliseconds=700)
 _MIN_SEQ_WAIT_S = 5.0
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
@@ -78,6 +81,7 @@ class Shelf:
         self.clock = clock
         self.settings = settings
         self.usage = UsageBook(store.view)
+        self.hot = HotNotes(store.view)
         self.index = RecallIndex(Analyzer(language=settings.language, timezone=settings.timezone))
         self.seq = store.view.last_seq
         self.in_use = 0
@@ -199,6 +203,8 @@ class Shelf:
 
     def _on_group(self, group: Sequence[Applied[Any]]) -> None:
         for applied in group:
+            if applied.notes:
+                self.hot.renew(applied.notes.values())
             if applied.rows:
                 self._backlog.append((applied.last_seq, tuple(applied.notes.values())))
                 self._backlog_notes += len(applied.notes)
@@ -211,6 +217,7 @@ class Shelf:
 
     async def _index_backlog(self) -> None:
         try:
+            await self.clock.sleep(_INDEX_DELAY)
             while self._backlog:
                 self._index_some(_SLICE)
                 await asyncio.sleep(0)

@@ -35,12 +35,9 @@ class UsageBook:
         return self._of([note.row for note in notes])
 
     def _of(self, rows: Sequence[int]) -> dict[int, Usage]:
-        found = self._view.usage(rows)
-        if self._writing or self._pending:
-            for row in rows:
-                usage = self._pending.get(row) or self._writing.get(row)
-                if usage is not None:
-                    found[row] = usage
+        found = {row: usage for row in rows if (usage := self._pending.get(row) or self._writing.get(row)) is not None}
+        if len(found) < len(rows):
+            found |= self._view.usage([row for row in rows if row not in found])
         return found
 
     def record(self, notes: Sequence[Note], *, session_id: str | None, now: int) -> None:
@@ -72,10 +69,9 @@ class UsageBook:
 
     def write(self, writer: Writer) -> None:
         """Store what was set aside. Runs inside the store's transaction."""
-        for row, usage in self._writing.items():
-            writer.put_usage(row, usage)
-        for row, session_id in sorted(self._writing_sessions):
-            writer.add_hit_session(row, session_id, limit=SESSIONS_KEPT)
+        writer.put_usages(self._writing)
+        kept = [mark for mark in self._writing_sessions if self._writing[mark[0]].hits <= SESSIONS_KEPT]
+        writer.add_hit_sessions(sorted(kept))
 
     def end_write(self, *, stored: bool) -> None:
         """Let go of what was stored, or take it back to try again."""

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from pydantic_core import from_json
+
 
 def _plain(value: object) -> Any:  # noqa: ANN401
     if isinstance(value, MappingProxyType):
@@ -30,7 +32,7 @@ def encode(value: Mapping[str, Any]) -> str:
 
 def decode(text: str) -> dict[str, Any]:
     """Return the mapping that :func:`encode` was given, as JSON knows it."""
-    return cast("dict[str, Any]", json.loads(text))
+    return cast("dict[str, Any]", from_json(text))
 
 
 def encode_strings(values: Iterable[str]) -> str:
@@ -40,7 +42,7 @@ def encode_strings(values: Iterable[str]) -> str:
 
 def decode_strings(text: str) -> tuple[str, ...]:
     """Return the strings that :func:`encode_strings` was given."""
-    return tuple(json.loads(text))
+    return tuple(from_json(text))
 
 
 def encode_integers(values: Iterable[int]) -> str:

@@ -53,6 +53,7 @@ class Found:
     score: float
     via: str | None = None
     signals: dict[str, float] = field(default_factory=dict)
+    links: Sequence[Link] = ()  #: that leave it
 
 
 def intent_of(query: str) -> str:
@@ -136,16 +137,17 @@ def _exact(shelf: Shelf, params: RecallParams, filters: Filters) -> Note | None:
 
 def _search(shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | None) -> list[Found]:
     ranking = shelf.index.search(params.query, filters, params.k, explain=params.explain)
-    notes = shelf.view.notes([hit.id for hit in ranking.hits])
+    notes = shelf.hot.get([hit.id for hit in ranking.hits])
     found = [
         Found(notes[hit.id], hit.score, None, hit.signals)
         for hit in ranking.hits
-        # The index may be a moment behind the rows; what the rows no longer admit is not shown.
-        if hit.id in notes and admits(filters, notes[hit.id])
+        # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
+        if (note := notes.get(hit.id)) is not None and (note.rev == 1 or admits(filters, note))
     ]
     if exact is not None:
         found = [Found(exact, 1.0, None, {"key": 1.0}), *(item for item in found if item.note.id != exact.id)]
-    if params.include_links:
+    _add_links(shelf, found)
+    if params.include_links and any(item.links for item in found):
         found = _with_linked(shelf, found, filters, params.k)
     found = found[: params.k]
     if params.min_score is not None:
@@ -154,31 +156,35 @@ def _search(shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | 
     return found
 
 
+def _add_links(shelf: Shelf, found: Sequence[Found]) -> None:
+    links = shelf.view.links_from([item.note.id for item in found])
+    for item in found:
+        item.links = links.get(item.note.id, ())
+
+
 def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int) -> list[Found]:
     """Let the notes that results link to compete for a place."""
-    links = shelf.view.links_from([item.note.id for item in found])
-    if not any(links.values()):
-        return found
     here = {item.note.id for item in found}
     offers: dict[str, tuple[float, str]] = {}
     for item in found:
-        for link in links.get(item.note.id, ()):
+        for link in item.links:
             if link.target not in here and item.score * _LINK_SHARE > offers.get(link.target, (0.0, ""))[0]:
                 offers[link.target] = (item.score * _LINK_SHARE, item.note.id)
     best = sorted(offers, key=lambda target: (-offers[target][0], target))[: 4 * k]
-    notes = shelf.view.notes(best)
+    notes = shelf.hot.get(best)
     linked = [
         Found(notes[target], offers[target][0], offers[target][1], {"link": offers[target][0]})
         for target in best
         if target in notes and admits(filters, notes[target])
     ]
+    _add_links(shelf, linked)
     return sorted([*found, *linked], key=lambda item: -item.score)
 
 
 def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[dict[str, Any]]:
-    notes = [item.note for item in found]
-    links: dict[str, list[Link]] = shelf.view.links_from([note.id for note in notes])
-    renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=params.full)
+    usage = shelf.usage.of([item.note for item in found])
+    links = {item.note.id: item.links for item in found}
+    renderer = NoteRenderer(shelf.view, usage, links, full=params.full)
     hits = []
     for item in found:
         score = round(item.score, 6)
@@ -211,7 +217,7 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
     filters = _filters(shelf, query)
     found = _search(shelf, query, filters, _exact(shelf, query, filters))
     budget = params.token_budget * _CHARACTERS_PER_TOKEN
-    entries, used = _entries(shelf, found, params.content_chars, budget)
+    entries, used = _entries(found, params.content_chars, budget)
     if params.record:
         shelf.record_use(used, session_id=_session(shelf, params, call))
     shelf.retrievals += 1
@@ -232,9 +238,8 @@ def _nothing(budget: int) -> str:
     return "No relevant memories found."[:budget]
 
 
-def _entries(shelf: Shelf, found: Sequence[Found], content_chars: int, budget: int) -> tuple[list[str], list[Note]]:
+def _entries(found: Sequence[Found], content_chars: int, budget: int) -> tuple[list[str], list[Note]]:
     """Whole entries, best first, as many as fit; a later, shorter one may fit where a longer one did not."""
-    links = shelf.view.links_from([item.note.id for item in found])
     left = budget - len(_heading(len(found)))
     entries: list[str] = []
     used: list[Note] = []
@@ -244,7 +249,7 @@ def _entries(shelf: Shelf, found: Sequence[Found], content_chars: int, budget: i
         day = from_micros(note.when)[:10]
         lines = [f"### [{len(entries) + 1}] {note.id} (confidence: {note.confidence:.2f}, {day})"]
         lines += [f"Context: {first_sentence(note.content)}", f"Content: {content}"]
-        if related := [link.target for link in links.get(note.id, ())]:
+        if related := [link.target for link in item.links]:
             lines.append(f"Related: {', '.join(dict.fromkeys(related))}")
         entry = "\n".join(lines)
         if len(entry) + 2 <= left:

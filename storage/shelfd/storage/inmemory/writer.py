@@ -1,7 +1,7 @@
 """Writes of the twin."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.log import LogRow
@@ -82,13 +82,14 @@ class InMemoryWriter(InMemoryView, Writer):
             self._tables.remove(self._tables.recorded, key)
         return len(old)
 
-    def put_usage(self, row: int, usage: Usage) -> None:
-        self._tables.put(self._tables.usage, row, usage)
+    def put_usages(self, usages: Mapping[int, Usage]) -> None:
+        for row, usage in usages.items():
+            self._tables.put(self._tables.usage, row, usage)
 
-    def add_hit_session(self, row: int, session_id: str, *, limit: int) -> None:
-        sessions = self._tables.hit_sessions.get(row, frozenset())
-        if len(sessions) < limit:
-            self._tables.put(self._tables.hit_sessions, row, sessions | {session_id})
+    def add_hit_sessions(self, sessions: Sequence[tuple[int, str]]) -> None:
+        for row, session_id in sessions:
+            known = self._tables.hit_sessions.get(row, frozenset())
+            self._tables.put(self._tables.hit_sessions, row, known | {session_id})
 
     def put_meta(self, name: str, value: str) -> None:
         self._tables.put(self._tables.meta, name, value)

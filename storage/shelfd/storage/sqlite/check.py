@@ -23,8 +23,8 @@ class _Rule(NamedTuple):
 
 _RULES: Final = (
     _Rule(
-        "the change log does not end at change %s, the last one given out; restore a backup",
-        "SELECT last_seq FROM counter WHERE last_seq <> coalesce((SELECT max(seq) FROM change), last_seq)",
+        "change %s is older than where the change log begins; restore a backup",
+        "SELECT seq FROM change WHERE seq <= (SELECT last_seq FROM floor)",
     ),
     _Rule(
         "the change log has a gap before change %s; restore a backup",
@@ -34,10 +34,6 @@ _RULES: Final = (
         "transaction %s of the change log is incomplete; restore a backup",
         "SELECT tx FROM change GROUP BY tx"
         " HAVING min(seq) <> tx OR count(*) <> max(tx_size) OR min(tx_size) <> max(tx_size)",
-    ),
-    _Rule(
-        "note row %s is beyond the last one given out; restore a backup",
-        "SELECT row FROM note WHERE row > (SELECT last_row FROM counter)",
     ),
     _Rule(
         "fact %s has no key; export and import the shelf",

@@ -30,8 +30,6 @@ class GroupWriter:
             self._connection.execute("BEGIN IMMEDIATE")
             outcomes = [self._apply_one(change) for change in changes]
             self._writer.save_nuggets()
-            if self._writer.counters != saved:
-                self._writer.save_counters()
             self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all hear of it)
             self._writer.forget(saved)

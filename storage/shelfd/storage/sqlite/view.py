@@ -39,11 +39,11 @@ class SqliteView(View):
 
     @property
     def last_seq(self) -> int:
-        return int(self._value("SELECT last_seq FROM counter"))
+        return int(self._value("SELECT coalesce((SELECT max(seq) FROM change), last_seq) FROM floor"))
 
     @property
     def first_seq(self) -> int:
-        return int(self._value("SELECT coalesce((SELECT min(seq) FROM change), last_seq + 1) FROM counter"))
+        return int(self._value("SELECT coalesce((SELECT min(seq) FROM change), last_seq + 1) FROM floor"))
 
     def note(self, note_id: str) -> Note | None:
         columns = self._one(f"{_NOTE} WHERE id = ?", (note_id,))

@@ -2,7 +2,7 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
@@ -33,6 +33,11 @@ _UPDATED_COLUMNS: Final = NOTE_COLUMNS.removeprefix("row, ")
 _UPDATE_NOTE: Final = f"UPDATE note SET ({_UPDATED_COLUMNS}) = ({placeholders(_UPDATED_COLUMNS)}) WHERE row = ?"  # noqa: S608
 _INSERT_LINK: Final = f"INSERT INTO link ({LINK_COLUMNS}) VALUES ({placeholders(LINK_COLUMNS)})"  # noqa: S608
 _PUT_NUGGET: Final = f"INSERT OR REPLACE INTO nugget ({NUGGET_COLUMNS}) VALUES ({placeholders(NUGGET_COLUMNS)})"  # noqa: S608
+_COUNTERS: Final = (
+    "SELECT coalesce((SELECT max(seq) FROM change), last_seq),"
+    " max(last_row, coalesce((SELECT max(row) FROM note), 0)),"
+    " max(last_at, coalesce((SELECT at FROM change ORDER BY seq DESC LIMIT 1), 0)) FROM floor"
+)
 _CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
 _PUT_USAGE: Final = f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) VALUES (?, {placeholders(USAGE_COLUMNS)})"  # noqa: S608
@@ -45,13 +50,12 @@ class SqliteWriter(SqliteView, Writer):
     """A shelf's rows inside a transaction.
 
     Attributes:
-        counters: Numbers given away so far, this transaction's included. The file has them from
-            :meth:`save_counters` on.
+        counters: Numbers given away so far, this transaction's included.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
-        columns = self._one("SELECT last_seq, last_row, last_at FROM counter")
+        columns = self._one(_COUNTERS)
         self.counters = Counters(*columns or ())
         self._nuggets = KeptNuggets()
 
@@ -173,14 +177,11 @@ class SqliteWriter(SqliteView, Writer):
     def forget_recorded(self, before: int) -> int:
         return self._run("DELETE FROM idempotency WHERE at < ?", (before,))
 
-    def put_usage(self, row: int, usage: Usage) -> None:
-        self._run(_PUT_USAGE, (row, *usage))
+    def put_usages(self, usages: Mapping[int, Usage]) -> None:
+        self._run_many(_PUT_USAGE, [(row, *usage) for row, usage in usages.items()])
 
-    def add_hit_session(self, row: int, session_id: str, *, limit: int) -> None:
-        self._run(
-            "INSERT OR IGNORE INTO hit_session SELECT ?, ? WHERE (SELECT count(*) FROM hit_session WHERE note = ?) < ?",
-            (row, session_id, row, limit),
-        )
+    def add_hit_sessions(self, sessions: Sequence[tuple[int, str]]) -> None:
+        self._run_many("INSERT OR IGNORE INTO hit_session VALUES (?, ?)", sessions)
 
     def put_meta(self, name: str, value: str) -> None:
         self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
@@ -195,13 +196,17 @@ class SqliteWriter(SqliteView, Writer):
             self._connection.executemany(_INSERT_LOG, map(log_to_columns, rows))
         self.counters = self.counters._replace(seq=rows[-1].seq, at=rows[-1].at)
 
-    def save_counters(self) -> None:
-        """Write the counters, once a group of changes."""
-        self._connection.execute("UPDATE counter SET last_seq = ?, last_row = ?, last_at = ?", self.counters)
-
     def _run(self, sql: str, params: Columns) -> int:
         try:
             return self._connection.execute(sql, params).rowcount
+        except sqlite3.Error as error:
+            if told := translated(error):
+                raise told from error
+            raise
+
+    def _run_many(self, sql: str, params: Sequence[Columns]) -> None:
+        try:
+            self._connection.executemany(sql, params)
         except sqlite3.Error as error:
             if told := translated(error):
                 raise told from error

@@ -1,15 +1,16 @@
 -- Rows are the truth of now; "change" is how they came about. Times are microseconds since 1970 UTC.
 -- Structured values are JSON text, NULL when empty.
 
--- Numbers given away so far. One row, written once a group of changes. Row numbers of notes are never reused,
--- whatever is deleted, and seq goes on where it was even if the whole log is trimmed.
-CREATE TABLE counter (
+-- Numbers given away to rows that are no longer there. The numbers of the rows that are there follow from them, so
+-- an ordinary change need not write this page. Who trims the log or deletes notes raises these in the same
+-- transaction: row numbers of notes are never reused, and seq goes on where it was.
+CREATE TABLE floor (
     id       INTEGER PRIMARY KEY CHECK (id = 1),
     last_seq INTEGER NOT NULL,
     last_row INTEGER NOT NULL,
     last_at  INTEGER NOT NULL
 );
-INSERT INTO counter VALUES (1, 0, 0, 0);
+INSERT INTO floor VALUES (1, 0, 0, 0);
 
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
