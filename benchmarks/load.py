@@ -22,7 +22,6 @@ def lines_for(connection: int, count: int) -> list[bytes]:
                     "content": f"Writer {connection} noted observation {number}: the harbour crane lifted container "
                     f"{number * 7919 % 9973} at berth {connection} while the tide turned and rain set in from the west",
                     "session_id": f"load-{connection}",
-                    "turn": number + 1,
                     "author": f"writer-{connection}",
                 },
             }

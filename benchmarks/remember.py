@@ -14,25 +14,29 @@ import argparse
 import asyncio
 import json
 import os
-import sqlite3
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import aiosqlite
+import uvloop
 
 from served import fdatasync_overwrites_per_s, median, percentile, served, table, working_directory
-from shelfd.client import connect
 from shelfd.daemon.clock import SystemClock
 from shelfd.memory.call import Call
 from shelfd.memory.composing import keep
 from shelfd.memory.log import Origin
+from shelfd.memory.note import Note, Nugget
 from shelfd.memory.ports import Change, Ticket, Writer
 from shelfd.memory.transaction import Transaction
 from shelfd.protocol import METHODS, Limits
-from shelfd.storage import SqliteStores
+from shelfd.storage import SqliteStores, commit_queue
+from shelfd.storage.counters import number_entries
+from shelfd.storage.sqlite.rows import LOG_COLUMNS, NOTE_COLUMNS, log_to_columns, note_to_columns, placeholders
 
 WRITERS = 64
 CONTENT = "The harbour crane lifted container {} at berth four while the tide turned and rain set in from the west"
@@ -42,14 +46,21 @@ def one_client(directory: Path, rounds: int) -> dict[str, float]:
     """Latencies of a remember and of an append with fdatasync, taken in turns."""
     descriptor = os.open(directory / "floor", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     remembers, floors = [], []
-    with served(directory) as daemon, connect(daemon.socket) as client:
+    with served(directory) as daemon, socket.socket(socket.AF_UNIX) as client:
+        client.connect(daemon.socket)
         for number in range(rounds + 50):
+            params = {"content": CONTENT.format(number), "session_id": "bench"}
+            line = json.dumps({"jsonrpc": "2.0", "id": number, "method": "remember", "params": params}).encode() + b"\n"
             began = time.perf_counter()
-            client.call("remember", {"content": CONTENT.format(number), "session_id": "bench", "turn": number + 1})
+            client.sendall(line)
+            reply = client.recv(65536)
+            while not reply.endswith(b"\n"):
+                reply += client.recv(65536)
             middle = time.perf_counter()
             os.write(descriptor, b"x" * 600)
             os.fdatasync(descriptor)
             ended = time.perf_counter()
+            assert b'"status":"created"' in reply, reply
             if number >= 50:  # the first ones warm caches
                 remembers.append(middle - began)
                 floors.append(ended - middle)
@@ -65,9 +76,7 @@ def one_client(directory: Path, rounds: int) -> dict[str, float]:
 def remember_change(clock: SystemClock, number: int) -> Change[str]:
     """The change a remember makes, as the use case makes it."""
     method = METHODS["remember"]
-    params = method.params.model_validate(
-        {"content": CONTENT.format(number), "session_id": "bench", "turn": number + 1}
-    )
+    params = method.params.model_validate({"content": CONTENT.format(number), "session_id": "bench"})
     call = Call(method, params, "uid:0", "bench", Ticket(clock))
 
     def apply(writer: Writer, now: int) -> tuple[str, Transaction]:
@@ -95,76 +104,58 @@ async def rate(work: Callable[[int], Awaitable[object]], seconds: float) -> floa
     return done / (time.perf_counter() - began)
 
 
-async def group_commit(directory: Path, seconds: float) -> float:
-    """Notes a second through the store's group commit."""
+async def store_rate(directory: Path, seconds: float, *, group: int) -> float:
+    """Notes a second through the store, at most *group* of them in one commit."""
     clock = SystemClock()
-    root = directory / "group"
-    root.mkdir()
-    store = await SqliteStores(root, clock).create("default", owner="uid:0")
-    try:
-        return await rate(lambda number: store.commit(remember_change(clock, number)), seconds)
-    finally:
-        await store.close()
+    store = await SqliteStores(directory, clock).create(f"group-{group}", owner="uid:0")
+    with patch.object(commit_queue, "GROUP_LIMIT", group):
+        try:
+            return await rate(lambda number: store.commit(remember_change(clock, number)), seconds)
+        finally:
+            await store.close()
 
 
-def note_rows(database: Path) -> list[tuple[str, tuple[object, ...]]]:
-    """The writes one remember comes to, with their values, read from a shelf that holds one.
+class Statements:
+    """A writer that takes down the statements of one remember instead of running them."""
 
-    The reads a remember makes as well are left out, which favours the baselines.
-    """
-    with sqlite3.connect(database) as connection:
-        statements: list[tuple[str, tuple[object, ...]]] = []
-        for name, order in (("note", "row"), ("turn", "number"), ("change", "seq")):
-            row = connection.execute(f"SELECT * FROM {name} ORDER BY {order} DESC LIMIT 1").fetchone()
-            places = ",".join("?" * len(row))
-            statements.append((f"INSERT INTO {name} VALUES ({places})", row))
-    connection.close()
-    return statements
+    def __init__(self, row: int) -> None:
+        self.row = row
+        self.taken: list[tuple[str, tuple[object, ...]]] = []
+
+    def next_row(self) -> int:
+        return self.row
+
+    def nugget(self, name: str) -> Nugget:
+        return Nugget(name, dimension=1024, banks=4, ensembles=1, max_facts=0, ttl_days=None, created_at=0)
+
+    def insert_note(self, note: Note) -> None:
+        self.taken.append(
+            (f"INSERT INTO note ({NOTE_COLUMNS}) VALUES ({placeholders(NOTE_COLUMNS)})", note_to_columns(note))
+        )
 
 
-async def baseline(directory: Path, seconds: float, *, hop_per_statement: bool) -> float:
-    """Notes a second without group commit: the same rows, one commit a note."""
+async def statement_rate(directory: Path, seconds: float) -> float:
+    """Notes a second with aiosqlite as most use it: each statement awaited, one commit a note, same rows."""
     clock = SystemClock()
-    root = directory / ("each" if hop_per_statement else "hop")
-    root.mkdir()
-    store = await SqliteStores(root, clock).create("default", owner="uid:0")
-    await store.commit(remember_change(clock, 0))
-    await store.close()
-    path = root / "default" / "shelf.db"
-    statements = note_rows(path)
-    # The columns that must differ from note to note, by position in each table.
+    await (await SqliteStores(directory, clock).create("statements", owner="uid:0")).close()
     lock = asyncio.Lock()
-    async with aiosqlite.connect(path, isolation_level=None) as connection:
+    async with aiosqlite.connect(directory / "statements" / "shelf.db", isolation_level=None) as connection:
         await connection.execute("PRAGMA synchronous=FULL")
 
-        def values(row: tuple[object, ...], table: str, number: int) -> tuple[object, ...]:
-            unique = number + 1000
-            if table == "note":
-                return (unique, f"note-memory-{unique:08x}", *row[2:])
-            if table == "turn":
-                return (*row[:2], unique, *row[3:])
-            return (unique, unique, *row[2:])
-
-        def whole(number: int) -> None:
-            raw = connection._conn  # noqa: SLF001 - the baseline runs on aiosqlite's own thread too
-            raw.execute("BEGIN IMMEDIATE")
-            for sql, row in statements:
-                raw.execute(sql, values(row, sql.split()[2], number))
-            raw.execute("UPDATE nugget SET turn_count = ? WHERE name = 'memory'", (number,))
-            raw.execute("COMMIT")
-
-        async def one_hop(number: int) -> None:
-            await connection._execute(whole, number)  # type: ignore[no-untyped-call] # noqa: SLF001
-
-        async def hop_each(number: int) -> None:
+        async def remember(number: int) -> None:
+            change = remember_change(clock, number)
+            statements = Statements(number + 1)
+            _, outbox = change.apply(statements, clock.now())  # type: ignore[arg-type]
+            for row in number_entries(outbox.entries, change.origin, last_seq=number, at=clock.now()):
+                sql = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"
+                statements.taken.append((sql, log_to_columns(row)))
             async with lock:
                 await connection.execute("BEGIN IMMEDIATE")
-                for sql, row in statements:
-                    await connection.execute(sql, values(row, sql.split()[2], number))
-                await connection.execute("UPDATE nugget SET turn_count = ? WHERE name = 'memory'", (number,))
+                for sql, values in statements.taken:
+                    await connection.execute(sql, values)
                 await connection.execute("COMMIT")
 
-        return await rate(hop_each if hop_per_statement else one_hop, seconds)
+        return await rate(remember, seconds)
 
 
 def sixty_four(directory: Path, each: int, window: int) -> dict[str, float]:
@@ -207,9 +198,9 @@ def main() -> None:
             (directory / name).mkdir()
         single = one_client(directory / "one", arguments.rounds)
         process = directory / "process"
-        grouped = asyncio.run(group_commit(process, arguments.seconds))
-        hop = asyncio.run(baseline(process, arguments.seconds, hop_per_statement=False))
-        each = asyncio.run(baseline(process, arguments.seconds, hop_per_statement=True))
+        grouped = uvloop.run(store_rate(process, arguments.seconds, group=commit_queue.GROUP_LIMIT))
+        hop = uvloop.run(store_rate(process, arguments.seconds, group=1))
+        each = uvloop.run(statement_rate(process, arguments.seconds))
         many = sixty_four(directory / "many", arguments.each, arguments.window)
     rows = [
         ["measurement", "measured", "baseline of the same run", "ratio", "must be"],

@@ -19,7 +19,10 @@ async def _write_and_kill(root: Path, run: str, *, after: int) -> list[str]:
         sys.executable, WRITER, root, run, stdout=asyncio.subprocess.PIPE, env={**os.environ, "PYTHONPATH": path}
     )
     assert process.stdout is not None
-    lines = [await process.stdout.readline() for _ in range(after)]
+    lines: list[bytes] = []
+    while sum(line.startswith(b"acknowledged") for line in lines) < after:
+        lines.append(await process.stdout.readline())
+        assert lines[-1], "the writer ended by itself"
     process.send_signal(signal.SIGKILL)
     lines += (await process.stdout.read()).splitlines(keepends=True)
     await process.wait()

@@ -15,7 +15,7 @@ from shelfd.memory.errors import StorageCorrupt, StoreBusy, Unavailable
 from shelfd.memory.ports import Applied
 from shelfd.memory.transaction import Transaction
 from shelfd.storage import SqliteStore, SqliteStores
-from shelfd.storage.commit_queue import CommitQueue, Outcome
+from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome
 from shelfd.storage.sqlite.group import GroupWriter
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 
@@ -140,10 +140,10 @@ async def test_a_locked_file_fails_the_group_retryably(store: SqliteStore) -> No
 async def test_whatever_applying_a_group_raises_the_queue_goes_on() -> None:
     broken = [True]
 
-    async def apply_group(changes: list[Any]) -> list[Outcome]:
+    async def apply_group(changes: list[Any], deliver: Deliver) -> None:
         if broken.pop():
             raise ValueError("a mistake")
-        return [Applied("done", (), {}, 1) for _ in changes]
+        deliver([Applied("done", (), {}, 1) for _ in changes])
 
     queue = CommitQueue(apply_group, shelf="work")
     with capture_logs() as logs, pytest.raises(StoreBusy):
@@ -157,7 +157,7 @@ async def test_whatever_applying_a_group_raises_the_queue_goes_on() -> None:
 async def test_nobody_waits_for_ever_when_the_loop_is_torn_down() -> None:
     entered = asyncio.Event()
 
-    async def apply_group(_: list[Any]) -> list[Outcome]:
+    async def apply_group(_: list[Any], _deliver: Deliver) -> None:
         entered.set()
         await asyncio.Event().wait()
         raise AssertionError

@@ -250,9 +250,6 @@ class Dispatcher:
         request.is_answered = True
         if request.timer is not None:
             request.timer.cancel()
-        call = request.call
-        duration_ms = (self._clock.monotonic() - request.began) * 1000
-        self._record(call.method.name, call.shelf, call.principal, call.request_id, duration_ms, outcome)
         batch = request.batch
         if not request.envelope.is_notification:
             request.answer(reply if batch is None else batch.fitted(request, reply))
@@ -261,6 +258,9 @@ class Dispatcher:
                 request.follow_up()
             else:
                 batch.follow_ups.append(request.follow_up)
+        call = request.call
+        duration_ms = (self._clock.monotonic() - request.began) * 1000
+        self._record(call.method.name, call.shelf, call.principal, call.request_id, duration_ms, outcome)
 
     def _record(
         self, method: str, shelf: str | None, principal: str, request_id: str, duration_ms: float, outcome: str

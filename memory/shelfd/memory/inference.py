@@ -5,6 +5,7 @@ runs of letters and digits of any script. Explicit input always wins; what a not
 """
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from math import isnan
 from typing import NamedTuple
@@ -64,6 +65,8 @@ class KnownTraits(NamedTuple):
 
 def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Traits) -> KnownTraits:
     """Fill the gaps in *given* from a note's kind, title (a fact's key), content and own tags."""
+    if not title:
+        return _infer_untitled(kind, content, tags, given)
     key = title.casefold()
     bare = _SCOPE_PREFIX.sub("", key)
     key_tokens = _TOKEN.findall(bare)
@@ -72,6 +75,16 @@ def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Tra
     source = given.source or _source(bare, type_, scope)
     confidence = _CONFIDENCE[source] if given.confidence is None else clamp(given.confidence)
     stability = given.stability or _stability(bare, key_tokens, scope)
+    return KnownTraits(type_, given.subject or _SUBJECTS[scope], scope, source, confidence, stability)
+
+
+def _infer_untitled(kind: str, content: str, tags: tuple[str, ...], given: Traits) -> KnownTraits:
+    """The same without a title, as most notes come: there is no key to look at."""
+    scope = given.scope or _scope_of_words(content, tags, ())
+    type_ = given.type or _type(kind, "", [], tags, scope)
+    source = given.source or _source("", type_, scope)
+    confidence = _CONFIDENCE[source] if given.confidence is None else clamp(given.confidence)
+    stability = given.stability or ("temporary" if scope == "session" else "durable")
     return KnownTraits(type_, given.subject or _SUBJECTS[scope], scope, source, confidence, stability)
 
 
@@ -115,12 +128,17 @@ def _scope(key: str, key_tokens: list[str], content: str, tags: tuple[str, ...])
     for first, second in pairwise(key_tokens):
         if second in _VOICES and first in ("assistant", "user"):
             return "self" if first == "assistant" else "user"
-    words = frozenset(_TOKEN.findall(content[:_HINT_CHARACTERS].casefold())).union(key_tokens)
+    return _scope_of_words(content, tags, key_tokens)
+
+
+def _scope_of_words(content: str, tags: tuple[str, ...], key_tokens: Sequence[str]) -> str:
+    words = _TOKEN.findall(content[:_HINT_CHARACTERS].casefold())
+    words += key_tokens
     if tags:
-        words = words.union(_TOKEN.findall(" ".join(tags)))
-    if not words.isdisjoint(_SHARED_HINTS):
+        words += _TOKEN.findall(" ".join(tags))
+    if not _SHARED_HINTS.isdisjoint(words):
         return "project" if "project" in key_tokens else "shared"
-    return "user" if words.isdisjoint(_SELF_HINTS) else "self"
+    return "user" if _SELF_HINTS.isdisjoint(words) else "self"
 
 
 def _type(kind: str, bare: str, key_tokens: list[str], tags: tuple[str, ...], scope: str) -> str:

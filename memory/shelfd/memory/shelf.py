@@ -30,8 +30,8 @@ log = structlog.get_logger("shelfd.memory")
 _SLICE = 128
 #: Notes that may wait to be indexed, and are indexed at once when a read needs them: about 10 ms.
 _AT_ONCE = 256
-#: Replies leave first; the next change's wait for the disk is a better time to index. A read does not wait for it.
-_INDEX_DELAY = timedelta(milliseconds=1)
+#: How long notes may wait to be indexed when nobody reads.
+_INDEX_DELAY = timedelta(milliseconds=20)
 _USAGE_DELAY = timedelta(milliseconds=700)
 _MIN_SEQ_WAIT_S = 5.0
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
@@ -217,13 +217,15 @@ class Shelf:
 
     async def _index_backlog(self) -> None:
         try:
-            await self.clock.sleep(_INDEX_DELAY)
+            # Notes are indexed several at a time, which costs half as much each, unless somebody waits for them.
+            if not self._followers and not self._waiting:
+                await self.clock.sleep(_INDEX_DELAY)
             while self._backlog:
                 self._index_some(_SLICE)
                 await asyncio.sleep(0)
         finally:
             self._index_task = None
-            if self._backlog:  # a note could not be indexed: those behind it can
+            if self._backlog and not self._closing:  # a note could not be indexed: those behind it can
                 self._index_task = self._spawn(self._index_backlog(), "index")
 
     def _index_some(self, count: int) -> None:
@@ -269,16 +271,22 @@ class Shelf:
         Raises:
             DeadlineExceeded: If that change does not come within five seconds.
         """
-        if self._backlog and self._backlog_notes <= _AT_ONCE:
-            self._index_some(_AT_ONCE)
         if self._backlog:
-            await self._reach(self._backlog[-1][0])
+            await self._catch_up()
         if min_seq is not None and min_seq > self.seq:
             try:
                 async with asyncio.timeout(_MIN_SEQ_WAIT_S):
                     await self._reach(min_seq)
             except TimeoutError:
                 raise DeadlineExceeded from None
+
+    async def _catch_up(self) -> None:
+        """Index what is committed by now, in slices if it is much."""
+        goal = self._backlog[-1][0]
+        self._index_some(_AT_ONCE)
+        while self._backlog and self.seq < goal:
+            await asyncio.sleep(0)
+            self._index_some(_SLICE)
 
     async def _reach(self, seq: int) -> None:
         if seq <= self.seq:
@@ -298,6 +306,8 @@ class Shelf:
         self._follower_count += 1
         number = self._follower_count
         self._followers[number] = callback
+        if self._backlog:
+            self._spawn(self._catch_up(), "catch_up")
         return lambda: self._followers.pop(number, None) and None
 
     def events(

@@ -67,15 +67,15 @@ def limits_of(info: ValidationInfo) -> Limits:
     return info.context if isinstance(info.context, Limits) else _DEFAULT_LIMITS
 
 
-def max_bytes(limit_name: str) -> AfterValidator:
-    """Refuse text whose UTF-8 form is longer than the limit called *limit_name*."""
+def max_bytes(limit_name: str, *, is_text: bool = False) -> AfterValidator:
+    """Refuse what is longer in UTF-8 than the limit called *limit_name*; as text also what is blank."""
 
     def check(value: str, info: ValidationInfo) -> str:
         limit: int = getattr(limits_of(info), limit_name)
         # A character takes at most four bytes: most text need not be encoded to be known short enough.
         if len(value) * 4 > limit and len(value.encode()) > limit:
             raise PydanticCustomError("too_large", "is larger than {limit} bytes", {"limit": limit})
-        return value
+        return _not_blank(value) if is_text else value
 
     return AfterValidator(check)
 
@@ -128,8 +128,13 @@ def _no_control(value: str) -> str:
     return value
 
 
+def _token(value: str) -> str:
+    return _no_control(_not_blank(value))
+
+
 def _one_line(value: str) -> str:
-    return re.sub(" {2,}", " ", _no_control(value)).strip()
+    value = _no_control(value).strip()
+    return re.sub(" {2,}", " ", value) if "  " in value else value
 
 
 def _not_blank(value: str) -> str:
@@ -252,7 +257,7 @@ Span = Annotated[
 ]
 ShelfName = Annotated[str, Field(pattern=SHELF_NAME)]
 NuggetName = Annotated[str, AfterValidator(_check_nugget)]
-Content = Annotated[str, max_bytes("content_bytes"), AfterValidator(_not_blank)]
+Content = Annotated[str, max_bytes("content_bytes", is_text=True)]
 Title = Annotated[str, max_bytes("title_bytes"), AfterValidator(_squeezed)]
 Key = Annotated[str, max_bytes("title_bytes"), AfterValidator(_squeezed), AfterValidator(_not_blank)]
 Query = Annotated[str, max_bytes("query_bytes"), AfterValidator(_not_blank)]
@@ -260,9 +265,7 @@ Tag = Annotated[str, AfterValidator(_normal_tag)]
 Tags = Annotated[list[Tag], max_count("tags_count")]
 Aliases = Annotated[list[Key], max_count("aliases_count")]
 Fields = Annotated[dict[str, Any], AfterValidator(_check_fields)]
-Token = Annotated[
-    str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_no_control), AfterValidator(_not_blank)
-]
+Token = Annotated[str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_token)]
 Word = Annotated[
     str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_one_line), AfterValidator(_not_blank)
 ]

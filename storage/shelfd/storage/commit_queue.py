@@ -7,6 +7,7 @@ group is whatever waited while the one before it was written.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import structlog
@@ -17,6 +18,8 @@ from shelfd.memory.ports import Applied, Change
 T = TypeVar("T")
 
 Outcome: TypeAlias = Applied[Any] | BaseException  #: of one change
+Deliver: TypeAlias = Callable[[Sequence[Outcome]], None]
+ApplyGroup: TypeAlias = Callable[[list[Change[Any]], Deliver], Awaitable[None]]
 Listener: TypeAlias = Callable[[Sequence[Applied[Any]]], None]
 
 #: Changes in one group. At about 30 us each this bounds how long the first waits for the last.
@@ -34,11 +37,12 @@ class CommitQueue:
     """Takes changes in order, hands them over in groups and tells everyone what came of them.
 
     Args:
-        apply_group: Makes a group durable and returns one outcome a change, in order.
+        apply_group: Makes a group durable and hands its outcomes, one a change and in order, to the function it is
+            given, on the loop. It may return a moment later.
         shelf: Name for the log.
     """
 
-    def __init__(self, apply_group: Callable[[list[Change[Any]]], Awaitable[list[Outcome]]], *, shelf: str) -> None:
+    def __init__(self, apply_group: ApplyGroup, *, shelf: str) -> None:
         self._apply_group = apply_group
         self._shelf = shelf
         self._waiting: deque[_Waiting] = deque()
@@ -82,7 +86,7 @@ class CommitQueue:
         try:
             while self._waiting:
                 group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
-                self._deliver(group, await self._outcomes([waiting.change for waiting in group]))
+                await self._write_group(group)
         except asyncio.CancelledError:
             # The loop is being torn down: nobody may be left waiting for ever.
             for waiting in (*group, *self._waiting):
@@ -92,13 +96,13 @@ class CommitQueue:
         finally:
             self._writing = None
 
-    async def _outcomes(self, changes: list[Change[Any]]) -> list[Outcome]:
+    async def _write_group(self, group: Sequence[_Waiting]) -> None:
         try:
-            return await self._apply_group(changes)
+            await self._apply_group([waiting.change for waiting in group], partial(self._deliver, group))
         except Exception:
             # Whatever this was, the next group deserves its own try.
-            log.exception("store.group_failed", shelf=self._shelf, changes=len(changes))
-            return [StoreBusy("the store did not take the change; nothing happened") for _ in changes]
+            log.exception("store.group_failed", shelf=self._shelf, changes=len(group))
+            self._deliver(group, [StoreBusy("the store did not take the change; nothing happened") for _ in group])
 
     def _deliver(self, group: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:
         applied = [outcome for outcome in outcomes if isinstance(outcome, Applied)]

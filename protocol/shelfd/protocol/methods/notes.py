@@ -103,11 +103,16 @@ class NoteInput(Wire):
 
     @model_validator(mode="after")
     def _consistent(self) -> "NoteInput":
+        self._check_note()
+        return self
+
+    def _check_note(self) -> None:
         if self.content is None and not self.fields:
             raise between_params("content", "content is required, or fields to render it from")
-        _check_summary(self.content, self.fields, "fields")
-        check_validity(self.valid_from, self.valid_to)
-        return self
+        if self.fields:
+            _check_summary(self.content, self.fields, "fields")
+        if self.valid_to is not None:
+            check_validity(self.valid_from, self.valid_to)
 
 
 class KeyedInput(NoteInput):
@@ -117,7 +122,8 @@ class KeyedInput(NoteInput):
     evolve: Annotated[bool, OnlyFalse] = Field(default=False, description="Not available in this version.")
 
     @model_validator(mode="after")
-    def _key_is_whole(self) -> "KeyedInput":
+    def _consistent(self) -> "KeyedInput":
+        self._check_note()  # of one name, pydantic calls the last
         if self.key is None:
             return self
         if is_scope_prefix(self.key):

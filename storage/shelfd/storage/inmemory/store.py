@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from shelfd.memory.ports import Applied, Change, Clock, Store, View
-from shelfd.storage.commit_queue import CommitQueue, Outcome
+from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome
 from shelfd.storage.counters import number_entries
 from shelfd.storage.inmemory.tables import Tables
 from shelfd.storage.inmemory.view import InMemoryView
@@ -56,8 +56,8 @@ class InMemoryStore(Store):
         """Finish what is queued. A second call is harmless."""
         await self._queue.drain()
 
-    async def _apply_group(self, changes: list[Change[Any]]) -> list[Outcome]:
-        return [self._apply_one(change) for change in changes]
+    async def _apply_group(self, changes: list[Change[Any]], deliver: Deliver) -> None:
+        deliver([self._apply_one(change) for change in changes])
 
     def _apply_one(self, change: Change[Any]) -> Outcome:
         tables = self._tables

@@ -28,7 +28,8 @@ class GroupWriter:
         saved = self._writer.counters
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            outcomes = [self._apply_one(change) for change in changes]
+            # Of a change alone, the transaction is its savepoint.
+            outcomes = [self._apply_one(change, alone=len(changes) == 1) for change in changes]
             self._writer.save_nuggets()
             self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all hear of it)
@@ -38,7 +39,7 @@ class GroupWriter:
             return [_group_error(error) for _ in changes]
         return outcomes
 
-    def _apply_one(self, change: Change[Any]) -> Outcome:
+    def _apply_one(self, change: Change[Any], *, alone: bool) -> Outcome:
         writer = self._writer
         try:
             if change.ticket is not None:
@@ -47,7 +48,8 @@ class GroupWriter:
             return error
         saved = writer.begin_change()
         before = saved[0]
-        self._connection.execute(_SAVEPOINT)
+        if not alone:
+            self._connection.execute(_SAVEPOINT)
         try:
             # A clock set back must not give a change an earlier time than the one before it.
             now = max(self._clock.now(), before.at)
@@ -57,11 +59,16 @@ class GroupWriter:
         except BaseException as error:  # one bad change must not harm its neighbours
             if not self._connection.in_transaction:
                 raise  # on a full disk SQLite may roll back everything by itself: then the group is lost
-            self._connection.execute(_ROLLBACK)
-            self._connection.execute(_RELEASE)
+            if alone:
+                self._connection.execute("ROLLBACK")
+                self._connection.execute("BEGIN")  # for the group to commit
+            else:
+                self._connection.execute(_ROLLBACK)
+                self._connection.execute(_RELEASE)
             writer.take_back(saved)
             return (translated(error) if isinstance(error, sqlite3.Error) else None) or error
-        self._connection.execute(_RELEASE)
+        if not alone:
+            self._connection.execute(_RELEASE)
         return Applied(value, rows, outbox.touched, writer.counters.seq)
 
 

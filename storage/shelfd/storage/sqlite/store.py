@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.ports import Applied, Change, Clock, Store, View
-from shelfd.storage.commit_queue import CommitQueue, Outcome
+from shelfd.storage.commit_queue import CommitQueue, Deliver
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, has_wal, open_reader
 from shelfd.storage.sqlite.errors import translated
@@ -97,5 +97,7 @@ class SqliteStore(Store):
         self._reader.close()
         await self._writer.close()
 
-    async def _apply_group(self, changes: list[Change[Any]]) -> list[Outcome]:
-        return await self._writer.run(lambda: self._group.apply(changes))
+    async def _apply_group(self, changes: list[Change[Any]], deliver: Deliver) -> None:
+        loop = asyncio.get_running_loop()
+        # Told from the writer's thread: callers hear of their changes a turn of the loop before this task does.
+        await self._writer.run(lambda: loop.call_soon_threadsafe(deliver, self._group.apply(changes)))
