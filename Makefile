@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 	touch .venv/.run
 
 run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
-	mkdir -p .run
+	install -d -m 700 .run
 	.venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock
 
 test: .venv/.dev  ## run the test suite

@@ -339,6 +339,7 @@ async def test_a_check_while_others_write_finds_no_false_problems(durable: Api) 
 
 async def test_a_note_that_recall_does_not_know_is_a_problem(api: Api) -> None:
     await api.remember("x")
+    await api.found("x")
     api.shelf().index.remove(1)
     result = await api.call("shelf.check", principal=ROOT)
 

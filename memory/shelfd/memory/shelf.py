@@ -125,18 +125,16 @@ class Shelf:
             return
         self._closing = True
         await self._until_unused()
-        ending = [task for task in self._tasks if task is not self._index_task]
-        for task in ending:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*ending, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         try:
             await self._write_usage()
         finally:
             # What is queued still becomes durable and reaches recall: its callers are told.
             await self.store.close()
-            while self._index_task is not None:
-                await asyncio.wait([self._index_task])
             self._unfollow()
+            self._backlog.clear()  # nobody will read it
             for _, _, future in self._waiting:
                 if not future.done():
                     future.set_exception(ShuttingDown())
@@ -212,7 +210,7 @@ class Shelf:
         # is indexed in between, part of it is indexed here, which holds the writers up as it should.
         if self._backlog_notes > _AT_ONCE:
             self._index_some(_SLICE)
-        if self._backlog and self._index_task is None:
+        if self._backlog and self._index_task is None and not self._closing:
             self._index_task = self._spawn(self._index_backlog(), "index")
 
     async def _index_backlog(self) -> None:
@@ -225,32 +223,28 @@ class Shelf:
                 await asyncio.sleep(0)
         finally:
             self._index_task = None
-            if self._backlog and not self._closing:  # a note could not be indexed: those behind it can
-                self._index_task = self._spawn(self._index_backlog(), "index")
 
     def _index_some(self, count: int) -> None:
-        """Index the next *count* notes of the backlog, then tell who waits how far recall has come.
-
-        What is taken up leaves the backlog first: a note that cannot be indexed must not hold up anything.
-        """
+        """Index the next *count* notes of the backlog, then tell who waits how far recall has come."""
         reached = self.seq
-        try:
-            while self._backlog and count > 0:
-                last_seq, notes = self._backlog.popleft()
-                if len(notes) > count:
-                    self._backlog.appendleft((last_seq, notes[count:]))
-                    notes = notes[:count]
-                else:
-                    reached = last_seq
-                count -= len(notes)
-                self._backlog_notes -= len(notes)
-                for note in notes:
-                    self._index(note)
-        finally:
-            self._advance(reached)
+        while self._backlog and count > 0:
+            last_seq, notes = self._backlog.popleft()
+            if len(notes) > count:
+                self._backlog.appendleft((last_seq, notes[count:]))
+                notes = notes[:count]
+            else:
+                reached = last_seq
+            count -= len(notes)
+            self._backlog_notes -= len(notes)
+            for note in notes:
+                self._index(note)
+        self._advance(reached)
 
     def _index(self, note: Note) -> None:
-        self.index.put(document_of(note))
+        try:
+            self.index.put(document_of(note))
+        except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be indexed must hold up nobody
+            log.error("index.note_skipped", shelf=self.name, id=note.id, error=type(error).__name__)
 
     def _advance(self, last_seq: int) -> None:
         if last_seq <= self.seq:
