@@ -87,6 +87,7 @@ class Client:
         """
         wanted = {"types": list(types) or None, "nugget": nugget, "shelf": shelf, "since_seq": since_seq}
         self.call("events.subscribe", {name: value for name, value in wanted.items() if value is not None})
+        self.wait_for_ever()  # nothing may happen for hours
         return self.notifications()
 
     def notifications(self) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,7 @@ _FEW_FILES = 1024
 
 #: A shelf that is not served, by its state: what to do about it.
 _REMEDIES = {
-    "corrupt": "its file is damaged and left untouched; see shelf.check, or put a backup in its place",
+    "corrupt": "its file is damaged and was left untouched; any call on the shelf says what to do",
     "failed": "it could not be opened; the log says why",
 }
 

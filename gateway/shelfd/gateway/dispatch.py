@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from traceback import extract_tb
 from typing import Any, TypeAlias
 
 import structlog
@@ -222,7 +223,16 @@ class Dispatcher:
         except ShelfError as failure:
             error = rpc.error_of(failure)
         except Exception as fault:  # noqa: BLE001 - the dispatch boundary
-            self._log.error("rpc.failed", method=call.method.name, request_id=call.request_id, exc_info=fault)
+            # Where and what kind, not the message: it may quote a memory.
+            self._log.error(
+                "rpc.failed",
+                method=call.method.name,
+                request_id=call.request_id,
+                error=type(fault).__name__,
+                where=[f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(fault.__traceback__)][
+                    -8:
+                ],
+            )
             error = rpc.internal_error()
         return rpc.error_reply(request.envelope.id, error), _outcome(error)
 

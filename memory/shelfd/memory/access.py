@@ -66,4 +66,6 @@ class Access:
         """
         if not self.may(principal, shelf, need):
             where = f"on shelf {shelf!r}" if shelf is not None else "on the daemon"
-            raise Forbidden(f"{principal} has no {need} access {where}; the owner or [access] can grant it")
+            raise Forbidden(
+                f"{principal} has no {need} access {where}; [access] in the daemon's configuration can grant it"
+            )

@@ -88,7 +88,8 @@ class Shelf:
         self.last_used = clock.monotonic()
         self.notes_created = 0
         self.retrievals = 0
-        self._to_index = max(1, store.view.counts().notes)
+        self._to_index = 1  # by row numbers, known once warming begins: counting rows takes long in a large shelf
+        self._left_to_index = 1
         self._warm = False
         self._backlog: deque[tuple[int, Sequence[Note]]] = deque()
         self._followers: dict[int, Callable[[int], None]] = {}
@@ -292,7 +293,7 @@ class Shelf:
 
     def index_state(self) -> dict[str, Any]:
         """Return how far the recall index follows the shelf, as a recall reply says it."""
-        share = 1.0 if self._warm else min(0.999, len(self.index) / self._to_index)
+        share = 1.0 if self._warm else min(0.999, 1 - self._left_to_index / self._to_index)
         return {"state": "ready" if self._warm else "warming", "share": round(share, 3), "seq": self.seq}
 
     def follow(self, callback: Callable[[int], None]) -> Callable[[], None]:
@@ -372,8 +373,10 @@ class Shelf:
         before_row: int | None = None
         started = self.clock.monotonic()
         while notes := self.view.scan_notes(before_row=before_row, limit=_SLICE):
+            if before_row is None:
+                self._to_index = notes[0].row
             self.index.extend(document_of(note) for note in notes if note.row not in self.index)
-            before_row = notes[-1].row
+            before_row = self._left_to_index = notes[-1].row
             await asyncio.sleep(0)
         self._warm = True
         duration_ms = round((self.clock.monotonic() - started) * 1000, 1)

@@ -60,7 +60,7 @@ class Shelves:
             else:
                 await self.get(DEFAULT_SHELF)
         except ShelfError as error:
-            log.error("shelf.open_failed", shelf=DEFAULT_SHELF, error=type(error).__name__, message=error.message)
+            self._failed[DEFAULT_SHELF] = type(error).__name__  # the daemon goes on: other shelves may be sound
         self._sweeper = asyncio.get_running_loop().create_task(self._sweep(), name="shelfd.shelves.sweep")
 
     async def close(self) -> None:
@@ -125,6 +125,7 @@ class Shelves:
             raise
         except ShelfError as error:
             self._failed[name] = type(error).__name__
+            log.error("shelf.open_failed", shelf=name, error=type(error).__name__, message=error.message)
             raise
         finally:
             del self._opening[name]
@@ -200,7 +201,7 @@ class Shelves:
                 {
                     "shelf": name,
                     "state": self.state(name),
-                    "index": shelf.index_state()["state"] if shelf else "warming",
+                    "index": shelf.index_state()["state"] if shelf else "none",
                     "seq": shelf.seq if shelf else 0,
                 }
             )

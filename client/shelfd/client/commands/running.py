@@ -7,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from shelfd.client.commands import options
+from shelfd.client.failure import RpcFailure
 from shelfd.client.handover import become_daemon
 from shelfd.client.invocation import Stop, call, complain, daemon, text_or_stdin
 from shelfd.client.output import print_json, print_table
@@ -123,13 +124,16 @@ def status(
         found = {
             "health": client.call("system.health"),
             "version": client.call("system.version"),
-            "stats": client.call("get_stats", {"shelf": shelf}),
         }
+        try:
+            found["stats"] = client.call("get_stats", {"shelf": shelf})
+        except RpcFailure as failure:  # the daemon can be asked although this shelf cannot
+            found["problem"] = {"shelf": shelf, "code": failure.code, "message": failure.message}
     print_json(found) if as_json else _print_status(found, shelf)
 
 
 def _print_status(found: dict[str, Any], shelf: str) -> None:
-    health, version, stats = found["health"], found["version"], found["stats"]
+    health, version, stats = found["health"], found["version"], found.get("stats")
     ready = "ready" if health["ready"] else "not ready"
     print_table(
         [
@@ -146,6 +150,9 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
         header=("shelf", "state", "index", "seq"),
     )
     print(f"\nshelf {shelf}")
+    if stats is None:
+        print(f"  {found['problem']['message']}")
+        return
     counts = (
         "total_notes",
         "total_facts",

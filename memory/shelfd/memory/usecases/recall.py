@@ -197,7 +197,7 @@ def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[di
         if item.via is not None:
             hit["via"] = item.via
         if params.explain:
-            hit["signals"] = {name: round(value, 6) for name, value in item.signals.items()}
+            hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
         hits.append(hit)
     return hits
 

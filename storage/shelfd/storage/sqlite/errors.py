@@ -20,6 +20,13 @@ _BUSY: Final = {
 }
 
 
+#: What to do about a file that cannot be used. It is never written to, so nothing gets worse meanwhile.
+REMEDY: Final = (
+    "it was left untouched: stop the daemon, move the shelf's folder away and put a backup in its place, or save what"
+    ' can be read with: sqlite3 shelf.db ".recover" | sqlite3 recovered.db'
+)
+
+
 def translated(error: sqlite3.Error) -> ShelfError | None:
     """Return what callers are told of *error*, None if it is no condition of disk or file but a mistake."""
     code = getattr(error, "sqlite_errorcode", None)
@@ -27,7 +34,7 @@ def translated(error: sqlite3.Error) -> ShelfError | None:
         return ShuttingDown() if "closed database" in str(error) else None
     primary = code & 0xFF  # extended codes carry their detail in the higher bytes
     if primary in _CORRUPT:
-        return StorageCorrupt("the shelf's file is damaged; run shelf.check, then restore a backup", reason="DAMAGED")
+        return StorageCorrupt("the shelf's file is damaged; " + REMEDY, reason="DAMAGED")
     if primary in _BUSY:
         return StoreBusy(f"{_BUSY[primary]}; nothing happened", reason=sqlite3_name(error))
     return None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from shelfd.memory.errors import StorageCorrupt
+from shelfd.storage.sqlite.errors import REMEDY
 from shelfd.storage.sqlite.connection import open_untouched
 
 #: "shlf", in the file's header, so that no other program's database is ever taken for a shelf.
@@ -55,15 +56,13 @@ def inspect(path: Path, *, newest: int) -> int:
     with path.open("rb") as file:
         header = file.read(len(_MAGIC))
     if header != _MAGIC:
-        raise StorageCorrupt(
-            "the shelf's file is not a database; move it away or restore a backup", reason="NOT_A_DATABASE"
-        )
+        raise StorageCorrupt("the shelf's file is not a database; " + REMEDY, reason="NOT_A_DATABASE")
     try:
         application_id, version = _identify(path)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):  # locked or unreadable, which says nothing of the content
             raise
-        raise StorageCorrupt("the shelf's file is damaged; restore a backup", reason="DAMAGED") from error
+        raise StorageCorrupt("the shelf's file is damaged; " + REMEDY, reason="DAMAGED") from error
     if application_id != APPLICATION_ID:
         raise StorageCorrupt("the shelf's file belongs to another program; move it away", reason="FOREIGN_FILE")
     if version > newest:

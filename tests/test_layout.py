@@ -1,0 +1,44 @@
+"""The layout holds: one namespace package in seven folders, and nothing that hides a part of it.
+
+Looks at the file system before it imports anything of ours, because a stray ``__init__.py`` would make the imports of
+every other test fail for reasons hard to guess.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+COMPONENTS = ("protocol", "memory", "storage", "gateway", "scheduler", "daemon", "client")
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_no_portion_of_the_namespace_hides_the_others(component: str) -> None:
+    portion = CHECKOUT / component / "shelfd"
+    assert not (portion / "__init__.py").exists(), f"remove {component}/shelfd/__init__.py"
+    assert [path.name for path in portion.iterdir() if not path.name.startswith("__")] == [component]
+
+
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_every_component_has_a_face_types_and_a_page(component: str) -> None:
+    package = CHECKOUT / component / "shelfd" / component
+    assert "__all__" in (package / "__init__.py").read_text(encoding="utf-8")
+    assert (package / "py.typed").exists()
+    assert (CHECKOUT / component / "README.md").stat().st_size > 200
+
+
+def test_what_the_owner_asked_for_is_at_the_top() -> None:
+    for name in ("pyproject.toml", "daemon", "gateway", "scheduler", "storage", "tests", "systemd", "config"):
+        assert (CHECKOUT / name).exists(), name
+
+
+def test_all_components_import_together() -> None:
+    names = ", ".join(f"shelfd.{component}" for component in COMPONENTS)
+    subprocess.run([sys.executable, "-c", f"import {names}"], check=True, cwd="/")
+
+
+@pytest.mark.parametrize("path", sorted(CHECKOUT.glob("*/shelfd/**/*.py")), ids=str)
+def test_modules_stay_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
