@@ -69,7 +69,7 @@ def test_a_batch_of_a_thousand_is_carried_out_and_one_more_is_refused(running: D
     (reply,) = raw(running, json.dumps(batch).encode() + b"\n")
     assert (reply["error"]["code"], reply["error"]["data"]["limit"]) == (-32602, 1000)
     (replies,) = raw(running, json.dumps(batch[:1000]).encode() + b"\n")
-    assert [reply["id"] for reply in replies] == list(range(1000))
+    assert [member["id"] for member in replies] == list(range(1000))  # type: ignore[index,comparison-overlap]
     assert running.call("get_stats")["total_notes"] == 1000
 
 

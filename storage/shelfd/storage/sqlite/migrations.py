@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from shelfd.memory.errors import StorageCorrupt
-from shelfd.storage.sqlite.errors import REMEDY
 from shelfd.storage.sqlite.connection import open_untouched
+from shelfd.storage.sqlite.errors import REMEDY
 
 #: "shlf", in the file's header, so that no other program's database is ever taken for a shelf.
 APPLICATION_ID: Final = 0x73686C66
