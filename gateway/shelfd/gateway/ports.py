@@ -1,4 +1,6 @@
 """What the gateway needs from the daemon around it: the memory's front door and the daemon's own state."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 from collections.abc import Callable
 from typing import Any, Protocol
