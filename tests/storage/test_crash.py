@@ -27,7 +27,7 @@ async def _write_and_kill(root: Path, run: str, *, after: int) -> list[str]:
     lines += (await process.stdout.read()).splitlines(keepends=True)
     await process.wait()
     words = [line.decode().split() for line in lines if line.endswith(b"\n")]
-    return [line[1] for line in words if line[0] == "acknowledged"]
+    return [line[1] for line in words if len(line) == 2 and line[0] == "acknowledged"]
 
 
 async def test_every_acknowledged_change_survives_kills_in_mid_write(tmp_path: Path) -> None:
