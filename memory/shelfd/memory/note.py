@@ -72,7 +72,7 @@ class Note(NamedTuple):
     @property
     def all_tags(self) -> tuple[str, ...]:
         """System tags, then own tags, each once."""
-        return tuple(dict.fromkeys((*self.system_tags, *self.tags)))
+        return tuple(dict.fromkeys((*self.system_tags, *self.tags))) if self.tags else self.system_tags
 
 
 #: Fields that say where a note is kept or how often it was written, not what it says.

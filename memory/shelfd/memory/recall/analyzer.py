@@ -25,6 +25,10 @@ class ParsedQuery:
     dates: list[GradedDays]
 
 
+_QUARTER_HOUR = 15 * 60 * 1_000_000  # microseconds
+_CACHED_QUARTERS = 4096
+
+
 class ParsedText(NamedTuple):
     """A document's text as the formula sees it."""
 
@@ -51,6 +55,7 @@ class Analyzer:
     def __init__(self, language: str = "english", timezone: tzinfo = UTC) -> None:
         self.language = language
         self.timezone = timezone
+        self._days: dict[int, date] = {}
         self._lists = word_lists(language)
         # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
         self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
@@ -78,7 +83,13 @@ class Analyzer:
 
     def day(self, when: int) -> date:
         """Return the local day of *when*, microseconds since 1970 UTC."""
-        return local_day(when, self.timezone)
+        quarter = when // _QUARTER_HOUR  # no zone begins a day within one
+        known = self._days.get(quarter)
+        if known is None:
+            if len(self._days) >= _CACHED_QUARTERS:
+                self._days.clear()
+            known = self._days[quarter] = local_day(when, self.timezone)
+        return known
 
     def day_words(self, day: date) -> list[str]:
         """Return the folded words of a document's date line."""

@@ -31,7 +31,7 @@ _WRITER_PRAGMAS: Final = (
     "temp_store = MEMORY",  # memories must not reach files that nobody purges
     "cache_size = -16384",  # KiB
     f"mmap_size = {_MMAP_BYTES}",
-    "wal_autocheckpoint = 2000",  # pages: 8 MiB to recover after a crash, at most a moment
+    "wal_autocheckpoint = 4000",  # pages: 8 MiB to recover after a crash, at most a moment
     "journal_size_limit = 16777216",  # bytes a WAL keeps once it was larger
 )
 

