@@ -1,5 +1,6 @@
 """Use cases on single notes: forget, get, edit, list, hide, restore, history, revert."""
 
+import asyncio
 from typing import Any, cast
 
 from shelfd.memory import cursor
@@ -41,6 +42,8 @@ from shelfd.protocol.methods.notes import (
 )
 
 DEFAULT_NUGGET = "memory"
+#: Notes rendered without giving others a turn: some 3 ms.
+_NOTES_AT_ONCE = 128
 
 
 @change("forget")
@@ -211,7 +214,7 @@ def _wanted(params: NoteListParams) -> NoteFilter | None:
 
 
 @read("note.list")
-def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[str, Any]:
+async def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[str, Any]:
     """Return a page of notes in the order asked for."""
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
@@ -224,10 +227,13 @@ def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[str, A
     after = None if position is None else (position[0], position[1])
     notes = shelf.view.list_notes(wanted, order=order, descending=params.desc, after=after, limit=params.limit + 1)
     page = notes[: params.limit]
-    renderer = NoteRenderer(
-        shelf.view, shelf.usage.of(page), shelf.view.links_from([note.id for note in page]), full=False
-    )
-    result: dict[str, Any] = {"notes": [renderer(note) for note in page], "total": shelf.view.count_notes(wanted)}
+    shown: list[dict[str, Any]] = []
+    for start in range(0, len(page), _NOTES_AT_ONCE):
+        part = page[start : start + _NOTES_AT_ONCE]
+        links = shelf.view.links_from([note.id for note in part])
+        shown += map(NoteRenderer(shelf.view, shelf.usage.of(part), links, full=False), part)
+        await asyncio.sleep(0)
+    result: dict[str, Any] = {"notes": shown, "total": shelf.view.count_notes(wanted)}
     if len(notes) > params.limit:
         result["next_cursor"] = cursor.encode(getattr(page[-1], order), page[-1].row)
     return result

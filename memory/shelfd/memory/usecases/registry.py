@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound=Params)
 UseCase = Callable[["Service", Call], Awaitable[dict[str, Any]]]
+Answer = dict[str, Any]
+Read = Callable[[Shelf, P, Call], Answer | Awaitable[Answer]]
 Render = Callable[[Shelf, Changed, Call], dict[str, Any]]
 
 #: Every use case by the name of its method.
@@ -53,18 +55,20 @@ def change(
     return register
 
 
-def read(
-    name: str,
-) -> Callable[[Callable[[Shelf, P, Call], dict[str, Any]]], Callable[[Shelf, P, Call], dict[str, Any]]]:
-    """Make a function the read called *name*; it runs once the shelf has reached ``min_seq``."""
+def read(name: str) -> Callable[[Read[P]], Read[P]]:
+    """Make a function the read called *name*; it runs once the shelf has reached ``min_seq``.
 
-    def register(get: Callable[[Shelf, P, Call], dict[str, Any]]) -> Callable[[Shelf, P, Call], dict[str, Any]]:
+    One whose answer takes more than a few milliseconds is a coroutine function and gives others a turn in between.
+    """
+
+    def register(get: Read[P]) -> Read[P]:
         async def run(service: "Service", call: Call) -> dict[str, Any]:
             shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
             shelf.enter()
             try:
                 await shelf.reach(getattr(call.params, "min_seq", None))
-                return get(shelf, call.params, call)  # type: ignore[arg-type]
+                answer = get(shelf, call.params, call)  # type: ignore[arg-type]
+                return await answer if isinstance(answer, Awaitable) else answer
             finally:
                 shelf.leave()
 

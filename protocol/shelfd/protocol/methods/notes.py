@@ -179,7 +179,7 @@ class ForgetParams(ChangeParams):
     """Params of ``forget``: an id, or a nugget and a key."""
 
     id: NoteId | None = None
-    nugget: NuggetName | None = None
+    nugget: NuggetName | None = Field(default=None, description="Of the key; memory when not given.")
     key: Key | None = None
     purge: Annotated[bool, OnlyFalse] = Field(default=False, description="Not available in this version.")
     prove: Annotated[bool, OnlyFalse] = Field(default=False, description="Not available in this version.")
