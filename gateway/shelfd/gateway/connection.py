@@ -192,7 +192,7 @@ class Connection(asyncio.Protocol):
             return
         self._out += (message, b"\n")
         self._out_bytes += len(message) + 1
-        if self.in_flight <= 1 and not self._flush_is_due:
+        if self.in_flight == 1 and not self._flush_is_due:
             self._flush()  # nothing else is about to be answered: the caller need not wait for our log line
         elif not self._flush_is_due:
             # What is answered in one turn of the loop goes out in one write.

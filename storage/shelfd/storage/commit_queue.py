@@ -8,6 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from traceback import extract_tb
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import structlog
@@ -99,9 +100,9 @@ class CommitQueue:
     async def _write_group(self, group: Sequence[_Waiting]) -> None:
         try:
             await self._apply_group([waiting.change for waiting in group], partial(self._deliver, group))
-        except Exception:
-            # Whatever this was, the next group deserves its own try.
-            log.exception("store.group_failed", shelf=self._shelf, changes=len(group))
+        except Exception as error:  # noqa: BLE001 - whatever this was, the next group deserves its own try
+            # Its message might quote a memory, so only kind and place are logged.
+            log.error("store.group_failed", shelf=self._shelf, changes=len(group), **_told(error))
             self._deliver(group, [StoreBusy("the store did not take the change; nothing happened") for _ in group])
 
     def _deliver(self, group: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:
@@ -120,9 +121,14 @@ class CommitQueue:
         for listener in tuple(self._listeners):
             try:
                 listener(applied)
-            except Exception:
+            except Exception as error:  # noqa: BLE001
                 # The changes are durable: a listener's trouble must reach neither callers nor other listeners.
-                log.exception("store.listener_failed", shelf=self._shelf, last_seq=applied[-1].last_seq)
+                log.error("store.listener_failed", shelf=self._shelf, last_seq=applied[-1].last_seq, **_told(error))
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    where = [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__)]
+    return {"error": type(error).__name__, "where": where[-8:]}
 
 
 def _raisable(error: BaseException) -> Exception:
