@@ -36,6 +36,7 @@ def note_view(
         supersedes: Notes it replaced; giving them asks for the full form.
         max_content_chars: Cut the content at a word if it is longer.
     """
+    created, accessed = from_micros(note.created_at), usage.last_accessed_at
     view: dict[str, Any] = {
         "id": note.id,
         "nugget": note.nugget,
@@ -57,9 +58,9 @@ def note_view(
         "tier": note.tier,
         "importance": note.importance,
         "access_count": usage.access_count,
-        "created_at": from_micros(note.created_at),
-        "updated_at": from_micros(note.updated_at),
-        "last_accessed_at": from_micros(max(usage.last_accessed_at, note.created_at)),
+        "created_at": created,
+        "updated_at": created if note.updated_at == note.created_at else from_micros(note.updated_at),
+        "last_accessed_at": created if accessed <= note.created_at else from_micros(accessed),
         "rev": note.rev,
     }
     _add_optional(view, note)
