@@ -11,11 +11,6 @@ from shelfd.protocol import from_micros
 EventContent = Literal["none", "title", "full"]
 
 
-def event_type(row: LogRow) -> str:
-    """Return the type that subscriptions filter by, such as ``note.created``."""
-    return row.kind
-
-
 def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
     """Return one change as a CloudEvent, with its *note* as it was right after that change.
 
