@@ -32,8 +32,9 @@ from shelfd.memory.call import Call
 from shelfd.memory.composing import keep
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note, Nugget
-from shelfd.memory.ports import Change, Ticket, Writer
+from shelfd.memory.ports import Change, Ticket
 from shelfd.memory.transaction import Transaction
+from shelfd.memory.view import Writer
 from shelfd.protocol import METHODS, Limits
 from shelfd.storage import SqliteStores, commit_queue
 from shelfd.storage.counters import number_entries

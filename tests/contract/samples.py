@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from shelfd.memory.log import Entry, Origin
 from shelfd.memory.note import Link, Note, Nugget
-from shelfd.memory.ports import Change, Clock, Ticket, Writer
+from shelfd.memory.ports import Change, Clock, Ticket
 from shelfd.memory.transaction import Transaction
+from shelfd.memory.view import Writer
 
 T = TypeVar("T")
 

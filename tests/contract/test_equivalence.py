@@ -14,8 +14,9 @@ from contract.samples import FakeClock, change, make_link, make_note, make_nugge
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Note, Usage
-from shelfd.memory.ports import Applied, Change, NoteFilter, Recorded, Store, View
+from shelfd.memory.ports import Applied, Change, Store
 from shelfd.memory.transaction import Transaction
+from shelfd.memory.view import NoteFilter, Recorded, View
 from shelfd.storage import InMemoryStores, SqliteStores
 
 NOTE_IDS = [f"n{number}" for number in range(6)]

@@ -8,8 +8,9 @@ from contract.samples import NEW_YEAR, change, create, edit, fail, make_link, ma
 from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note, Usage
-from shelfd.memory.ports import Counts, NoteFilter, NuggetCounts, Recorded, Store, Writer
+from shelfd.memory.ports import Store
 from shelfd.memory.transaction import Transaction
+from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, Recorded, Writer
 
 ALL = NoteFilter(include_hidden=True)
 

@@ -356,7 +356,7 @@ async def test_usage_is_no_change(either: Api) -> None:
     await either.note(note["id"])
     await asyncio.sleep(0)  # the writing begins to wait
     either.clock.advance(timedelta(seconds=2))
-    writing = either.shelf()._usage_task
+    writing = either.shelf()._usage_writer._task
     assert writing is not None
     await writing
 

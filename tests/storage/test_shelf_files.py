@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from contract.samples import FakeClock, create, edit, make_link, write
 from shelfd.memory.errors import InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
 from shelfd.memory.note import Usage
-from shelfd.memory.ports import Writer
+from shelfd.memory.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
 
 

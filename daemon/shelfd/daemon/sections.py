@@ -47,12 +47,22 @@ def _broker_url(url: str) -> str:
         raise ValueError("expected mqtt[s]://[user@]host:port")
     if parts.password is not None:
         raise ValueError("must not hold a password; passwords come from a credential file")
-    raise ValueError(f"MQTT {NOT_YET}; leave it empty")
+    return url
 
 
-def _not_embedded(value: bool) -> bool:
-    if value:
-        raise ValueError(f"the embedded broker {NOT_YET}; leave it false")
+def _cron_text(text: str) -> str:
+    if text:
+        from shelfd.scheduler import check_cron  # lazily: the default needs no check and croniter takes long to import
+
+        check_cron(text)
+    return text
+
+
+def _only_bool(value: object) -> object:
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower() == "true"  # as the environment spells it
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")  # noqa: TRY004 - pydantic reports ValueError only
     return value
 
 
@@ -134,6 +144,7 @@ class Reflection(Section):
     hour: Hour = 9
     minute: Annotated[Whole, Field(ge=0, le=59)] = 0
     max_notes: Annotated[Whole, Field(ge=1, le=1000)] = 10
+    cron: Annotated[str, AfterValidator(_cron_text)] = ""
 
 
 class Heartbeat(Section):
@@ -149,6 +160,19 @@ class QuietHours(Section):
     end: HourOrOff = 8
 
 
+class PromotionTarget(Section):
+    """Where one shelf's promoted lines go; at most one of the two is set."""
+
+    path: str = ""
+    project_dir: str = ""
+
+
+class Promotion(PromotionTarget):
+    """Where promoted lines go. ``path`` and ``project_dir`` speak of shelf ``default``, the tables of others."""
+
+    shelves: dict[ShelfKey, PromotionTarget] = {}
+
+
 class Events(Section):
     """What events tell of a note."""
 
@@ -162,11 +186,15 @@ class History(Section):
 
 
 class Mqtt(Section):
-    """The MQTT broker; an empty url is none."""
+    """The MQTT broker; an empty url is none. Passwords come from files only."""
 
     url: Annotated[str, AfterValidator(_broker_url)] = ""
-    embedded_broker: Annotated[bool, AfterValidator(_not_embedded)] = False
+    password_file: str = ""
+    ca_file: str = ""
+    share_file: str = ""
+    session_expiry_s: Annotated[Whole, Field(ge=0, le=31_536_000)] = 604_800
+    embedded_broker: Annotated[bool, BeforeValidator(_only_bool)] = False
 
 
 #: Settings that are accepted and that nothing reads yet: named in the log when somebody sets them.
-UNUSED_SECTIONS = ("reflection", "heartbeat", "quiet_hours")
+UNUSED_SECTIONS: tuple[str, ...] = ("reflection", "heartbeat", "quiet_hours", "promotion", "mqtt")

@@ -31,6 +31,7 @@ class Settings(BaseSettings):
     reflection: sections.Reflection = sections.Reflection()
     heartbeat: sections.Heartbeat = sections.Heartbeat()
     quiet_hours: sections.QuietHours = sections.QuietHours()
+    promotion: sections.Promotion = sections.Promotion()
     events: sections.Events = sections.Events()
     history: sections.History = sections.History()
     mqtt: sections.Mqtt = sections.Mqtt()

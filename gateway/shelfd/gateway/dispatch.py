@@ -126,7 +126,7 @@ class Dispatcher:
             return None
         now = self._clock.monotonic()
         ticket = Claim(self._clock)
-        call = Call(method, params, lane.principal, lane.next_request_id(), ticket, self.limits)
+        call = Call(method, params, lane.principal, lane.next_request_id(), ticket, self.limits, message.repeat)
         request = Request(message, call, ticket, lane, answer, now)
         if params.timeout_ms is not None:
             seconds = params.timeout_ms / 1000

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic_core import from_json, to_json
 
+from shelfd.memory.call import Repeat
 from shelfd.memory.errors import ShelfError
 from shelfd.protocol import METHODS, NOT_AVAILABLE, PLANNED, Code, Limits, error_object
 from shelfd.protocol.limits import MAX_INTEGER
@@ -23,6 +24,7 @@ class Envelope(NamedTuple):
     is_notification: bool
     method: str
     params: dict[str, Any]
+    repeat: Repeat | None = None  #: set by a transport that may deliver twice
 
 
 class Refusal(Exception):

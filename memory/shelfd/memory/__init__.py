@@ -3,10 +3,11 @@
 from shelfd.memory.access import DEFAULT_SHELF, Access, Rule
 from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError
-from shelfd.memory.ports import Clock, Store, Stores, Ticket, View, Writer
+from shelfd.memory.ports import Clock, Store, Stores, Ticket
 from shelfd.memory.service import Service
 from shelfd.memory.shelf import MemorySettings, Shelf
 from shelfd.memory.shelves import Shelves
+from shelfd.memory.view import View, Writer
 
 __all__ = [
     "DEFAULT_SHELF",

@@ -1,11 +1,24 @@
 """One request on its way through the use cases, whatever transport it came by."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import timedelta
+from typing import Any, NamedTuple
 
 from shelfd.memory.log import Origin
 from shelfd.memory.ports import Ticket
 from shelfd.protocol import Limits, Method, Params
+
+
+class Repeat(NamedTuple):
+    """How a transport that may deliver a request twice makes it known again; an idempotency key says more.
+
+    Attributes:
+        key: Unique for this request of its principal and method, as an idempotency key is.
+        lifetime: For how long the same key means the same request.
+    """
+
+    key: str
+    lifetime: timedelta
 
 
 @dataclass(slots=True)
@@ -19,6 +32,8 @@ class Call:
         request_id: For the log, unique enough to find one request again.
         ticket: Deadline and cancellation.
         limits: The configured limits.
+        repeat: How a redelivery of it is recognised; None when the transport delivers once.
+        run_id: The run it belongs to, for the change log.
     """
 
     method: Method
@@ -27,6 +42,8 @@ class Call:
     request_id: str
     ticket: Ticket
     limits: Limits = field(default_factory=Limits)
+    repeat: Repeat | None = None
+    run_id: str | None = None
 
     @property
     def shelf(self) -> str | None:
@@ -42,4 +59,5 @@ class Call:
             request_id=self.request_id,
             session_id=getattr(params, "session_id", None),
             turn=getattr(params, "turn", None),
+            run_id=self.run_id,
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Note
-from shelfd.memory.ports import View
+from shelfd.memory.view import View
 
 #: Fields that a revert leaves as they are: identity, place in the shelf, and the count of writes.
 KEPT_BY_REVERT = frozenset({"row", "id", "nugget", "kind", "created_at", "updated_at", "rev"})

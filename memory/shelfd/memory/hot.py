@@ -6,7 +6,7 @@ Recall returns the same notes again and again, and taking ten rows out of SQLite
 from collections.abc import Iterable, Sequence
 
 from shelfd.memory.note import Note
-from shelfd.memory.ports import View
+from shelfd.memory.view import View
 
 _KEPT = 4096
 #: Longer notes are read anew each time: a cache of notes is no place for documents.

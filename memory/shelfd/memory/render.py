@@ -5,8 +5,8 @@ from typing import Any
 
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.ports import NuggetCounts, View
 from shelfd.memory.text import cut, first_sentence
+from shelfd.memory.view import NuggetCounts, View
 from shelfd.protocol import from_micros
 
 _NEVER_USED = Usage()

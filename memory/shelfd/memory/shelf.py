@@ -7,22 +7,24 @@ from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
 from hashlib import sha256
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import DeadlineExceeded, IdempotencyMismatch, ShelfError, ShuttingDown
+from shelfd.memory.errors import DeadlineExceeded, IdempotencyMismatch, ShuttingDown
 from shelfd.memory.events import EventContent, render_event
 from shelfd.memory.history import states_after
 from shelfd.memory.hot import HotNotes
 from shelfd.memory.indexing import document_of
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
-from shelfd.memory.ports import Applied, Change, Clock, Recorded, Store, View, Writer
+from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.recall import Analyzer, RecallIndex
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usage import UsageBook
+from shelfd.memory.usage_writer import UsageWriter
+from shelfd.memory.view import Recorded, View, Writer
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -32,9 +34,9 @@ _SLICE = 128
 _AT_ONCE = 256
 #: How long notes may wait to be indexed when nobody reads.
 _INDEX_DELAY = timedelta(milliseconds=20)
-_USAGE_DELAY = timedelta(milliseconds=700)
 _MIN_SEQ_WAIT_S = 5.0
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
+T = TypeVar("T")
 Outcome = dict[str, Any]
 Apply = Callable[[Transaction, Any, Call], Outcome]
 
@@ -99,9 +101,11 @@ class Shelf:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap by sequence number
         self._wait_count = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._usage_task: asyncio.Task[None] | None = None
         self._closing = False
         self._unused: asyncio.Future[None] | None = None
+        self._usage_writer = UsageWriter(
+            self.usage, store, clock, shelf=name, spawn=self._spawn, retention=settings.idempotency_retention
+        )
         self._unfollow = store.follow(self._on_group)
 
     # ---------------------------------------------------------------- life
@@ -125,12 +129,13 @@ class Shelf:
         if self._closing:
             return
         self._closing = True
+        self._usage_writer.close()
         await self._until_unused()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         try:
-            await self._write_usage()
+            await self._usage_writer.write()
         finally:
             # What is queued still becomes durable and reaches recall: its callers are told.
             await self.store.close()
@@ -176,7 +181,7 @@ class Shelf:
         Raises:
             IdempotencyMismatch: If the key was used with other params.
         """
-        key: str | None = getattr(call.params, "idempotency_key", None)
+        key, lifetime = self._repeat_of(call)
 
         def transact(writer: Writer, now: int) -> tuple[tuple[Outcome, bool], Transaction]:
             transaction = Transaction(writer, now)
@@ -184,7 +189,7 @@ class Shelf:
                 return (apply(transaction, call.params, call), False), transaction
             payload = _payload(call)  # here, because remember_many's takes long
             recorded = writer.recorded(call.principal, call.method.name, key)
-            if recorded is not None and recorded.at > now - self._retention_micros:
+            if recorded is not None and recorded.at > now - lifetime // timedelta(microseconds=1):
                 if recorded.payload != payload:
                     raise IdempotencyMismatch
                 return (dict(recorded.outcome), True), transaction
@@ -196,9 +201,25 @@ class Shelf:
         outcome, replayed = applied.value
         return Changed(outcome, applied.notes, replayed, applied.last_seq)
 
-    @property
-    def _retention_micros(self) -> int:
-        return self.settings.idempotency_retention // timedelta(microseconds=1)
+    def _repeat_of(self, call: Call) -> tuple[str | None, timedelta]:
+        """The key by which a repeated request is known, and for how long."""
+        key: str | None = getattr(call.params, "idempotency_key", None)
+        if key is None and call.repeat is not None:
+            return call.repeat
+        return key, self.settings.idempotency_retention
+
+    async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
+        """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.
+
+        Raises:
+            ShelfError: What *apply* raised; then nothing happened.
+        """
+
+        def transact(writer: Writer, now: int) -> tuple[T, Transaction]:
+            transaction = Transaction(writer, now)
+            return apply(transaction), transaction
+
+        return await self.store.commit(Change(origin, transact))
 
     def _on_group(self, group: Sequence[Applied[Any]]) -> None:
         for applied in group:
@@ -327,44 +348,12 @@ class Shelf:
         """Count that *notes* were returned, in a session or (None) without counting a hit."""
         if notes:
             self.usage.record(notes, session_id=session_id, now=self.clock.now())
-            self._write_usage_soon()
+            self._usage_writer.write_soon()
 
     def touch(self, note: Note) -> None:
         """Note that somebody looked at *note*."""
         self.usage.touch(note, now=self.clock.now())
-        self._write_usage_soon()
-
-    def _write_usage_soon(self) -> None:
-        if self._usage_task is None and not self._closing:
-            self._usage_task = self._spawn(self._write_usage_later(), "usage")
-
-    async def _write_usage_later(self) -> None:
-        try:
-            await self.clock.sleep(_USAGE_DELAY)
-            await self._write_usage()
-        except ShelfError as error:
-            log.warning("usage.write_failed", shelf=self.name, error=type(error).__name__)
-        finally:
-            self._usage_task = None
-        if self.usage.is_dirty:
-            self._write_usage_soon()
-
-    async def _write_usage(self) -> None:
-        if not self.usage.is_dirty:
-            return
-        self.usage.begin_write()
-        stored = False
-
-        def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
-            self.usage.write(writer)
-            writer.forget_recorded(now - self._retention_micros)
-            return None, Transaction(writer, now)
-
-        try:
-            await self.store.commit(Change(Origin("shelfd", "usage.write"), transact))
-            stored = True
-        finally:
-            self.usage.end_write(stored=stored)
+        self._usage_writer.write_soon()
 
     # ------------------------------------------------------------- warming
 

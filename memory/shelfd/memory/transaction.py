@@ -6,7 +6,7 @@ from typing import Any
 from shelfd.memory.errors import DuplicateId
 from shelfd.memory.log import Entry
 from shelfd.memory.note import BOOKKEEPING, Link, Note, Nugget
-from shelfd.memory.ports import Writer
+from shelfd.memory.view import Writer
 
 _COMPARED = tuple((index, name) for index, name in enumerate(Note._fields) if name not in BOOKKEEPING)
 

@@ -7,7 +7,7 @@ costs no commit; ``kill -9`` may lose that second of them and nothing else.
 from collections.abc import Iterable, Sequence
 
 from shelfd.memory.note import Note, Usage
-from shelfd.memory.ports import View, Writer
+from shelfd.memory.view import View, Writer
 
 #: Session ids kept per note; beyond that only the counter grows.
 SESSIONS_KEPT = 1000

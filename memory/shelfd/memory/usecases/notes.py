@@ -20,7 +20,6 @@ from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, Revision
 from shelfd.memory.history import KEPT_BY_REVERT, at_rev, versions, with_log
 from shelfd.memory.inference import clamp, default_confidence
 from shelfd.memory.note import Note, fold_key
-from shelfd.memory.ports import NoteFilter
 from shelfd.memory.render import NoteRenderer, change_view
 from shelfd.memory.shelf import Changed, Outcome, Shelf
 from shelfd.memory.text import render_fields, tidy_content
@@ -28,6 +27,7 @@ from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.nuggets import existing_nugget
 from shelfd.memory.usecases.registry import change, read
 from shelfd.memory.usecases.remember import show_note
+from shelfd.memory.view import NoteFilter
 from shelfd.protocol import Limits, from_micros
 from shelfd.protocol.methods.notes import (
     ForgetParams,

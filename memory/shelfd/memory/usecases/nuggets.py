@@ -7,11 +7,11 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import DuplicateNugget, NuggetNotFound
 from shelfd.memory.log import Entry
 from shelfd.memory.note import Nugget
-from shelfd.memory.ports import NoteFilter
 from shelfd.memory.render import nugget_view
 from shelfd.memory.shelf import Changed, Outcome, Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.registry import change, read
+from shelfd.memory.view import NoteFilter
 from shelfd.protocol import PageParams
 from shelfd.protocol.methods.nuggets import (
     NuggetCreateParams,

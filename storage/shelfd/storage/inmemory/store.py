@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from shelfd.memory.ports import Applied, Change, Clock, Store, View
+from shelfd.memory.ports import Applied, Change, Clock, Store
+from shelfd.memory.view import View
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome
 from shelfd.storage.counters import number_entries
 from shelfd.storage.inmemory.tables import Tables

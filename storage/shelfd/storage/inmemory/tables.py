@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.ports import Recorded
+from shelfd.memory.tending import Promoted, Tended
+from shelfd.memory.view import Recorded
 from shelfd.storage.counters import Counters
 
 K = TypeVar("K")
@@ -30,6 +32,11 @@ class Tables:
         hit_sessions: Set of session ids by note row; the sets are replaced, not changed.
         recorded: By (principal, method, key).
         meta: By name.
+        sinks: Delivered seq by name.
+        runs: (number, run) by (job, slot).
+        run_number: Number of the last run ever claimed.
+        tended: By nugget.
+        promoted: Lines by path.
         counters: Numbers given away.
     """
 
@@ -46,6 +53,11 @@ class Tables:
         self.hit_sessions: dict[int, frozenset[str]] = {}
         self.recorded: dict[tuple[str, str, str], Recorded] = {}
         self.meta: dict[str, str] = {}
+        self.sinks: dict[str, int] = {}
+        self.runs: dict[tuple[str, str], tuple[int, Run]] = {}
+        self.run_number = 0
+        self.tended: dict[str, Tended] = {}
+        self.promoted: dict[str, tuple[Promoted, ...]] = {}
         self.counters = Counters()
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
 
@@ -64,7 +76,7 @@ class Tables:
     def savepoint(self) -> Callable[[], None]:
         """Begin a transaction; return what takes everything since back."""
         self._journal.clear()
-        counters, link_row = self.counters, self.link_row
+        counters, link_row, run_number = self.counters, self.link_row, self.run_number
 
         def rollback() -> None:
             for table, key, old in reversed(self._journal):
@@ -73,6 +85,6 @@ class Tables:
                 else:
                     table[key] = old
             self._journal.clear()
-            self.counters, self.link_row = counters, link_row
+            self.counters, self.link_row, self.run_number = counters, link_row, run_number
 
         return rollback

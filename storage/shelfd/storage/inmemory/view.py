@@ -4,9 +4,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.ports import Counts, NoteFilter, NuggetCounts, Recorded, View
+from shelfd.memory.tending import Promoted, Tended
+from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, Recorded, View
 from shelfd.storage.inmemory.tables import Tables
 
 _EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
@@ -140,6 +142,35 @@ class InMemoryView(View):
 
     def meta(self, name: str) -> str | None:
         return self._tables.meta.get(name)
+
+    def sink(self, name: str) -> int | None:
+        return self._tables.sinks.get(name)
+
+    def run(self, job: str, slot: str) -> Run | None:
+        numbered = self._tables.runs.get((job, slot))
+        return None if numbered is None else numbered[1]
+
+    def list_runs(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
+        found = [
+            (number, run)
+            for number, run in self._tables.runs.values()
+            if job in (None, run.job) and (before is None or number < before)
+        ]
+        return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
+
+    def tended(self) -> list[Tended]:
+        return sorted(self._tables.tended.values(), key=lambda tended: tended.nugget.encode())
+
+    def promoted(self, path: str) -> list[Promoted]:
+        return list(self._tables.promoted.get(path, ()))
+
+    def notes_with_hits(self, minimum: int) -> list[Note]:
+        usage = self._tables.usage
+        return [
+            note
+            for row, note in self._tables.notes.items()
+            if row in usage and usage[row].hits >= max(minimum, 3) and not note.hidden and note.superseded_by is None
+        ]
 
     def _links(self) -> list[tuple[int, Link]]:
         return sorted(self._tables.links.values(), key=lambda numbered: numbered[0])

@@ -4,9 +4,11 @@
 from collections.abc import Mapping, Sequence
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
-from shelfd.memory.ports import Recorded, Writer
+from shelfd.memory.tending import Promoted, Tended
+from shelfd.memory.view import Recorded, Writer
 from shelfd.storage.encoding import decode, encode
 from shelfd.storage.inmemory.view import InMemoryView
 
@@ -94,6 +96,33 @@ class InMemoryWriter(InMemoryView, Writer):
     def put_meta(self, name: str, value: str) -> None:
         self._tables.put(self._tables.meta, name, value)
 
+    def put_sink(self, name: str, seq: int) -> None:
+        self._tables.put(self._tables.sinks, name, seq)
+
+    def claim_run(self, run: Run) -> bool:
+        if (run.job, run.slot) in self._tables.runs:
+            return False
+        self._tables.run_number += 1
+        self._tables.put(self._tables.runs, (run.job, run.slot), (self._tables.run_number, _stored(run)))
+        return True
+
+    def put_run(self, run: Run) -> None:
+        numbered = self._tables.runs.get((run.job, run.slot))
+        if numbered is not None:
+            self._tables.put(self._tables.runs, (run.job, run.slot), (numbered[0], _stored(run)))
+
+    def forget_runs(self, before: int) -> int:
+        old = [key for key, (_, run) in self._tables.runs.items() if run.started_at < before]
+        for key in old:
+            self._tables.remove(self._tables.runs, key)
+        return len(old)
+
+    def put_tended(self, tended: Tended) -> None:
+        self._tables.put(self._tables.tended, tended.nugget, tended)
+
+    def put_promoted(self, path: str, lines: Sequence[Promoted]) -> None:
+        self._tables.put(self._tables.promoted, path, tuple(lines))
+
     def append_log(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""
         for row in rows:
@@ -115,3 +144,7 @@ class InMemoryWriter(InMemoryView, Writer):
         self._tables.put(self._tables.note_rows, note.id, note.row)
         if note.key is not None:
             self._tables.put(self._tables.facts, (note.key, note.nugget), note.row)
+
+
+def _stored(run: Run) -> Run:
+    return run._replace(result=decode(encode(run.result)) if run.result else NO_EXTRA)

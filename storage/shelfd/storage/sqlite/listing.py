@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from shelfd.memory.ports import NoteFilter
+from shelfd.memory.view import NoteFilter
 
 #: A note needs review when it is doubtful or has been rewritten too often.
 _NEEDS_REVIEW: Final = "(confidence < 0.5 OR coalesce(json_extract(extra, '$.evolution_count'), 0) > 5)"

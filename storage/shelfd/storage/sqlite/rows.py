@@ -2,8 +2,10 @@
 
 from typing import Any, Final, TypeAlias
 
+from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow, Origin
 from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
+from shelfd.memory.tending import Tended
 from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings
 
 Columns: TypeAlias = tuple[Any, ...]
@@ -13,6 +15,8 @@ NOTE_COLUMNS: Final = ", ".join(Note._fields)
 LINK_COLUMNS: Final = ", ".join(Link._fields)
 NUGGET_COLUMNS: Final = ", ".join(Nugget._fields)
 USAGE_COLUMNS: Final = ", ".join(Usage._fields)
+RUN_COLUMNS: Final = ", ".join(Run._fields)
+TENDED_COLUMNS: Final = "nugget, changed_at, changed, again_at, again, served_at"
 LOG_COLUMNS: Final = (
     "seq, tx, tx_size, at, principal, method, request_id, session_id, turn, run_id, kind, nugget, note, ids, before"
 )
@@ -78,3 +82,25 @@ def log_from_columns(columns: Columns) -> LogRow:
         note,
         None if before is None else decode(before),
     )
+
+
+def run_to_columns(run: Run) -> Columns:
+    """Return a run as RUN_COLUMNS."""
+    return (*run[:-1], encode(run.result) if run.result else None)
+
+
+def run_from_columns(columns: Columns) -> Run:
+    """Return the run in RUN_COLUMNS."""
+    *values, result = columns
+    return Run._make((*values, NO_EXTRA if result is None else decode(result)))
+
+
+def tended_to_columns(tended: Tended) -> Columns:
+    """Return a position of reflection as TENDED_COLUMNS."""
+    return (tended.nugget, *tended.changed, *tended.again, tended.served_at)
+
+
+def tended_from_columns(columns: Columns) -> Tended:
+    """Return the position of reflection in TENDED_COLUMNS."""
+    nugget, changed_at, changed, again_at, again, served_at = columns
+    return Tended(nugget, (changed_at, changed), (again_at, again), served_at)

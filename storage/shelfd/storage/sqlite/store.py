@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from shelfd.memory.errors import StoreBusy
-from shelfd.memory.ports import Applied, Change, Clock, Store, View
+from shelfd.memory.ports import Applied, Change, Clock, Store
+from shelfd.memory.view import View
 from shelfd.storage.commit_queue import CommitQueue, Deliver
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, has_wal, open_reader

@@ -5,9 +5,11 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.ports import Counts, NoteFilter, NuggetCounts, Recorded, View
+from shelfd.memory.tending import Promoted, Tended
+from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, Recorded, View
 from shelfd.storage.encoding import decode, encode_integers, encode_strings
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.listing import behind, where
@@ -16,10 +18,14 @@ from shelfd.storage.sqlite.rows import (
     LOG_COLUMNS,
     NOTE_COLUMNS,
     NUGGET_COLUMNS,
+    RUN_COLUMNS,
+    TENDED_COLUMNS,
     USAGE_COLUMNS,
     Columns,
     log_from_columns,
     note_from_columns,
+    run_from_columns,
+    tended_from_columns,
 )
 
 _NOTE: Final = f"SELECT {NOTE_COLUMNS} FROM note"  # noqa: S608 (column names of ours)
@@ -190,6 +196,39 @@ class SqliteView(View):
     def meta(self, name: str) -> str | None:
         columns = self._one("SELECT value FROM meta WHERE name = ?", (name,))
         return None if columns is None else columns[0]
+
+    def sink(self, name: str) -> int | None:
+        columns = self._one("SELECT delivered_seq FROM sink WHERE name = ?", (name,))
+        return None if columns is None else columns[0]
+
+    def run(self, job: str, slot: str) -> Run | None:
+        columns = self._one(f"SELECT {RUN_COLUMNS} FROM run WHERE job = ? AND slot = ?", (job, slot))  # noqa: S608
+        return None if columns is None else run_from_columns(columns)
+
+    def list_runs(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
+        found = self._all(
+            f"SELECT number, {RUN_COLUMNS} FROM run"  # noqa: S608
+            " WHERE (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3",
+            (job, before, max(limit, 0)),
+        )
+        return [(columns[0], run_from_columns(columns[1:])) for columns in found]
+
+    def tended(self) -> list[Tended]:
+        return [tended_from_columns(columns) for columns in self._all(f"SELECT {TENDED_COLUMNS} FROM tended")]  # noqa: S608
+
+    def promoted(self, path: str) -> list[Promoted]:
+        found = self._all(
+            "SELECT note_id, section, line, promoted_at FROM promoted WHERE path = ? ORDER BY position", (path,)
+        )
+        return [Promoted(*columns) for columns in found]
+
+    def notes_with_hits(self, minimum: int) -> list[Note]:
+        # "hits >= 3" in so many words lets SQLite use the index of what may be promoted.
+        return self._notes(
+            "WHERE row IN (SELECT note FROM usage WHERE hits >= 3 AND hits >= ?)"
+            " AND archived_at IS NULL AND superseded_by IS NULL ORDER BY row",
+            (minimum,),
+        )
 
     def _count_visible(self, nugget: str | None) -> int:
         # The usual total of a listing, from two indexes; the condition as a whole would read every note.

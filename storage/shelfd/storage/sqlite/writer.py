@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.ports import Counts, Recorded, Writer
+from shelfd.memory.tending import Promoted, Tended
+from shelfd.memory.view import Counts, Recorded, Writer
 from shelfd.storage.counters import Counters
 from shelfd.storage.encoding import encode
 from shelfd.storage.sqlite.errors import translated
@@ -18,11 +20,15 @@ from shelfd.storage.sqlite.rows import (
     LOG_COLUMNS,
     NOTE_COLUMNS,
     NUGGET_COLUMNS,
+    RUN_COLUMNS,
+    TENDED_COLUMNS,
     USAGE_COLUMNS,
     Columns,
     log_to_columns,
     note_to_columns,
     placeholders,
+    run_to_columns,
+    tended_to_columns,
 )
 from shelfd.storage.sqlite.view import SqliteView
 
@@ -41,6 +47,9 @@ _COUNTERS: Final = (
 _CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
 _PUT_USAGE: Final = f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) VALUES (?, {placeholders(USAGE_COLUMNS)})"  # noqa: S608
+_CLAIM_RUN: Final = f"INSERT INTO run ({RUN_COLUMNS}) VALUES ({placeholders(RUN_COLUMNS)}) ON CONFLICT DO NOTHING"  # noqa: S608
+_PUT_RUN: Final = f"UPDATE run SET ({RUN_COLUMNS}) = ({placeholders(RUN_COLUMNS)}) WHERE job = ? AND slot = ?"  # noqa: S608
+_PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
 
 
 State: TypeAlias = tuple[Counters, frozenset[str]]
@@ -185,6 +194,28 @@ class SqliteWriter(SqliteView, Writer):
 
     def put_meta(self, name: str, value: str) -> None:
         self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def put_sink(self, name: str, seq: int) -> None:
+        self._run("INSERT OR REPLACE INTO sink VALUES (?, ?)", (name, seq))
+
+    def claim_run(self, run: Run) -> bool:
+        return self._run(_CLAIM_RUN, run_to_columns(run)) == 1
+
+    def put_run(self, run: Run) -> None:
+        self._run(_PUT_RUN, (*run_to_columns(run), run.job, run.slot))
+
+    def forget_runs(self, before: int) -> int:
+        return self._run("DELETE FROM run WHERE started_at < ?", (before,))
+
+    def put_tended(self, tended: Tended) -> None:
+        self._run(_PUT_TENDED, tended_to_columns(tended))
+
+    def put_promoted(self, path: str, lines: Sequence[Promoted]) -> None:
+        self._run("DELETE FROM promoted WHERE path = ?", (path,))
+        self._run_many(
+            "INSERT INTO promoted VALUES (?, ?, ?, ?, ?, ?)",
+            [(path, position, *line) for position, line in enumerate(lines)],
+        )
 
     def append_log(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""

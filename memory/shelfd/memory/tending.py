@@ -1,0 +1,25 @@
+"""What tending leaves behind beside the notes: how far reflection has come, and which lines promotion wrote."""
+
+from typing import NamedTuple
+
+
+class Tended(NamedTuple):
+    """How far reflection has come in one nugget.
+
+    Notes are looked at in the order (updated_at, row). Behind ``changed`` lies what is new or was changed since
+    it was last looked at; ``again`` goes round through the rest.
+    """
+
+    nugget: str
+    changed: tuple[int, int] = (0, 0)  #: (updated_at, row) of the last note seen for the first time since its change
+    again: tuple[int, int] = (0, 0)  #: (updated_at, row) of the last note seen once more
+    served_at: int = 0  #: when the nugget last had its turn, microseconds since 1970 UTC
+
+
+class Promoted(NamedTuple):
+    """One line of a MEMORY.md that promotion wrote."""
+
+    note_id: str
+    section: str
+    line: str  #: as it was written, without the line end
+    promoted_at: int  #: microseconds since 1970 UTC

@@ -1,0 +1,83 @@
+"""Writes usage a moment after it changed: a recall costs no commit, and ``kill -9`` at most the last second of it."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from shelfd.memory.errors import ShelfError
+from shelfd.memory.log import Origin
+from shelfd.memory.ports import Change, Clock, Store
+from shelfd.memory.transaction import Transaction
+from shelfd.memory.usage import UsageBook
+from shelfd.memory.view import Writer
+
+log = structlog.get_logger("shelfd.memory")
+
+_DELAY = timedelta(milliseconds=700)
+Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
+
+
+class UsageWriter:
+    """Stores what a usage book holds, and drops outcomes of idempotency keys whose time is over.
+
+    Args:
+        spawn: Starts a task of the shelf.
+        retention: How long an idempotency key is remembered.
+    """
+
+    def __init__(
+        self, book: UsageBook, store: Store, clock: Clock, *, shelf: str, spawn: Spawn, retention: timedelta
+    ) -> None:
+        self._book = book
+        self._store = store
+        self._clock = clock
+        self._shelf = shelf
+        self._spawn = spawn
+        self._retention_micros = retention // timedelta(microseconds=1)
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    def write_soon(self) -> None:
+        """See to it that what the book holds is stored within a second."""
+        if self._task is None and not self._is_closed:
+            self._task = self._spawn(self._write_later(), "usage")
+
+    def close(self) -> None:
+        """Start nothing more by itself; :meth:`write` still works."""
+        self._is_closed = True
+
+    async def _write_later(self) -> None:
+        try:
+            await self._clock.sleep(_DELAY)
+            await self.write()
+        except ShelfError as error:
+            log.warning("usage.write_failed", shelf=self._shelf, error=type(error).__name__)
+        finally:
+            self._task = None
+        if self._book.is_dirty:
+            self.write_soon()
+
+    async def write(self) -> None:
+        """Store what the book holds now.
+
+        Raises:
+            Unavailable: If the store did not take it; the book still holds it.
+        """
+        if not self._book.is_dirty:
+            return
+        self._book.begin_write()
+        stored = False
+
+        def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
+            self._book.write(writer)
+            writer.forget_recorded(now - self._retention_micros)
+            return None, Transaction(writer, now)
+
+        try:
+            await self._store.commit(Change(Origin("shelfd", "usage.write"), transact))
+            stored = True
+        finally:
+            self._book.end_write(stored=stored)
