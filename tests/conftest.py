@@ -1,0 +1,30 @@
+"""What every test shares: components that may not be installed."""
+
+import os
+import shutil
+
+import pytest
+
+#: By the name a test marks: the commands it needs.
+_COMMANDS = {
+    "mosquitto": ("mosquitto", "mosquitto_passwd"),
+    "systemd": ("systemd-analyze",),
+    "systemd-nspawn": ("systemd-nspawn",),
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose component is not installed; where everything must be, fail it."""
+    for marker in item.iter_markers("component"):
+        for name in marker.args:
+            missing = [command for command in _COMMANDS[name] if _find(command) is None]
+            if missing:
+                why = f"{name} is not installed: no {', '.join(missing)}"
+                if os.environ.get("CI"):
+                    pytest.fail(why)
+                pytest.skip(why)
+
+
+def _find(command: str) -> str | None:
+    # Debian keeps mosquitto where only root's search path leads.
+    return shutil.which(command, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
