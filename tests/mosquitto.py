@@ -1,6 +1,7 @@
 """A real mosquitto for tests: own port, users and ACL, which can be killed and started again where it was."""
 
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -128,6 +129,5 @@ def _listens(port: int) -> bool:
 
 
 def _user() -> str:
-    import pwd
 
     return pwd.getpwuid(os.getuid()).pw_name
