@@ -50,11 +50,11 @@ def working_directory(parent: str | None) -> Iterator[Path]:
 
 
 @contextmanager
-def served(directory: Path) -> Iterator[Served]:
-    """Run a daemon in *directory* until the block ends."""
+def served(directory: Path, *flags: str) -> Iterator[Served]:
+    """Run a daemon in *directory* until the block ends, with further command line *flags*."""
     socket, data, log = str(directory / "s"), directory / "data", directory / "log"
     environment = clean_environment()
-    command = [sys.executable, "-m", "shelfd.daemon", "--data-dir", str(data), "--socket", socket]
+    command = [sys.executable, "-m", "shelfd.daemon", "--data-dir", str(data), "--socket", socket, *flags]
     started = time.perf_counter()
     with log.open("wb") as sink:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sink, text=True, env=environment)

@@ -1,5 +1,6 @@
 """The ledger: which run of a job claimed which slot, and what came of it."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -23,3 +24,8 @@ class Run(NamedTuple):
     attempts: int = 1
     error: str | None = None  #: the kind of the last failure
     result: Mapping[str, Any] = NO_EXTRA  #: counts and ids, never memory text
+
+
+def draw_run_id() -> str:
+    """Return a random id for a run."""
+    return f"run-{os.urandom(6).hex()}"

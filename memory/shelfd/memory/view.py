@@ -131,6 +131,15 @@ class View(Protocol):
     def note_log(self, row: int, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         """Return the changes of one note after *since_seq*, in order."""
 
+    def run_log(self, run_id: str) -> list[LogRow]:
+        """Return the changes a run made, in order."""
+
+    def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
+        """Return rows that end a run, the last first, below sequence number *before*.
+
+        *kind* is ``reflection.completed``, ``reflection.undone`` or ``promotion.completed``.
+        """
+
     def recorded(self, principal: str, method: str, key: str) -> Recorded | None:
         """Return the outcome stored under an idempotency key."""
 

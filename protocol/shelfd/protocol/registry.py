@@ -60,9 +60,9 @@ PLANNED = frozenset(
     """
     remember_with_extraction remember_report recall_entity recall_cve recall_actor recall_tool synthesize
     validate_synthesis check_synthesis_quality why_not recall.feedback reflect reflect_and_clean_memory
-    reflection.history reflection.undo promote promote_facts promotion.preview note.search note.merge note.delete
-    note.move note.record_hit note.supersede note.release get_entity_relationships traverse_graph graph.timeline
-    graph.export alias.add alias.remove alias.list mark_note_superseded conflict.list conflict.resolve snapshot
+    reflection.history promote promote_facts promotion.preview note.search note.merge
+    note.release get_entity_relationships traverse_graph graph.timeline
+    graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
     session.open session.close session.list session.list_visible_candidates session.get_edge_summary
     session.get_node_brief session.expand_from_seeds session.get_schema session.keyword_search session.vector_search
     session.find_by_name session.compaction_candidates session.create_node session.edit_node session.delete_node
@@ -72,6 +72,6 @@ PLANNED = frozenset(
     session.get_injection_state session.record_injection session.context_at session.retract_turns session.branch
     session.select_variant schema.get schema.set_type schema.delete_type scheduler.jobs scheduler.run
     scheduler.history job.list job.retry shelf.export shelf.import shelf.merge shelf.move shelf.backup shelf.restore
-    undo watch.create watch.list watch.delete
+    watch.create watch.list watch.delete
     """.split()
 )

@@ -3,7 +3,7 @@
 Importing this package registers all of them.
 """
 
-from shelfd.memory.usecases import links, notes, nuggets, recall, remember, shelves
+from shelfd.memory.usecases import graph, links, notes, nuggets, recall, remember, shelves, undo
 from shelfd.memory.usecases.registry import USE_CASES
 
-__all__ = ["USE_CASES", "links", "notes", "nuggets", "recall", "remember", "shelves"]
+__all__ = ["USE_CASES", "graph", "links", "notes", "nuggets", "recall", "remember", "shelves", "undo"]

@@ -75,11 +75,12 @@ def _existing(shelf: Shelf, note_id: str) -> Note:
     return note
 
 
-def _show_changed(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
+def show_changed(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
+    """Answer with the note as it is now, and whether the call changed it."""
     return {"note": show_note(shelf, changed, changed.outcome["id"]), "changed": changed.outcome["changed"]}
 
 
-@change("note.hide", render=_show_changed)
+@change("note.hide", render=show_changed)
 def hide(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
     """Take a note out of sight; twice is fine."""
     note = get_note(tx, params.id)
@@ -88,7 +89,7 @@ def hide(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
     return {"id": note.id, "changed": not note.hidden}
 
 
-@change("note.restore", render=_show_changed)
+@change("note.restore", render=show_changed)
 def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
     """Bring a hidden note back, its nugget too if that is gone."""
     note = get_note(tx, params.id)
@@ -98,7 +99,7 @@ def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
     return {"id": note.id, "changed": note.hidden}
 
 
-@change("note.edit", render=_show_changed)
+@change("note.edit", render=show_changed)
 def edit(tx: Transaction, params: NoteEditParams, call: Call) -> Outcome:
     """Change parts of a note; an edit that changes nothing leaves no trace."""
     old = get_note(tx, params.id)
@@ -267,7 +268,7 @@ def history(shelf: Shelf, params: NoteHistoryParams, _call: Call) -> dict[str, A
     return result
 
 
-@change("note.revert", render=_show_changed)
+@change("note.revert", render=show_changed)
 def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
     """Give a note what it said at an earlier rev, as a new rev."""
     note = get_note(tx, params.id)

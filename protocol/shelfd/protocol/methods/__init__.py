@@ -1,5 +1,5 @@
 """The methods of the wire contract, one module per subject; importing this package fills the table."""
 
-from shelfd.protocol.methods import events, links, notes, nuggets, recall, shelves, system
+from shelfd.protocol.methods import events, graph, links, notes, nuggets, recall, shelves, system, undo
 
-__all__ = ["events", "links", "notes", "nuggets", "recall", "shelves", "system"]
+__all__ = ["events", "graph", "links", "notes", "nuggets", "recall", "shelves", "system", "undo"]

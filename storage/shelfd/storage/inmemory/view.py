@@ -134,6 +134,17 @@ class InMemoryView(View):
         found = [entry for entry in self._tables.log.values() if entry.row == row and entry.seq > since_seq]
         return found if limit is None else found[: max(limit, 0)]
 
+    def run_log(self, run_id: str) -> list[LogRow]:
+        return [entry for entry in self._tables.log.values() if entry.origin.run_id == run_id]
+
+    def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
+        found = [
+            entry
+            for entry in reversed(self._tables.log.values())
+            if entry.kind == kind and (before is None or entry.seq < before)
+        ]
+        return found[: max(limit, 0)]
+
     def recorded(self, principal: str, method: str, key: str) -> Recorded | None:
         return self._tables.recorded.get((principal, method, key))
 

@@ -179,6 +179,18 @@ class SqliteView(View):
         )
         return [log_from_columns(columns) for columns in found]
 
+    def run_log(self, run_id: str) -> list[LogRow]:
+        return [log_from_columns(columns) for columns in self._all(f"{_LOG} WHERE run_id = ? ORDER BY seq", (run_id,))]
+
+    def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
+        # The kinds in so many words let SQLite use the index of what ends a run.
+        found = self._all(
+            f"{_LOG} WHERE kind IN ('reflection.completed', 'reflection.undone', 'promotion.completed')"
+            " AND kind = ?1 AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3",
+            (kind, before, max(limit, 0)),
+        )
+        return [log_from_columns(columns) for columns in found]
+
     def recorded(self, principal: str, method: str, key: str) -> Recorded | None:
         columns = self._one(
             "SELECT payload, outcome, at FROM idempotency WHERE principal = ? AND method = ? AND key = ?",

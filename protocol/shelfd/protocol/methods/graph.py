@@ -1,0 +1,61 @@
+"""Methods on the graph of notes: where a note stands, and which one replaced it."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from shelfd.protocol.base import ChangeParams, NoteId, NuggetName, OnlyFalse, Result, Token
+from shelfd.protocol.methods.notes import NoteChangedResult, NoteIdParams
+from shelfd.protocol.registry import define
+
+
+class NoteDeleteParams(NoteIdParams):
+    """Params of ``note.delete``."""
+
+    hard: Annotated[bool, OnlyFalse] = False
+
+
+class NoteMoveParams(NoteIdParams):
+    """Params of ``note.move``."""
+
+    nugget: NuggetName = Field(description="Where the note belongs from now on; made if it does not exist.")
+
+
+class NoteRecordHitParams(NoteIdParams):
+    """Params of ``note.record_hit``."""
+
+    session_id: Token
+
+
+class NoteHits(Result):
+    """In how many distinct sessions a note was returned."""
+
+    id: str
+    hits: int
+
+
+class SupersedeParams(ChangeParams):
+    """Params of ``mark_note_superseded``."""
+
+    note_id: NoteId
+    superseded_by_id: NoteId
+
+
+class SupersedeResult(Result):
+    """Whether the note is replaced now; if not, why."""
+
+    ok: bool
+    reason: str | None = None
+
+
+define("note.delete", NoteDeleteParams, NoteChangedResult, need="write", summary="Hide a note; restore brings it back.")
+define("note.move", NoteMoveParams, NoteChangedResult, need="write", summary="Put a note into another nugget.")
+define("note.record_hit", NoteRecordHitParams, NoteHits, need="write", summary="Count a session that used a note.")
+define(
+    "mark_note_superseded",
+    SupersedeParams,
+    SupersedeResult,
+    need="write",
+    summary="Say that a note is replaced by another.",
+)
+define("note.supersede", SupersedeParams, SupersedeResult, need="write", summary="The same as mark_note_superseded.")
