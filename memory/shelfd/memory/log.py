@@ -1,7 +1,10 @@
 """The change log: what happened, in order, with what is needed to take it back."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+#: What stands in a log row's ``before`` once a purge has taken away what was there.
+REDACTED: Final[Mapping[str, Any]] = {"redacted": True}
 
 
 class Origin(NamedTuple):

@@ -124,6 +124,9 @@ class Store(Protocol):
             A function that ends the following.
         """
 
+    async def scrub(self) -> bool:
+        """Let nothing of what was erased remain in the files; return False if that has to be tried again."""
+
     async def check(self, *, full: bool) -> list[str]:
         """Check the files; return what is wrong in words, with what to do. *full* also checks cross references."""
 

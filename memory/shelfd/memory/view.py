@@ -22,7 +22,7 @@ class NoteFilter(NamedTuple):
     scope: str | None = None
     type: str | None = None
     stability: str | None = None
-    tags: tuple[str, ...] = ()  #: own tags a note has all of
+    tags: tuple[str, ...] = ()  #: own or derived tags a note has all of
     needs_review: bool | None = None
 
 
@@ -188,6 +188,9 @@ class Writer(View, Protocol):
         Raises:
             DuplicateKey: If another fact of the nugget has its key.
         """
+
+    def erase_note(self, note: Note) -> None:
+        """Delete a note with its links, usage and outcomes, and redact what the log keeps of it."""
 
     def put_link(self, link: Link) -> None:
         """Add a link or replace the one with its source, target and relation."""

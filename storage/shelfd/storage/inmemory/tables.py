@@ -85,6 +85,7 @@ class Tables:
                 else:
                     table[key] = old
             self._journal.clear()
+            self.notes = dict(sorted(self.notes.items()))  # one that was erased came back at the end
             self.counters, self.link_row, self.run_number = counters, link_row, run_number
 
         return rollback

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.ledger import Run
-from shelfd.memory.log import LogRow
+from shelfd.memory.log import REDACTED, LogRow
 from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
 from shelfd.memory.view import Recorded, Writer
@@ -33,6 +33,23 @@ class InMemoryWriter(InMemoryView, Writer):
         if self._tables.note_rows.get(note.id, note.row) != note.row:
             raise DuplicateId(note.id)
         self._put_note(note, old)
+
+    def erase_note(self, note: Note) -> None:
+        tables = self._tables
+        tables.remove(tables.notes, note.row)
+        tables.remove(tables.note_rows, note.id)
+        if note.key is not None:
+            tables.remove(tables.facts, (note.key, note.nugget))
+        for key in [key for key in tables.links if note.id in key[:2]]:
+            tables.remove(tables.links, key)
+        tables.remove(tables.usage, note.row)
+        tables.remove(tables.hit_sessions, note.row)
+        for seq, entry in list(tables.log.items()):
+            about = entry.row == note.row or (entry.kind in ("link.added", "link.removed") and note.id in entry.ids)
+            if about:
+                tables.put(tables.log, seq, entry._replace(before=dict(REDACTED)))
+        for key in [key for key, recorded in tables.recorded.items() if f'"{note.id}"' in encode(recorded.outcome)]:
+            tables.remove(tables.recorded, key)
 
     def put_link(self, link: Link) -> None:
         old = self._tables.links.get(link[:3])

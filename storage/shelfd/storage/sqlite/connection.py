@@ -35,6 +35,7 @@ _WRITER_PRAGMAS: Final = (
     "journal_mode = WAL",
     "synchronous = FULL",  # a commit survives power loss; in groups it costs 6 % against NORMAL
     "foreign_keys = ON",
+    "secure_delete = ON",  # what is deleted is overwritten
     "temp_store = MEMORY",  # memories must not reach files that nobody purges
     "cache_size = -16384",  # KiB
     f"mmap_size = {_MMAP_BYTES}",
@@ -62,7 +63,7 @@ class WriterConnection:
         writer = cls(connection)
         try:
             await writer.run(lambda: _set_pragmas(writer.raw, _WRITER_PRAGMAS))
-            await writer.run(lambda: _lengthen_wal(path.with_name(f"{path.name}-wal")))
+            await writer.run(lambda: lengthen_wal(path))
         except BaseException:
             await connection.close()
             raise
@@ -130,14 +131,14 @@ def _set_pragmas(connection: sqlite3.Connection, pragmas: tuple[str, ...]) -> No
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _lengthen_wal(wal: Path) -> None:
-    """Give an empty WAL its usual length, in zeros, which SQLite takes for the end of what was written.
+def lengthen_wal(path: Path) -> None:
+    """Give the empty WAL of the file at *path* its usual length in zeros, which SQLite takes for no more frames.
 
-    A commit that overwrites costs the disk less than one that also makes the file longer (measured: 620 us against
-    760), and without this the first few hundred commits after every start would be such.
+    A commit that overwrites costs the disk less than one that also makes the file longer (measured: 620 us
+    against 760), and without this the first few hundred commits after every start would be such.
     """
     # A full disk only makes those commits slower: the file system takes back what did not fit.
-    with suppress(OSError), wal.open("r+b", buffering=0) as file:
+    with suppress(OSError), path.with_name(f"{path.name}-wal").open("r+b", buffering=0) as file:
         if os.fstat(file.fileno()).st_size:
             return
         try:

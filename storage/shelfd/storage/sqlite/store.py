@@ -11,7 +11,8 @@ from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.view import View
 from shelfd.storage.commit_queue import CommitQueue, Deliver
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
-from shelfd.storage.sqlite.connection import WriterConnection, has_wal, open_reader
+from shelfd.storage.sqlite.connection import WriterConnection, has_wal, lengthen_wal, open_reader
+from shelfd.storage.sqlite.erasing import empty_wal
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.group import GroupWriter
 from shelfd.storage.sqlite.migrations import prepare
@@ -78,6 +79,12 @@ class SqliteStore(Store):
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         """Call *listener* with each group of applied changes. See the port."""
         return self._queue.follow(listener)
+
+    async def scrub(self) -> bool:
+        """Empty the WAL, which still holds what was erased. See the port."""
+        done = await self._writer.run(lambda: empty_wal(self._writer.raw))
+        await self._writer.run(lambda: lengthen_wal(self._path))
+        return done
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the file on another thread; return what is wrong. See the port."""

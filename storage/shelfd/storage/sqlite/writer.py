@@ -13,6 +13,7 @@ from shelfd.memory.tending import Promoted, Tended
 from shelfd.memory.view import Counts, Recorded, Writer
 from shelfd.storage.counters import Counters
 from shelfd.storage.encoding import encode
+from shelfd.storage.sqlite.erasing import erase
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.nuggets import KeptNuggets
 from shelfd.storage.sqlite.rows import (
@@ -93,6 +94,14 @@ class SqliteWriter(SqliteView, Writer):
             raise
         if not changed:
             raise NoteNotFound(note.id)
+
+    def erase_note(self, note: Note) -> None:
+        try:
+            erase(self._connection, note)
+        except sqlite3.Error as error:
+            if told := translated(error):
+                raise told from error
+            raise
 
     def put_link(self, link: Link) -> None:
         # No upsert: that would use up a row number each time.

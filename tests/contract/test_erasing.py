@@ -1,0 +1,96 @@
+"""Erasing a note: nothing of it is left, and nothing else is missing."""
+
+from pathlib import Path
+
+import pytest
+
+from contract.samples import FakeClock, create, edit, make_link, write
+from shelfd.memory.log import REDACTED
+from shelfd.memory.note import Usage
+from shelfd.memory.ports import Store, Stores
+from shelfd.memory.view import Recorded, Writer
+from shelfd.storage import SqliteStores
+
+SECRET = "the combination is 4711-secret"
+
+
+async def _filled(store: Store) -> None:
+    await store.commit(create("n1", content=SECRET, key="combination"))
+    await store.commit(create("n2", content="stays"))
+    await store.commit(edit("n1", content="changed, was 4711-secret before"))
+    await store.commit(write(lambda writer: writer.put_link(make_link("n1", "n2", reason="4711-secret"))))
+    row = store.view.notes(["n1"])["n1"].row
+
+    def use(writer: Writer) -> None:
+        writer.put_usages({row: Usage(1, 1, 5, "s")})
+        writer.add_hit_sessions([(row, "s")])
+        writer.record("uid:1000", "remember", "key", Recorded("payload", {"id": "n1"}, 5))
+
+    await store.commit(write(use))
+
+
+def _erase(writer: Writer) -> None:
+    note = writer.note("n1")
+    assert note is not None
+    writer.erase_note(note)
+
+
+async def test_nothing_of_the_note_is_left(store: Store) -> None:
+    await _filled(store)
+    row = store.view.notes(["n1"])["n1"].row
+    last = store.view.last_seq
+    await store.commit(write(_erase))
+
+    view = store.view
+    assert view.note("n1") is None
+    assert view.fact("memory", "combination") is None
+    assert view.list_links(note_id=None, relation=None, after=0, limit=9) == []
+    assert (view.usage([row]), view.was_hit([row], "s")) == ({}, set())
+    assert view.recorded("uid:1000", "remember", "key") is None
+    assert view.last_seq == last
+    assert [entry.before for entry in view.note_log(row)] == [REDACTED, REDACTED]
+    assert "4711" not in str(view.log(since_seq=0, limit=99))
+    assert (note := view.note("n2")) is not None
+    assert note.content == "stays"
+
+
+async def test_its_number_is_never_given_away_again(stores: Stores, store: Store) -> None:
+    await _filled(store)
+    await store.commit(create("last"))
+    row = store.view.notes(["last"])["last"].row
+    await store.commit(write(lambda writer: writer.erase_note(writer.notes(["last"])["last"])))
+    await store.commit(create("next"))
+    assert store.view.notes(["next"])["next"].row > row
+
+
+async def test_a_failed_change_gives_it_back(store: Store) -> None:
+    await _filled(store)
+
+    def erase_and_fail(writer: Writer) -> None:
+        _erase(writer)
+        raise ValueError("never mind")
+
+    before = store.view.scan_notes(before_row=None, limit=9), store.view.log(since_seq=0, limit=99)
+    with pytest.raises(ValueError, match="never mind"):
+        await store.commit(write(erase_and_fail))
+    assert (store.view.scan_notes(before_row=None, limit=9), store.view.log(since_seq=0, limit=99)) == before
+
+
+async def test_the_files_hold_nothing_of_it_once_scrubbed(tmp_path: Path) -> None:
+    store = await SqliteStores(tmp_path, FakeClock()).create("default", owner="uid:1000")
+    await _filled(store)
+    # Long enough for pages of its own, and there before and after a checkpoint.
+    await store.commit(create("n3", content=f"{SECRET} " * 2000))
+    await store.scrub()
+    await store.commit(edit("n3", content="short now"))
+    for note_id in ("n1", "n3"):
+        await store.commit(write(lambda writer, note_id=note_id: writer.erase_note(writer.notes([note_id])[note_id])))
+    assert await store.scrub()
+    files = _bytes(tmp_path)
+    assert b"4711" not in files
+    assert b"stays" in files
+    await store.close()
+
+
+def _bytes(directory: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in directory.rglob("*") if path.is_file())
