@@ -179,7 +179,6 @@ async def test_refused(
 #: Everything the contract names and this version lacks.
 NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
     ("remember", {**X, "evolve": True}, "evolve"),
-    ("forget", {"key": "k", "purge": True}, "purge"),
     ("forget", {"key": "k", "prove": True}, "prove"),
     ("note.get", {**ID, "as_of": LATER}, "as_of"),
     ("note.get", {**ID, "known_at": LATER}, "known_at"),

@@ -16,12 +16,6 @@ async def test_a_deleted_note_is_hidden_and_keeps_its_links(either: Api) -> None
     assert [link["to"] for link in restored["note"]["links"]] == [two["id"]]
 
 
-async def test_deleting_for_good_is_not_available_yet(api: Api) -> None:
-    note = await api.remember("one")
-    refused = await api.refused("note.delete", id=note["id"], hard=True)
-    assert (refused.field, refused.reason) == ("hard", "NOT_AVAILABLE")
-
-
 async def test_a_moved_note_keeps_its_id_and_follows_its_nugget(either: Api) -> None:
     api = either
     note = await api.remember("green", key="kettle", tags=["home"])

@@ -29,6 +29,8 @@ from shelfd.protocol.base import Instant, NuggetName, Tag, Word
 REQUIRED: dict[str, Any] = {
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
+    "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",
+    "job": "reflection",
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {
@@ -39,6 +41,7 @@ VALUES: dict[str, Any] = {
     "include_links": False, "include_vector": False, "exclude_superseded": False, "needs_review": True,
     "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
+    "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b",
 }  # fmt: skip
 
 

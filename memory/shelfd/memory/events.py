@@ -37,6 +37,8 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
     data: dict[str, Any] = {"nugget": row.nugget, "ids": list(row.ids), "principal": row.origin.principal}
     if row.origin.session_id is not None:
         data["session_id"] = row.origin.session_id
+    if row.origin.run_id is not None:
+        data["run_id"] = row.origin.run_id
     if row.kind.startswith("note."):
         data["id"] = row.ids[0]
         if note is not None:
@@ -44,11 +46,18 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
                 names = changed_values(row.before, note)
                 data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
             data |= _about(note, content)
-    elif row.before and row.kind.startswith("link."):
-        source, target, relation, *_ = row.before["link"]
-        data |= {"source": source, "target": target, "relation": relation}
-    elif row.kind == "nugget.renamed" and row.before:
+        if row.kind == "note.promoted" and note is not None and (at := note.extra.get("promoted_at")) is not None:
+            data["promoted_at"] = from_micros(at)
+    elif row.kind.startswith("link."):
+        data |= {"source": row.ids[0], "target": row.ids[1]}
+        if row.before and "link" in row.before:  # a purge takes it away
+            data["relation"] = row.before["link"][2]
+    elif row.kind in ("nugget.renamed", "schedule.missed", "reflection.undone") and row.before:
         data |= row.before
+    elif row.kind == "promotion.completed" and row.before:
+        data |= {"run_id": row.origin.run_id, **row.before}
+    elif row.kind == "reflection.completed" and row.before:
+        data |= row.before.get("counts", {})
     return data
 
 

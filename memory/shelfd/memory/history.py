@@ -22,7 +22,7 @@ def rewind(note: Note, before: Mapping[str, Any] | None, *, rev: int | None = No
     Args:
         rev: The rev it had then; one less when not given.
     """
-    values = dict(before or {})
+    values = {} if before is None or before.get("redacted") else dict(before)
     if "tags" in values:
         values["tags"] = tuple(values["tags"])
     return note._replace(**values, rev=note.rev - 1 if rev is None else rev)
@@ -81,7 +81,12 @@ def states_after(rows: Iterable[LogRow], view: View) -> dict[int, Note]:
 
 
 def changed_values(before: Mapping[str, Any], after: Note) -> dict[str, Any]:
-    """Return the fields that a change set, with their values after it; rarely used fields by their own names."""
+    """Return the fields that a change set, with their values after it; rarely used fields by their own names.
+
+    Of a change that a purge has redacted nothing is known any more.
+    """
+    if before.get("redacted"):
+        return {}
     values = {name: getattr(after, name) for name in before if name != "extra"}
     if "extra" in before:
         old = before["extra"]

@@ -35,6 +35,10 @@ class HotNotes:
             if note.id in self._notes:
                 self._notes[note.id] = note
 
+    def drop(self, note_id: str) -> None:
+        """Keep nothing of a note."""
+        self._notes.pop(note_id, None)
+
     def _keep(self, notes: Iterable[Note]) -> None:
         for note in notes:
             if len(note.content) <= _LONGEST:

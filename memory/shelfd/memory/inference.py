@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 _TOKEN = re.compile(r"[^\W_]+")
 _PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
+#: In running text, where "and/or" and "e.g." are no paths.
+_FILE = re.compile(r"(?:^|[\s(\"'`])(?:~|\.{1,2})?/\w|\w/[\w.-]+/\w|\w{2,}\.[a-z]\w{0,4}\b(?!\.)")
 _SCOPE_PREFIX = re.compile(r"^(self|user|shared|project|session):", re.IGNORECASE)
 
 #: Content beyond this is not read for hints: what a note is about stands at its beginning.
@@ -118,6 +120,11 @@ def title_tags(title: str) -> tuple[str, ...]:
         ("style", "style" in tokens),
     )
     return tuple(tag for tag, holds in found if holds)
+
+
+def mentions_path(text: str) -> bool:
+    """Return whether *text* names a file or a path."""
+    return _FILE.search(text) is not None
 
 
 def _scope(key: str, key_tokens: list[str], content: str, tags: tuple[str, ...]) -> str:

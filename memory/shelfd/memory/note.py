@@ -51,7 +51,7 @@ class Note(NamedTuple):
     created_at: int
     updated_at: int
     rev: int
-    extra: Mapping[str, Any] = NO_EXTRA  #: rarely used: source_key, aliases, fields, source_type, source_ref, ttl_days
+    extra: Mapping[str, Any] = NO_EXTRA  #: rarely used: source_key, aliases, fields, source_ref, derived_tags …
 
     @property
     def hidden(self) -> bool:
@@ -70,9 +70,15 @@ class Note(NamedTuple):
         return (self.nugget, f"scope:{self.scope}", f"type:{type_}")
 
     @property
+    def derived_tags(self) -> tuple[str, ...]:
+        """Tags that reflection gave the note; they come and go with what it says."""
+        return tuple(self.extra.get("derived_tags", ())) if self.extra else ()
+
+    @property
     def all_tags(self) -> tuple[str, ...]:
-        """System tags, then own tags, each once."""
-        return tuple(dict.fromkeys((*self.system_tags, *self.tags))) if self.tags else self.system_tags
+        """System tags, then own tags, then derived ones, each once."""
+        beside = (*self.tags, *self.derived_tags)
+        return tuple(dict.fromkeys((*self.system_tags, *beside))) if beside else self.system_tags
 
 
 #: Fields that say where a note is kept or how often it was written, not what it says.

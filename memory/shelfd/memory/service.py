@@ -4,17 +4,23 @@ from typing import Any
 
 from shelfd.memory.access import Access
 from shelfd.memory.call import Call
+from shelfd.memory.promotion import NoFiles, Promoter
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.shelves import Shelves
 from shelfd.memory.usecases import USE_CASES
 
 
 class Service:
-    """Carries out calls on shelves."""
+    """Carries out calls on shelves.
 
-    def __init__(self, shelves: Shelves, access: Access) -> None:
+    Args:
+        promoter: Writes MEMORY.md; without it there is none.
+    """
+
+    def __init__(self, shelves: Shelves, access: Access, promoter: Promoter | None = None) -> None:
         self.shelves = shelves
         self.access = access
+        self.promoter = promoter or Promoter(NoFiles())
 
     async def handle(self, call: Call) -> dict[str, Any]:
         """Carry out *call* and return its result, a JSON-like dict of the method's result shape.

@@ -5,14 +5,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
-from hashlib import sha256
 from heapq import heappop, heappush
 from typing import Any, TypeVar
 
 import structlog
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import DeadlineExceeded, IdempotencyMismatch, ShuttingDown
+from shelfd.memory.errors import DeadlineExceeded, HistoryTrimmed, ShuttingDown
 from shelfd.memory.events import EventContent, render_event
 from shelfd.memory.history import states_after
 from shelfd.memory.hot import HotNotes
@@ -21,6 +20,8 @@ from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.recall import Analyzer, RecallIndex
+from shelfd.memory.repeats import outcome_before, payload_of, repeat_of
+from shelfd.memory.sink import Sink
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usage import UsageBook
 from shelfd.memory.usage_writer import UsageWriter
@@ -53,6 +54,7 @@ class MemorySettings:
         idle_close: A shelf nobody used for this long is closed.
         idempotency_retention: How long an idempotency key is remembered.
         shelves_count: How many shelves may exist.
+        reflection_max_notes: How many notes one reflection inspects at most.
     """
 
     instance: str = "local"
@@ -62,6 +64,7 @@ class MemorySettings:
     idle_close: timedelta = timedelta(minutes=15)
     idempotency_retention: timedelta = timedelta(days=7)
     shelves_count: int = 1000
+    reflection_max_notes: int = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class Shelf:
         self._backlog: deque[tuple[int, Sequence[Note]]] = deque()
         self._followers: dict[int, Callable[[int], None]] = {}
         self._follower_count = 0
+        self._sinks: list[Sink] = []
         self._backlog_notes = 0
         self._index_task: asyncio.Task[None] | None = None
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap by sequence number
@@ -129,6 +133,8 @@ class Shelf:
         if self._closing:
             return
         self._closing = True
+        for sink in self._sinks:
+            sink.closing()
         self._usage_writer.close()
         await self._until_unused()
         for task in self._tasks:
@@ -158,7 +164,7 @@ class Shelf:
     @property
     def is_idle(self) -> bool:
         """Whether nothing uses the shelf right now."""
-        return not self.in_use and not self._followers
+        return not self.in_use and not self._followers and not any(sink.is_behind for sink in self._sinks)
 
     @property
     def view(self) -> View:
@@ -181,32 +187,23 @@ class Shelf:
         Raises:
             IdempotencyMismatch: If the key was used with other params.
         """
-        key, lifetime = self._repeat_of(call)
+        repeat = repeat_of(call, self.settings.idempotency_retention)
 
         def transact(writer: Writer, now: int) -> tuple[tuple[Outcome, bool], Transaction]:
             transaction = Transaction(writer, now)
-            if key is None:
+            if repeat is None:
                 return (apply(transaction, call.params, call), False), transaction
-            payload = _payload(call)  # here, because remember_many's takes long
-            recorded = writer.recorded(call.principal, call.method.name, key)
-            if recorded is not None and recorded.at > now - lifetime // timedelta(microseconds=1):
-                if recorded.payload != payload:
-                    raise IdempotencyMismatch
-                return (dict(recorded.outcome), True), transaction
+            payload = payload_of(call)  # here, because remember_many's takes long
+            before = outcome_before(writer, call, repeat, payload=payload, now=now)
+            if before is not None:
+                return (before, True), transaction
             outcome = apply(transaction, call.params, call)
-            writer.record(call.principal, call.method.name, key, Recorded(payload, outcome, now))
+            writer.record(call.principal, call.method.name, repeat.key, Recorded(payload, outcome, now))
             return (outcome, False), transaction
 
         applied = await self.store.commit(Change(call.origin(), transact, call.ticket))
         outcome, replayed = applied.value
         return Changed(outcome, applied.notes, replayed, applied.last_seq)
-
-    def _repeat_of(self, call: Call) -> tuple[str | None, timedelta]:
-        """The key by which a repeated request is known, and for how long."""
-        key: str | None = getattr(call.params, "idempotency_key", None)
-        if key is None and call.repeat is not None:
-            return call.repeat
-        return key, self.settings.idempotency_retention
 
     async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
         """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.
@@ -274,6 +271,8 @@ class Shelf:
         self.seq = last_seq
         for follower in list(self._followers.values()):
             follower(last_seq)
+        for sink in self._sinks:
+            sink.applied(last_seq)
         while self._waiting and self._waiting[0][0] <= last_seq:
             future = heappop(self._waiting)[2]
             if not future.done():
@@ -326,14 +325,28 @@ class Shelf:
             self._spawn(self._catch_up(), "catch_up")
         return lambda: self._followers.pop(number, None) and None
 
+    def attach(self, sink: Sink) -> Callable[[], None]:
+        """Tell *sink* of each change from now on, at recall's own pace; return what ends it."""
+        self._sinks = [*self._sinks, sink]
+
+        def detach() -> None:
+            self._sinks = [other for other in self._sinks if other is not sink]
+
+        return detach
+
     def events(
         self, since_seq: int, limit: int, wanted: Callable[[str, str | None], bool]
     ) -> tuple[list[dict[str, Any]], int]:
         """Return wanted events after *since_seq* among the next *limit* changes, and the last change looked at.
 
         Changes that recall does not know yet are left for later, so that who hears of one can recall it.
+
+        Raises:
+            HistoryTrimmed: If the log no longer reaches back to *since_seq*; ``first_seq`` is where it begins.
         """
         rows = [row for row in self.view.log(since_seq=since_seq, limit=limit) if row.seq <= self.seq]
+        if (not rows or rows[0].seq > since_seq + 1) and since_seq + 1 < (first_seq := self.view.first_seq):
+            raise HistoryTrimmed(f"the change log begins at {first_seq}", first_seq=first_seq)
         told = [row for row in rows if wanted(row.kind, row.nugget)]
         states = states_after(told, self.view)
         instance, content = self.settings.instance, self.settings.event_content
@@ -355,6 +368,14 @@ class Shelf:
         self.usage.touch(note, now=self.clock.now())
         self._usage_writer.write_soon()
 
+    async def write_usage(self) -> None:
+        """Store the usage of the last second now, for those who read it from the store.
+
+        Raises:
+            Unavailable: If the store did not take it.
+        """
+        await self._usage_writer.write()
+
     # ------------------------------------------------------------- warming
 
     async def _warm_up(self) -> None:
@@ -370,9 +391,3 @@ class Shelf:
         self._warm = True
         duration_ms = round((self.clock.monotonic() - started) * 1000, 1)
         log.info("index.warmed", shelf=self.name, notes=len(self.index), duration_ms=duration_ms)
-
-
-def _payload(call: Call) -> str:
-    """Fingerprint of the canonical params, by which a repeated request is recognised."""
-    canonical = call.params.model_dump_json(exclude={"idempotency_key", "timeout_ms"})
-    return sha256(canonical.encode()).hexdigest()

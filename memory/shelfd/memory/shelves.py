@@ -1,7 +1,7 @@
 """All shelves of one daemon: opened on demand, closed when idle, refused alone when damaged."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -49,6 +49,7 @@ class Shelves:
         self._doors: dict[str, _Door] = {}
         self._failed: dict[str, str] = {}
         self._owners: dict[str, str] = {}
+        self._on_open: list[Callable[[Shelf], None]] = []
         self._sweeper: asyncio.Task[None] | None = None
         self._closing = False
 
@@ -79,6 +80,34 @@ class Shelves:
     def opened(self, name: str) -> Shelf | None:
         """Return the shelf if it is open."""
         return self._open.get(name)
+
+    def on_open(self, callback: Callable[[Shelf], None]) -> Callable[[], None]:
+        """Call *callback* with each shelf that is opened, before anybody can change it; return what ends that."""
+        self._on_open = [*self._on_open, callback]
+
+        def end() -> None:
+            self._on_open = [other for other in self._on_open if other is not callback]
+
+        return end
+
+    @asynccontextmanager
+    async def visited(self, name: str) -> AsyncIterator[Shelf]:
+        """Have a shelf open for the length of a block; behind it, close it unless others want it open.
+
+        Raises:
+            ShelfNotFound: If there is none.
+            StorageCorrupt: If its file is damaged.
+        """
+        was_open = name in self._open
+        shelf = await self.get(name)
+        since = shelf.last_used
+        try:
+            yield shelf
+        finally:
+            if not was_open and not self._closing:
+                async with self._door(name):
+                    if self._open.get(name) is shelf and shelf.is_idle and shelf.last_used == since:
+                        await self._close_one(name)
 
     @asynccontextmanager
     async def _door(self, name: str) -> AsyncIterator[None]:
@@ -134,6 +163,8 @@ class Shelves:
         self._failed.pop(name, None)
         self._open[name] = shelf
         shelf.start()
+        for callback in self._on_open:
+            callback(shelf)
         return shelf
 
     async def create(self, name: str, *, owner: str) -> None:
@@ -206,6 +237,11 @@ class Shelves:
                 }
             )
         return found
+
+    def stuck(self, seconds: float) -> list[str]:
+        """Return open shelves whose writer has been at one group of changes for that long."""
+        since = asyncio.get_running_loop().time() - seconds
+        return [name for name, shelf in self._open.items() if (shelf.store.writing_since or since) < since]
 
     async def _sweep(self) -> None:
         while True:

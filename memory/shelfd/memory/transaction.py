@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shelfd.memory.errors import DuplicateId
-from shelfd.memory.log import Entry
+from shelfd.memory.log import REDACTED, Entry
 from shelfd.memory.note import BOOKKEEPING, Link, Note, Nugget
 from shelfd.memory.view import Writer
 
@@ -121,6 +121,18 @@ class Transaction:
         """Add a nugget."""
         self._put_nugget(nugget)
         self.log(Entry("nugget.created", nugget.name, ()))
+
+    def redact(self, note: Note, is_secret: Callable[[str], bool]) -> None:
+        """Take out of the log what *note* was wherever its content then holds a secret, this transaction included."""
+
+        def holds(before: Mapping[str, Any] | None) -> bool:
+            return before is not None and is_secret(str(before.get("content", "")))
+
+        self._writer.redact([row.seq for row in self._writer.note_log(note.row) if holds(row.before)])
+        self.entries = [
+            entry._replace(before=REDACTED) if entry.row == note.row and holds(entry.before) else entry
+            for entry in self.entries
+        ]
 
     def log(self, entry: Entry) -> None:
         """Put one change on record."""

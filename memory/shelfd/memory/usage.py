@@ -62,6 +62,11 @@ class UsageBook:
         usage = self._of([note.row]).get(note.row, _NEVER_USED)
         self._pending[note.row] = usage._replace(last_accessed_at=now)
 
+    def drop(self, row: int) -> None:
+        """Forget what waits to be written about a note that is gone."""
+        self._pending.pop(row, None)
+        self._sessions = {mark for mark in self._sessions if mark[0] != row}
+
     def begin_write(self) -> None:
         """Set aside what waits; it is what :meth:`write` stores."""
         self._writing, self._pending = self._pending, {}

@@ -39,6 +39,7 @@ class UsageWriter:
         self._retention_micros = retention // timedelta(microseconds=1)
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._writing = asyncio.Lock()  # what is set aside belongs to one write at a time
 
     def write_soon(self) -> None:
         """See to it that what the book holds is stored within a second."""
@@ -61,13 +62,16 @@ class UsageWriter:
             self.write_soon()
 
     async def write(self) -> None:
-        """Store what the book holds now.
+        """Store what the book holds now, behind what is being stored already.
 
         Raises:
             Unavailable: If the store did not take it; the book still holds it.
         """
-        if not self._book.is_dirty:
-            return
+        async with self._writing:
+            if self._book.is_dirty:
+                await self._write()
+
+    async def _write(self) -> None:
         self._book.begin_write()
         stored = False
 

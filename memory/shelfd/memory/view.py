@@ -192,6 +192,9 @@ class Writer(View, Protocol):
     def erase_note(self, note: Note) -> None:
         """Delete a note with its links, usage and outcomes, and redact what the log keeps of it."""
 
+    def redact(self, seqs: Sequence[int]) -> None:
+        """Take away what the log rows with these numbers keep of what they replaced."""
+
     def put_link(self, link: Link) -> None:
         """Add a link or replace the one with its source, target and relation."""
 

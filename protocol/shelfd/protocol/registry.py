@@ -59,8 +59,8 @@ def define(
 PLANNED = frozenset(
     """
     remember_with_extraction remember_report recall_entity recall_cve recall_actor recall_tool synthesize
-    validate_synthesis check_synthesis_quality why_not recall.feedback reflect reflect_and_clean_memory
-    reflection.history promote promote_facts promotion.preview note.search note.merge
+    validate_synthesis check_synthesis_quality why_not recall.feedback
+    reflection.history promotion.preview note.search note.merge
     note.release get_entity_relationships traverse_graph graph.timeline
     graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
     session.open session.close session.list session.list_visible_candidates session.get_edge_summary
@@ -70,8 +70,8 @@ PLANNED = frozenset(
     session.get_node session.get_node_briefs session.list_edges session.get_neighbors session.get_ancestor
     session.get_descendants session.get_nearest_visible_ancestor session.project_edges session.get_node_exposure
     session.get_injection_state session.record_injection session.context_at session.retract_turns session.branch
-    session.select_variant schema.get schema.set_type schema.delete_type scheduler.jobs scheduler.run
-    scheduler.history job.list job.retry shelf.export shelf.import shelf.merge shelf.move shelf.backup shelf.restore
+    session.select_variant schema.get schema.set_type schema.delete_type
+    job.list job.retry shelf.export shelf.import shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()
 )

@@ -88,6 +88,15 @@ class Postings:
             return np.zeros(0, np.int64), slots, np.zeros(0)
         return np.concatenate(ordinals, dtype=np.int64), slots, np.concatenate(frequencies, dtype=np.float64)
 
+    def some(self, term: int, count: int) -> IntArray:
+        """Return ordinals of documents with *term*, the *count* most recent ones of each segment; dead ones, too."""
+        begin, end = (self._pointer[term], self._pointer[term + 1]) if term < len(self._pointer) - 1 else (0, 0)
+        main = self._documents[max(begin, end - count) : end]
+        recent = self._delta.get(term)
+        if not recent:
+            return main.astype(np.int64)
+        return np.concatenate([main, np.array(recent[-count:], np.int64) >> 8], dtype=np.int64)
+
     def compact(self, alive: BoolArray, terms: int) -> None:
         """Fold the delta into the main segment and drop the postings of dead ordinals.
 

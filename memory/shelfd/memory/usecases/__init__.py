@@ -3,7 +3,32 @@
 Importing this package registers all of them.
 """
 
-from shelfd.memory.usecases import graph, links, notes, nuggets, recall, remember, shelves, undo
+from shelfd.memory.usecases import (
+    forget,
+    graph,
+    links,
+    notes,
+    nuggets,
+    promotion,
+    recall,
+    reflection,
+    remember,
+    shelves,
+    undo,
+)
 from shelfd.memory.usecases.registry import USE_CASES
 
-__all__ = ["USE_CASES", "graph", "links", "notes", "nuggets", "recall", "remember", "shelves", "undo"]
+__all__ = [
+    "USE_CASES",
+    "forget",
+    "graph",
+    "links",
+    "notes",
+    "nuggets",
+    "promotion",
+    "recall",
+    "reflection",
+    "remember",
+    "shelves",
+    "undo",
+]

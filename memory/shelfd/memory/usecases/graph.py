@@ -1,4 +1,4 @@
-"""Use cases on the graph of notes: delete, move, record a hit, supersede."""
+"""Use cases on the graph of notes: move, record a hit, supersede."""
 
 from typing import TYPE_CHECKING, Any, cast
 
@@ -7,18 +7,12 @@ from shelfd.memory.composing import ensure_nugget, get_note
 from shelfd.memory.errors import NoteNotFound
 from shelfd.memory.shelf import Outcome
 from shelfd.memory.transaction import Transaction
-from shelfd.memory.usecases.notes import hide, show_changed
+from shelfd.memory.usecases.notes import show_changed
 from shelfd.memory.usecases.registry import change, whole
-from shelfd.protocol.methods.graph import NoteDeleteParams, NoteMoveParams, NoteRecordHitParams, SupersedeParams
+from shelfd.protocol.methods.graph import NoteMoveParams, NoteRecordHitParams, SupersedeParams
 
 if TYPE_CHECKING:
     from shelfd.memory.service import Service
-
-
-@change("note.delete", render=show_changed)
-def delete(tx: Transaction, params: NoteDeleteParams, call: Call) -> Outcome:
-    """Take a note out of sight; its links stay for the day it comes back."""
-    return hide(tx, params, call)
 
 
 @change("note.move", render=show_changed)

@@ -1,7 +1,7 @@
 """Use cases on single notes: forget, get, edit, list, hide, restore, history, revert."""
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
 from shelfd.memory import cursor
 from shelfd.memory.call import Call
@@ -30,7 +30,6 @@ from shelfd.memory.usecases.remember import show_note
 from shelfd.memory.view import NoteFilter
 from shelfd.protocol import Limits, from_micros
 from shelfd.protocol.methods.notes import (
-    ForgetParams,
     NoteEditParams,
     NoteGetParams,
     NoteHistoryParams,
@@ -41,22 +40,10 @@ from shelfd.protocol.methods.notes import (
     is_scope_prefix,
 )
 
-DEFAULT_NUGGET = "memory"
+#: Tags kept in mind that a caller took away from a note.
+_DROPPED_TAGS = 64
 #: Notes rendered without giving others a turn: some 3 ms.
 _NOTES_AT_ONCE = 128
-
-
-@change("forget")
-def forget(tx: Transaction, params: ForgetParams, _call: Call) -> Outcome:
-    """Hide a note by id, or a fact by nugget and key."""
-    if params.id is not None:
-        note: Note | None = get_note(tx, params.id)
-    else:
-        note = tx.rows.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
-    if note is None or note.hidden:
-        return {"forgotten": [], "still_in": []}
-    tx.hide(note)
-    return {"forgotten": [note.id], "still_in": []}
 
 
 @read("note.get")
@@ -135,10 +122,20 @@ def _edited(old: Note, params: NoteEditParams, now: int, limits: Limits) -> Note
         changes["archived_at"] = now if params.hidden else None
     if params.metadata is not None:
         _edit_metadata(old, params.metadata, changes, extra)
+    if params.remove_tags or params.add_tags:
+        _forget_tags(old, params, extra)
     new = old._replace(**changes, extra={name: value for name, value in extra.items() if value not in (None, [], {})})
     if params.metadata is not None:
         check_validity(new)
     return new._replace(tags=_edited_tags(new, params, limits))
+
+
+def _forget_tags(old: Note, params: NoteEditParams, extra: dict[str, Any]) -> None:
+    """Take derived tags away, and keep in mind which tags the caller does not want, so that none is derived again."""
+    removed = [tag for tag in params.remove_tags if tag in (*old.tags, *old.derived_tags)]
+    extra["derived_tags"] = [tag for tag in old.derived_tags if tag not in removed]
+    dropped = dict.fromkeys((*extra.get("dropped_tags", ()), *removed))
+    extra["dropped_tags"] = [tag for tag in dropped if tag not in params.add_tags][-_DROPPED_TAGS:]
 
 
 def _edit_text(

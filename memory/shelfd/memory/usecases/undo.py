@@ -39,7 +39,7 @@ async def undo_reflection(service: "Service", call: Call) -> dict[str, Any]:
         if not rows:
             raise NotFound("there is no such run in the log", run_id=params.run_id, field="run_id")
         outcome = _taken_back(tx, rows, cast("str", call.run_id))
-        told = {"run_id": params.run_id, "undone": outcome["undone"], "kept": len(outcome["kept"])}
+        told = {"undone_run_id": params.run_id, "undone": outcome["undone"], "kept": len(outcome["kept"])}
         tx.log(Entry("reflection.undone", None, (), None, told))
         return outcome
 

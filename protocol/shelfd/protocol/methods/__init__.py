@@ -1,5 +1,31 @@
 """The methods of the wire contract, one module per subject; importing this package fills the table."""
 
-from shelfd.protocol.methods import events, graph, links, notes, nuggets, recall, shelves, system, undo
+from shelfd.protocol.methods import (
+    events,
+    graph,
+    links,
+    notes,
+    nuggets,
+    promotion,
+    recall,
+    reflection,
+    scheduler,
+    shelves,
+    system,
+    undo,
+)
 
-__all__ = ["events", "graph", "links", "notes", "nuggets", "recall", "shelves", "system", "undo"]
+__all__ = [
+    "events",
+    "graph",
+    "links",
+    "notes",
+    "nuggets",
+    "promotion",
+    "recall",
+    "reflection",
+    "scheduler",
+    "shelves",
+    "system",
+    "undo",
+]

@@ -1,18 +1,26 @@
 """Methods on the graph of notes: where a note stands, and which one replaced it."""
 
-from typing import Annotated
-
 from pydantic import Field
 
-from shelfd.protocol.base import ChangeParams, NoteId, NuggetName, OnlyFalse, Result, Token
+from shelfd.protocol.base import ChangeParams, NoteId, NuggetName, Result, Token
 from shelfd.protocol.methods.notes import NoteChangedResult, NoteIdParams
+from shelfd.protocol.note import NoteView
 from shelfd.protocol.registry import define
 
 
 class NoteDeleteParams(NoteIdParams):
     """Params of ``note.delete``."""
 
-    hard: Annotated[bool, OnlyFalse] = False
+    hard: bool = Field(default=False, description="For good, as `forget` with `purge`; cannot be undone.")
+
+
+class NoteDeleteResult(Result):
+    """The note as it is now; without one when it is gone for good."""
+
+    note: NoteView | None = None
+    changed: bool
+    still_in: list[str] = Field(default_factory=list, description="Notes that still hold text of it.")
+    replayed: bool | None = None
 
 
 class NoteMoveParams(NoteIdParams):
@@ -48,7 +56,13 @@ class SupersedeResult(Result):
     reason: str | None = None
 
 
-define("note.delete", NoteDeleteParams, NoteChangedResult, need="write", summary="Hide a note; restore brings it back.")
+define(
+    "note.delete",
+    NoteDeleteParams,
+    NoteDeleteResult,
+    need="write",
+    summary="Hide a note, or remove it for good.",
+)
 define("note.move", NoteMoveParams, NoteChangedResult, need="write", summary="Put a note into another nugget.")
 define("note.record_hit", NoteRecordHitParams, NoteHits, need="write", summary="Count a session that used a note.")
 define(

@@ -181,7 +181,7 @@ class ForgetParams(ChangeParams):
     id: NoteId | None = None
     nugget: NuggetName | None = Field(default=None, description="Of the key; memory when not given.")
     key: Key | None = None
-    purge: Annotated[bool, OnlyFalse] = Field(default=False, description="Not available in this version.")
+    purge: bool = Field(default=False, description="For good: rows, history, log payloads, files. Cannot be undone.")
     prove: Annotated[bool, OnlyFalse] = Field(default=False, description="Not available in this version.")
 
     @model_validator(mode="after")

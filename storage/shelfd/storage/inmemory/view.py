@@ -195,7 +195,7 @@ def _passes(note: Note, wanted: NoteFilter) -> bool:
         all(getattr(wanted, name) in (None, getattr(note, name)) for name in _EQUAL)
         and (wanted.include_hidden or not note.hidden)
         and (wanted.include_superseded or note.superseded_by is None)
-        and set(wanted.tags) <= set(note.tags)
+        and set(wanted.tags) <= {*note.tags, *note.derived_tags}
         and wanted.needs_review in (None, _needs_review(note))
     )
 

@@ -51,6 +51,10 @@ class InMemoryWriter(InMemoryView, Writer):
         for key in [key for key, recorded in tables.recorded.items() if f'"{note.id}"' in encode(recorded.outcome)]:
             tables.remove(tables.recorded, key)
 
+    def redact(self, seqs: Sequence[int]) -> None:
+        for seq in seqs:
+            self._tables.put(self._tables.log, seq, self._tables.log[seq]._replace(before=dict(REDACTED)))
+
     def put_link(self, link: Link) -> None:
         old = self._tables.links.get(link[:3])
         if old is None:

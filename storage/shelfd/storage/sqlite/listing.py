@@ -7,7 +7,9 @@ from shelfd.memory.view import NoteFilter
 #: A note needs review when it is doubtful or has been rewritten too often.
 _NEEDS_REVIEW: Final = "(confidence < 0.5 OR coalesce(json_extract(extra, '$.evolution_count'), 0) > 5)"
 _EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
-_HAS_TAG: Final = "EXISTS (SELECT 1 FROM json_each(note.tags) WHERE json_each.value = ?)"
+_HAS_TAG: Final = (
+    "? IN (SELECT value FROM json_each(note.tags) UNION ALL SELECT value FROM json_each(note.extra, '$.derived_tags'))"
+)
 
 #: Columns a listing may be ordered by.
 ORDERS: Final = frozenset({"updated_at", "row"})

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.ledger import Run
-from shelfd.memory.log import LogRow
+from shelfd.memory.log import REDACTED, LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
 from shelfd.memory.view import Counts, Recorded, Writer
@@ -48,7 +48,7 @@ _COUNTERS: Final = (
 _CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
 _PUT_USAGE: Final = f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) VALUES (?, {placeholders(USAGE_COLUMNS)})"  # noqa: S608
-_CLAIM_RUN: Final = f"INSERT INTO run ({RUN_COLUMNS}) VALUES ({placeholders(RUN_COLUMNS)}) ON CONFLICT DO NOTHING"  # noqa: S608
+_CLAIM_RUN: Final = f"INSERT INTO run ({RUN_COLUMNS}) VALUES ({placeholders(RUN_COLUMNS)})"  # noqa: S608
 _PUT_RUN: Final = f"UPDATE run SET ({RUN_COLUMNS}) = ({placeholders(RUN_COLUMNS)}) WHERE job = ? AND slot = ?"  # noqa: S608
 _PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
 
@@ -102,6 +102,9 @@ class SqliteWriter(SqliteView, Writer):
             if told := translated(error):
                 raise told from error
             raise
+
+    def redact(self, seqs: Sequence[int]) -> None:
+        self._run_many("UPDATE change SET before = ? WHERE seq = ?", [(encode(REDACTED), seq) for seq in seqs])
 
     def put_link(self, link: Link) -> None:
         # No upsert: that would use up a row number each time.
@@ -208,7 +211,10 @@ class SqliteWriter(SqliteView, Writer):
         self._run("INSERT OR REPLACE INTO sink VALUES (?, ?)", (name, seq))
 
     def claim_run(self, run: Run) -> bool:
-        return self._run(_CLAIM_RUN, run_to_columns(run)) == 1
+        if self.run(run.job, run.slot) is not None:  # asked, for a refused insert would use up a number
+            return False
+        self._run(_CLAIM_RUN, run_to_columns(run))
+        return True
 
     def put_run(self, run: Run) -> None:
         self._run(_PUT_RUN, (*run_to_columns(run), run.job, run.slot))

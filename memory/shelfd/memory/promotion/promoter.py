@@ -1,0 +1,184 @@
+"""Promotion of a shelf: from its notes to the file, then to the shelf's record of it."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+import structlog
+
+from shelfd.memory.call import Call
+from shelfd.memory.errors import Unavailable
+from shelfd.memory.log import Entry as LogEntry
+from shelfd.memory.ports import Ticket
+from shelfd.memory.promotion.budget import TOKEN_CHARACTERS
+from shelfd.memory.promotion.entries import MIN_HITS, entries_of
+from shelfd.memory.promotion.merge import Merged, merge
+from shelfd.memory.promotion.ports import LeftAlone, MemoryFiles, Target
+from shelfd.memory.shelf import Outcome, Shelf
+from shelfd.memory.tending import Promoted
+from shelfd.memory.transaction import Transaction
+
+log = structlog.get_logger("shelfd.memory")
+
+#: How often a file is read anew that somebody else writes at the same time.
+_ATTEMPTS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What one promotion is about to do.
+
+    Attributes:
+        path: The file.
+        old: Its bytes as they were read; None is no file.
+        new: Its bytes as they shall be; equal to *old* if nothing changes there.
+        recorded: What the shelf has on record of the file.
+        first_time: Notes that were never promoted before.
+    """
+
+    path: str
+    old: bytes | None
+    new: bytes | None
+    recorded: list[Promoted]
+    merged: Merged
+    first_time: tuple[str, ...]
+
+    @property
+    def changes_file(self) -> bool:
+        return self.new != self.old
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything is as it shall be already."""
+        return not self.changes_file and not self.first_time and list(self.merged.manifest) == self.recorded
+
+
+class Promoter:
+    """Writes what is recalled again and again to MEMORY.md.
+
+    The file is written first, then one transaction records it; what a crash leaves between the two is taken up by
+    the next promotion. One promotion of a shelf, and of a file, is at work at a time.
+
+    Args:
+        files: The files.
+        budget_tokens: How long a file may become by promotion, everything in it counted, 4 characters a token.
+    """
+
+    def __init__(self, files: MemoryFiles, *, budget_tokens: int = 4000) -> None:
+        self._files = files
+        self._characters = budget_tokens * TOKEN_CHARACTERS
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def promote(self, shelf: Shelf, call: Call, *, project: str | None, dry_run: bool) -> dict[str, Any]:
+        """Promote the shelf's notes and return what came of it.
+
+        Args:
+            call: On whose behalf; its run is what the change log names. It has been started.
+            project: Directory whose project's file it shall be instead of the configured one.
+            dry_run: Only say what would happen.
+
+        Raises:
+            Unavailable: If the file cannot be read or written, or somebody else keeps writing it.
+        """
+        target = await self._files.target(shelf.name, project)
+        if target.path is None:
+            return _nothing(target)
+        async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{target.path}"):
+            await shelf.write_usage()
+            try:
+                return await self._promote(shelf, call, target.path, dry_run=dry_run)
+            except LeftAlone as refusal:
+                return _nothing(Target(None, str(refusal)))
+
+    def _lock(self, name: str) -> asyncio.Lock:
+        return self._locks.setdefault(name, asyncio.Lock())
+
+    async def _promote(self, shelf: Shelf, call: Call, path: str, *, dry_run: bool) -> dict[str, Any]:
+        for _ in range(_ATTEMPTS):
+            plan = await self._plan(shelf, path, await self._files.read(path))
+            if dry_run:
+                return _result(plan)
+            if plan.new is not None and plan.changes_file and not await self._files.replace(path, plan.old, plan.new):
+                continue
+            return await _record(shelf, call, plan)
+        raise Unavailable(
+            "MEMORY.md is being changed by somebody else; nothing was written, try again", file="MEMORY.md"
+        )
+
+    async def _plan(self, shelf: Shelf, path: str, old: bytes | None) -> _Plan:
+        text, now = _decoded(old), shelf.clock.now()
+        notes = shelf.view.notes_with_hits(MIN_HITS)
+        usage, recorded = shelf.usage.of(notes), shelf.view.promoted(path)
+        existing = {note.id for note in notes} | shelf.view.notes([row.note_id for row in recorded]).keys()
+
+        def merged_text() -> Merged:
+            entries = entries_of(notes, usage, now=now)
+            return merge(text, entries, recorded, existing=existing, characters=self._characters, now=now)
+
+        # On a thread, because a shelf may have thousands of such notes and a person's file a thousand headings.
+        merged = await asyncio.to_thread(merged_text)
+        new = None if merged.text is None else merged.text.encode()
+        first_time = (note.id for note in notes if note.id in merged.promoted and "promoted_at" not in note.extra)
+        return _Plan(path, old, new, recorded, merged, tuple(first_time))
+
+
+def _decoded(data: bytes | None) -> str | None:
+    if data is None:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise LeftAlone("MEMORY.md is not UTF-8; it was left alone") from None
+
+
+async def _record(shelf: Shelf, call: Call, plan: _Plan) -> dict[str, Any]:
+    """Put on the shelf's record what is in the file now; return the result."""
+    result = _result(plan)
+
+    def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
+        if list(plan.merged.manifest) != plan.recorded:
+            # A note may have gone since the file was read: no copy of its text stays behind.
+            rows = [row for row in plan.merged.manifest if not row.note_id or tx.rows.note(row.note_id) is not None]
+            tx.rows.put_promoted(plan.path, rows)
+        for note_id in plan.first_time:
+            note = tx.rows.note(note_id)
+            if note is not None:
+                marked = note._replace(extra={**note.extra, "promoted_at": tx.now})
+                tx.change_note(note, marked, kind="note.promoted")
+        if plan.changes_file or plan.first_time:
+            told = {name: value for name, value in result.items() if name not in ("path", "reason")}
+            tx.log(LogEntry("promotion.completed", None, (), None, told))
+        return result
+
+    if plan.is_settled and getattr(call.params, "idempotency_key", None) is None and call.repeat is None:
+        return result
+    # The file is written: nothing may take the record of it back any more.
+    changed = await shelf.change(replace(call, ticket=Ticket(shelf.clock)), apply)
+    log.info("promotion.completed", shelf=shelf.name, run_id=call.run_id, **_counts(plan.merged))
+    return dict(changed.outcome)
+
+
+def _counts(merged: Merged) -> dict[str, int]:
+    return {
+        "added": merged.added,
+        "updated": merged.updated,
+        "removed": merged.removed,
+        "fell_out": merged.fell_out,
+    }
+
+
+def _result(plan: _Plan) -> dict[str, Any]:
+    return {**_counts(plan.merged), "path": plan.path, "sections": plan.merged.sections}
+
+
+def _nothing(target: Target) -> dict[str, Any]:
+    return {
+        "added": 0,
+        "updated": 0,
+        "removed": 0,
+        "fell_out": 0,
+        "path": None,
+        "sections": {},
+        "reason": target.reason,
+    }

@@ -1,0 +1,174 @@
+"""Step: make one note of two that say the same.
+
+The longer one stays and takes over what only the other says, its tags and links. The other is hidden, with a link to
+it, and keeps everything it has.
+"""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from math import ceil
+from typing import Any, Final
+
+from shelfd.memory.note import Link, Note, fold_key
+from shelfd.memory.reflection.action import Action, Revision
+from shelfd.memory.reflection.differing import differ
+from shelfd.memory.reflection.normalising import is_laid_out, rewritten
+from shelfd.memory.reflection.picture import LONGEST, Picture
+from shelfd.memory.reflection.step import Planning, Step
+from shelfd.memory.reflection.words import jaccard, words_of
+
+#: Relation of the link that leads from a note to the one it became part of.
+MERGED_INTO: Final = "merged_into"
+
+_ALIKE: Final = 0.9  # share of their words that two notes must have in common
+_MORE_TERMS: Final = 4  # beyond the fewest that find every note that is alike
+_TRIED: Final = 16  # notes tried for each
+_LINKS: Final = 1000  # links a note takes over at most
+#: Fields in which notes of different things differ although they read the same.
+_SAME: Final = "nugget kind subject scope type domain author parent_id occurred_at valid_from valid_to".split()
+
+
+def plan(picture: Picture) -> Planning[None]:
+    """Merge each note with those it is alike to."""
+    merged = 0
+    for number, note_id in enumerate(picture.looked):
+        note = picture.live(note_id)
+        if note is None or not _is_mergeable(note):
+            yield None
+            continue
+        words = frozenset(words_of(note.content))
+        for other_id in _alike(picture, note, words):
+            if merged >= picture.limit:
+                picture.left.update(picture.looked[number:])
+                return
+            action = _merge(picture, picture.live(note_id), picture.live(other_id))
+            merged += action is not None
+            yield action
+        yield None
+
+
+def _is_mergeable(note: Note) -> bool:
+    """Whether *note* may be part of a merge: a fact's value belongs to its key, whatever else says the same."""
+    return note.kind == "note" and len(note.content) <= LONGEST
+
+
+def _alike(picture: Picture, note: Note, words: frozenset[str]) -> Sequence[str]:
+    """Notes that may be alike: of any so many words, one that is alike has all but a few."""
+    if not words:
+        return ()
+    missing = len(words) - ceil(_ALIKE * len(words))
+    return picture.near(note, words, terms=missing + _MORE_TERMS, missing=missing, limit=_TRIED)
+
+
+def _merge(picture: Picture, note: Note | None, other: Note | None) -> Action | None:
+    if note is None or other is None or not _is_mergeable(other) or not says_the_same(note, other, picture.stop):
+        return None
+    if not picture.may_meet(note, other):
+        return None
+    target, source = sorted((note, other), key=lambda one: (-len(one.content), one.created_at, one.row))
+    if source.pinned:
+        return None
+    merged = absorb(target, source, picture)
+    if merged is None:
+        return None
+    hidden = source._replace(archived_at=picture.now)
+    return Action(
+        type="merge",
+        note=target,
+        other=source,
+        detail=f"Merged duplicate note {source.id}",
+        revisions=(Revision(target, merged, "note.merged"), Revision(source, hidden, "note.hidden")),
+        links=(Link(source.id, target.id, MERGED_INTO, "", picture.now), *_inherited(picture, target, source)),
+    )
+
+
+def says_the_same(one: Note, other: Note, stop: frozenset[str]) -> bool:
+    """Return whether two notes are alike, and differ in nothing that matters."""
+    if any(getattr(one, name) != getattr(other, name) for name in _SAME):
+        return False
+    if (one.expires_at is None) != (other.expires_at is None) or _columns(one) != _columns(other):
+        return False
+    if one.content != other.content and jaccard(words_of(one.content), words_of(other.content)) < _ALIKE:
+        return False
+    own, others = frozenset(words_of(one.title)), frozenset(words_of(other.title))
+    if own - others and others - own:
+        return False  # each title names something else
+    return not differ(one.content, other.content, stop) and not differ(one.title, other.title, stop)
+
+
+def _columns(note: Note) -> tuple[Any, ...]:
+    """Fields of a typed note beside the summary, which is its content."""
+    fields = {name: value for name, value in note.extra.get("fields", {}).items() if name != "summary"}
+    return fields, note.extra.get("rendered", False)
+
+
+def absorb(target: Note, source: Note, picture: Picture) -> Note | None:
+    """Return *target* with what only *source* says; None if that cannot be put together."""
+    missing = _missing_lines(target.content, source.content)
+    content = "\n".join([target.content, *missing])
+    if missing and (
+        target.extra.get("rendered")
+        or is_laid_out(source.content)
+        or is_laid_out(target.content)
+        or len(content.encode()) > picture.limits.content_bytes
+    ):
+        return None
+    extra: dict[str, Any] = {"provenance": _provenance(target, source, missing)}
+    if aliases := _united(target, source, picture.limits.aliases_count):
+        extra["aliases"] = aliases
+    if missing:
+        merged = rewritten(target, content, picture.now, **extra)
+    else:
+        merged = target._replace(extra={**target.extra, **extra})
+    merged = merged._replace(title=target.title or source.title)
+    dropped = target.extra.get("dropped_tags", ())
+    tags = dict.fromkeys((*target.tags, *(tag for tag in source.tags if tag not in dropped)))
+    if len(tags) <= max(picture.limits.tags_count, len(target.tags)):
+        merged = merged._replace(tags=tuple(tags))
+    if target.expires_at is not None and source.expires_at is not None:
+        merged = merged._replace(expires_at=max(target.expires_at, source.expires_at))
+    return merged
+
+
+def _missing_lines(target: str, source: str) -> list[str]:
+    there = {" ".join(line.split()) for line in target.split("\n")}
+    return [line for line in source.split("\n") if line.strip() and " ".join(line.split()) not in there]
+
+
+def _united(target: Note, source: Note, most: int) -> list[str]:
+    """The aliases of both; the other's title becomes one."""
+    own = list(target.extra.get("aliases", ()))
+    known = {fold_key(name) for name in (*own, target.title or source.title)}
+    others = [name for name in (source.title, *source.extra.get("aliases", ())) if name and fold_key(name) not in known]
+    return [*own, *others[: max(0, most - len(own))]]
+
+
+def _provenance(target: Note, source: Note, lines: Iterable[str]) -> list[dict[str, Any]]:
+    """Which lines came from which note, by the lines' fingerprints; what came to the source stays known as such."""
+    fresh = [fingerprint(line) for line in lines]
+    earlier = [
+        {"from": entry["from"], "lines": [line for line in entry["lines"] if line in fresh]}
+        for entry in source.extra.get("provenance", ())
+    ]
+    told = {line for entry in earlier for line in entry["lines"]}
+    own = {"from": source.id, "lines": [line for line in fresh if line not in told]}
+    return [*target.extra.get("provenance", ()), *(entry for entry in earlier if entry["lines"]), own]
+
+
+def fingerprint(line: str) -> str:
+    """Return by what a line is known in ``provenance``, which so holds no text."""
+    return sha256(line.encode()).hexdigest()[:16]
+
+
+def _inherited(picture: Picture, target: Note, source: Note) -> list[Link]:
+    """The links of *source*, in both directions, as links of *target*."""
+    links = []
+    for _, link in picture.view.list_links(note_id=source.id, relation=None, after=0, limit=_LINKS):
+        if target.id not in (link.source, link.target) and link.relation != MERGED_INTO:
+            moved = link._replace(created_at=picture.now)
+            ends_here = link.target == source.id
+            links.append(moved._replace(target=target.id) if ends_here else moved._replace(source=target.id))
+    return links
+
+
+MERGE: Final = Step("merge", plan)

@@ -1,0 +1,39 @@
+"""Requests that come twice: the same one is carried out once, and its outcome told again."""
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+
+from shelfd.memory.call import Call, Repeat
+from shelfd.memory.errors import IdempotencyMismatch
+from shelfd.memory.view import View
+
+
+def repeat_of(call: Call, retention: timedelta) -> Repeat | None:
+    """Return how a repetition of *call* is known; None if it is not.
+
+    Args:
+        retention: How long an idempotency key is remembered.
+    """
+    key: str | None = getattr(call.params, "idempotency_key", None)
+    return call.repeat if key is None else Repeat(key, retention)
+
+
+def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now: int) -> dict[str, Any] | None:
+    """Return what the same request came to when it was carried out; None if it was not.
+
+    Raises:
+        IdempotencyMismatch: If it was another request that used the key.
+    """
+    recorded = view.recorded(call.principal, call.method.name, repeat.key)
+    if recorded is None or recorded.at <= now - repeat.lifetime // timedelta(microseconds=1):
+        return None
+    if recorded.payload != payload:
+        raise IdempotencyMismatch
+    return dict(recorded.outcome)
+
+
+def payload_of(call: Call) -> str:
+    """Return the fingerprint of the canonical params, by which a repeated request is recognised."""
+    canonical = call.params.model_dump_json(exclude={"idempotency_key", "timeout_ms"})
+    return sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,71 @@
+"""Use cases that let go of notes: forget and delete, for now or for good."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from shelfd.memory.call import Call
+from shelfd.memory.composing import get_note
+from shelfd.memory.note import Note, fold_key
+from shelfd.memory.purging import forget_for_good, purge
+from shelfd.memory.shelf import Outcome, Shelf
+from shelfd.memory.transaction import Transaction
+from shelfd.memory.usecases.registry import whole
+from shelfd.memory.usecases.remember import show_note
+from shelfd.protocol.methods.graph import NoteDeleteParams
+from shelfd.protocol.methods.notes import ForgetParams
+
+if TYPE_CHECKING:
+    from shelfd.memory.service import Service
+
+DEFAULT_NUGGET = "memory"
+
+
+@whole("forget")
+async def forget(service: "Service", call: Call) -> dict[str, Any]:
+    """Hide a note by id, or a fact by nugget and key; with *purge* take it out for good."""
+    shelf = await service.shelf(cast("str", call.shelf))
+    return await _let_go(shelf, call, lambda tx: _named(tx, cast("ForgetParams", call.params)))
+
+
+@whole("note.delete")
+async def delete(service: "Service", call: Call) -> dict[str, Any]:
+    """Take a note out of sight, its links staying for the day it comes back, or for good."""
+    params = cast("NoteDeleteParams", call.params)
+    shelf = await service.shelf(params.shelf)
+    result = await _let_go(shelf, call, lambda tx: get_note(tx, params.id))
+    told: dict[str, Any] = {"changed": bool(result["forgotten"]), "still_in": result["still_in"]}
+    if "replayed" in result:
+        told["replayed"] = True
+    return told if params.hard else {"note": show_note(shelf, None, params.id), **told}
+
+
+def _named(tx: Transaction, params: ForgetParams) -> Note | None:
+    if params.id is not None:
+        return get_note(tx, params.id)
+    return tx.rows.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
+
+
+async def _let_go(shelf: Shelf, call: Call, find: Callable[[Transaction], Note | None]) -> dict[str, Any]:
+    params: Any = call.params
+    for_good = getattr(params, "purge", False) or getattr(params, "hard", False)
+    gone: list[Note] = []
+
+    def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
+        note = find(tx)
+        if note is None or (note.hidden and not for_good):
+            return {"forgotten": [], "still_in": []}
+        if not for_good:
+            tx.hide(note)
+            return {"forgotten": [note.id], "still_in": []}
+        gone.append(note)
+        return {"forgotten": [note.id], "still_in": purge(tx, note)}
+
+    shelf.enter()
+    try:
+        changed = await shelf.change(call, apply)
+        if gone:
+            await forget_for_good(shelf, gone)
+    finally:
+        shelf.leave()
+    result = dict(changed.outcome)
+    return result | {"replayed": True} if changed.replayed else result

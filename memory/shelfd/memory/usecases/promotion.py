@@ -1,0 +1,49 @@
+"""Use cases on promotion: what is recalled again and again goes to MEMORY.md."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+
+from shelfd.memory.call import Call
+from shelfd.memory.ledger import draw_run_id
+from shelfd.memory.repeats import outcome_before, payload_of, repeat_of
+from shelfd.memory.shelf import Shelf
+from shelfd.memory.usecases.registry import whole
+from shelfd.protocol.methods.promotion import PromoteParams
+
+if TYPE_CHECKING:
+    from shelfd.memory.service import Service
+
+
+@whole("promote")
+@whole("promote_facts")
+async def promote(service: "Service", call: Call) -> dict[str, Any]:
+    """Write the shelf's promoted notes to MEMORY.md."""
+    params = cast("PromoteParams", call.params)
+    shelf = await service.shelf(params.shelf)
+    shelf.enter()
+    try:
+        if (known := _outcome_before(shelf, call)) is not None:
+            return known | {"replayed": True}
+        call.ticket.start()
+        call.run_id = call.run_id or draw_run_id()
+        # Between the file and the shelf's record of it nobody's going away may come.
+        work = asyncio.ensure_future(_promote(service, shelf, call, params))
+    finally:
+        shelf.leave()
+    work.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
+    return await asyncio.shield(work)
+
+
+async def _promote(service: "Service", shelf: Shelf, call: Call, params: PromoteParams) -> dict[str, Any]:
+    shelf.enter()
+    try:
+        return await service.promoter.promote(shelf, call, project=params.project, dry_run=params.dry_run)
+    finally:
+        shelf.leave()
+
+
+def _outcome_before(shelf: Shelf, call: Call) -> dict[str, Any] | None:
+    repeat = repeat_of(call, shelf.settings.idempotency_retention)
+    if repeat is None:
+        return None
+    return outcome_before(shelf.view, call, repeat, payload=payload_of(call), now=shelf.clock.now())
