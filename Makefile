@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
 	install -d -m 700 .run
-	.venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock
+	.venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock --embedded-broker
 
 test: .venv/.dev  ## run the test suite
 	.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
@@ -52,8 +52,8 @@ docs: .venv/.dev  ## write the generated documents anew
 
 lock: .tools/bin/uv  ## resolve dependencies anew (needs the network)
 	$(UV) lock --upgrade
-	$(UV) export --quiet --no-emit-project --all-groups --format requirements-txt --no-header --output-file requirements.lock
-	$(UV) export --quiet --no-emit-project --no-default-groups --format requirements-txt --no-header --output-file requirements-run.lock
+	$(UV) export --quiet --no-emit-project --all-groups --extra broker --format requirements-txt --no-header --output-file requirements.lock
+	$(UV) export --quiet --no-emit-project --no-default-groups --extra broker --format requirements-txt --no-header --output-file requirements-run.lock
 
 clean:
 	rm -rf .venv .tools .run .mypy_cache .ruff_cache .hypothesis dist

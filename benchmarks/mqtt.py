@@ -22,6 +22,7 @@ from paho.mqtt.properties import Properties
 
 from mqtt_load import INSTANCE, Client, Loop
 from served import CHECKOUT, Served, median, percentile, served, table, working_directory
+from shelfd.client import connect
 
 sys.path.append(str(CHECKOUT / "tests"))
 from mosquitto import USERS, Mosquitto, mosquitto
@@ -112,6 +113,13 @@ def configuration(directory: Path, broker: Mosquitto) -> str:
     return str(file)
 
 
+def wait_for_link(daemon: Served) -> None:
+    """Wait until the daemon is connected: before its first time the broker keeps nothing for it."""
+    with connect(daemon.socket) as client:
+        while client.call("system.health")["mqtt"]["state"] != "connected":
+            time.sleep(0.05)
+
+
 def load(broker: Mosquitto, daemon: Served, directory: Path, each: int, window: int) -> dict[str, float]:
     """16 clients at once; the figures of the generator with the daemon's CPU share."""
     password = directory / "alice"
@@ -136,9 +144,13 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=8, help="requests of one client on the way")
     arguments = parser.parse_args()
     rows = [["measurement", "measured", "baseline of the same run", "ratio", "must be"]]
-    with working_directory(arguments.dir) as directory, mosquitto(directory / "broker", acl=_ECHO_ACL) as broker:
+    with (
+        working_directory(arguments.dir) as directory,
+        mosquitto(directory / "broker", acl=_ECHO_ACL, saves_at_once=False) as broker,
+    ):
         flags = ("--config", configuration(directory, broker))
         with served(directory, *flags) as daemon:
+            wait_for_link(daemon)
             for qos in (1, 0):
                 found = latencies(broker, qos, arguments.rounds)
                 bare = median(found["bare"])

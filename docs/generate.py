@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from shelfd.protocol import EVENT_TYPES, METHODS, PLANNED, WIRE_VERSION, Code, Limits, Method, document
+from shelfd.protocol.asyncapi import asyncapi
 
 HERE = Path(__file__).resolve().parent
 
@@ -132,13 +135,28 @@ def protocol() -> str:
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
+class PlainDumper(yaml.SafeDumper):
+    """Writes every value where it stands, without anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ANN401, ARG002
+        """Return that nothing is to be referred to."""
+        return True
+
+
+def asyncapi_yaml() -> str:
+    """docs/asyncapi.yaml."""
+    head = "# Made by docs/generate.py from the models in protocol/. Do not edit: change the models.\n"
+    text = yaml.dump(asyncapi(str(WIRE_VERSION)), Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=120)
+    return head + text
+
+
 def main() -> int:
     """Write or check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a document is out of date")
     arguments = parser.parse_args()
     stale = []
-    for path, text in ((HERE / "protocol.md", protocol()),):
+    for path, text in ((HERE / "protocol.md", protocol()), (HERE / "asyncapi.yaml", asyncapi_yaml())):
         if arguments.check:
             if not path.exists() or path.read_text() != text:
                 stale.append(path.name)

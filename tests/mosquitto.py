@@ -28,12 +28,23 @@ _SEARCH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 class Mosquitto:
     """One broker on a port of 127.0.0.1; what it knows survives :meth:`stop`, and a kill as far as it wrote it.
 
+    Args:
+        saves_at_once: Whether it writes down each message: a kill loses little, and it is slow.
+
     Attributes:
         port: Where it listens.
         url: Its address with user ``shelfd`` in it, as ``mqtt.url`` takes it.
     """
 
-    def __init__(self, directory: Path, *, acl: str = _ACL, users: Mapping[str, str] = USERS, extra: str = "") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        acl: str = _ACL,
+        users: Mapping[str, str] = USERS,
+        extra: str = "",
+        saves_at_once: bool = True,
+    ) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
@@ -59,8 +70,8 @@ class Mosquitto:
             "max_packet_size 2097152\n"
             "persistence true\n"
             f"persistence_location {directory}/\n"
-            "autosave_interval 1\n"
-            "autosave_on_changes true\n"
+            f"autosave_interval {1 if saves_at_once else 1800}\n"
+            f"autosave_on_changes {str(saves_at_once).lower()}\n"
             f"user {_user()}\n{extra}",
             encoding="utf-8",
         )
@@ -105,9 +116,9 @@ class Mosquitto:
 
 
 @contextmanager
-def mosquitto(directory: Path, *, acl: str = _ACL, extra: str = "") -> Iterator[Mosquitto]:
+def mosquitto(directory: Path, *, acl: str = _ACL, extra: str = "", saves_at_once: bool = True) -> Iterator[Mosquitto]:
     """A running broker that is gone when the block ends."""
-    broker = Mosquitto(directory, acl=acl, extra=extra).start()
+    broker = Mosquitto(directory, acl=acl, extra=extra, saves_at_once=saves_at_once).start()
     try:
         yield broker
     finally:

@@ -12,9 +12,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from contract.samples import FakeClock, change, make_link, make_note, make_nugget
 from shelfd.memory.errors import ShelfError
+from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Note, Usage
 from shelfd.memory.ports import Applied, Change, Store
+from shelfd.memory.tending import Promoted, Tended
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.view import NoteFilter, Recorded, View
 from shelfd.storage import InMemoryStores, SqliteStores
@@ -42,7 +44,7 @@ class Step(NamedTuple):
 
 
 ACTS = """create create create edit edit hide restore supersede link unlink nugget drop_nugget rename turn usage hit
-record forget meta fail fail_shelf""".split()
+record forget meta sink claim put_run forget_runs tended promoted fail fail_shelf""".split()
 STEPS = st.builds(
     Step,
     act=st.sampled_from(ACTS),
@@ -129,7 +131,30 @@ def _change_the_rest(tx: Transaction, step: Step) -> object:
             raise ValueError(step.text)
         case "fail_shelf":
             raise ShelfError(step.text)
+        case _:
+            return _tend(tx, step)
     return None
+
+
+def _tend(tx: Transaction, step: Step) -> object:
+    rows = tx.rows
+    result = {"n": step.number, "text": step.text} if step.flag else {}
+    run = Run(step.text, step.session, step.note, "cron", step.number, tx.now - step.number, result=result)
+    match step.act:
+        case "sink":
+            rows.put_sink(step.session, step.number)
+        case "claim":
+            return rows.claim_run(run), rows.run(step.session, step.note)
+        case "put_run":
+            rows.put_run(run._replace(finished_at=tx.now, status="done", attempts=step.number, error=step.key))
+        case "forget_runs":
+            return rows.forget_runs(tx.now - step.number)
+        case "tended":
+            rows.put_tended(Tended(step.nugget, (tx.now, step.number), (step.number, 0), tx.now))
+        case "promoted":
+            lines = [Promoted(step.note, step.session, f"{step.text}{n}", tx.now) for n in range(step.number)]
+            rows.put_promoted(step.nugget, lines)
+    return rows.notes_with_hits(3)
 
 
 def _carry_out(steps: list[Step]) -> Change[list[object]]:
@@ -193,6 +218,14 @@ def _reads(view: View) -> dict[str, object]:
         "usage": (view.usage(rows), [view.was_hit(rows, session) for session in SESSIONS]),
         "outcomes": [view.recorded("p", session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
         "turns": [view.turn_number(name, s, turn) for name in NUGGETS for s in SESSIONS for turn in range(5)],
+        "sinks": [view.sink(session) for session in SESSIONS],
+        "runs": [view.run(session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
+        "run lists": [
+            view.list_runs(job=job, before=before, limit=4) for job in (None, *SESSIONS) for before in (None, 3)
+        ],
+        "tended": view.tended(),
+        "promoted": [view.promoted(name) for name in NUGGETS],
+        "with hits": [view.notes_with_hits(minimum) for minimum in (0, 3, 4)],
         "meta": [view.meta(name) for name in (*NOTE_IDS, "shelf", "owner", "created_at")],
     }
 

@@ -5,10 +5,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from shelfd.daemon.composition import memory_settings, socket_mode, system_zone, zone
+from shelfd.daemon.composition import memory_settings, socket_mode
 from shelfd.daemon.places import choose
 from shelfd.daemon.reload import changes
 from shelfd.daemon.settings import Settings, load
+from shelfd.daemon.zones import system_zone, zone
 
 
 def link(tmp_path: Path, name: str) -> Path:

@@ -74,12 +74,21 @@ def test_wrong_configuration_is_refused(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("flags", [("--mqtt-url", "mqtt://localhost"), ("--embedded-broker",)])
-def test_what_is_not_built_yet_is_refused(tmp_path: Path, flags: tuple[str, ...]) -> None:
-    done = refused(tmp_path, *flags)
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[reflection]\ncron = 'every day'\n", "reflection.cron"),
+        ("[mqtt]\nurl = 'mqtt://shelfd@localhost'\npassword_file = '/does/not/exist'\n", "mqtt.password_file"),
+        ("[promotion]\npath = '/tmp/one.md'\n[promotion.shelves.work]\npath = '/tmp/one.md'\n", "promotion: shelves"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_at_start(tmp_path: Path, text: str, named: str) -> None:
+    file = tmp_path / "shelfd.toml"
+    file.write_text(text)
+    done = refused(tmp_path, "--config", str(file))
     assert done.returncode == os.EX_CONFIG
-    assert f"flag {flags[0]}: " in done.stderr
-    assert "not available in this version" in done.stderr
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_socket_path_that_is_too_long_is_refused(tmp_path: Path) -> None:

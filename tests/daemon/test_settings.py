@@ -116,9 +116,11 @@ def test_lists_and_tables_in_the_environment_are_json() -> None:
         ("[access]\nadmins = ['root']\n", "access.admins.0", "pattern"),
         ("[access.shelves.'Not A Shelf']\nread = []\n", "access.shelves.Not A Shelf", "pattern"),
         ("[access.shelves.work]\nreed = []\n", "access.shelves.work.reed", "expected one of read, write, admin, deny"),
-        ("[mqtt]\nurl = 'mqtt://localhost'\n", "mqtt.url", "not available in this version"),
+        ("[mqtt]\nurl = 'mqtt://ann:secret@localhost'\n", "mqtt.url", "must not hold a password"),
         ("[mqtt]\nurl = 'http://localhost'\n", "mqtt.url", "expected mqtt[s]://"),
-        ("[mqtt]\nembedded_broker = true\n", "mqtt.embedded_broker", "not available in this version"),
+        ("[mqtt]\nembedded_broker = 1\n", "mqtt.embedded_broker", "must be true or false"),
+        ("[reflection]\ncron = '* * * * * *'\n", "reflection.cron", "five fields"),
+        ("[reflection]\ncron = '0 0 30 2 *'\n", "reflection.cron", "bad cron text"),
         ("[history]\nretention = '30d'\n", "history.retention", "not available in this version"),
         ("daemon = 3\n", "daemon", "dictionary"),
     ],
@@ -152,11 +154,6 @@ def test_a_file_that_is_no_toml_is_named_with_its_line(tmp_path: Path) -> None:
     bad.write_bytes(b"\xff")
     assert "UTF-8" in complaint(file=bad)
     assert "No such file" in complaint(file=tmp_path / "none.toml")
-
-
-def test_settings_nothing_reads_yet_are_told_when_set() -> None:
-    assert from_environment().unused() == []
-    assert from_environment(QUIET_HOURS_START="1", SHELFD_LOOP="asyncio").unused() == ["quiet_hours.start"]
 
 
 # ------------------------------------------------------------------ the shipped file

@@ -106,8 +106,8 @@ def test_what_does_not_exist_is_said_to_be_missing(running: Daemon) -> None:
     assert refused(running, "note.get", id="note-memory-00000000").data["type"] == "NoteNotFound"
     assert refused(running, "recall", query="x", nugget="nothing").data["type"] == "NuggetNotFound"
     assert refused(running, "recall", query="x", shelf="nothing").data["type"] == "ShelfNotFound"
-    assert refused(running, "reflect").data["reason"] == "NOT_AVAILABLE"
-    assert refused(running, "reflect").code == -32601
+    assert refused(running, "synthesize").data["reason"] == "NOT_AVAILABLE"
+    assert refused(running, "synthesize").code == -32601
     assert refused(running, "recal", query="x").code == -32601
     assert refused(running, "recall", query="x", mode="dense").code == -32007
 

@@ -183,6 +183,22 @@ class FakeSystem:
         return {"metrics": {}}
 
 
+class FakeScheduling:
+    """Answers ``scheduler.*`` with what it was asked."""
+
+    async def jobs(self, call: Call) -> dict[str, Any]:
+        return {"jobs": [call.shelf]}
+
+    async def run(self, call: Call) -> dict[str, Any]:
+        params: Any = call.params
+        call.ticket.start()
+        return {"run_id": f"run-{params.job}-for-{call.principal}"}
+
+    async def history(self, call: Call) -> dict[str, Any]:
+        params: Any = call.params
+        return {"runs": [params.job, params.limit]}
+
+
 class Client:
     """Speaks lines of JSON with the server."""
 
@@ -262,7 +278,12 @@ class House:
         self.service = FakeService()
         self.counters = Counters()
         self.dispatcher = Dispatcher(
-            self.service, FakeSystem(), clock=self.clock, limits=limits, counters=self.counters
+            self.service,
+            FakeSystem(),
+            clock=self.clock,
+            limits=limits,
+            counters=self.counters,
+            scheduling=FakeScheduling(),
         )
         self.server = UnixServer(self.dispatcher)
         self.clients: list[Client] = []

@@ -2,7 +2,7 @@
 
 import typer
 
-from shelfd.client.commands import finding, following, notes, running
+from shelfd.client.commands import finding, following, notes, running, tending
 from shelfd.client.plain_command import PlainCommand, PlainGroup
 
 _HELP = "The memory of an AI agent: remember, recall, and the daemon that keeps them."
@@ -26,6 +26,11 @@ app.command(cls=PlainCommand)(notes.facts)
 app.command(cls=PlainCommand)(finding.context)
 app.command(cls=PlainCommand)(following.watch)
 app.command(cls=PlainCommand)(following.log)
+app.command(cls=PlainCommand)(tending.reflect)
+app.command(cls=PlainCommand)(tending.promote)
+app.command(cls=PlainCommand)(tending.jobs)
+app.command(cls=PlainCommand)(tending.runs)
+app.command(cls=PlainCommand)(running.setup)
 app.command(cls=PlainCommand)(running.status)
 app.command("call", cls=PlainCommand)(running.call_method)
 app.add_typer(running.config, name="config", cls=PlainGroup)

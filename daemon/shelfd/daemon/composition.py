@@ -2,17 +2,20 @@
 
 import os
 from dataclasses import dataclass
-from datetime import timedelta, tzinfo
-from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from datetime import timedelta
 
+from shelfd.daemon import tending
 from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.mqtt import Mqtt
 from shelfd.daemon.places import Places
 from shelfd.daemon.settings import Settings
 from shelfd.daemon.system import System
+from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.memory import Access, MemorySettings, Rule, Service, Shelves
-from shelfd.storage import SqliteStores
+from shelfd.memory.promotion import Promoter
+from shelfd.scheduler import Answers, Scheduler
+from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths, SqliteStores
 
 SERVICE_MODE = 0o660
 USER_MODE = 0o600
@@ -26,6 +29,8 @@ class Parts:
     service: Service
     system: System
     server: UnixServer
+    scheduler: Scheduler
+    mqtt: Mqtt | None
 
 
 def build(settings: Settings, places: Places) -> Parts:
@@ -33,12 +38,17 @@ def build(settings: Settings, places: Places) -> Parts:
 
     Raises:
         OSError: If the directory of shelves cannot be made.
+        ConfigError: If settings that are right in themselves contradict each other, or a file they name is not there.
     """
     clock = SystemClock()
     counters = Counters()
     stores = SqliteStores(root=places.data / "shelves", clock=clock)
     shelves = Shelves(stores, clock, memory_settings(settings))
-    service = Service(shelves, access(settings, shelves))
+    paths = promotion_paths(settings, places)
+    paths.check()
+    service = Service(shelves, access(settings, shelves), Promoter(DiskMemoryFiles(paths)))
+    jobs = tending.jobs(service, clock, settings.limits)
+    scheduler = Scheduler(shelves, jobs, clock, tending.scheduler_settings(settings))
     system = System(
         instance=settings.daemon.instance,
         places=places,
@@ -47,9 +57,28 @@ def build(settings: Settings, places: Places) -> Parts:
         clock=clock,
         connections_count=settings.limits.connections_count,
         socket_mode=socket_mode(settings, places),
+        scheduler=scheduler.status,
     )
-    dispatcher = Dispatcher(service, system, clock=clock, limits=settings.limits, counters=counters)
-    return Parts(shelves, service, system, UnixServer(dispatcher))
+    dispatcher = Dispatcher(
+        service,
+        system,
+        clock=clock,
+        limits=settings.limits,
+        counters=counters,
+        scheduling=Answers(scheduler, shelves),
+    )
+    mqtt = None
+    if settings.mqtt.url or settings.mqtt.embedded_broker:
+        mqtt = Mqtt(settings, places, shelves, dispatcher, system, clock)
+        system.mqtt = mqtt.status
+    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt)
+
+
+def promotion_paths(settings: Settings, places: Places) -> PromotionPaths:
+    """Return where each shelf's promoted lines go."""
+    section = settings.promotion
+    others = {name: Destination(target.path, target.project_dir) for name, target in section.shelves.items()}
+    return PromotionPaths(places.data, places.home, Destination(section.path, section.project_dir), others)
 
 
 def memory_settings(settings: Settings) -> MemorySettings:
@@ -62,12 +91,13 @@ def memory_settings(settings: Settings) -> MemorySettings:
         idle_close=timedelta(seconds=settings.memory.idle_close_s),
         idempotency_retention=timedelta(days=settings.memory.idempotency_days),
         shelves_count=settings.memory.shelves_count,
+        reflection_max_notes=settings.reflection.max_notes,
     )
 
 
 def access(settings: Settings, shelves: Shelves) -> Access:
     """Return the access rules: root, the daemon's own user and configured administrators may do everything."""
-    own = {"uid:0", f"uid:{os.getuid()}"}
+    own = {"uid:0", f"uid:{os.getuid()}", tending.PRINCIPAL}
     rules = {
         name: Rule(*(frozenset(grantees) for grantees in (rule.read, rule.write, rule.admin, rule.deny)))
         for name, rule in settings.access.shelves.items()
@@ -80,22 +110,3 @@ def socket_mode(settings: Settings, places: Places) -> int:
     if settings.daemon.socket_mode != "auto":
         return int(settings.daemon.socket_mode, 8)
     return SERVICE_MODE if places.is_service else USER_MODE
-
-
-def zone(name: str, localtime: Path = Path("/etc/localtime"), named: Path = Path("/etc/timezone")) -> tzinfo:
-    """Return the time zone *name*; ``system`` is the machine's, or UTC when it does not say which it has."""
-    return ZoneInfo(name if name != "system" else system_zone(localtime, named))
-
-
-def system_zone(localtime: Path, named: Path) -> str:
-    """Return the name of the machine's time zone, UTC when it has none."""
-    # The link's target ends in the zone's name: /usr/share/zoneinfo/Europe/Berlin.
-    candidates = [str(localtime.resolve()).partition("zoneinfo/")[2].removeprefix("posix/")]
-    if named.is_file():
-        candidates.append(named.read_text(encoding="utf-8", errors="replace").strip())
-    for candidate in filter(None, candidates):
-        try:
-            return ZoneInfo(candidate).key
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            continue
-    return "UTC"

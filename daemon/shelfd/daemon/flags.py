@@ -33,17 +33,18 @@ _SETTINGS: Mapping[str, Location] = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Says wrong usage by the sysexits status."""
 
     def error(self, message: str) -> NoReturn:
+        """Print *message* and end the process."""
         self.print_usage(sys.stderr)
         self.exit(os.EX_USAGE, f"{self.prog}: {message}\n")
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of ``python -m shelfd.daemon`` and its ``config`` commands."""
-    root = _Parser(
+    root = Parser(
         prog="shelfd run",
         description="Serve an agent's memory on a Unix socket until SIGTERM.",
         epilog=_EPILOG,
@@ -56,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 
 def config_parser() -> argparse.ArgumentParser:
     """Return the parser of ``python -m shelfd.daemon config``."""
-    root = _Parser(
+    root = Parser(
         prog="shelfd config", description="Check or show the daemon's settings without starting it.", allow_abbrev=False
     )
     root.add_argument("action", choices=("check", "show"), help="check: say whether they are right; show: print them")
@@ -76,18 +77,20 @@ def settings_of(arguments: argparse.Namespace) -> dict[Location, tuple[str, obje
     }
 
 
-def split(argv: Sequence[str]) -> tuple[bool, list[str]]:
-    """Return whether this is the ``config`` command, and the arguments behind its name."""
-    return (True, list(argv[1:])) if argv[:1] == ["config"] else (False, list(argv))
+def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Return the command, ``config`` or ``setup``, and the arguments behind its name; None for the daemon itself."""
+    return (argv[0], list(argv[1:])) if argv[:1] in (["config"], ["setup"]) else (None, list(argv))
 
 
 def _add_flags(root: argparse.ArgumentParser) -> None:
     root.add_argument("--config", metavar="FILE", help="configuration file (TOML)")
     root.add_argument("--data-dir", metavar="DIR", help="where the shelves are kept")
     root.add_argument("--socket", metavar="PATH", help="Unix socket to listen on")
-    root.add_argument("--mqtt-url", metavar="URL", help="not available in this version: mqtt[s]://[user@]host:port")
+    root.add_argument(
+        "--mqtt-url", metavar="URL", help="MQTT broker, mqtt[s]://[user@]host:port; a file has its password"
+    )
     root.add_argument("--instance", metavar="NAME", help="name of this daemon in events")
-    root.add_argument("--embedded-broker", action="store_true", help="not available in this version")
+    root.add_argument("--embedded-broker", action="store_true", help="run a small MQTT broker inside, for trying out")
     root.add_argument(
         "--system", action="store_true", help="run as the system's service: /var/lib/shelfd, /run/shelfd.sock"
     )

@@ -58,8 +58,10 @@ async def serve(
         stack.push_async_callback(parts.shelves.close)
         await parts.shelves.start()
         listener = _listener(loaded, places, activated)
+        drain = timedelta(seconds=loaded.settings.daemon.drain_s)
         await parts.server.start(listener)
-        stack.push_async_callback(parts.server.stop, drain=timedelta(seconds=loaded.settings.daemon.drain_s))
+        stack.push_async_callback(_stop_gateways, parts, drain)
+        stack.push_async_callback(parts.scheduler.stop)
         stack.callback(notifier.stopping)
         _on_signals(stop, lambda: _reload(reload, parts, places, notifier))
         # What exists now lives as long as the daemon: the collector need not look at it again.
@@ -68,11 +70,23 @@ async def serve(
         gc.set_threshold(_GC_THRESHOLD, 20, 50)
         parts.system.is_ready = True
         _say_ready(loaded, places, parts, notifier)
-        async with _watched(notifier, watchdog_s):
+        # Behind READY: neither is needed to be of use.
+        if parts.mqtt is not None:
+            parts.mqtt.start()
+        await parts.scheduler.start()
+        async with _watched(notifier, watchdog_s, parts):
             await stop.wait()
         parts.system.is_ready = False
         log.info("daemon.stopping", drain_s=loaded.settings.daemon.drain_s)
     log.info("daemon.stopped")
+
+
+async def _stop_gateways(parts: Parts, drain: timedelta) -> None:
+    """Stop both at a time: they share the drain, and a request by either is answered within it."""
+    stopping = [parts.server.stop(drain=drain)]
+    if parts.mqtt is not None:
+        stopping.append(parts.mqtt.stop(drain))
+    await asyncio.gather(*stopping)
 
 
 def _listener(loaded: Loaded, places: Places, activated: socket.socket | None) -> Listener:
@@ -110,20 +124,27 @@ def _say_ready(loaded: Loaded, places: Places, parts: Parts, notifier: Notifier)
     )
     if loaded.unused():
         log.warning("settings.not_in_use_yet", keys=loaded.unused())
-    ready.announce(places)
+    ready.announce(places, has_mqtt=loaded.settings.mqtt.embedded_broker)
     notifier.ready(_status(places))
 
 
 @asynccontextmanager
-async def _watched(notifier: Notifier, interval_s: float | None) -> AsyncIterator[None]:
-    """Ping the service manager for the length of a block. A blocked loop cannot, and is restarted."""
+async def _watched(notifier: Notifier, interval_s: float | None, parts: Parts) -> AsyncIterator[None]:
+    """Ping the service manager for the length of a block, while the daemon's parts are alive.
+
+    A blocked loop cannot ping; nor is there a ping while a shelf's writer or the scheduler stands still. Either way
+    the service manager restarts the daemon.
+    """
     if interval_s is None:
         yield
         return
 
     async def ping() -> None:
         while True:
-            notifier.watchdog()
+            if stuck := parts.system.stuck():
+                log.error("watchdog.withheld", stuck=stuck)
+            else:
+                notifier.watchdog()
             await SystemClock().sleep(timedelta(seconds=interval_s))
 
     task = asyncio.create_task(ping(), name="shelfd.daemon.watchdog")

@@ -22,6 +22,8 @@ class Places:
         socket: Absolute path; not bound by us when *activated*.
         activated: Whether the service manager hands the listening socket over.
         is_service: Whether a group of users shares the socket (mode 0660 instead of 0600).
+        home: Of the daemon's user.
+        credentials: Where the service manager put secrets; None without any.
     """
 
     data: Path
@@ -30,6 +32,8 @@ class Places:
     socket_origin: str
     activated: bool
     is_service: bool
+    home: Path
+    credentials: Path | None = None
 
 
 def config_file(flag: str | None, environ: Mapping[str, str], *, system: bool) -> Path | None:
@@ -46,7 +50,7 @@ def config_file(flag: str | None, environ: Mapping[str, str], *, system: bool) -
     if system:
         candidates.append(SYSTEM_CONFIG)
     else:
-        candidates.append(_xdg(environ, "XDG_CONFIG_HOME", ".config") / "shelfd" / "shelfd.toml")
+        candidates.append(xdg(environ, "XDG_CONFIG_HOME", ".config") / "shelfd" / "shelfd.toml")
     return next((path for path in candidates if path.exists()), None)
 
 
@@ -77,7 +81,17 @@ def choose(loaded: Loaded, environ: Mapping[str, str], *, system: bool, activate
     else:
         socket, origin = data / "shelfd.sock", "default"
     _check_length(socket, origin)
-    return Places(data, data_origin, socket, origin, activated is not None and not explicit, is_service)
+    credentials = environ.get("CREDENTIALS_DIRECTORY")
+    return Places(
+        data,
+        data_origin,
+        socket,
+        origin,
+        activated is not None and not explicit,
+        is_service,
+        Path(environ.get("HOME") or "~").expanduser(),
+        Path(credentials) if credentials else None,
+    )
 
 
 def _data(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> tuple[Path, str]:
@@ -89,7 +103,7 @@ def _data(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> tuple[
     if system:
         return SYSTEM_DATA, "flag --system"
     origin = "environment XDG_DATA_HOME" if environ.get("XDG_DATA_HOME") else "default"
-    return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "shelfd", origin
+    return xdg(environ, "XDG_DATA_HOME", ".local/share") / "shelfd", origin
 
 
 def _is_system_service(environ: Mapping[str, str], pid: int) -> bool:
@@ -111,7 +125,7 @@ def _absolute(path: str) -> Path:
     return Path(path).expanduser().absolute()
 
 
-def _xdg(environ: Mapping[str, str], name: str, fallback: str) -> Path:
-    # The XDG rules: a relative path is to be ignored.
+def xdg(environ: Mapping[str, str], name: str, fallback: str) -> Path:
+    """Return a user's directory by the XDG rules, which ignore a relative path."""
     value = environ.get(name, "")
     return Path(value) if value.startswith("/") else Path(environ.get("HOME") or "~").expanduser() / fallback

@@ -9,15 +9,21 @@ from pathlib import Path
 from shelfd.daemon.places import Places
 
 
-def announce(places: Places) -> None:
-    """Print the READY line and the commands below it on stdout."""
+def announce(places: Places, *, has_mqtt: bool = False) -> None:
+    """Print the READY line and the commands below it on stdout.
+
+    Args:
+        has_mqtt: Whether events can be watched over MQTT without further settings.
+    """
     command, socket = client_command(), shlex.quote(str(places.socket))
-    lines = (
+    lines = [
         f"READY socket={socket} data={shlex.quote(str(places.data))}",
         f'  {command} remember "the kettle is green" --socket {socket}',
         f'  {command} recall "which colour has the kettle" --socket {socket}',
         f'  echo \'{{"jsonrpc":"2.0","id":1,"method":"system.health"}}\' | socat - UNIX-CONNECT:{socket}',
-    )
+    ]
+    if has_mqtt:
+        lines.append(f"  {command} watch --mqtt --socket {socket}")
     # One write: whoever waits for READY has all of it. Nobody reading is no reason not to serve.
     try:
         sys.stdout.write("\n".join(lines) + "\n")

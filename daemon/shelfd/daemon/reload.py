@@ -7,15 +7,21 @@ import structlog
 from shelfd.daemon.composition import Parts, access
 from shelfd.daemon.logging import Threshold
 from shelfd.daemon.settings import Loaded, Settings
+from shelfd.daemon.tending import scheduler_settings
 from shelfd.memory.errors import ConfigError
 
 log = structlog.get_logger("shelfd.daemon")
 
 
+_SCHEDULE = ("reflection.hour", "reflection.minute", "reflection.cron", "heartbeat.", "quiet_hours.")
+_APPLIED = ("log.level",)
+_APPLIED_SECTIONS = ("access.", *_SCHEDULE)
+
+
 class Reloading:
     """Reads the configuration again and applies it.
 
-    The log level and the access rules hold at once; everything else needs a restart.
+    The log level, the access rules and the schedule hold at once; everything else needs a restart.
     """
 
     def __init__(self, loaded: Loaded, read: Callable[[], Loaded], threshold: Threshold) -> None:
@@ -28,12 +34,16 @@ class Reloading:
         try:
             wanted = self._read().settings
         except ConfigError as error:
-            log.error("config.reload_failed", complaints=error.message.splitlines())
+            parts.system.complaints = error.message.splitlines()
+            log.error("config.reload_failed", complaints=parts.system.complaints)
             return
+        parts.system.complaints = []
         changed = changes(self._current, wanted)
-        applied = [key for key in changed if key == "log.level" or key.startswith("access.")]
+        applied = [key for key in changed if key in _APPLIED or key.startswith(_APPLIED_SECTIONS)]
         self._threshold.set(wanted.log.level)
         parts.service.access = access(wanted, parts.shelves)
+        if any(key.startswith(_SCHEDULE) for key in applied):
+            parts.scheduler.reschedule(scheduler_settings(_merged(self._current, wanted)))
         ignored = [key for key in changed if key not in applied]
         if ignored:
             log.warning("config.reload_ignored", keys=ignored, why="these need a restart")
@@ -44,7 +54,16 @@ class Reloading:
 def _merged(current: Settings, wanted: Settings) -> Settings:
     """Return the settings that hold now: what was applied is new, the rest still old."""
     log_section = current.log.model_copy(update={"level": wanted.log.level})
-    return current.model_copy(update={"log": log_section, "access": wanted.access})
+    reflection = wanted.reflection.model_copy(update={"max_notes": current.reflection.max_notes})
+    return current.model_copy(
+        update={
+            "log": log_section,
+            "access": wanted.access,
+            "reflection": reflection,
+            "heartbeat": wanted.heartbeat,
+            "quiet_hours": wanted.quiet_hours,
+        }
+    )
 
 
 def changes(old: Settings, new: Settings) -> list[str]:

@@ -21,14 +21,18 @@ from shelfd.memory.errors import ConfigError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the daemon or its ``config`` command and return the exit status; see ``--help`` for what it means."""
-    is_config, rest = flags.split(sys.argv[1:] if argv is None else argv)
+    """Run the daemon or its ``config`` or ``setup`` command and return the exit status; ``--help`` explains it."""
+    command, rest = flags.split(sys.argv[1:] if argv is None else argv)
     environ = environment.take()
     try:
-        if is_config:
+        if command == "config":
             from shelfd.daemon import config_command  # the daemon itself never needs it
 
             return config_command.execute(rest, environ)
+        if command == "setup":
+            from shelfd.daemon import setup  # as above
+
+            return setup.execute(rest, environ)
         return _run(flags.parser().parse_args(rest), environ)
     except ConfigError as error:
         _complain(error.message)
@@ -85,7 +89,8 @@ def _serve(
         with asyncio.Runner(loop_factory=_loop_factory(loaded)) as runner:
             runner.run(coroutine())
     except ConfigError as error:
-        _complain(f"{places.socket_origin}: daemon.socket: {error.message}")
+        is_socket = error.data.get("field") == "socket"
+        _complain(f"{places.socket_origin}: daemon.socket: {error.message}" if is_socket else error.message)
         return os.EX_CONFIG
     except OSError as error:
         _complain(f"{places.data_origin}: daemon.data_dir: cannot be used: {error.strerror or error}: {places.data}")

@@ -197,4 +197,4 @@ class Mqtt(Section):
 
 
 #: Settings that are accepted and that nothing reads yet: named in the log when somebody sets them.
-UNUSED_SECTIONS: tuple[str, ...] = ("reflection", "heartbeat", "quiet_hours", "promotion", "mqtt")
+UNUSED_SECTIONS: tuple[str, ...] = ()

@@ -27,12 +27,25 @@ _REMEDIES = {
 }
 
 
+#: The same for MQTT.
+_MQTT_REMEDIES = {
+    "refused": "see user, password file and the broker's ACL; tried again every minute",
+    "down": "is the broker running, and is this its address? Tried again by itself",
+}
+_STUCK_S = 60.0  #: a commit that takes this long will not come back
+_LATE_TICK_S = 180.0  #: three times the scheduler's longest sleep
+
+
 class Finding(NamedTuple):
     """One thing that was looked at; *detail* says what to do when it is not ok."""
 
     check: str
     ok: bool
     detail: str
+
+
+#: Tells how a part of the daemon is.
+Status = Callable[[], dict[str, Any]]
 
 
 class System:
@@ -48,6 +61,7 @@ class System:
         clock: Clock,
         connections_count: int,
         socket_mode: int,
+        scheduler: Status,
     ) -> None:
         self._instance = instance
         self._places = places
@@ -56,19 +70,40 @@ class System:
         self._clock = clock
         self._connections_count = connections_count
         self._socket_mode = socket_mode
+        self._scheduler = scheduler
         self._started = clock.monotonic()
         self.is_ready = False
+        self.mqtt: Status | None = None  #: of the MQTT side, if there is one
+        self.complaints: list[str] = []  #: what was wrong with the configuration when it was last reloaded
 
     def health(self) -> dict[str, Any]:
-        """Answer ``system.health``: degraded when a shelf is not served."""
+        """Answer ``system.health``: degraded when a shelf is not served, or something else is not as configured."""
         shelves = self._shelves.status()
+        scheduler = self._scheduler()
+        mqtt = None if self.mqtt is None else self.mqtt()
+        is_well = (
+            all(shelf["state"] not in _REMEDIES for shelf in shelves)
+            and (mqtt is None or mqtt["state"] not in _MQTT_REMEDIES)
+            and not scheduler["complaint"]
+            and not self.complaints
+        )
         return {
-            "status": "ok" if all(shelf["state"] not in _REMEDIES for shelf in shelves) else "degraded",
+            "status": "ok" if is_well else "degraded",
             "ready": self.is_ready,
             "uptime_s": self._uptime_s(),
             "connections": self._counters.connections_open,
             "shelves": shelves,
+            "scheduler": scheduler,
+            "mqtt": mqtt,
+            "config": {"complaints": self.complaints},
         }
+
+    def stuck(self) -> list[str]:
+        """Return the parts that stand still: shelves whose writer does not come back, the scheduler."""
+        stuck = [f"shelf {name}" for name in self._shelves.stuck(_STUCK_S)]
+        if self._scheduler()["last_tick_s"] > _LATE_TICK_S:
+            stuck.append("scheduler")
+        return stuck
 
     def version(self) -> dict[str, Any]:
         """Answer ``system.version``."""
@@ -85,6 +120,7 @@ class System:
         # A data directory on a network mount that hangs must not stop the loop.
         found = await asyncio.to_thread(lambda: list(self._look_at_files()))
         found += self._look_at_shelves()
+        found += self._look_at_parts()
         return {"ok": all(finding.ok for finding in found), "findings": [finding._asdict() for finding in found]}
 
     def metrics(self) -> dict[str, Any]:
@@ -136,6 +172,18 @@ class System:
         needed = max(_FEW_FILES, self._connections_count * 2)
         advice = "" if soft >= needed else f"; at least {needed} are wanted: LimitNOFILE or ulimit -n"
         return Finding("open_files", soft >= needed, f"limit {soft}{advice}")
+
+    def _look_at_parts(self) -> Iterator[Finding]:
+        scheduler = self._scheduler()
+        complaint = scheduler["complaint"]
+        yield Finding("scheduler", not complaint, complaint or f"{scheduler['cron']} {scheduler['tz']}")
+        if self.complaints:
+            yield Finding("config", False, "; ".join(self.complaints) + ": the settings before hold on")
+        if self.mqtt is not None:
+            mqtt = self.mqtt()
+            remedy = _MQTT_REMEDIES.get(mqtt["state"])
+            detail = mqtt["state"] if remedy is None else f"{mqtt.get('message') or mqtt['state']}: {remedy}"
+            yield Finding("mqtt", remedy is None, f"{mqtt['url']}: {detail}")
 
     def _look_at_shelves(self) -> Iterator[Finding]:
         for shelf in self._shelves.status():

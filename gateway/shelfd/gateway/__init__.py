@@ -4,7 +4,7 @@ from shelfd.gateway.binding import Listener
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
 from shelfd.gateway.lane import Lane
-from shelfd.gateway.ports import EventLog, Service, System, Wanted
+from shelfd.gateway.ports import EventLog, Scheduling, Service, System, Wanted
 from shelfd.gateway.unix import UnixServer
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Lane",
     "Listener",
     "Message",
+    "Scheduling",
     "Service",
     "System",
     "UnixServer",

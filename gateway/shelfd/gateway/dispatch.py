@@ -16,7 +16,7 @@ from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Claim, Lane, Request
 from shelfd.gateway.own import OwnMethods
-from shelfd.gateway.ports import Service, System
+from shelfd.gateway.ports import Scheduling, Service, System
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown
 from shelfd.memory.ports import Clock
@@ -35,15 +35,27 @@ class Dispatcher:
     """
 
     def __init__(
-        self, service: Service, system: System, *, clock: Clock, limits: Limits, counters: Counters | None = None
+        self,
+        service: Service,
+        system: System,
+        *,
+        clock: Clock,
+        limits: Limits,
+        counters: Counters | None = None,
+        scheduling: Scheduling | None = None,
     ) -> None:
         self.limits = limits
         self.counters = counters or Counters()
         self._service = service
         self._clock = clock
-        self._own = OwnMethods(service, system)
+        self._own = OwnMethods(service, system, scheduling)
         self._log = structlog.get_logger().bind(component="gateway")
         self._is_draining = False
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether further requests are answered with ShuttingDown."""
+        return self._is_draining
 
     def refuse_new(self) -> None:
         """Answer every further request with ShuttingDown."""

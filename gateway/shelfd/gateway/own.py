@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 from shelfd.gateway.lane import Request
-from shelfd.gateway.ports import Service, System
+from shelfd.gateway.ports import Scheduling, Service, System
 from shelfd.memory.errors import NotAvailable
 from shelfd.protocol import document
 from shelfd.protocol.methods.events import SubscribeParams, UnsubscribeParams
@@ -13,23 +13,33 @@ Handler: TypeAlias = Callable[[Request], Awaitable[dict[str, Any]]]
 
 
 class OwnMethods:
-    """Answers ``events.subscribe``, ``events.unsubscribe``, ``system.*`` and ``rpc.discover``."""
+    """Answers ``events.subscribe``, ``events.unsubscribe``, ``scheduler.*``, ``system.*`` and ``rpc.discover``.
 
-    def __init__(self, service: Service, system: System) -> None:
+    Args:
+        scheduling: Answers ``scheduler.*``; None when nothing runs by itself.
+    """
+
+    def __init__(self, service: Service, system: System, scheduling: Scheduling | None = None) -> None:
         self._service = service
         self._system = system
+        self._scheduling = scheduling
         self._document: dict[str, Any] | None = None
         self.handlers: Mapping[str, Handler] = {
             "events.subscribe": self._subscribe,
             "events.unsubscribe": self._unsubscribe,
             "rpc.discover": self._discover,
+            "scheduler.history": self._history,
+            "scheduler.jobs": self._jobs,
+            "scheduler.run": self._run,
             "system.doctor": self._doctor,
             "system.health": self._health,
             "system.metrics": self._metrics,
             "system.version": self._version,
         }
         #: Methods that tell nothing a change could alter, and so do not wait for changes.
-        self.unordered = frozenset(self.handlers) - {"events.subscribe"}
+        self.unordered = frozenset(
+            name for name in self.handlers if name.partition(".")[0] != "scheduler" and name != "events.subscribe"
+        )
 
     async def _subscribe(self, request: Request) -> dict[str, Any]:
         subscriptions = request.lane.subscriptions
@@ -46,6 +56,22 @@ class OwnMethods:
         params = cast("UnsubscribeParams", request.call.params)
         subscriptions = request.lane.subscriptions
         return {"removed": subscriptions is not None and subscriptions.close(params.subscription)}
+
+    async def _jobs(self, request: Request) -> dict[str, Any]:
+        return await self._scheduled(request).jobs(request.call)
+
+    async def _run(self, request: Request) -> dict[str, Any]:
+        return await self._scheduled(request).run(request.call)
+
+    async def _history(self, request: Request) -> dict[str, Any]:
+        return await self._scheduled(request).history(request.call)
+
+    def _scheduled(self, request: Request) -> Scheduling:
+        call = request.call
+        self._service.access.check(call.principal, call.shelf, call.method.need)
+        if self._scheduling is None:
+            raise NotAvailable(call.method.name, field="method")
+        return self._scheduling
 
     async def _discover(self, _: Request) -> dict[str, Any]:
         if self._document is None:

@@ -66,3 +66,19 @@ class System(Protocol):
 
     def metrics(self) -> dict[str, Any]:
         """Answer ``system.metrics``."""
+
+
+class Scheduling(Protocol):
+    """What the daemon does by itself; each answer has the shape of the method's result.
+
+    Every method may raise a ShelfError, which is what the caller is to be told.
+    """
+
+    async def jobs(self, call: Call) -> dict[str, Any]:
+        """Answer ``scheduler.jobs``."""
+
+    async def run(self, call: Call) -> dict[str, Any]:
+        """Answer ``scheduler.run``. A change: starts the call's ticket, and repeats are told the first outcome."""
+
+    async def history(self, call: Call) -> dict[str, Any]:
+        """Answer ``scheduler.history``."""

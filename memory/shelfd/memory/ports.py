@@ -124,6 +124,10 @@ class Store(Protocol):
             A function that ends the following.
         """
 
+    @property
+    def writing_since(self) -> float | None:
+        """When the group that is being made durable was begun, by the event loop's time; None while nothing is."""
+
     async def scrub(self) -> bool:
         """Let nothing of what was erased remain in the files; return False if that has to be tried again."""
 

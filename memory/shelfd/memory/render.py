@@ -11,7 +11,7 @@ from shelfd.protocol import from_micros
 
 _NEVER_USED = Usage()
 _INSTANTS = frozenset(
-    "occurred_at valid_from valid_to expires_at archived_at created_at updated_at last_rewritten_at".split()
+    "occurred_at valid_from valid_to expires_at archived_at created_at updated_at last_rewritten_at promoted_at".split()
 )
 #: Fields that are left out when null or empty, in the order they are shown.
 _OPTIONAL = ("author", "session_id", "turn", "seq_to", "superseded_by", "parent_id")
@@ -84,8 +84,9 @@ def _add_optional(view: dict[str, Any], note: Note) -> None:
         for name in _OPTIONAL_EXTRA:
             if value := note.extra.get(name):
                 view[name] = value
-        if value := note.extra.get("last_rewritten_at"):
-            view["last_rewritten_at"] = from_micros(value)
+        for name in ("last_rewritten_at", "promoted_at"):
+            if value := note.extra.get(name):
+                view[name] = from_micros(value)
 
 
 def _add_full(view: dict[str, Any], note: Note, supersedes: Sequence[str]) -> None:

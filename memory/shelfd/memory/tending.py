@@ -17,9 +17,9 @@ class Tended(NamedTuple):
 
 
 class Promoted(NamedTuple):
-    """One line of a MEMORY.md that promotion wrote."""
+    """One line of a MEMORY.md that promotion wrote, or a section's heading (then without a note)."""
 
     note_id: str
     section: str
-    line: str  #: as it was written, without the line end
+    line: str  #: as it was written, without the line end; a heading with the line breaks of blank lines around it
     promoted_at: int  #: microseconds since 1970 UTC

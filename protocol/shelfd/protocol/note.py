@@ -67,6 +67,7 @@ class NoteView(Result):
     pinned: bool | None = None
     needs_review: bool | None = None
     last_rewritten_at: Timestamp | None = None
+    promoted_at: Timestamp | None = Field(default=None, description="When it was first written to MEMORY.md.")
 
     source_type: SourceType | None = Field(default=None, description="With full only, as all below.")
     context: str | None = None

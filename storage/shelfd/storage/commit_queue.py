@@ -50,6 +50,7 @@ class CommitQueue:
         self._listeners: list[Listener] = []
         self._writing: asyncio.Task[None] | None = None
         self._closed = False
+        self.writing_since: float | None = None  #: when the group at work was begun, by the loop's time
 
     def put(self, change: Change[T]) -> asyncio.Future[Applied[T]]:
         """Queue *change*; the future gets its outcome. Cancelling the future does not take the change back.
@@ -87,6 +88,7 @@ class CommitQueue:
         try:
             while self._waiting:
                 group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
+                self.writing_since = asyncio.get_running_loop().time()
                 await self._write_group(group)
         except asyncio.CancelledError:
             # The loop is being torn down: nobody may be left waiting for ever.
@@ -95,7 +97,7 @@ class CommitQueue:
             self._waiting.clear()
             raise
         finally:
-            self._writing = None
+            self._writing = self.writing_since = None
 
     async def _write_group(self, group: Sequence[_Waiting]) -> None:
         try:

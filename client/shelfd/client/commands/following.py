@@ -11,7 +11,7 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import Stop, call, complain, given, reported
-from shelfd.client.output import print_json, print_line, print_table
+from shelfd.client.output import clean, print_json, print_line, print_table
 from shelfd.client.transport import connect
 
 FIRST_RETRY_S = 0.2
@@ -30,26 +30,52 @@ def watch(
     count: Annotated[
         int | None, typer.Option("--count", "-c", metavar="N", min=1, help="End after this many events.")
     ] = None,
-    mqtt: Annotated[bool, typer.Option("--mqtt", help="Not available in this version.")] = False,
+    mqtt: Annotated[
+        bool, typer.Option("--mqtt", help="By MQTT instead of the socket; without --mqtt-url, the daemon's own broker.")
+    ] = False,
+    mqtt_url: Annotated[
+        str | None, typer.Option("--mqtt-url", metavar="URL", help="Another broker: mqtt[s]://[user@]host:port")
+    ] = None,
+    password_file: Annotated[
+        str | None, typer.Option("--password-file", metavar="FILE", help="Holds the password for --mqtt-url.")
+    ] = None,
+    ca_file: Annotated[
+        str | None, typer.Option("--ca-file", metavar="FILE", help="Who vouches for an mqtts broker (PEM).")
+    ] = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
     """Show events as they happen, until Ctrl-C. A lost connection is taken up again where it broke.
 
+    By MQTT, what happens while the broker cannot be reached is not shown.
+
     For example:
 
       shelfd watch --types "note.*"
 
       shelfd watch --since 0 --json | jq .type
+
+      shelfd watch --mqtt
+
+      shelfd watch --mqtt-url mqtt://me@localhost --password-file ./secret
     """
-    if query is not None or mqtt:
-        complain(f"{'--mqtt' if mqtt else 'a standing query'} is not available in this version")
+    if query is not None:
+        complain("a standing query is not available in this version")
         raise Stop(os.EX_USAGE)
+    by_mqtt = mqtt or mqtt_url is not None
+    _check_together(
+        by_mqtt=by_mqtt, has_since=since is not None, has_files=bool(password_file or ca_file), url=mqtt_url
+    )
     wanted = given({"types": _types(types), "nugget": nugget, "shelf": shelf})
     try:
         with reported():
-            for number, event in enumerate(_events(socket, wanted, since), start=1):
+            events = (
+                _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
+                if by_mqtt
+                else _events(socket, wanted, since)
+            )
+            for number, event in enumerate(events, start=1):
                 print_line(event) if as_json else _print_event(event)
                 if number == count:
                     return
@@ -90,6 +116,37 @@ def _events(socket: str | None, wanted: dict[str, Any], since: int | None) -> It
             delay_s = min(LONGEST_RETRY_S, delay_s * 2)
 
 
+def _check_together(*, by_mqtt: bool, has_since: bool, has_files: bool, url: str | None) -> None:
+    if by_mqtt and has_since:
+        complain("--since needs the socket: what has happened does not come by MQTT again")
+        raise Stop(os.EX_USAGE)
+    if has_files and url is None:
+        complain("--password-file and --ca-file go with --mqtt-url")
+        raise Stop(os.EX_USAGE)
+
+
+def _events_by_mqtt(
+    socket: str | None, wanted: dict[str, Any], url: str | None, password_file: str | None, ca_file: str | None
+) -> Iterator[dict[str, Any]]:
+    # Only here: together they take longer to import than any other command may take.
+    from shelfd.client.broker import NoBroker, discovered, named
+    from shelfd.client.mqtt import Follower, NotAdmitted, Wanted
+
+    follower = Follower(
+        lambda: discovered(socket) if url is None else named(url, password_file=password_file, ca_file=ca_file),
+        Wanted(wanted["shelf"], tuple(wanted.get("types", ())), wanted.get("nugget")),
+        complain,
+    )
+    try:
+        yield from follower.events()
+    except NoBroker as error:
+        complain(str(error))
+        raise Stop(os.EX_USAGE) from error
+    except NotAdmitted as error:
+        complain(str(error))
+        raise Stop(os.EX_NOPERM) from error
+
+
 def _must_resume(message: dict[str, Any]) -> bool:
     """Report what is no event; return whether the subscription is over and has to be made again."""
     params = message.get("params", {})
@@ -107,7 +164,7 @@ def _print_event(event: dict[str, Any]) -> None:
     kind = event["type"].removeprefix("shelfd.").removesuffix(".v1")
     data = event.get("data", {})
     about = data.get("title") or data.get("content") or ""
-    print_table([(event["time"][11:19], event["seq"], kind.ljust(18), event["subject"], about)])
+    print_table([(clean(event["time"][11:19]), event["seq"], clean(kind).ljust(18), clean(event["subject"]), about)])
     sys.stdout.flush()
 
 

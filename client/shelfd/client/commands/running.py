@@ -1,4 +1,4 @@
-"""Commands on the daemon: run, config, status, call."""
+"""Commands on the daemon: run, config, setup, status, call."""
 
 import json
 import os
@@ -16,9 +16,14 @@ from shelfd.client.plain_command import PlainCommand
 Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Configuration file (TOML).")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="DIR", help="Where the shelves are kept.")]
 Listen = Annotated[str | None, typer.Option("--socket", metavar="PATH", help="Unix socket to listen on.")]
-Url = Annotated[str | None, typer.Option("--mqtt-url", metavar="URL", help="Not available in this version.")]
+Url = Annotated[
+    str | None,
+    typer.Option("--mqtt-url", metavar="URL", help="MQTT broker to use: mqtt[s]://[user@]host:port"),
+]
 Instance = Annotated[str | None, typer.Option("--instance", metavar="NAME", help="The daemon's name in events.")]
-Broker = Annotated[bool, typer.Option("--embedded-broker", help="Not available in this version.")]
+Broker = Annotated[
+    bool, typer.Option("--embedded-broker", help="Be a small MQTT broker too, on loopback, for trying out.")
+]
 System = Annotated[bool, typer.Option("--system", help="As the system's service: /var/lib/shelfd, /run/shelfd.sock.")]
 
 config = typer.Typer(help="Check or show the daemon's settings without starting it.", no_args_is_help=True)
@@ -81,6 +86,36 @@ def show(
     """
     command = ["config", "show", *_flag("--origin", origin), *_flag("--json", as_json)]
     _become_daemon(command, config_file, data_dir, socket, None, instance, False, system)
+
+
+def setup(
+    system: Annotated[bool, typer.Option("--system", help="A service of the machine; needs root.")] = False,
+    user: Annotated[bool, typer.Option("--user", help="A service of the user who calls this.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    uninstall: Annotated[bool, typer.Option("--uninstall", help="Undo it; data and edited files stay.")] = False,
+    drop_in: Annotated[
+        list[str] | None,
+        typer.Option("--drop-in", metavar="NAME", help="Also broker-local, broker-remote, credentials or home."),
+    ] = None,
+    root: Annotated[str | None, typer.Option("--root", metavar="DIR", help="Install into a tree of files.")] = None,
+    command: Annotated[
+        str | None, typer.Option("--command", metavar="PATH", help="Command to start, instead of this installation's.")
+    ] = None,
+) -> None:
+    """Make the daemon a systemd service, of the machine or of a user. Doing it again changes nothing.
+
+    For example:
+
+      sudo shelfd setup --system
+
+      shelfd setup --user --dry-run
+    """
+    given: dict[str, str | bool | None] = {
+        "--system": system, "--user": user, "--dry-run": dry_run, "--uninstall": uninstall, "--root": root,
+        "--command": command,
+    }  # fmt: skip
+    flags = [part for name, value in given.items() for part in _flag(name, value)]
+    become_daemon(["setup", *flags, *(f"--drop-in={name}" for name in drop_in or ())])
 
 
 def _flag(name: str, value: str | bool | None) -> list[str]:

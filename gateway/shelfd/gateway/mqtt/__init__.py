@@ -1,1 +1,25 @@
-"""MQTT: requests in, replies and events out, on the dispatch that every transport shares."""
+"""MQTT: requests in, replies and events out, on the dispatch that every transport shares.
+
+The adapter that owns the client library is imported by whoever connects, for it takes long to load.
+"""
+
+from shelfd.gateway.mqtt.acl import acl_text
+from shelfd.gateway.mqtt.address import Address, tls_context
+from shelfd.gateway.mqtt.embedded import EmbeddedBroker
+from shelfd.gateway.mqtt.publisher import EventPublisher
+from shelfd.gateway.mqtt.requests import Requests
+from shelfd.gateway.mqtt.session import Session
+from shelfd.gateway.mqtt.status import Announcer
+from shelfd.gateway.mqtt.topics import Topics
+
+__all__ = [
+    "Address",
+    "Announcer",
+    "EmbeddedBroker",
+    "EventPublisher",
+    "Requests",
+    "Session",
+    "Topics",
+    "acl_text",
+    "tls_context",
+]

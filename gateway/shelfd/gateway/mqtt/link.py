@@ -3,6 +3,8 @@
 # pyright: reportReturnType=false
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 
@@ -16,6 +18,7 @@ class Arrived(NamedTuple):
     number: int  #: packet id, for the acknowledgement
     response_topic: str | None = None  #: MQTT 5 only
     correlation: bytes | None = None  #: MQTT 5 only
+    expires_at: float | None = None  #: MQTT 5 only; by the clock's monotonic seconds
 
 
 class Link(Protocol):
@@ -52,5 +55,59 @@ class Link(Protocol):
         """Publish; with QoS 1 return once the broker has taken it over. The last three need MQTT 5, else are left out.
 
         Raises:
-            BrokerUnreachable: If the connection is lost first.
+            BrokerUnreachable: If the connection is lost first, or with reason NOT_AUTHORIZED or REFUSED if the broker
+                does not take this message, which says nothing about the next one. MQTT 3.1.1 cannot tell.
         """
+
+
+class Will(NamedTuple):
+    """What the broker publishes, retained, when the connection ends without a farewell."""
+
+    topic: str
+    payload: bytes
+    delay_s: int  #: MQTT 5 only: how long it waits for the client to come back
+
+
+class Broker(Protocol):
+    """Where links come from."""
+
+    @property
+    def url(self) -> str:
+        """Its address, without a password."""
+
+    def connect(self, will: Will) -> AbstractAsyncContextManager[Link]:
+        """Open a link, the same client to the broker each time; leaving the block says farewell and closes it.
+
+        Raises:
+            BrokerUnreachable: On entering; ``data["reason"]`` is one of :class:`Trouble`.
+        """
+
+
+class Follower(Protocol):
+    """Who uses a session's links beside its requests, such as the publisher of events."""
+
+    def attached(self, link: Link, /) -> None:
+        """Hear of a new link that is subscribed and announced."""
+
+    def detached(self) -> None:
+        """Hear that the link is gone."""
+
+
+class Trouble(StrEnum):
+    """Why a broker is not reached, as BrokerUnreachable's ``reason`` and health say it."""
+
+    UNREACHABLE = "UNREACHABLE"
+    LOST = "CONNECTION_LOST"
+    TIMED_OUT = "TIMED_OUT"
+    TLS_FAILED = "TLS_FAILED"
+    BAD_CREDENTIALS = "BAD_CREDENTIALS"
+    NOT_AUTHORIZED = "NOT_AUTHORIZED"
+    VERSION_REFUSED = "VERSION_REFUSED"
+    TAKEN_OVER = "SESSION_TAKEN_OVER"
+    REFUSED = "REFUSED"
+    TOO_LARGE = "TOO_LARGE"
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether somebody has to change something before it can work: trying again soon is pointless."""
+        return self in (Trouble.BAD_CREDENTIALS, Trouble.NOT_AUTHORIZED, Trouble.REFUSED)

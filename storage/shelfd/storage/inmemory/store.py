@@ -49,6 +49,11 @@ class InMemoryStore(Store):
         """Call *listener* with each group of applied changes. See the port."""
         return self._queue.follow(listener)
 
+    @property
+    def writing_since(self) -> float | None:
+        """When the group at work was begun. See the port."""
+        return self._queue.writing_since
+
     async def scrub(self) -> bool:
         """Do nothing: there are no files. See the port."""
         return True

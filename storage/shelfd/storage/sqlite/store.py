@@ -80,6 +80,11 @@ class SqliteStore(Store):
         """Call *listener* with each group of applied changes. See the port."""
         return self._queue.follow(listener)
 
+    @property
+    def writing_since(self) -> float | None:
+        """When the group at work was begun. See the port."""
+        return self._queue.writing_since
+
     async def scrub(self) -> bool:
         """Empty the WAL, which still holds what was erased. See the port."""
         done = await self._writer.run(lambda: empty_wal(self._writer.raw))

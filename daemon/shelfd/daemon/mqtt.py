@@ -1,0 +1,180 @@
+"""The daemon's MQTT side: connection, requests, events, and the embedded broker if there is one.
+
+None of it holds up anything else: it starts behind READY, and what is wrong with it is said by health.
+"""
+
+import asyncio
+import socket
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from shelfd.daemon.places import Places
+from shelfd.daemon.settings import Settings
+from shelfd.daemon.system import System, package_version
+from shelfd.gateway import Dispatcher
+from shelfd.gateway.mqtt import (
+    Address,
+    Announcer,
+    EmbeddedBroker,
+    EventPublisher,
+    Requests,
+    Session,
+    Topics,
+    tls_context,
+)
+from shelfd.memory import Clock, Shelves
+from shelfd.memory.errors import ConfigError
+from shelfd.memory.ledger import draw_run_id
+
+log = structlog.get_logger("shelfd.daemon")
+
+_CREDENTIAL = "mqtt.password"
+#: Characters of a share group's name: 128 bits as hexadecimal digits.
+_SECRET_LENGTH = 32
+
+
+class Mqtt:
+    """Starts and stops everything that speaks MQTT.
+
+    Raises:
+        ConfigError: If a file that the settings name cannot be read, or the embedded broker is not installed.
+    """
+
+    def __init__(
+        self, settings: Settings, places: Places, shelves: Shelves, dispatcher: Dispatcher, system: System, clock: Clock
+    ) -> None:
+        self._settings = settings.mqtt
+        self._instance = settings.daemon.instance
+        self._places = places
+        self._system = system
+        self._clock = clock
+        self._topics = Topics(self._instance)
+        self._requests = Requests(dispatcher, self._topics, clock)
+        self._publisher = EventPublisher(shelves, self._topics, clock)
+        self._embedded = EmbeddedBroker(places.data / "broker") if settings.mqtt.embedded_broker else None
+        self._password = self._read_password()
+        self._share_group = self._read_share_group()
+        self._tls = _tls(settings.mqtt.ca_file) if settings.mqtt.url.startswith("mqtts:") else None
+        self._session: Session | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._complaint: str | None = None
+
+    # ---------------------------------------------------------------- life
+
+    def start(self) -> None:
+        """Begin to follow the shelves and to connect; return at once."""
+        self._publisher.start()
+        self._starting = asyncio.get_running_loop().create_task(self._start(), name="shelfd.mqtt.start")
+
+    async def _start(self) -> None:
+        # Importing the client library takes long enough to be noticed by who is served meanwhile.
+        adapter = await asyncio.to_thread(__import__, "shelfd.gateway.mqtt.adapter", fromlist=["AiomqttBroker"])
+        address = Address.parse(self._settings.url) if self._settings.url else None
+        password = self._password
+        if self._embedded is not None:
+            try:
+                address = Address.parse(await self._embedded.start())
+            except ConfigError as error:
+                self._complaint = error.message
+                log.error("broker.start_failed", complaint=error.message)
+                return
+            password = await asyncio.to_thread(_first_line, self._embedded.password_file)
+        broker = adapter.AiomqttBroker(
+            address,
+            identifier=self._identifier(),
+            clock=self._clock,
+            password=password,
+            tls=self._tls,
+            session_expiry=timedelta(seconds=self._settings.session_expiry_s),
+        )
+        announcer = Announcer(
+            self._topics,
+            self._clock,
+            instance=self._instance,
+            version=package_version(),
+            boot=draw_run_id().removeprefix("run-"),
+            health=self._system.health,
+        )
+        self._session = Session(
+            broker, self._requests, self._topics, self._clock, announcer,
+            followers=[self._publisher], share_group=self._share_group,
+        )  # fmt: skip
+        self._session.start()
+
+    async def stop(self, drain: timedelta) -> None:
+        """Take no more requests, deliver what can be delivered, say farewell."""
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
+        if self._session is not None:
+            await self._session.drain(drain)
+        await self._publisher.close()
+        if self._session is not None:
+            await self._session.stop()
+        if self._embedded is not None:
+            await self._embedded.stop()
+
+    # ---------------------------------------------------------------- what it says
+
+    def status(self) -> dict[str, Any]:
+        """Return what ``system.health`` says of MQTT."""
+        status: dict[str, Any] = {"state": "connecting", "url": self._settings.url}
+        if self._session is not None:
+            status = self._session.status()
+        if self._complaint is not None:
+            status |= {"state": "refused", "message": self._complaint}
+        status["embedded"] = self._embedded is not None
+        if self._embedded is not None and self._session is not None:
+            status["url"] = self._embedded.url("agent")
+            status["agent_password_file"] = str(self._embedded.agent_password_file)
+        return {**status, "events": self._publisher.status()}
+
+    # ---------------------------------------------------------------- files
+
+    def _read_password(self) -> str | None:
+        if self._settings.password_file:
+            return _read(Path(self._settings.password_file).expanduser(), "mqtt.password_file")
+        if self._places.credentials is not None and (self._places.credentials / _CREDENTIAL).exists():
+            return _read(self._places.credentials / _CREDENTIAL, f"credential {_CREDENTIAL}")
+        return None
+
+    def _read_share_group(self) -> str | None:
+        if not self._settings.share_file:
+            return None
+        group = _read(Path(self._settings.share_file).expanduser(), "mqtt.share_file")
+        if len(group) < _SECRET_LENGTH or not group.isalnum():
+            raise ConfigError(
+                f"mqtt.share_file: must hold at least {_SECRET_LENGTH} letters and digits that nobody can guess: "
+                "whoever knows them gets a share of all requests"
+            )
+        return group
+
+    def _identifier(self) -> str:
+        """The client identifier, the same after a restart; of daemons that share requests each has its own."""
+        if self._share_group is None:
+            return f"shelfd-{self._instance}"
+        who = f"{socket.gethostname()}:{self._places.data}"
+        return f"shelfd-{self._instance}-{sha256(who.encode()).hexdigest()[:8]}"
+
+
+def _read(file: Path, name: str) -> str:
+    try:
+        return _first_line(file)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise ConfigError(f"{name}: cannot be read: {why}: {file}") from None
+
+
+def _first_line(file: Path) -> str:
+    return file.read_text(encoding="utf-8").partition("\n")[0].rstrip("\r")
+
+
+def _tls(ca_file: str) -> Any:  # noqa: ANN401 - an SSL context
+    try:
+        return tls_context(ca_file or None)
+    except OSError as error:
+        raise ConfigError(f"mqtt.ca_file: cannot be used: {error.strerror or error}: {ca_file}") from None

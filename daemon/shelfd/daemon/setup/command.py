@@ -1,0 +1,90 @@
+"""The command line of ``shelfd setup``."""
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from shelfd.daemon import flags
+from shelfd.daemon.places import xdg
+from shelfd.daemon.setup import installation, machine, plan, shipped
+from shelfd.daemon.setup.installation import UnreachableError
+from shelfd.daemon.setup.steps import StepFailedError
+
+
+def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run the command and return its exit status."""
+    arguments = _parser().parse_args(argv)
+    root = Path(arguments.root).absolute() if arguments.root else None
+    target = machine.look(root, environ, user=arguments.user)
+    try:
+        planned = _plan(arguments, environ, target)
+    except (UnreachableError, ValueError) as error:
+        return _complain(str(error), os.EX_UNAVAILABLE)
+    except OSError as error:
+        return _complain(f"this installation is incomplete: {error}", os.EX_UNAVAILABLE)
+    if not (arguments.dry_run or arguments.user or target.is_tree or target.is_root):
+        return _complain("changing the system needs root: sudo shelfd setup …, or --dry-run to look", os.EX_NOPERM)
+    return _carry_out(planned, dry_run=arguments.dry_run)
+
+
+def _parser() -> flags.Parser:
+    root = flags.Parser(
+        prog="shelfd setup", description="Make the daemon a service of the machine, or of a user.", allow_abbrev=False
+    )
+    whose = root.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--system", action="store_true", help="a service of the machine; needs root")
+    whose.add_argument("--user", action="store_true", help="a service of the user who calls this")
+    root.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    root.add_argument("--uninstall", action="store_true", help="undo it; data and edited files stay")
+    root.add_argument(
+        "--drop-in", action="append", default=[], choices=shipped.drop_ins(), help="with --system: also this drop-in"
+    )
+    root.add_argument("--root", metavar="DIR", help="install into a tree of files and start nothing")
+    root.add_argument("--command", metavar="PATH", help="the command to start; default: that of this installation")
+    return root
+
+
+def _plan(arguments: Namespace, environ: Mapping[str, str], target: machine.Machine) -> plan.Plan:
+    config_home = xdg(environ, "XDG_CONFIG_HOME", ".config")
+    if arguments.uninstall:
+        data_home = xdg(environ, "XDG_DATA_HOME", ".local/share")
+        return plan.remove_user(target, config_home, data_home) if arguments.user else plan.remove_system(target)
+    found = installation.named(arguments.command) if arguments.command else installation.running()
+    if arguments.user:
+        return plan.install_user(target, found.command, config_home)
+    try:
+        installation.check_reachable(found)
+    except UnreachableError as error:
+        raise UnreachableError(installation.explain(error)) from error
+    return plan.install_system(target, found.command, arguments.drop_in)
+
+
+def _carry_out(planned: plan.Plan, *, dry_run: bool) -> int:
+    for step in planned.steps:
+        _print(step.describe())
+        if dry_run:
+            continue
+        try:
+            step.perform()
+        except StepFailedError as error:
+            return _complain(str(error), os.EX_UNAVAILABLE)
+        except PermissionError as error:
+            return _complain(f"{error.filename}: {error.strerror}", os.EX_NOPERM)
+        except OSError as error:
+            return _complain(f"{error.filename}: {error.strerror}", os.EX_CANTCREAT)
+    for remark in ["nothing was changed"] if dry_run else planned.remarks:
+        _print(remark)
+    return os.EX_OK
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _complain(message: str, status: int) -> int:
+    for line in message.splitlines():
+        sys.stderr.write(f"shelfd: {line}\n")
+    return status

@@ -1,0 +1,388 @@
+"""Links on aiomqtt: the one file that knows it and paho, the library below it.
+
+aiomqtt connects, subscribes and says farewell. Three things it does not do are done on paho itself, which it keeps
+in ``_client``: acknowledging when *we* say so (it acknowledges on receipt), hearing whether the broker took a
+message (it drops the reason), and holding the socket back while we have enough (it queues without bound).
+"""
+
+import asyncio
+import logging
+import socket
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from typing import Any, Final
+
+import aiomqtt
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.subscribeoptions import SubscribeOptions
+
+from shelfd.gateway.mqtt import reasons
+from shelfd.gateway.mqtt.address import Address
+from shelfd.gateway.mqtt.inbox import Inbox
+from shelfd.gateway.mqtt.link import Arrived, Trouble, Will
+from shelfd.gateway.mqtt.wire import Wire
+from shelfd.memory.errors import BrokerUnreachable
+from shelfd.memory.ports import Clock
+
+#: Requests the broker may send before the first of them is acknowledged.
+RECEIVE_MAXIMUM: Final = 256
+_IN_FLIGHT: Final = 64  #: messages of ours that wait for the broker's acknowledgement
+_ANSWER_S: Final = 10.0  #: how long the broker may take to answer anything
+_FAREWELL_S: Final = 2.0
+_KEEPALIVE: Final = timedelta(seconds=30)
+_TRY_V5_AGAIN: Final = timedelta(hours=1)
+_HEADER_BYTES: Final = 256  #: of a packet beside topic and payload, generously
+
+# What it has to say reaches us as exceptions; its own lines would bypass the daemon's log.
+_silence = logging.getLogger("shelfd.gateway.mqtt.library")
+_silence.addHandler(logging.NullHandler())
+_silence.propagate = False
+
+
+class AiomqttBroker:
+    """A broker reached by TCP or TLS, by MQTT 5 if it can and 3.1.1 if not.
+
+    Args:
+        address: Where it is.
+        identifier: The client identifier, the same after a restart: the broker keeps its session by it.
+        clock: Tells when MQTT 5 is tried again after it was refused, and when a message expires.
+        password: For ``address.user``.
+        tls: TLS settings; needed if the address asks for TLS.
+        session_expiry: How long the broker keeps what arrives while we are away.
+        keepalive: How long a connection may be silent before either side asks whether the other is there.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        *,
+        identifier: str,
+        clock: Clock,
+        password: str | None = None,
+        tls: ssl.SSLContext | None = None,
+        session_expiry: timedelta = timedelta(days=7),
+        keepalive: timedelta = _KEEPALIVE,
+    ) -> None:
+        self.url = str(address)
+        self._address = address
+        self._identifier = identifier
+        self._clock = clock
+        self._password = password
+        self._tls = tls
+        self._session_expiry = session_expiry
+        self._keepalive = keepalive
+        self._v5_again_at = float("-inf")
+
+    @asynccontextmanager
+    async def connect(self, will: Will) -> AsyncIterator["AiomqttLink"]:
+        """Open a link; see :meth:`shelfd.gateway.mqtt.link.Broker.connect`."""
+        link = await self._open(will)
+        try:
+            yield link
+        finally:
+            await link.close()
+
+    async def _open(self, will: Will) -> "AiomqttLink":
+        if self._clock.monotonic() < self._v5_again_at:
+            return await self._open_as(will, is_v5=False)
+        try:
+            return await self._open_as(will, is_v5=True)
+        except BrokerUnreachable as error:
+            if error.data["reason"] != Trouble.VERSION_REFUSED:
+                raise
+        link = await self._open_as(will, is_v5=False)
+        # Not before that worked: a broker that is being restarted hangs up on everybody.
+        self._v5_again_at = self._clock.monotonic() + _TRY_V5_AGAIN.total_seconds()
+        return link
+
+    async def _open_as(self, will: Will, *, is_v5: bool) -> "AiomqttLink":
+        session: dict[str, Any] = {"protocol": aiomqtt.ProtocolVersion.V311, "clean_session": False}
+        if is_v5:
+            expiry_s = round(self._session_expiry.total_seconds())
+            agreed = _properties(PacketTypes.CONNECT, SessionExpiryInterval=expiry_s, ReceiveMaximum=RECEIVE_MAXIMUM)
+            session = {"protocol": aiomqtt.ProtocolVersion.V5, "clean_start": False, "properties": agreed}
+        delay = _properties(PacketTypes.WILLMESSAGE, WillDelayInterval=will.delay_s) if is_v5 else None
+        client = aiomqtt.Client(
+            self._address.host,
+            self._address.port,
+            username=self._address.user,
+            password=self._password,
+            identifier=self._identifier,
+            will=aiomqtt.Will(will.topic, will.payload, qos=1, retain=True, properties=delay),
+            keepalive=round(self._keepalive.total_seconds()),
+            timeout=_ANSWER_S,
+            tls_context=self._tls,
+            # Without it Nagle's algorithm and delayed acknowledgements add 45 ms to each request.
+            socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
+            logger=_silence,
+            **session,
+        )
+        link = AiomqttLink(client, self._clock, is_v5=is_v5)
+        await link.open()
+        return link
+
+
+class AiomqttLink:
+    """One connection; see :class:`shelfd.gateway.mqtt.link.Link`."""
+
+    def __init__(self, client: aiomqtt.Client, clock: Clock, *, is_v5: bool) -> None:
+        self.is_v5 = is_v5
+        self._client = client
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._paho: Client = client._client  # noqa: SLF001 - see the module's docstring
+        self._wire = Wire(self._paho, self._on_broken)
+        self._inbox = Inbox(self._wire.hold_back, self._wire.read_on)
+        self._failure: BrokerUnreachable | None = None
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._window = asyncio.Semaphore(_IN_FLIGHT)
+        self._pending: dict[int, asyncio.Future[int]] = {}
+        self._largest: int | None = None  #: bytes of a packet the broker takes
+        self._heard = 0  #: what the broker has sent, counted
+        self._is_answered = False
+        self._hung_up: asyncio.Future[None] = self._loop.create_future()
+        self._take_over()
+
+    def _take_over(self) -> None:
+        """Put our callbacks in the place of aiomqtt's. Messages may come with the first answer: before connecting."""
+        paho: Any = self._paho  # its callbacks' types leave out what it really hands over
+        self._tell_connected, self._tell_disconnected = paho.on_connect, paho.on_disconnect
+        paho.manual_ack_set(True)
+        paho.max_inflight_messages_set(0)  # the window is ours
+        paho.on_connect = self._on_connect
+        paho.on_disconnect = self._on_disconnect
+        paho.on_message = lambda _paho, _data, message: self._on_message(message)
+        paho.on_publish = lambda _paho, _data, number, code, _properties: self._on_publish(number, code)
+        paho.on_socket_register_write = lambda _paho, _data, _socket: self._wire.write_soon()
+        paho.on_socket_unregister_write = lambda _paho, _data, sock: self._wire.written(sock)
+
+    # ------------------------------------------------------------------ life
+
+    async def open(self) -> None:
+        """Connect.
+
+        Raises:
+            BrokerUnreachable: If that fails; then nothing is left open.
+        """
+        entering = self._loop.create_task(self._client.__aenter__())
+        try:
+            await asyncio.wait((entering, self._hung_up), return_when=asyncio.FIRST_COMPLETED)
+            if self._hung_up.done() and not self._is_answered:
+                entering.cancel()
+            await entering
+        except aiomqtt.MqttError as error:
+            self._drop()
+            raise _unreachable(error) from None
+        except asyncio.CancelledError:
+            is_ours = entering.cancelled()
+            # It connects on a thread that cannot be interrupted; what it opens must not be left behind.
+            await asyncio.wait((entering, self._wire.begun), return_when=asyncio.FIRST_COMPLETED)
+            entering.cancel()
+            await asyncio.gather(entering, return_exceptions=True)
+            self._drop()
+            if not is_ours:
+                raise
+            # So do brokers that take MQTT 5 for nonsense.
+            trouble = Trouble.VERSION_REFUSED if self.is_v5 else Trouble.LOST
+            raise BrokerUnreachable("the broker hung up without an answer", reason=trouble) from None
+        self._client._disconnected.add_done_callback(self._on_lost)  # noqa: SLF001 - see the module's docstring
+
+    async def close(self) -> None:
+        """Say farewell if somebody listens, and release everything."""
+        try:
+            async with asyncio.timeout(_FAREWELL_S):
+                await self._client.__aexit__(None, None, None)
+        except (aiomqtt.MqttError, TimeoutError):
+            pass  # the connection is gone, which is what was wanted
+        finally:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Close the socket by whatever way is left."""
+        self._fail(BrokerUnreachable("the connection is closed", reason=Trouble.LOST))
+        with suppress(OSError):
+            self._paho.disconnect()
+            self._paho.loop_write()
+        rest: Any = self._paho.socket()
+        if rest is not None:
+            with suppress(OSError):
+                rest.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):
+                self._paho.loop_write()  # fails, upon which paho cleans up
+
+    # ------------------------------------------------------------------ the port
+
+    async def subscribe(self, filters: Sequence[str]) -> None:
+        """Subscribe with QoS 1; see the port."""
+        wanted: Any = [(one, SubscribeOptions(qos=1) if self.is_v5 else 1) for one in filters]
+        asking = self._loop.create_task(self._client.subscribe(wanted))
+        try:
+            # aiomqtt would wait its time out on a connection that is gone.
+            await asyncio.wait((asking, self._ended), return_when=asyncio.FIRST_COMPLETED)
+            if self._failure is not None:
+                raise self._failure
+            codes = await asking
+        except aiomqtt.MqttError as error:
+            raise _unreachable(error) from None
+        finally:
+            asking.cancel()
+        for code in codes:
+            reasons.check(_number(code))
+
+    def messages(self) -> AsyncIterator[Arrived]:
+        """Yield messages in the order of arrival; see the port."""
+        return self._inbox.messages()
+
+    def acknowledge(self, message: Arrived) -> None:
+        """Acknowledge; see the port."""
+        if self._failure is None and message.qos:
+            self._paho.ack(message.number, message.qos)
+
+    async def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        qos: int = 1,
+        is_retained: bool = False,
+        correlation: bytes | None = None,
+        content_type: str | None = None,
+        expiry_s: int | None = None,
+    ) -> None:
+        """Publish; see the port."""
+        properties = None
+        if self.is_v5:
+            properties = _properties(
+                PacketTypes.PUBLISH,
+                CorrelationData=correlation,
+                ContentType=content_type,
+                MessageExpiryInterval=expiry_s,
+            )
+        if self._largest is not None and len(payload) + len(topic) + _HEADER_BYTES > self._largest:
+            # The broker would hang up, and again whenever it is tried.
+            raise BrokerUnreachable("the broker takes no message of this size", reason=Trouble.TOO_LARGE)
+        if qos == 0:
+            await self._send(topic, payload, 0, is_retained, properties)
+            return
+        async with self._window:
+            await self._send(topic, payload, qos, is_retained, properties)
+
+    async def _send(
+        self, topic: str, payload: bytes, qos: int, is_retained: bool, properties: Properties | None
+    ) -> None:
+        if self._failure is not None:
+            raise self._failure
+        info = self._paho.publish(topic, payload, qos, is_retained, properties)
+        if info.rc:
+            raise BrokerUnreachable("the connection to the broker is lost", reason=Trouble.LOST)
+        if info.is_published():
+            return
+        answer: asyncio.Future[int] = self._loop.create_future()
+        self._pending[info.mid] = answer
+        try:
+            await self._answered(answer)
+            reasons.check(answer.result())
+        finally:
+            del self._pending[info.mid]
+
+    async def _answered(self, answer: asyncio.Future[int]) -> None:
+        """Wait for the broker's answer for as long as others come: it may stand behind thousands of requests."""
+        heard = -1
+        while not answer.done():
+            if heard == self._heard and not self._inbox.is_held_back:
+                raise BrokerUnreachable("the broker did not answer in time", reason=Trouble.TIMED_OUT)
+            heard = self._heard
+            await asyncio.wait([answer], timeout=_ANSWER_S)
+
+    # ------------------------------------------------------------------ called by paho
+
+    def _on_connect(self, *details: Any) -> None:  # noqa: ANN401 - handed on as they came
+        self._is_answered = True
+        properties = details[-1]
+        self._largest = getattr(properties, "MaximumPacketSize", None)
+        self._window = asyncio.Semaphore(min(_IN_FLIGHT, getattr(properties, "ReceiveMaximum", _IN_FLIGHT)))
+        self._tell_connected(*details)
+
+    def _on_disconnect(self, *details: Any) -> None:  # noqa: ANN401 - handed on as they came
+        if not self._hung_up.done():
+            self._hung_up.set_result(None)
+        self._tell_disconnected(*details)
+
+    def _on_message(self, message: MQTTMessage) -> None:
+        self._heard += 1
+        properties: Any = message.properties
+        expiry = getattr(properties, "MessageExpiryInterval", None)
+        self._inbox.put(
+            Arrived(
+                topic=_topic(message),
+                payload=bytes(message.payload),
+                qos=message.qos,
+                is_retained=message.retain,
+                number=message.mid,
+                response_topic=getattr(properties, "ResponseTopic", None),
+                correlation=getattr(properties, "CorrelationData", None),
+                expires_at=None if expiry is None else self._clock.monotonic() + expiry,
+            )
+        )
+
+    def _on_publish(self, number: int, code: object) -> None:
+        self._heard += 1
+        answer = self._pending.get(number)
+        if answer is not None and not answer.done():
+            answer.set_result(_number(code))
+
+    # ------------------------------------------------------------------ the end
+
+    def _on_broken(self) -> None:
+        self._fail(BrokerUnreachable("the connection to the broker broke", reason=Trouble.LOST))
+
+    def _on_lost(self, ended: asyncio.Future[None]) -> None:
+        error = None if ended.cancelled() else ended.exception()
+        self._fail(reasons.lost(_number(error.rc) if isinstance(error, aiomqtt.MqttCodeError) else None))
+
+    def _fail(self, failure: BrokerUnreachable) -> None:
+        """Let everybody who waits know that nothing more will come."""
+        if self._failure is not None:
+            return
+        self._failure = failure
+        self._ended.set_result(None)
+        self._inbox.end(failure)
+        for answer in self._pending.values():
+            if not answer.done():
+                answer.set_exception(failure)
+
+
+def _properties(packet: int, **given: object) -> Properties | None:
+    """Return MQTT 5's properties of one packet, without those that are None; None if there are none."""
+    properties = Properties(packet)  # type: ignore[no-untyped-call]
+    for name, value in given.items():
+        if value is not None:
+            setattr(properties, name, value)
+    return None if properties.isEmpty() else properties  # type: ignore[no-untyped-call]
+
+
+def _topic(message: MQTTMessage) -> str:
+    try:
+        return message.topic
+    except UnicodeDecodeError:
+        return ""  # raising here would end the connection, and the message would come again
+
+
+def _number(code: object) -> int:
+    value: Any = getattr(code, "value", code)
+    return int(value)
+
+
+def _unreachable(error: aiomqtt.MqttError) -> BrokerUnreachable:
+    """Translate what keeps a connection from coming about."""
+    if isinstance(error, aiomqtt.MqttCodeError):
+        return reasons.not_let_in(_number(error.rc), str(error.rc))
+    cause = error.__context__
+    if isinstance(cause, ssl.SSLError):
+        return BrokerUnreachable(f"TLS with the broker failed: {cause.reason}", reason=Trouble.TLS_FAILED)
+    trouble = Trouble.TIMED_OUT if isinstance(cause, TimeoutError) else Trouble.UNREACHABLE
+    return BrokerUnreachable(f"the broker cannot be reached: {error}", reason=trouble)

@@ -1,0 +1,68 @@
+"""What a link has received and nobody has taken yet: bounded, by holding the sender back."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Final
+
+from shelfd.gateway.mqtt.link import Arrived
+from shelfd.memory.errors import BrokerUnreachable
+
+#: A broker that sends more than agreed, or speaks 3.1.1, is no longer read from beyond either of these.
+UNREAD_COUNT: Final = 1024
+UNREAD_BYTES: Final = 16 * 1024 * 1024
+
+
+class Inbox:
+    """Messages between the socket and the one who works on them.
+
+    Args:
+        hold_back: Called when there is enough: read no more from the socket.
+        read_on: Called when half of it has been taken.
+    """
+
+    def __init__(self, hold_back: Callable[[], None], read_on: Callable[[], None]) -> None:
+        self._hold_back = hold_back
+        self._read_on = read_on
+        self._unread: deque[Arrived] = deque()
+        self._bytes = 0
+        self._failure: BrokerUnreachable | None = None
+        self._wake: asyncio.Future[None] | None = None
+        self.is_held_back = False
+
+    def put(self, message: Arrived) -> None:
+        """Take a message from the socket."""
+        self._unread.append(message)
+        self._bytes += len(message.payload)
+        if not self.is_held_back and self._has_more_than(1.0):
+            self.is_held_back = True
+            self._hold_back()
+        self._rouse()
+
+    def end(self, failure: BrokerUnreachable) -> None:
+        """Say that the link is gone. What is unread comes again on the next one, so it is dropped here."""
+        self._failure = failure
+        self._unread.clear()
+        self._rouse()
+
+    async def messages(self) -> AsyncIterator[Arrived]:
+        """Yield messages in the order of arrival until :meth:`end`, whose failure is raised."""
+        while self._failure is None:
+            if not self._unread:
+                self._wake = asyncio.get_running_loop().create_future()
+                await self._wake
+                continue
+            message = self._unread.popleft()
+            self._bytes -= len(message.payload)
+            if self.is_held_back and not self._has_more_than(0.5):
+                self.is_held_back = False
+                self._read_on()
+            yield message
+        raise self._failure
+
+    def _has_more_than(self, share: float) -> bool:
+        return len(self._unread) > UNREAD_COUNT * share or self._bytes > UNREAD_BYTES * share
+
+    def _rouse(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)

@@ -1,0 +1,241 @@
+"""Requests by MQTT: each user's on a lane of their own, acknowledged when they are done, never too many at once."""
+
+import asyncio
+import secrets
+from collections import deque
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from shelfd.gateway.dispatch import Dispatcher
+from shelfd.gateway.envelope import Refusal
+from shelfd.gateway.lane import Lane
+from shelfd.gateway.mqtt.asked import Asked, ReplyTo, read
+from shelfd.gateway.mqtt.counts import Counts, Ignored
+from shelfd.gateway.mqtt.link import Arrived, Link
+from shelfd.gateway.mqtt.receipts import Receipt, Receipts
+from shelfd.gateway.mqtt.topics import Topics
+from shelfd.memory.errors import BrokerUnreachable
+from shelfd.memory.ports import Clock
+
+REPLY_BYTES: Final = 900 * 1024
+#: Requests of all users together that were taken from the broker and are not done, and their bytes.
+AT_WORK_COUNT: Final = 256
+AT_WORK_BYTES: Final = 16 * 1024 * 1024
+#: Replies the broker has not taken over; beyond either, replies go by QoS 0 and take up their request's place.
+_UNSENT_COUNT: Final = 256
+_UNSENT_BYTES: Final = 16 * 1024 * 1024
+
+
+class _Job:
+    """One request between the broker and the dispatcher."""
+
+    __slots__ = ("asked", "bytes", "ends", "receipt")
+
+    def __init__(self, asked: Asked, receipt: Receipt) -> None:
+        self.asked = asked
+        self.receipt = receipt
+        self.bytes = len(receipt.message.payload)
+        self.ends = 1  #: what must end before its place is free: the work, and perhaps its reply
+
+
+class _User:
+    """One user's requests."""
+
+    __slots__ = ("at_work", "is_starting", "lane", "waiting")
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        self.at_work = 0
+        self.waiting: deque[_Job] = deque()
+        self.is_starting = False
+
+
+class Requests:
+    """Takes requests from links and answers them.
+
+    Args:
+        dispatcher: Carries them out, as it does those of every transport.
+        topics: The instance's topics.
+        clock: Tells what has expired.
+        at_work_count: How many may be at work for all users together.
+
+    Attributes:
+        counts: What came, and what became of it.
+        at_work: How many requests are taken and not done.
+    """
+
+    def __init__(
+        self, dispatcher: Dispatcher, topics: Topics, clock: Clock, *, at_work_count: int = AT_WORK_COUNT
+    ) -> None:
+        self.counts = Counts()
+        self.at_work = 0
+        self._dispatcher = dispatcher
+        self._topics = topics
+        self._clock = clock
+        self._at_work_count = at_work_count
+        self._bytes = 0
+        self._link: Link | None = None
+        self._receipts: Receipts | None = None
+        self._users: dict[str, _User] = {}
+        self._lanes = 0
+        # Request ids end up in the change log: lanes of different runs must not look alike.
+        self._run = secrets.token_hex(3)
+        self._replies: set[asyncio.Task[None]] = set()
+        self._unsent_bytes = 0
+        self._changed = asyncio.Event()
+        self._is_over = False
+
+    # ------------------------------------------------------------------ the link
+
+    def attached(self, link: Link) -> None:
+        """Answer and acknowledge on *link* from now on."""
+        self._link = link
+        self._receipts = Receipts(link)
+
+    def detached(self) -> None:
+        """Go on without a link: replies are lost, changes are made."""
+        self._link = self._receipts = None
+
+    async def take(self, message: Arrived) -> None:
+        """Begin to carry out *message*; wait first until there is room. Must be called in the order of arrival."""
+        receipts = self._receipts
+        if receipts is None:
+            return
+        receipt = receipts.expect(message)
+        self.counts.received += 1
+        while self._is_full(len(message.payload)):
+            self._changed.clear()
+            await self._changed.wait()
+        asked = read(message, self._topics, self._dispatcher.limits)
+        if isinstance(asked, Ignored):
+            self._ignore(asked, receipt)
+            return
+        job = _Job(asked, receipt)
+        self.at_work += 1
+        self._bytes += job.bytes
+        user = self._user(asked.user)
+        user.waiting.append(job)
+        self._start_some(user)
+
+    def _is_full(self, size: int) -> bool:
+        if self.at_work >= self._at_work_count:
+            return True
+        return self.at_work > 0 and self._bytes + size > AT_WORK_BYTES
+
+    def _ignore(self, reason: Ignored, receipt: Receipt) -> None:
+        self.counts.ignored[reason] += 1
+        receipt.settle()
+
+    # ------------------------------------------------------------------ the end
+
+    async def drain(self, limit: timedelta) -> bool:
+        """Wait at most *limit* until everything taken is done and answered; return whether it is."""
+        try:
+            async with asyncio.timeout(limit.total_seconds()):
+                while self.at_work or self._replies:
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def abandon(self) -> None:
+        """Withdraw what has not happened yet, unanswered and unacknowledged: the broker keeps it for the next start."""
+        self._is_over = True
+        for user in list(self._users.values()):
+            self.counts.left += len(user.waiting) + len(user.lane.requests)
+            while user.waiting:
+                self._free(user.waiting.popleft())
+            self._dispatcher.close(user.lane)
+            self._dispatcher.abandon_all(user.lane)
+
+    # ------------------------------------------------------------------ work
+
+    def _user(self, name: str) -> _User:
+        user = self._users.get(name)
+        if user is None:
+            self._lanes += 1
+            lane = Lane(f"mqtt:{name}", f"{self._run}-m{self._lanes}", reply_bytes=REPLY_BYTES)
+            user = self._users[name] = _User(lane)
+        return user
+
+    def _start_some(self, user: _User) -> None:
+        """Start what waits and has room. What is done at once must not start the next from within."""
+        if user.is_starting:
+            return
+        user.is_starting = True
+        while user.waiting and user.at_work < self._dispatcher.limits.in_flight_count:
+            self._start(user, user.waiting.popleft())
+        user.is_starting = False
+        if not user.at_work and not user.waiting:
+            del self._users[user.lane.principal.removeprefix("mqtt:")]
+
+    def _start(self, user: _User, job: _Job) -> None:
+        if self._dispatcher.is_draining:
+            self.counts.left += 1
+            self._free(job)
+            return
+        if job.asked.is_over(self._clock):
+            self._ignore(Ignored.EXPIRED, job.receipt)
+            self._free(job)
+            return
+        if isinstance(job.asked.message, Refusal):
+            data = job.asked.message.error["data"]
+            self.counts.refused[data.get("reason", data["type"])] += 1
+        user.at_work += 1
+        self._dispatcher.start(job.asked.message, user.lane, partial(self._answer, job), partial(self._done, user, job))
+
+    def _done(self, user: _User, job: _Job) -> None:
+        if not self._is_over:
+            job.receipt.settle()
+        user.at_work -= 1
+        self._free(job)
+        self._start_some(user)
+
+    def _free(self, job: _Job) -> None:
+        job.ends -= 1
+        if job.ends == 0:
+            self.at_work -= 1
+            self._bytes -= job.bytes
+            self._changed.set()
+
+    # ------------------------------------------------------------------ replies
+
+    def _answer(self, job: _Job, reply: bytes) -> None:
+        to = job.asked.reply_to
+        if to is None or self._is_over:
+            return
+        if self._link is None:
+            self.counts.replies_lost += 1
+            return
+        # A reply normally leaves its place to the next request. When the broker is slow to take replies over they do
+        # not, and go by QoS 0: that waits for the socket only, never for an answer which stands behind requests that
+        # are not read because everything is taken.
+        has_room = len(self._replies) < _UNSENT_COUNT and self._unsent_bytes + len(reply) <= _UNSENT_BYTES
+        job.ends += not has_room
+        self._unsent_bytes += len(reply)
+        sending = self._publish(self._link, to, reply, 1 if has_room else 0)
+        task = asyncio.get_running_loop().create_task(sending, name="shelfd.mqtt.reply")
+        self._replies.add(task)
+        task.add_done_callback(partial(self._sent, len(reply), None if has_room else job))
+
+    async def _publish(self, link: Link, to: ReplyTo, reply: bytes, qos: int) -> None:
+        properties: dict[str, Any] = {"correlation": to.correlation, "content_type": "application/json"}
+        try:
+            await link.publish(to.topic, to.finished(reply), qos=qos, **properties)
+        except BrokerUnreachable:
+            self.counts.replies_lost += 1
+        else:
+            self.counts.replies_sent += 1
+
+    def _sent(self, size: int, job: _Job | None, task: asyncio.Task[None]) -> None:
+        self._replies.discard(task)
+        self._unsent_bytes -= size
+        if job is not None:
+            self._free(job)
+        self._changed.set()
+
+    def status(self) -> dict[str, Any]:
+        """Return the counts, and how much is at work."""
+        return {**self.counts.snapshot(), "at_work": self.at_work, "users": len(self._users)}

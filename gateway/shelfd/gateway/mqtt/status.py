@@ -1,0 +1,128 @@
+"""What is said of the daemon over MQTT, and what the daemon says of its connection."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from shelfd.gateway.mqtt.link import Link, Trouble, Will
+from shelfd.gateway.mqtt.topics import Topics
+from shelfd.memory.ports import Clock
+from shelfd.protocol.base import from_micros
+
+_WILL_DELAY_S: Final = 5
+_HEALTH_EXPIRY_S: Final = 180
+_JSON: Final = "application/json"
+
+
+class State(StrEnum):
+    """Of the connection."""
+
+    OFF = "off"
+    CONNECTING = "connecting"
+    CONNECTED = "connected"
+    REFUSED = "refused"
+    DOWN = "down"
+
+
+class Presence(StrEnum):
+    """Of the daemon, as the status topic says it."""
+
+    ONLINE = "online"
+    DRAINING = "draining"
+    OFFLINE = "offline"
+
+
+class Announcer:
+    """Says on the status and health topics how the daemon is.
+
+    Args:
+        topics: The instance's topics.
+        clock: Dates what is said.
+        instance: The daemon's name.
+        version: Its version.
+        boot: Unique for this start of it.
+        health: Returns what is published on the health topic, a JSON-like dict.
+    """
+
+    def __init__(
+        self,
+        topics: Topics,
+        clock: Clock,
+        *,
+        instance: str,
+        version: str,
+        boot: str,
+        health: Callable[[], dict[str, Any]],
+    ) -> None:
+        self._topics = topics
+        self._clock = clock
+        self._who = {"instance": instance, "version": version, "boot": boot}
+        self._health = health
+
+    def will(self) -> Will:
+        """Return what the broker says when the daemon vanishes. It cannot know when that will be."""
+        payload = to_json({"state": Presence.OFFLINE, **self._who, "reason": "connection lost"})
+        return Will(self._topics.status, payload, _WILL_DELAY_S)
+
+    async def say(self, link: Link, presence: Presence) -> None:
+        """Publish *presence*, retained.
+
+        Raises:
+            BrokerUnreachable: If the broker did not take it over.
+        """
+        payload = to_json({"state": presence, **self._who, "at": from_micros(self._clock.now())})
+        await link.publish(self._topics.status, payload, is_retained=True, content_type=_JSON)
+
+    async def tell_health(self, link: Link) -> None:
+        """Publish the daemon's health, retained for as long as it says something.
+
+        Raises:
+            BrokerUnreachable: If the link is lost.
+        """
+        payload = to_json({"at": from_micros(self._clock.now()), **self._health()})
+        await link.publish(
+            self._topics.health, payload, qos=0, is_retained=True, content_type=_JSON, expiry_s=_HEALTH_EXPIRY_S
+        )
+
+
+class LinkStatus:
+    """How the connection is, since when, and why.
+
+    Attributes:
+        state: How it is now.
+        protocol: ``5`` or ``3.1.1`` while connected.
+    """
+
+    def __init__(self, url: str, clock: Clock) -> None:
+        self.state = State.OFF
+        self.protocol: str | None = None
+        self._url = url
+        self._clock = clock
+        self._since = clock.now()
+        self._trouble: Trouble | None = None
+        self._message: str | None = None
+
+    def enter(
+        self, state: State, *, is_v5: bool | None = None, trouble: Trouble | None = None, message: str | None = None
+    ) -> bool:
+        """Note how it is now; return whether the state is another one than before."""
+        self._trouble, self._message = trouble, message
+        self.protocol = None if is_v5 is None else "5" if is_v5 else "3.1.1"
+        if state is self.state:
+            return False
+        self.state = state
+        self._since = self._clock.now()
+        return True
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return it as JSON; ``reason`` and ``message`` only while something is wrong."""
+        wrong = {} if self._trouble is None else {"reason": str(self._trouble), "message": self._message}
+        return {
+            "state": str(self.state),
+            "url": self._url,
+            "protocol": self.protocol,
+            "since": from_micros(self._since),
+            **wrong,
+        }

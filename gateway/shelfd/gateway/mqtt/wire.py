@@ -1,0 +1,92 @@
+"""A link's socket on the loop: written to once a turn, read from only while somebody wants more."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
+
+import asyncio
+import ssl
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Codec(Protocol):
+    """What speaks MQTT on the socket, and is told when to."""
+
+    def socket(self) -> Any:  # noqa: ANN401 - a socket or one of its wrappers
+        """Return the socket, None while there is none."""
+
+    def loop_read(self) -> object:
+        """Read what there is, one packet at a time."""
+
+    def loop_write(self) -> object:
+        """Write what there is to write."""
+
+    def want_write(self) -> bool:
+        """Whether something is left to write."""
+
+
+class Wire:
+    """Moves bytes between the loop and a codec.
+
+    Args:
+        codec: What speaks on the socket.
+        broke: Called when the socket turns out to be broken.
+
+    Attributes:
+        begun: Done when the first packet is ready: the thread that connects has done its part.
+    """
+
+    def __init__(self, codec: Codec, broke: Callable[[], None]) -> None:
+        self._codec = codec
+        self._broke = broke
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._is_held_back = False
+        self.begun: asyncio.Future[None] = self._loop.create_future()
+
+    def write_soon(self) -> None:
+        """Write in the loop's next turn, and so all of this one's packets together. Any thread may ask for it."""
+        if threading.get_ident() == self._thread:
+            self._loop.call_soon(self._write)
+        else:
+            self._loop.call_soon_threadsafe(self._write)
+
+    def written(self, sock: Any) -> None:  # noqa: ANN401 - a socket or one of its wrappers
+        """Hear that nothing is left to write."""
+        self._loop.remove_writer(sock)
+
+    def hold_back(self) -> None:
+        """Read no more: the sender has to wait."""
+        self._is_held_back = True
+        if (sock := self._codec.socket()) is not None:
+            self._loop.remove_reader(sock)
+
+    def read_on(self) -> None:
+        """Read again."""
+        self._is_held_back = False
+        if (sock := self._codec.socket()) is not None:
+            self._loop.add_reader(sock, self._read)
+            self._loop.call_soon(self._read)  # what TLS has decrypted already does not make the socket readable
+
+    def _write(self) -> None:
+        if not self.begun.done():
+            self.begun.set_result(None)
+        sock = self._codec.socket()
+        if sock is None:
+            return
+        try:
+            self._codec.loop_write()
+        except OSError:
+            self._broke()
+            return
+        if self._codec.want_write() and self._codec.socket() is sock:
+            self._loop.add_writer(sock, self._write)
+
+    def _read(self) -> None:
+        try:
+            while not self._is_held_back and (sock := self._codec.socket()) is not None:
+                self._codec.loop_read()
+                if not (isinstance(sock, ssl.SSLSocket) and sock.fileno() >= 0 and sock.pending()):
+                    return
+        except (OSError, ValueError):
+            self._broke()

@@ -1,0 +1,110 @@
+"""The algebra of Fourier holographic reduced representations (FHRR) on numpy arrays.
+
+A *phasor* is a vector of complex numbers of modulus 1; only the angles say something. Two of them are *bound* by
+adding their angles, which gives a phasor like neither, and unbound by subtracting; several are *superposed* by adding
+the numbers, which gives a vector like each. Random phasors of d elements are nearly orthogonal: their similarity has
+mean 0 and standard deviation 1/sqrt(2d), so a superposition can be asked what is in it.
+
+Two forms are used. As numbers: complex arrays of shape (..., d); every function here takes any complex dtype and keeps
+it. As *phases*: uint8 arrays of shape (..., d), an angle being phase * 2 pi / 256; an eighth of the memory, and binding
+is an addition that wraps by itself.
+
+Sources: T. A. Plate, "Holographic Reduced Representation" (CSLI, 2003), chapter on circular vectors; E. P. Frady,
+D. Kleyko, F. T. Sommer, "A theory of sequence indexing and working memory in recurrent neural networks" (Neural
+Computation, 2018) for what a superposition holds.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+Phases = npt.NDArray[np.uint8]  #: angles in 256ths of a turn
+Vector = npt.NDArray[np.complexfloating]  #: complex numbers, phasors or superpositions of such
+Weights = npt.NDArray[np.floating]
+
+_TURN = 256
+_TINY = 1e-9
+
+_ANGLES = np.arange(_TURN) * (2 * np.pi / _TURN)
+_NUMBERS = np.exp(1j * _ANGLES).astype(np.complex64)
+
+#: Real and imaginary part for each of the 256 angles, times 31, rounded: shape (256, 2). Sums of whole numbers can be
+#: taken apart again without error. Some 250,000 of these fit 16 bits before they wrap, and wrapping is undone as well.
+WHOLE_NUMBERS = np.rint(31 * np.stack([_NUMBERS.real, _NUMBERS.imag], axis=1)).astype(np.int16)
+
+
+def phasor(phases: Phases) -> npt.NDArray[np.complex64]:
+    """Return the numbers of *phases*, same shape."""
+    return np.asarray(np.take(_NUMBERS, phases))
+
+
+def phases_of(vector: Vector) -> Phases:
+    """Return the angles of *vector*, rounded to 256ths of a turn, same shape. Moduli are lost."""
+    turns = np.angle(vector) * (_TURN / (2 * np.pi))
+    return np.asarray(np.rint(turns).astype(np.int16).astype(np.uint8))
+
+
+def bind(a: Vector, b: Vector) -> Vector:
+    """Return *a* bound to *b*: their product, element by element. Commutes, associates, and ones bind to no effect."""
+    return np.asarray(a * b)
+
+
+def unbind(bound: Vector, a: Vector) -> Vector:
+    """Return what *a* was bound to in *bound*; exact when *a* is a phasor, and linear in *bound*."""
+    return np.asarray(bound * a.conj())
+
+
+def inverse(a: Vector) -> Vector:
+    """Return the phasor that takes binding to the phasor *a* back: its conjugate."""
+    return np.asarray(a.conj())
+
+
+def bind_phases(a: Phases, b: Phases) -> Phases:
+    """Return the phases of *a* bound to *b*: their sum, modulo a turn."""
+    return np.add(a, b)
+
+
+def unbind_phases(bound: Phases, a: Phases) -> Phases:
+    """Return the phases of what *a* was bound to in *bound*: the difference, modulo a turn."""
+    return np.subtract(bound, a)
+
+
+def superpose(vectors: Vector, weights: Weights | None = None) -> Vector:
+    """Return the weighted sum of *vectors*, shape (n, d), as one of shape (d,); n = 0 gives zeros."""
+    if weights is None:
+        return np.asarray(vectors.sum(axis=0))
+    return np.asarray(weights.astype(vectors.real.dtype) @ vectors)
+
+
+def normalise(vector: Vector) -> Vector:
+    """Return the phasor with the angles of *vector*; elements that are zero become 1."""
+    modulus = np.abs(vector)
+    safe = np.where(modulus > _TINY, modulus, 1)
+    return np.asarray(np.where(modulus > _TINY, vector / safe, 1).astype(vector.dtype))
+
+
+def norm(vector: Vector) -> npt.NDArray[np.floating]:
+    """Return the length of *vector*, per row, where a phasor's length is 1 whatever its d."""
+    squares = vector.real**2 + vector.imag**2
+    return np.asarray(np.sqrt(squares.mean(axis=-1)))
+
+
+def similarity(a: Vector, b: Vector) -> npt.NDArray[np.floating]:
+    """Return the cosine of *a* and *b* in [-1, 1]; 0 if one of them is zero.
+
+    Args:
+        a: Shape (d,) or (n, d).
+        b: Shape (d,).
+
+    Returns:
+        A number, or n of them.
+    """
+    lengths = norm(a) * norm(b)
+    dots = (a.real @ b.real + a.imag @ b.imag) / b.shape[-1]
+    return np.asarray(np.where(lengths > _TINY, dots / np.where(lengths > _TINY, lengths, 1), 0))
+
+
+def clean_up(noisy: Vector, known: Vector) -> tuple[int, float]:
+    """Return which of the *known* vectors, shape (n, d) with n > 0, is most like *noisy*, and how much."""
+    similarities = similarity(known, noisy)
+    best = int(np.argmax(similarities))
+    return best, float(similarities[best])

@@ -1,0 +1,163 @@
+"""The words that keys are made of: how rare each is, and which one a misspelt word was meant to be."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shelfd.memory.fhrr.algebra import phasor
+from shelfd.memory.fhrr.phasors import Phasors
+from shelfd.memory.fhrr.signs import Bits, SignRows, distance_at, sign_bits
+from shelfd.memory.fhrr.words import is_correctable, spelling_likeness
+
+_DIMENSION = 512  #: of the spellings' vectors: likeness of 0.35 stands out from 100,000 unrelated words
+_LIKE_ENOUGH = 0.3  #: cosine of spellings below which none is compared letter by letter
+_COMPARED = 6  #: spellings compared letter by letter
+_MEANT = 3  #: known words that one misspelt word may stand for at most
+
+_RESPACED = 0.95  #: likeness of a word that was joined with another, or taken apart
+
+_NGRAMS = Phasors("ngram", _DIMENSION)
+_EDGE = "\x02"
+
+
+class Meant(NamedTuple):
+    """A known word that a word of a query stands for."""
+
+    word: str
+    likeness: float  #: 1 for the word itself
+
+
+class Lexicon:
+    """Counts, for every word, in how many of the things it is part of; a clean-up memory of spellings.
+
+    A spelling is the superposition of the phasors of its pairs of neighbouring letters, ends included, so that words
+    with a slip in common still are alike. Costs about 64 bytes a word beside the word.
+    """
+
+    __slots__ = ("_count", "_free", "_mentions", "_numbers", "_signs", "_words", "total")
+
+    def __init__(self) -> None:
+        self.total = 0  #: how many things there are
+        self._numbers: dict[str, int] = {}
+        self._words: list[str] = []
+        self._count: list[int] = []
+        self._free: list[int] = []
+        self._mentions = 0
+        self._signs = SignRows(_DIMENSION)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def add(self, word: str) -> None:
+        """Count *word* once more."""
+        self._mentions += 1
+        number = self._numbers.get(word)
+        if number is not None:
+            self._count[number] += 1
+            return
+        bits = _spelling(word)
+        if self._free:
+            number = self._free.pop()
+            self._words[number], self._count[number] = word, 1
+            self._signs.replace(number, bits)
+        else:
+            number = self._signs.append(bits)
+            self._words.append(word)
+            self._count.append(1)
+        self._numbers[word] = number
+
+    def discard(self, word: str) -> None:
+        """Count *word* once less."""
+        number = self._numbers[word]
+        self._mentions -= 1
+        self._count[number] -= 1
+        if not self._count[number]:
+            del self._numbers[word]
+            self._words[number] = ""
+            self._free.append(number)
+
+    def canonical(self, word: str) -> str:
+        """Return the one copy of a known *word*, so that many lists of words share it."""
+        return self._words[self._numbers[word]]
+
+    def rarity(self, word: str) -> float:
+        """Return the weight of a known *word*: 0.7 if it is everywhere, more the rarer it is (smoothed idf)."""
+        return math.log1p(self.total / self._count[self._numbers[word]])
+
+    def usual_rarity(self) -> float:
+        """Return the weight of a word as common as the average one, for words that are not known."""
+        return math.log1p(self.total * len(self._numbers) / self._mentions) if self._mentions else 1.0
+
+    def meant(self, word: str) -> list[Meant]:
+        """Return the known words that an unknown *word* may stand for, each with its likeness, best first."""
+        if not is_correctable(word) or not self._numbers:
+            return []
+        distances = self._signs.distances(_spelling(word))
+        limit = distance_at(_LIKE_ENOUGH, _DIMENSION)
+        close = _closest(distances, limit, _COMPARED)
+        found = []
+        for number in close:
+            known = self._words[number]
+            likeness = spelling_likeness(word, known) if known and is_correctable(known) else 0.0
+            if likeness:
+                found.append(Meant(known, likeness))
+        found.sort(key=lambda meant: (-meant.likeness, meant.word))
+        return found[:_MEANT]
+
+
+def understood(words: Sequence[str], lexicon: Lexicon) -> list[list[Meant]]:
+    """Return, for each of the *words* of a query, the known words it stands for; none for one nobody knows.
+
+    A word that is not known may be two with the blank between them lost or mistyped, one with a blank put in, or
+    another one misspelt.
+    """
+    found: list[list[Meant]] = []
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if word in lexicon:
+            found.append([Meant(word, 1.0)])
+            continue
+        joined = word + words[at] if at < len(words) else ""
+        if joined in lexicon:
+            found.append([Meant(joined, _RESPACED)])
+            at += 1
+            continue
+        parts = _parts(word, lexicon)
+        if parts:
+            found.extend([Meant(part, _RESPACED)] for part in parts)
+        else:
+            found.append(lexicon.meant(word))
+    return found
+
+
+def _parts(word: str, lexicon: Lexicon) -> tuple[str, str] | None:
+    """Two known words that *word* is made of, with one character between them or none."""
+    for at in range(2, len(word) - 1):
+        if word[:at] in lexicon:
+            for rest in (word[at:], word[at + 1 :]):
+                if len(rest) > 1 and rest in lexicon:
+                    return word[:at], rest
+    return None
+
+
+def _closest(distances: npt.NDArray[np.uint16], limit: int, count: int) -> list[int]:
+    close = np.flatnonzero(distances <= limit)
+    order = np.argsort(distances[close], kind="stable")
+    return [int(number) for number in close[order[:count]]]
+
+
+def _spelling(word: str) -> Bits:
+    edged = _EDGE + word + _EDGE
+    pairs = [edged[at : at + 2] for at in range(len(edged) - 1)]
+    real = np.zeros(_DIMENSION, dtype=np.float32)
+    for pair in pairs:
+        real += phasor(_NGRAMS.phases(pair)).real
+    return sign_bits(real)

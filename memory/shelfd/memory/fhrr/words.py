@@ -1,0 +1,73 @@
+"""Words of keys and queries, and how alike two spellings are."""
+
+from shelfd.memory.recall.text import fold, split
+from shelfd.memory.recall.wordlists import word_lists
+
+_LISTS = word_lists("english")
+#: Question words that are nouns as well ("the name of the dog") say something in a key.
+_STOP_WORDS = (_LISTS.stop | _LISTS.question) - {"kind", "long", "name", "type"}
+
+_SHORTEST = 3  #: letters a word needs to be taken for a misspelling: of two letters any other pair is one away
+_LONG = 8  #: letters from which on two edits are forgiven
+_STEM = 4  #: letters that two forms of one word share at least
+_ENDING = 3  #: letters in which they may differ after that
+_SAME_STEM = 0.75  #: how alike they are
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """Return the distinct folded words of *text* in order, without stop words unless nothing else is left.
+
+    Words are runs of letters and digits of any script; scripts without spaces give overlapping pairs of characters.
+    """
+    words = dict.fromkeys(split(fold(text)))
+    return tuple(word for word in words if word not in _STOP_WORDS) or tuple(words)
+
+
+def is_correctable(word: str) -> bool:
+    """Tell whether *word* may be a misspelling of another: long enough, and no number or code."""
+    return len(word) >= _SHORTEST and word.isalpha()
+
+
+def spelling_likeness(a: str, b: str) -> float:
+    """Return how likely *a* and *b* are one word, 0 to 1: a slip of the pen, or two endings of one stem.
+
+    One insertion, deletion, substitution or swap of neighbours is forgiven, two in words of eight letters and more.
+    """
+    longer = max(len(a), len(b))
+    allowed = 2 if longer >= _LONG else 1
+    edits = edit_distance(a, b, allowed)
+    if edits <= allowed:
+        return 1 - edits / (longer + 1)
+    stem = _shared_prefix(a, b)
+    return _SAME_STEM if stem >= _STEM and longer - stem <= _ENDING else 0.0
+
+
+def edit_distance(a: str, b: str, limit: int) -> int:
+    """Return the edits from *a* to *b*, swaps of neighbours counted as one; ``limit + 1`` if there are more.
+
+    This is the optimal string alignment distance (a letter is edited once at most).
+    """
+    if abs(len(a) - len(b)) > limit:
+        return limit + 1
+    previous: list[int] = []
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, start=1):
+        previous, before, row = before, row, [i]
+        for j, other in enumerate(b, start=1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == b[j - 2] and other == a[i - 2]:
+                cost = min(cost, previous[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit and min(before) >= limit:  # a swap reaches back two rows
+            return limit + 1
+    return min(row[-1], limit + 1)
+
+
+def _shared_prefix(a: str, b: str) -> int:
+    shared = 0
+    for one, other in zip(a, b, strict=False):
+        if one != other:
+            break
+        shared += 1
+    return shared

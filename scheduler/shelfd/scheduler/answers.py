@@ -1,0 +1,132 @@
+"""Answers to ``scheduler.*``: what is planned, what was run, and a run asked for."""
+
+from typing import Any
+
+from shelfd.memory import Call, Shelf, Shelves, cursor
+from shelfd.memory.errors import InvalidParams, NotAvailable
+from shelfd.memory.ledger import Run
+from shelfd.memory.transaction import Transaction
+from shelfd.protocol import from_micros
+from shelfd.scheduler.jobs import Job
+from shelfd.scheduler.scheduler import Scheduler
+
+#: Jobs that callers may know of and this version does not have.
+_NOT_YET = frozenset({"backup"})
+
+
+class Answers:
+    """Implements the gateway's port. The caller's access has been checked."""
+
+    def __init__(self, scheduler: Scheduler, shelves: Shelves) -> None:
+        self._scheduler = scheduler
+        self._shelves = shelves
+
+    async def jobs(self, call: Call) -> dict[str, Any]:
+        """Answer ``scheduler.jobs``: each job of a shelf, when it is next due, and its last run.
+
+        Raises:
+            ShelfNotFound: If there is no such shelf.
+        """
+        shelf = await self._read(call)
+        schedule = self._scheduler.schedule
+        shared = {"shelf": shelf.name, "cron": schedule.text, "tz": schedule.zone_name}
+        next_at = self._scheduler.next_at()
+        return {
+            "jobs": [
+                {"job": job.name, **shared, "next_at": next_at, "last": self._last(shelf, job)}
+                for job in self._scheduler.jobs
+            ]
+        }
+
+    async def history(self, call: Call) -> dict[str, Any]:
+        """Answer ``scheduler.history``: runs of a shelf, the last claimed first.
+
+        Raises:
+            ShelfNotFound: If there is no such shelf.
+            InvalidParams: If the cursor is not one of these.
+        """
+        params: Any = call.params
+        position = cursor.decode_numbers(params.cursor, 1)
+        shelf = await self._read(call)
+        before = position[0] if position else None
+        runs = shelf.view.list_runs(job=params.job, before=before, limit=params.limit + 1)
+        page = runs[: params.limit]
+        result: dict[str, Any] = {"runs": [run_view(shelf.name, run) for _, run in page]}
+        if len(runs) > params.limit:
+            result["next_cursor"] = cursor.encode(page[-1][0])
+        return result
+
+    async def run(self, call: Call) -> dict[str, Any]:
+        """Answer ``scheduler.run``: claim a run of its own, which begins when the shelf's turn comes.
+
+        Raises:
+            ShelfNotFound: If there is no such shelf.
+            InvalidParams: If there is no such job.
+            QuotaExceeded: If too many runs wait on the shelf.
+        """
+        params: Any = call.params
+        job = self._job(params.job)
+        shelf = await self._shelves.get(params.shelf)
+        outcome: dict[str, Any] = {}
+
+        async def claim(run: Run) -> bool:
+            def apply(tx: Transaction, _params: Any, _call: Call) -> dict[str, Any]:  # noqa: ANN401
+                tx.rows.claim_run(run)
+                return {"run_id": run.run_id}
+
+            changed = await shelf.change(call, apply)
+            outcome.update(changed.outcome)
+            if changed.replayed:
+                outcome["replayed"] = True
+            return not changed.replayed
+
+        shelf.enter()
+        try:
+            await self._scheduler.run_now(job, shelf, claim)
+        finally:
+            shelf.leave()
+        return outcome
+
+    async def _read(self, call: Call) -> Shelf:
+        params: Any = call.params
+        shelf = await self._shelves.get(params.shelf)
+        shelf.enter()
+        try:
+            await shelf.reach(params.min_seq)
+        finally:
+            shelf.leave()
+        return shelf
+
+    def _job(self, name: str) -> Job:
+        known = {job.name: job for job in self._scheduler.jobs}
+        if name in known:
+            return known[name]
+        if name in _NOT_YET:
+            raise NotAvailable(f"job {name}", field="job")
+        raise InvalidParams(f"job: there is no such job; expected one of {', '.join(known)}", field="job")
+
+    @staticmethod
+    def _last(shelf: Shelf, job: Job) -> dict[str, Any] | None:
+        runs = shelf.view.list_runs(job=job.name, before=None, limit=1)
+        return run_view(shelf.name, runs[0][1]) if runs else None
+
+
+def run_view(shelf: str, run: Run) -> dict[str, Any]:
+    """Return a run as it goes over the wire."""
+    view: dict[str, Any] = {
+        "job": run.job,
+        "shelf": shelf,
+        "slot": run.slot,
+        "reason": run.reason,
+        "planned_at": from_micros(run.planned_at),
+        "started_at": from_micros(run.started_at),
+        "finished_at": None if run.finished_at is None else from_micros(run.finished_at),
+        "status": run.status,
+        "run_id": run.run_id,
+        "attempts": run.attempts,
+    }
+    if run.error is not None:
+        view["error"] = run.error
+    if run.result:
+        view["result"] = dict(run.result)
+    return view

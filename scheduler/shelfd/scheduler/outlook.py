@@ -1,0 +1,100 @@
+"""What is to be done on a shelf in a slot, as its ledger says. Decides, and does nothing."""
+
+from collections.abc import Container, Sequence
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from shelfd.memory.ledger import Run
+from shelfd.memory.view import View
+from shelfd.scheduler.jobs import Job
+from shelfd.scheduler.slots import Slot
+
+ATTEMPTS: Final = 3
+#: How long after its first and its second failure a run is tried again.
+BACK_OFF: Final = (timedelta(minutes=1), timedelta(minutes=5))
+#: How long after a run began it goes on by itself; later that is left to the heartbeat, which knows quiet hours.
+GOES_ON: Final = timedelta(hours=1)
+#: Slots up to this time are over: their runs were forgotten. An entry of the shelf's own properties.
+FLOOR: Final = "scheduler.floor"
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Outlook(NamedTuple):
+    """What comes next.
+
+    A *job* to be run at once: as the *run* that is tried again, or as a new one for *reason*. Without a job there is
+    nothing to do now; *wait* says when a run may be tried again, *is_settled* that the slot is over.
+    """
+
+    job: Job | None = None
+    run: Run | None = None
+    reason: str = ""
+    wait: timedelta | None = None
+    is_settled: bool = False
+
+
+def look_out(
+    view: View, jobs: Sequence[Job], slot: Slot, *, trigger: str | None, now: int, at_work: Container[str]
+) -> Outlook:
+    """Return what to do on a shelf in *slot*.
+
+    Args:
+        view: The shelf's ledger.
+        jobs: In the order they run in.
+        slot: The latest one due.
+        trigger: ``cron`` or ``heartbeat`` when a run may begin now; None when only what began may go on.
+        now: Microseconds since 1970 UTC.
+        at_work: Ids of runs that are being worked on.
+    """
+    if is_before_time(view, slot):
+        return Outlook(is_settled=True)
+    runs: dict[str, Run] = {}
+    for job in jobs:
+        run = view.run(job.name, slot.key)
+        if run is None:
+            reason = trigger or _inherited(runs.get(job.follows or ""), now)
+            return Outlook(job, reason=reason) if reason else Outlook()
+        if run.run_id in at_work:
+            return Outlook()
+        if not is_over(run):
+            return _again(job, run, trigger=trigger, now=now)
+        runs[job.name] = run
+    return Outlook(is_settled=True)
+
+
+def is_before_time(view: View, slot: Slot) -> bool:
+    """Return whether *slot* lies before the shelf, or before what its ledger remembers."""
+    return slot.planned_at <= beginning(view)
+
+
+def beginning(view: View) -> int:
+    """Return the time up to which a shelf can have missed nothing."""
+    return max(int(view.meta("created_at") or 0), int(view.meta(FLOOR) or 0))
+
+
+def is_over(run: Run) -> bool:
+    """Return whether a run is finished for good."""
+    return run.status in ("done", "missed") or (run.status == "failed" and run.attempts >= ATTEMPTS) or _is_lost(run)
+
+
+def _is_lost(run: Run) -> bool:
+    return run.status in ("interrupted", "running") and run.attempts >= ATTEMPTS
+
+
+def _inherited(followed: Run | None, now: int) -> str | None:
+    """What a job's run begins for behind the one it follows, some time after the slot."""
+    return followed.reason if followed is not None and _goes_on(followed, now) else None
+
+
+def _goes_on(run: Run, now: int) -> bool:
+    return now - run.started_at <= GOES_ON // _MICROSECOND and run.status != "missed"
+
+
+def _again(job: Job, run: Run, *, trigger: str | None, now: int) -> Outlook:
+    if trigger != "heartbeat" and not _goes_on(run, now):
+        return Outlook()
+    since = now - (run.started_at if run.finished_at is None else run.finished_at)
+    left = BACK_OFF[run.attempts - 1] - timedelta(microseconds=since)
+    if since >= 0 and left > timedelta(0):  # a clock set back must not make it wait for hours
+        return Outlook(wait=left)
+    return Outlook(job, run, run.reason)

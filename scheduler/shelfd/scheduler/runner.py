@@ -1,0 +1,129 @@
+"""The job runner: one attempt of one run, as a task of its own, to its entry in the ledger."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+
+from shelfd.memory import Clock, Shelf, ShelfError
+from shelfd.memory.ledger import Run
+from shelfd.scheduler import ledger
+from shelfd.scheduler.jobs import Job
+
+log = structlog.get_logger("shelfd.scheduler")
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A run at work."""
+
+    shelf: str
+    run: Run
+    task: asyncio.Task[Any]
+    ends_by: float  #: by the clock's monotonic seconds
+    is_overdue: bool = False
+
+
+class Runner:
+    """Runs jobs and writes down what came of them.
+
+    Attributes:
+        attempts: What is at work, by run id.
+        last: The last run that ended here, with its shelf.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.attempts: dict[str, Attempt] = {}
+        self.last: tuple[str, Run] | None = None
+        self._queued: dict[str, str] = {}
+        self._unwritten: dict[str, tuple[str, Run]] = {}
+
+    def __contains__(self, run_id: object) -> bool:
+        """Whether a run waits for its turn, is at work, or has ended without that being written down yet."""
+        return run_id in self.attempts or run_id in self._queued or run_id in self._unwritten
+
+    def queue(self, run_id: str, shelf: str) -> None:
+        """Say that a run waits for its turn; nobody must take it for one that a dead daemon left."""
+        self._queued[run_id] = shelf
+
+    def unqueue(self, run_id: str) -> None:
+        """Say that a run waits no more."""
+        self._queued.pop(run_id, None)
+
+    def count_queued(self, shelf: str) -> int:
+        """Return how many runs wait for their turn on a shelf, the one at work included."""
+        return sum(name == shelf for name in self._queued.values())
+
+    async def perform(self, shelf: Shelf, job: Job, run: Run, limit: timedelta) -> Run:
+        """Work on a run that is claimed; return how it ended.
+
+        Cancelling this cancels the job, which has its end written down as an interruption.
+        """
+        began = self._clock.monotonic()
+        work = job.run(shelf.name, run.run_id, run.reason)
+        task = asyncio.get_running_loop().create_task(work, name=f"shelfd.{shelf.name}.{job.name}")
+        attempt = Attempt(shelf.name, run, task, began + limit.total_seconds())
+        self.attempts[run.run_id] = attempt
+        fields = {"shelf": shelf.name, "job": job.name, "slot": run.slot, "run_id": run.run_id, "reason": run.reason}
+        log.info("run.started", **fields, attempt=run.attempts)
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task})
+            raise
+        finally:
+            # Also on cancellation, which comes once: what the job did is written down before this ends.
+            del self.attempts[run.run_id]
+            ended = _ended(attempt, self._clock.now())
+            duration_ms = round((self._clock.monotonic() - began) * 1000, 1)
+            say = log.info if ended.status == "done" else log.warning
+            say("run.ended", **fields, status=ended.status, error=ended.error, duration_ms=duration_ms)
+            await self._write(shelf, ended)
+        return ended
+
+    def stop_overdue(self) -> None:
+        """Cancel what takes longer than it may."""
+        now = self._clock.monotonic()
+        for attempt in self.attempts.values():
+            if now >= attempt.ends_by and not attempt.is_overdue:
+                attempt.is_overdue = True
+                attempt.task.cancel()
+
+    async def write_rest(self, shelf: Shelf) -> None:
+        """Write down what could not be written when it ended.
+
+        Raises:
+            ShelfError: If it still cannot.
+        """
+        for name, run in list(self._unwritten.values()):
+            if name == shelf.name:
+                await ledger.put(shelf, run)
+                del self._unwritten[run.run_id]
+
+    async def _write(self, shelf: Shelf, run: Run) -> None:
+        self.last = shelf.name, run
+        try:
+            await ledger.put(shelf, run)
+        except ShelfError as error:
+            # Kept in mind: the run must not be taken for one that nobody works on, and be run again.
+            self._unwritten[run.run_id] = shelf.name, run
+            log.error("run.record_failed", shelf=shelf.name, run_id=run.run_id, error=type(error).__name__)
+
+
+def _ended(attempt: Attempt, now: int) -> Run:
+    """Return the run as its task left it. Of an error only the kind is kept: its message may quote a memory."""
+    run, task = attempt.run._replace(finished_at=now), attempt.task
+    if not task.done() or task.cancelled():
+        if attempt.is_overdue:
+            return run._replace(status="failed", error=TimeoutError.__name__)
+        return run._replace(status="interrupted")
+    error = task.exception()
+    if error is None:
+        return run._replace(status="done", error=None, result=dict(task.result()))
+    return run._replace(status="failed", error=type(error).__name__)

@@ -1,0 +1,232 @@
+"""Tending one shelf in one slot: looks at its ledger and does what is due, one run at a time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+import structlog
+
+from shelfd.memory import Clock, Shelf, Shelves
+from shelfd.memory.ledger import Run, draw_run_id
+from shelfd.scheduler import ledger
+from shelfd.scheduler.jobs import Job
+from shelfd.scheduler.outlook import beginning, is_before_time, is_over, look_out
+from shelfd.scheduler.runner import Runner
+from shelfd.scheduler.settings import SchedulerSettings
+from shelfd.scheduler.slots import Schedule, Slot
+
+log = structlog.get_logger("shelfd.scheduler")
+
+_FORGET_EVERY_S: Final = 86_400.0
+_COUNTED: Final = 1000  #: missed slots are counted up to this many
+_COUNTED_AT_ONCE: Final = 8  #: slots calculated without giving others a turn, about 2 ms
+_LOOKED_BACK: Final = 100  #: how many runs are looked through for the last one of the schedule
+
+
+@dataclass(slots=True)
+class Tended:
+    """What is known of a shelf's tending in this process. Moments are the clock's monotonic seconds.
+
+    Attributes:
+        name: The shelf's.
+        lock: Held by the run at work.
+        used_at: When the shelf was last used, as far as seen.
+        seq: Its last change, as far as seen.
+        tended_at: When its jobs had last all succeeded; before that it counts as used.
+        tended_seq: Its last change at that moment.
+        settled: The slot that is over.
+        looked_back: The slot at whose turn it was seen whether one before had been missed.
+        retry_at: When a run may be tried again.
+        forgot_at: When old runs were last forgotten; None: nobody has looked at the ledger yet.
+        task: What tends it now.
+    """
+
+    name: str
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    used_at: float = 0.0
+    seq: int = -1
+    tended_at: float | None = None
+    tended_seq: int = -1
+    settled: str | None = None
+    looked_back: str | None = None
+    retry_at: float | None = None
+    forgot_at: float | None = None
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it is being tended."""
+        return self.task is not None and not self.task.done()
+
+    @property
+    def was_used(self) -> bool:
+        """Whether it was used or changed since its jobs last all succeeded."""
+        return self.tended_at is None or self.used_at > self.tended_at or self.seq != self.tended_seq
+
+    def see(self, shelf: Shelf) -> None:
+        """Note when the open *shelf* was last used."""
+        self.used_at, self.seq = shelf.last_used, shelf.view.last_seq
+
+
+class Tender:
+    """Tends shelves. Several may be at work at a time, each shelf by one.
+
+    Attributes:
+        settings: What holds now.
+    """
+
+    def __init__(
+        self, shelves: Shelves, jobs: Sequence[Job], clock: Clock, settings: SchedulerSettings, runner: Runner
+    ) -> None:
+        self.settings = settings
+        self._shelves = shelves
+        self._jobs = jobs
+        self._clock = clock
+        self._runner = runner
+        self._places = asyncio.Semaphore(settings.parallel)
+
+    async def tend(self, tended: Tended, schedule: Schedule, slot: Slot, trigger: str | None) -> None:
+        """Do what is due on a shelf in *slot*.
+
+        Args:
+            trigger: ``cron`` or ``heartbeat`` when a run may begin now; None when only what began may go on.
+
+        Raises:
+            ShelfError: If the shelf cannot be opened or its ledger not be written.
+        """
+        async with tended.lock, self._places, self._open(tended.name) as shelf:
+            await self._prepare(tended, shelf)
+            if tended.looked_back != slot.key:
+                await self._give_up(tended, shelf, schedule, slot)
+                tended.looked_back = slot.key
+            await self._run_due(tended, shelf, slot, trigger)
+
+    async def run_claimed(self, tended: Tended, job: Job, run: Run) -> None:
+        """Work on a run that somebody asked for, when its turn comes.
+
+        Raises:
+            ShelfError: If the shelf cannot be opened.
+        """
+        try:
+            async with tended.lock, self._places, self._open(tended.name) as shelf:
+                await self._runner.perform(shelf, job, run, self.settings.run_limit)
+        finally:
+            self._runner.unqueue(run.run_id)
+
+    @asynccontextmanager
+    async def _open(self, name: str) -> AsyncIterator[Shelf]:
+        """Have a shelf open, and keep it so."""
+        shelf = self._shelves.opened(name)  # not by get, which would make the shelf a used one
+        if shelf is not None:
+            shelf.enter()
+            try:
+                yield shelf
+            finally:
+                shelf.leave()
+            return
+        async with self._shelves.visited(name) as visited:
+            visited.enter()
+            try:
+                yield visited
+            finally:
+                visited.leave()
+
+    async def _prepare(self, tended: Tended, shelf: Shelf) -> None:
+        now = self._clock.monotonic()
+        if tended.forgot_at is None:
+            count = await ledger.mark_orphans(shelf, self._runner, self._clock.now())
+            if count:
+                log.warning("run.found_interrupted", shelf=shelf.name, runs=count)
+        await self._runner.write_rest(shelf)
+        if tended.forgot_at is None or now - tended.forgot_at >= _FORGET_EVERY_S:
+            await ledger.forget_old(shelf, self._clock.now())
+            tended.forgot_at = now
+
+    async def _run_due(self, tended: Tended, shelf: Shelf, slot: Slot, trigger: str | None) -> None:
+        tended.retry_at = None
+        while True:
+            now = self._clock.now()
+            ahead = look_out(shelf.view, self._jobs, slot, trigger=trigger, now=now, at_work=self._runner)
+            if ahead.job is None:
+                break
+            run = ahead.run
+            if run is None:
+                run = Run(draw_run_id(), ahead.job.name, slot.key, ahead.reason, slot.planned_at, now)
+                if not await ledger.claim(shelf, run):
+                    continue  # somebody was faster: what the ledger says now decides
+            else:
+                run = run._replace(started_at=now, finished_at=None, status="running", attempts=run.attempts + 1)
+                await ledger.put(shelf, run)
+            await self._runner.perform(shelf, ahead.job, run, self.settings.run_limit)
+        if ahead.wait is not None:
+            tended.retry_at = self._clock.monotonic() + ahead.wait.total_seconds()
+        if ahead.is_settled:
+            self._settle(tended, shelf, slot)
+
+    def _settle(self, tended: Tended, shelf: Shelf, slot: Slot) -> None:
+        tended.settled = slot.key
+        runs = [shelf.view.run(job.name, slot.key) for job in self._jobs]
+        if all(run is not None and run.status == "done" for run in runs):
+            tended.see(shelf)
+            tended.tended_at, tended.tended_seq = self._clock.monotonic(), tended.seq
+
+    # ------------------------------------------------------------- what was missed
+
+    async def _give_up(self, tended: Tended, shelf: Shelf, schedule: Schedule, slot: Slot) -> None:
+        """Say which slots before *slot* were missed: now that it is due, nobody makes up for them any more."""
+        last = schedule.previous(slot)
+        if last is None or is_before_time(shelf.view, last):
+            return
+        missed = [run for job in self._jobs if (run := self._missed(shelf, job, last)) is not None]
+        if not missed:
+            return
+        first, count, is_more = await self._count_missed(shelf, schedule, missed[0], last)
+        told = {"first_slot": first.key, "count": count, "zone": schedule.zone_name}
+        if is_more:
+            told["more"] = True
+        if await ledger.give_up(shelf, missed, told):
+            log.warning("schedule.missed", shelf=shelf.name, job=missed[0].job, slot=last.key, **told)
+            if not tended.was_used:  # to have been told so is no reason to tend it
+                tended.see(shelf)
+                tended.tended_seq = tended.seq
+
+    def _missed(self, shelf: Shelf, job: Job, last: Slot) -> Run | None:
+        """Return the entry that gives a job's slot up, unless it had its run or a later one had."""
+        known = shelf.view.run(job.name, last.key)
+        if known is not None:
+            is_unfinished = known.status == "interrupted" and not is_over(known)
+            return known._replace(status="missed") if is_unfinished else None
+        if _served(shelf, job.name) >= last.planned_at:
+            return None
+        now = self._clock.now()
+        return Run(draw_run_id(), job.name, last.key, "cron", last.planned_at, now, now, "missed", attempts=0)
+
+    async def _count_missed(self, shelf: Shelf, schedule: Schedule, missed: Run, last: Slot) -> tuple[Slot, int, bool]:
+        """Return the first slot that was missed in a row up to *last*, how many, and whether there are more yet."""
+        if missed.attempts:  # it was begun
+            return last, 1, False
+        first: Slot | None = None
+        count = 0
+        for slot in schedule.after(max(beginning(shelf.view), _served(shelf, missed.job))):
+            if slot.planned_at > last.planned_at or count == _COUNTED:
+                break
+            first = first or slot
+            count += 1
+            if count % _COUNTED_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return first or last, max(count, 1), count == _COUNTED
+
+
+def _served(shelf: Shelf, job: str) -> int:
+    """Return the latest time for which a job had a run, or was told to have missed one; 0 if never."""
+    runs = shelf.view.list_runs(job=job, before=None, limit=_LOOKED_BACK)
+    return max((run.planned_at for _, run in runs if run.reason != "manual"), default=0)
+
+
+def soonest(tended: Sequence[Tended], now: float, limit: timedelta) -> timedelta:
+    """Return how long until the next run may be tried again, at most *limit*."""
+    waits = (one.retry_at - now for one in tended if one.retry_at is not None and one.retry_at > now)
+    return min(limit, timedelta(seconds=min(waits, default=limit.total_seconds())))

@@ -1,0 +1,117 @@
+"""The commands on what the daemon does by itself, against canned answers."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client.fake_daemon import FakeDaemon, rpc_error
+from client.test_cli import ran, shelfd
+
+RUN: dict[str, Any] = {
+    "job": "reflection", "shelf": "default", "slot": "2026-01-31T09:00 Europe/Berlin", "reason": "cron",
+    "planned_at": "2026-01-31T08:00:00Z", "started_at": "2026-01-31T08:00:00.123Z",
+    "finished_at": "2026-01-31T08:00:01.5Z", "status": "done", "run_id": "run-1", "attempts": 1,
+}  # fmt: skip
+REFLECTED: dict[str, Any] = {
+    "run_id": "run-1", "ran_at": "2026-01-31T09:00:00Z", "inspected": 10, "rewritten": 1, "merged": 0, "hidden": 0,
+    "tagged": 1, "linked": 0, "changes": [
+        {"type": "rewrite", "nugget": "project", "note_id": "note-1", "detail": "two lines\nto one\x1b[2J"},
+        {"type": "tag", "nugget": "home", "note_id": "note-22", "detail": "kettle"},
+    ],
+}  # fmt: skip
+PROMOTED = {
+    "added": 2, "updated": 1, "removed": 0, "fell_out": 3, "path": "/data/MEMORY.md",
+    "sections": {"Preferences": 2, "Projects": 11},
+}  # fmt: skip
+ANSWERS: dict[str, Any] = {
+    "reflect": REFLECTED,
+    "promote": PROMOTED,
+    "scheduler.jobs": {"jobs": [
+        {"job": "reflection", "shelf": "default", "cron": "0 9 * * *", "tz": "Europe/Berlin",
+         "next_at": "2026-02-01T08:00:00Z", "last": RUN},
+        {"job": "promotion", "shelf": "default", "cron": "0 9 * * *", "tz": "Europe/Berlin", "next_at": None,
+         "last": None},
+    ]},
+    "scheduler.history": {"runs": [
+        RUN, {**RUN, "status": "failed", "error": "StoreBusy", "reason": "manual", "run_id": "run-0"},
+        {**RUN, "status": "running", "finished_at": None, "run_id": "run-2"},
+    ]},
+}  # fmt: skip
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
+    with FakeDaemon(tmp_path / "s.sock", ANSWERS) as fake:
+        yield fake
+
+
+def test_reflect_tells_what_it_did(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "reflect").splitlines() == [
+        "run-1: 10 inspected, 1 rewritten, 0 merged, 0 hidden, 1 tagged, 0 linked",
+        "rewrite  project  note-1   two lines to one\N{REPLACEMENT CHARACTER}[2J",
+        "tag      home     note-22  kettle",
+    ]
+    assert daemon.params("reflect") == {"shelf": "default"}
+
+
+def test_reflect_takes_its_options(daemon: FakeDaemon) -> None:
+    daemon.answers["reflect"] = {**REFLECTED, "run_id": None, "changes": []}
+    options = ("--nugget", "project", "--limit", "5", "--dry-run", "--shelf", "work")
+    assert ran(daemon, "reflect", *options).startswith("dry run: 10 inspected")
+    assert daemon.params("reflect") == {"nugget": "project", "limit": 5, "dry_run": True, "shelf": "work"}
+
+
+def test_promote_tells_file_and_sections(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "promote").splitlines() == [
+        "/data/MEMORY.md: 2 added, 1 updated, 0 removed, 3 fell out",
+        "  Preferences  2",
+        "  Projects     11",
+    ]
+    assert daemon.params("promote") == {"shelf": "default"}
+
+
+def test_promote_without_a_file_says_why(daemon: FakeDaemon) -> None:
+    daemon.answers["promote"] = {**PROMOTED, "path": None, "reason": "no such project", "sections": {}}
+    assert ran(daemon, "promote", "--dry-run").startswith("nothing written (no such project): dry run, 2 added")
+    assert daemon.params("promote") == {"dry_run": True, "shelf": "default"}
+
+
+def test_a_project_is_named_from_here(daemon: FakeDaemon, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "shelfd.client", "promote", "--project", "../x", "--socket", str(daemon.path)]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    assert daemon.params("promote")["project"] == str(tmp_path.parent / "x")
+
+
+def test_jobs_are_a_table(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "jobs").splitlines() == [
+        "reflection  0 9 * * *  Europe/Berlin  2026-02-01T08:00:00Z  done 2026-01-31T08:00:01Z",
+        "promotion   0 9 * * *  Europe/Berlin  never                 not run yet",
+    ]
+
+
+def test_runs_are_a_table(daemon: FakeDaemon) -> None:
+    lines = ran(daemon, "runs", "--job", "reflection", "--limit", "3").splitlines()
+    assert [line.split()[3:5] for line in lines] == [
+        ["done", "2026-01-31T08:00:01Z"],
+        ["failed", "(StoreBusy)"],
+        ["running", "run-2"],
+    ]
+    assert all(line.endswith("2026-01-31T09:00 Europe/Berlin") for line in lines)
+    assert daemon.params("scheduler.history") == {"job": "reflection", "limit": 3, "shelf": "default"}
+
+
+@pytest.mark.parametrize(
+    ("command", "method"),
+    [("reflect", "reflect"), ("promote", "promote"), ("jobs", "scheduler.jobs"), ("runs", "scheduler.history")],
+)
+def test_json_is_the_answer_and_trouble_a_status(daemon: FakeDaemon, command: str, method: str) -> None:
+    assert json.loads(ran(daemon, command, "--json")) == ANSWERS[method]
+    daemon.answers[method] = rpc_error(-32003, retryable=True)
+    done = shelfd(command, "--socket", str(daemon.path))
+    assert (done.returncode, done.stdout) == (os.EX_TEMPFAIL, "")

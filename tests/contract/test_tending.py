@@ -1,0 +1,196 @@
+"""What tending and sinks keep beside the notes: cursors, runs, positions of reflection, promoted lines."""
+
+import asyncio
+
+import pytest
+
+from contract.samples import NEW_YEAR, change, create, write
+from shelfd.memory.ledger import Run
+from shelfd.memory.note import Usage
+from shelfd.memory.ports import Store, Stores
+from shelfd.memory.tending import Promoted, Tended
+from shelfd.memory.transaction import Transaction
+from shelfd.memory.view import Writer
+
+PATH = "/home/ada/MEMORY.md"
+
+
+def run(slot: str, job: str = "reflect", **fields: object) -> Run:
+    return Run(f"run-{slot}", job, slot, "cron", NEW_YEAR, NEW_YEAR)._replace(**fields)  # type: ignore[arg-type]
+
+
+async def claim(store: Store, *runs: Run) -> list[bool]:
+    return [(await store.commit(write(lambda rows, one=one: rows.claim_run(one)))).value for one in runs]  # type: ignore[misc]
+
+
+# ------------------------------------------------------------------ sinks
+
+
+async def test_a_sink_has_a_cursor_of_its_own(store: Store) -> None:
+    assert store.view.sink("mqtt") is None
+    await store.commit(write(lambda rows: rows.put_sink("mqtt", 0)))
+    assert store.view.sink("mqtt") == 0
+    await store.commit(write(lambda rows: rows.put_sink("mqtt", 7)))
+    await store.commit(write(lambda rows: rows.put_sink("web", 2**53)))
+
+    assert (store.view.sink("mqtt"), store.view.sink("web"), store.view.sink("Mqtt")) == (7, 2**53, None)
+
+
+async def test_a_cursor_is_outside_the_log_and_may_go_back(store: Store) -> None:
+    await store.commit(create("n1"))
+    await store.commit(write(lambda rows: rows.put_sink("mqtt", 5)))
+    applied = await store.commit(write(lambda rows: rows.put_sink("mqtt", 1)))
+
+    assert (list(applied.rows), applied.last_seq) == ([], 1)
+    assert (store.view.sink("mqtt"), store.view.last_seq) == (1, 1)
+
+
+async def test_a_change_sees_the_cursor_it_wrote(store: Store) -> None:
+    def apply(rows: Writer) -> int | None:
+        rows.put_sink("mqtt", 3)
+        return rows.sink("mqtt")
+
+    assert (await store.commit(write(apply))).value == 3
+
+
+# ------------------------------------------------------------------ runs
+
+
+async def test_a_slot_is_claimed_once(store: Store) -> None:
+    first = run("1", result={"notes": 3}, error="Unavailable")
+    assert await claim(store, first, run("1", run_id="other"), run("1", job="promote")) == [True, False, True]
+
+    assert store.view.run("reflect", "1") == first
+    assert store.view.run("promote", "1") == run("1", job="promote")
+    assert store.view.run("reflect", "2") is None
+
+
+async def test_of_many_claims_at_once_one_wins(store: Store) -> None:
+    claims = [write(lambda rows, n=n: rows.claim_run(run("1", run_id=f"run-{n}"))) for n in range(20)]  # type: ignore[misc]
+    won = [applied.value for applied in await asyncio.gather(*map(store.commit, claims))]
+
+    assert won == [True] + [False] * 19
+    assert (found := store.view.run("reflect", "1")) is not None
+    assert found.run_id == "run-0"
+
+
+async def test_a_run_keeps_its_number_when_it_ends(store: Store) -> None:
+    await claim(store, run("1"), run("2"))
+    ended = run("1", status="done", finished_at=NEW_YEAR + 5, attempts=2, result={"merged": ["n1"], "share": 0.5})
+    await store.commit(write(lambda rows: rows.put_run(ended)))
+    await store.commit(write(lambda rows: rows.put_run(run("unclaimed"))))
+
+    assert store.view.list_runs(job=None, before=None, limit=9) == [(2, run("2")), (1, ended)]
+
+
+async def test_runs_are_listed_latest_first_by_pages(store: Store) -> None:
+    await claim(store, *(run(str(n), job="reflect" if n % 2 else "promote", started_at=NEW_YEAR - n) for n in range(7)))
+    listed = store.view.list_runs(job=None, before=None, limit=3)
+    assert [(number, one.slot) for number, one in listed] == [(7, "6"), (6, "5"), (5, "4")]
+    assert [one.slot for _, one in store.view.list_runs(job=None, before=5, limit=9)] == ["3", "2", "1", "0"]
+    assert [one.slot for _, one in store.view.list_runs(job="reflect", before=6, limit=1)] == ["3"]
+    assert store.view.list_runs(job="nothing", before=None, limit=9) == []
+    assert store.view.list_runs(job=None, before=None, limit=0) == []
+
+
+async def test_old_runs_are_forgotten_and_their_numbers_stay_unused(store: Store) -> None:
+    await claim(store, *(run(str(n), started_at=NEW_YEAR + n) for n in range(4)))
+    assert (await store.commit(write(lambda rows: rows.forget_runs(NEW_YEAR + 2)))).value == 2
+    assert [number for number, _ in store.view.list_runs(job=None, before=None, limit=9)] == [4, 3]
+    assert (await store.commit(write(lambda rows: rows.forget_runs(NEW_YEAR + 9)))).value == 2
+    assert await claim(store, run("0")) == [True]
+
+    assert store.view.list_runs(job=None, before=None, limit=9) == [(5, run("0"))]
+
+
+# ------------------------------------------------------------------ reflection
+
+
+async def test_positions_of_reflection_are_replaced_and_listed_by_nugget(store: Store) -> None:
+    far = Tended("memory", (NEW_YEAR, 9), (NEW_YEAR + 1, 2**40), NEW_YEAR)
+    for tended in (Tended("ärger"), Tended("memory"), Tended("Work"), far):
+        await store.commit(write(lambda rows, one=tended: rows.put_tended(one)))  # type: ignore[misc]
+
+    assert store.view.tended() == [Tended("Work"), far, Tended("ärger")]
+
+
+# ------------------------------------------------------------------ promotion
+
+
+async def test_promoted_lines_are_replaced_as_a_whole_and_keep_their_order(store: Store) -> None:
+    lines = [Promoted(f"n{n % 2}", "Facts", f"- line {n} ä", NEW_YEAR + n) for n in (3, 1, 2)]
+    await store.commit(write(lambda rows: rows.put_promoted(PATH, lines)))
+    await store.commit(write(lambda rows: rows.put_promoted("/other", lines[:1])))
+    assert store.view.promoted(PATH) == lines
+    await store.commit(write(lambda rows: rows.put_promoted(PATH, lines[1:])))
+
+    assert (store.view.promoted(PATH), store.view.promoted("/other")) == (lines[1:], lines[:1])
+    await store.commit(write(lambda rows: rows.put_promoted(PATH, [])))
+    assert (store.view.promoted(PATH), store.view.promoted("/none")) == ([], [])
+
+
+async def test_notes_with_hits_are_visible_current_and_by_row(store: Store) -> None:
+    await asyncio.gather(
+        *(store.commit(create(f"n{n}")) for n in range(1, 6)),
+        store.commit(create("n6", archived_at=5)),
+        store.commit(create("n7", superseded_by="n1")),
+    )
+    hits = {7: 9, 6: 9, 5: 4, 4: 3, 3: 2, 1: 5}
+    await store.commit(write(lambda rows: rows.put_usages({row: Usage(n, n, 1, "s") for row, n in hits.items()})))
+
+    def found(minimum: int) -> list[str]:
+        return [note.id for note in store.view.notes_with_hits(minimum)]
+
+    assert found(3) == ["n1", "n4", "n5"]
+    assert found(0) == found(3)
+    assert (found(5), found(6)) == (["n1"], [])
+
+
+# ------------------------------------------------------------------ all of it
+
+
+def put_all(rows: Writer, n: int) -> None:
+    rows.put_sink("mqtt", n)
+    rows.claim_run(run(str(n)))
+    rows.put_run(run("1", status=f"ended by {n}"))
+    rows.put_tended(Tended("memory", served_at=n))
+    rows.put_promoted(PATH, [Promoted("n1", "Facts", f"- {n}", n)] * n)
+
+
+def seen(store: Store) -> object:
+    view = store.view
+    return view.sink("mqtt"), view.list_runs(job=None, before=None, limit=9), view.tended(), view.promoted(PATH)
+
+
+async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
+    await store.commit(write(lambda rows: put_all(rows, 1)))
+    before = seen(store)
+
+    def spoil(tx: Transaction) -> None:
+        put_all(tx.rows, 2)
+        tx.rows.forget_runs(NEW_YEAR + 1)
+        raise ValueError("a mistake")
+
+    # Among others of its group, which must not be touched, and alone.
+    outcomes = await asyncio.gather(
+        store.commit(create("n1")), store.commit(change(spoil)), store.commit(create("n2")), return_exceptions=True
+    )
+    assert isinstance(outcomes[1], ValueError)
+    with pytest.raises(ValueError, match="a mistake"):
+        await store.commit(change(spoil))
+    assert seen(store) == before
+    assert await claim(store, run("next")) == [True]
+    assert store.view.list_runs(job=None, before=None, limit=1) == [(2, run("next"))]
+
+
+async def test_all_of_it_survives_closing(stores: Stores) -> None:
+    store = await stores.create("kept", owner="uid:1")
+    await store.commit(write(lambda rows: put_all(rows, 1)))
+    before = seen(store)
+    await store.close()
+    again = await stores.open("kept")
+
+    assert seen(again) == before
+    assert await claim(again, run("1"), run("later")) == [False, True]
+    assert again.view.list_runs(job=None, before=None, limit=1) == [(2, run("later"))]
+    await again.close()

@@ -1,0 +1,148 @@
+"""Which shelves are tended: those in use; the others cost nothing."""
+
+from typing import Any
+
+import pytest
+
+from scheduler.house import DAY, HOUR, MINUTE, House, StoresOf, running
+from shelfd.memory import Shelf, Stores
+from shelfd.memory.log import Entry, Origin
+from shelfd.memory.ports import Store
+
+
+class CountingStores:
+    """Stores that note which shelves are opened."""
+
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
+        self.opened: list[str] = []
+
+    async def open(self, shelf: str) -> Store:
+        self.opened.append(shelf)
+        return await self._stores.open(shelf)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stores, name)
+
+
+def counting(house: House) -> CountingStores:
+    stores = CountingStores(house.stores)
+    house.shelves._stores = stores
+    return stores
+
+
+async def changed(shelf: Shelf) -> None:
+    await shelf.commit(Origin("uid:1000", "test"), lambda tx: tx.log(Entry("nugget.created", "work", ())))
+
+
+async def test_a_closed_shelf_that_nobody_used_is_not_opened(stores: StoresOf) -> None:
+    async with running(stores=stores) as house:
+        await house.shelves.create("quiet", owner="uid:1000")
+        await house.down_for(MINUTE)
+        opened = counting(house)
+        await house.pass_time(3 * DAY)
+        assert opened.opened == []
+        assert set(house.reflection.shelves) == {"default"}
+
+
+async def test_a_shelf_that_was_used_and_closed_since_is_opened_for_its_slot_once(stores: StoresOf) -> None:
+    async with running(stores=stores) as house:
+        await house.shelves.create("team", owner="uid:1000")
+        await changed(house.shelf("team"))
+        await house.pass_time(HOUR - MINUTE)
+        assert house.shelves.opened("team") is None
+        opened = counting(house)
+        await house.pass_time(MINUTE)
+        assert opened.opened == ["team"]
+        assert sorted(house.reflection.shelves) == ["default", "team"]
+        assert house.shelves.opened("team") is None
+        await house.pass_time(3 * DAY)
+        assert opened.opened == ["team"]
+        await house.shelves.get("team")
+        await house.pass_time(DAY)
+        assert house.reflection.shelves.count("team") == 2
+
+
+async def test_an_open_shelf_is_tended_in_each_slot() -> None:
+    async with running() as house:
+        await house.shelves.create("team", owner="uid:1000")
+        house.shelf("team").enter()
+        await house.pass_time(3 * DAY)
+        assert house.reflection.shelves.count("team") == 3
+        house.shelf("team").leave()
+
+
+async def test_a_shelf_opened_after_a_while_is_tended_by_the_heartbeat() -> None:
+    async with running() as house:
+        await house.shelves.create("team", owner="uid:1000")
+        await house.pass_time(2 * HOUR)
+        await house.pass_time(2 * DAY)
+        (ran,) = [call for call in house.reflection.calls if call[0] == "team"]
+        assert ran[2] == "cron"
+        await house.shelves.get("team")
+        await house.pass_time(HOUR)
+        assert [call[2] for call in house.reflection.calls if call[0] == "team"] == ["cron", "heartbeat"]
+
+
+async def test_a_used_shelf_whose_jobs_failed_is_opened_for_the_next_slot() -> None:
+    async with running() as house:
+        await house.shelves.create("team", owner="uid:1000")
+        house.reflection.failures = [OSError()] * 6
+        await house.pass_time(2 * HOUR)
+        assert house.reflection.shelves.count("team") == 3
+        await house.pass_time(DAY)
+        assert house.reflection.shelves.count("team") == 4
+
+
+async def test_a_dropped_shelf_is_forgotten() -> None:
+    async with running() as house:
+        await house.shelves.create("team", owner="uid:1000")
+        await house.pass_time(20 * MINUTE)
+        await house.shelves.drop("team")
+        await house.pass_time(DAY)
+        assert set(house.reflection.shelves) == {"default"}
+        assert "team" not in house.scheduler._tended
+
+
+async def test_tending_is_no_use_of_a_shelf() -> None:
+    async with running() as house:
+        used = house.shelf().last_used
+        await house.pass_time(2 * HOUR)
+        assert len(house.reflection.calls) == 1
+        assert house.shelf().last_used == used
+
+
+async def test_a_shelf_at_work_is_not_closed() -> None:
+    import asyncio
+
+    async with running() as house:
+        await house.shelves.create("team", owner="uid:1000")
+        house.reflection.held = asyncio.Event()
+        await house.pass_time(HOUR)
+        await house.pass_time(5 * MINUTE)
+        await house.shelves.close_idle()
+        assert house.shelves.opened("team") is not None
+        assert house.reflection.at_once == 2
+        house.reflection.held.set()
+        house.reflection.held = None
+        await house.caught_up()
+        assert house.runs("promotion")[0].status == "done"
+
+
+@pytest.mark.parametrize("cron", ["0 9 * * *"])
+async def test_one_shelf_s_trouble_is_no_other_s(cron: str) -> None:
+    from shelfd.memory.errors import StorageCorrupt
+
+    async with running() as house:
+        await house.shelves.create("bad", owner="uid:1000")
+        await house.pass_time(20 * MINUTE)
+        assert house.shelves.opened("bad") is None
+        stores = counting(house)
+
+        async def refuse(shelf: str) -> Store:
+            raise StorageCorrupt("damaged")
+
+        stores.open = refuse  # type: ignore[method-assign]
+        await house.pass_time(DAY)
+        assert set(house.reflection.shelves) == {"default"}
+        assert len(house.reflection.calls) == 1
