@@ -10,6 +10,7 @@ Needs mosquitto. Run: ``python benchmarks/mqtt.py``
 import argparse
 import json
 import multiprocessing
+import random
 import subprocess
 import sys
 import time
@@ -27,7 +28,6 @@ from shelfd.client import connect
 sys.path.append(str(CHECKOUT / "tests"))
 from mosquitto import USERS, Mosquitto, mosquitto
 
-CONTENT = "The harbour crane lifted container {} at berth four while the tide turned and rain set in from the west"
 USER = "alice"
 _ECHO_ACL = """\
 user shelfd
@@ -35,6 +35,18 @@ topic readwrite #
 user alice
 topic readwrite #
 """
+
+
+def word(number: int) -> str:
+    """One of 2,000 made-up words, some far more common than others, as words are."""
+    syllables = ("ba", "do", "fi", "gu", "le", "mo", "ni", "po", "ra", "su", "te", "vo", "zi")
+    rank = int(2000 ** random.Random(number).random())
+    return syllables[rank % 13] + syllables[rank // 13 % 13] + syllables[rank // 169]
+
+
+def content(number: int) -> str:
+    """Eighteen words."""
+    return " ".join(word(number * 18 + position) for position in range(18))
 
 
 class Caller:
@@ -48,7 +60,7 @@ class Caller:
         self.client.paho.subscribe([(self.reply_topic, qos), ("echo/rep", qos)])
         self.loop = Loop([self.client])
         self.loop.until(lambda: self.client.is_subscribed)
-        self.properties = Properties(PacketTypes.PUBLISH)
+        self.properties: Any = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
         self.properties.ResponseTopic = self.reply_topic
         self.properties.CorrelationData = b"bench"
 
@@ -78,19 +90,19 @@ def latencies(broker: Mosquitto, qos: int, rounds: int) -> dict[str, list[float]
     caller = Caller(broker.port, qos)
     base = f"shelfd/v1/{INSTANCE}/req/{USER}"
     found: dict[str, list[float]] = {"remember": [], "recall": [], "bare": []}
-    _, reply = caller.ask(f"{base}/remember", {"id": "first", "params": {"content": CONTENT.format(0)}})
+    _, reply = caller.ask(f"{base}/remember", {"id": "first", "params": {"content": content(0)}})
     responder = multiprocessing.Process(target=echo, args=(broker.port, qos, len(reply)), daemon=True)
     responder.start()
     time.sleep(1)  # until it listens; no part of what is measured
     try:
         asks: dict[str, Callable[[int], tuple[float, bytes]]] = {
             "remember": lambda n: caller.ask(
-                f"{base}/remember", {"id": f"r{n}", "params": {"content": CONTENT.format(n), "session_id": "bench"}}
+                f"{base}/remember", {"id": f"r{n}", "params": {"content": content(n), "session_id": "bench"}}
             ),
             "recall": lambda n: caller.ask(
-                f"{base}/recall", {"id": f"q{n}", "params": {"query": f"container {n} at berth", "k": 1}}
+                f"{base}/recall", {"id": f"q{n}", "params": {"query": " ".join(content(n).split()[:5]), "k": 1}}
             ),
-            "bare": lambda n: caller.ask("echo/req", {"id": f"b{n}", "params": {"content": CONTENT.format(n)}}),
+            "bare": lambda n: caller.ask("echo/req", {"id": f"b{n}", "params": {"content": content(n)}}),
         }
         for number in range(rounds + 30):
             for name, ask in asks.items():

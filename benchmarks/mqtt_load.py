@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
@@ -23,8 +24,8 @@ INSTANCE = "local"
 class Client:
     """One paho client on a selector loop."""
 
-    def __init__(self, name: str, port: int, user: str, password: str, on_message: Callable[[Any], None]) -> None:
-        self.paho = paho.Client(paho.CallbackAPIVersion.VERSION2, client_id=name, protocol=paho.MQTTv5)
+    def __init__(self, name: str, port: int, user: str, password: str, on_message: Callable[[Any], Any]) -> None:
+        self.paho = paho.Client(CallbackAPIVersion.VERSION2, client_id=name, protocol=paho.MQTTv5)
         self.paho.username_pw_set(user, password)
         self.paho.max_inflight_messages_set(0)
         self.paho.on_message = lambda _client, _data, message: on_message(message)
@@ -51,8 +52,7 @@ class Loop:
         self.clients = clients
         self.selector = selectors.DefaultSelector()
         for client in clients:
-            sock = client.paho.socket()
-            assert sock is not None
+            sock: Any = client.paho.socket()
             sock.setsockopt(6, 1, 1)  # TCP_NODELAY
             self.selector.register(sock, selectors.EVENT_READ, client)
 
@@ -76,7 +76,7 @@ class Writer:
         self.client = Client(f"load-{number}", port, user, password, self._replied)
         self.reply_topic = f"shelfd/v1/{INSTANCE}/rep/{user}/load-{number}"
         self.client.paho.subscribe(self.reply_topic, qos=1)
-        self.properties = Properties(PacketTypes.PUBLISH)
+        self.properties: Any = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
         self.properties.ResponseTopic = self.reply_topic
         self.sent = self.done = self.failed = 0
         self.began: dict[int, float] = {}

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
@@ -49,23 +50,21 @@ class MqttClient:
         self._granted: queue.Queue[int] = queue.Queue()
         protocol = paho.MQTTv5 if v5 else paho.MQTTv311
         self.paho = paho.Client(
-            paho.CallbackAPIVersion.VERSION2,
+            CallbackAPIVersion.VERSION2,
             client_id=self.name,
             protocol=protocol,
-            **({} if v5 else {"clean_session": clean}),
+            clean_session=None if v5 else clean,
         )
         self.paho.username_pw_set(user, password)
         self.paho.max_inflight_messages_set(0)
         self.paho.reconnect_delay_set(1, 1)
         self.paho.on_message = self._on_message
         self.paho.on_subscribe = lambda _client, _data, mid, *_: self._granted.put(mid)
-        self.paho.on_socket_open = lambda _client, _data, sock: sock.setsockopt(
-            socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
-        )
+        self.paho.on_socket_open = _no_delay
 
     def __enter__(self) -> Self:
         if self._v5:
-            properties = Properties(PacketTypes.CONNECT)
+            properties: Any = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
             properties.SessionExpiryInterval = 0 if self._clean else 3600
             self.paho.connect("127.0.0.1", self._port, clean_start=self._clean, properties=properties)
         else:
@@ -101,9 +100,9 @@ class MqttClient:
         wait: bool = True,
     ) -> None:
         """Publish with QoS 1 and wait until the broker has it. *body* is JSON, or bytes as they are."""
-        properties = None
+        properties: Any = None
         if self._v5:
-            properties = Properties(PacketTypes.PUBLISH)
+            properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
             if reply_to is not None:
                 properties.ResponseTopic = reply_to
             if correlation is not None:
@@ -140,3 +139,7 @@ class MqttClient:
         else:
             self.publish(topic, {**body, "reply_to": reply_to})
         return self.get(lambda got: got.topic == reply_to and got.body.get("id") == request_id).body
+
+
+def _no_delay(_client: object, _data: object, sock: Any) -> None:
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,5 +1,6 @@
 """Erasing a note: nothing of it is left, and nothing else is missing."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ async def test_the_files_hold_nothing_of_it_once_scrubbed(tmp_path: Path) -> Non
     await store.scrub()
     await store.commit(edit("n3", content="short now"))
     for note_id in ("n1", "n3"):
-        await store.commit(write(lambda writer, note_id=note_id: writer.erase_note(writer.notes([note_id])[note_id])))
+        await store.commit(write(_erasing(note_id)))
     assert await store.scrub()
     files = _bytes(tmp_path)
     assert b"4711" not in files
@@ -94,3 +95,7 @@ async def test_the_files_hold_nothing_of_it_once_scrubbed(tmp_path: Path) -> Non
 
 def _bytes(directory: Path) -> bytes:
     return b"".join(path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+def _erasing(note_id: str) -> Callable[[Writer], None]:
+    return lambda writer: writer.erase_note(writer.notes([note_id])[note_id])

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import structlog
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import DeadlineExceeded, HistoryTrimmed, ShuttingDown
-from shelfd.memory.events import EventContent, render_event
-from shelfd.memory.history import states_after
+from shelfd.memory.errors import DeadlineExceeded, ShuttingDown
+from shelfd.memory.event_log import EventLog
+from shelfd.memory.events import EventContent
 from shelfd.memory.hot import HotNotes
 from shelfd.memory.indexing import document_of
 from shelfd.memory.log import Origin
@@ -88,6 +88,7 @@ class Shelf:
         self.usage = UsageBook(store.view)
         self.hot = HotNotes(store.view)
         self.index = RecallIndex(Analyzer(language=settings.language, timezone=settings.timezone))
+        self.event_log = EventLog(store.view, shelf=name, instance=settings.instance, content=settings.event_content)
         self.seq = store.view.last_seq
         self.in_use = 0
         self.last_used = clock.monotonic()
@@ -223,6 +224,7 @@ class Shelf:
             if applied.notes:
                 self.hot.renew(applied.notes.values())
             if applied.rows:
+                self.event_log.add(applied)
                 self._backlog.append((applied.last_seq, tuple(applied.notes.values())))
                 self._backlog_notes += len(applied.notes)
         # Callers hear of their change first; recall catches up before it answers anybody. When more comes than
@@ -344,16 +346,7 @@ class Shelf:
         Raises:
             HistoryTrimmed: If the log no longer reaches back to *since_seq*; ``first_seq`` is where it begins.
         """
-        rows = [row for row in self.view.log(since_seq=since_seq, limit=limit) if row.seq <= self.seq]
-        if (not rows or rows[0].seq > since_seq + 1) and since_seq + 1 < (first_seq := self.view.first_seq):
-            raise HistoryTrimmed(f"the change log begins at {first_seq}", first_seq=first_seq)
-        told = [row for row in rows if wanted(row.kind, row.nugget)]
-        states = states_after(told, self.view)
-        instance, content = self.settings.instance, self.settings.event_content
-        events = [
-            render_event(row, states.get(row.seq), shelf=self.name, instance=instance, content=content) for row in told
-        ]
-        return events, rows[-1].seq if rows else since_seq
+        return self.event_log.read(since_seq, limit, self.seq, wanted)
 
     # --------------------------------------------------------------- usage
 

@@ -19,7 +19,7 @@ from fakes import FakeClock
 from gateway.fakes import SOON, until
 from gateway.mqtt.requesting import TOPICS, caller, request_topic, soon, station
 from mosquitto import USERS, Mosquitto, free_port, mosquitto
-from shelfd.gateway.mqtt import adapter, inbox, reasons
+from shelfd.gateway.mqtt import adapter, inbox, outgoing, reasons
 from shelfd.gateway.mqtt.adapter import AiomqttBroker, AiomqttLink
 from shelfd.gateway.mqtt.address import Address, tls_context
 from shelfd.gateway.mqtt.link import Arrived, Trouble, Will
@@ -207,7 +207,7 @@ async def test_a_broker_that_hangs_is_noticed(broker: Mosquitto) -> None:
 async def test_an_answer_that_does_not_come_is_not_waited_for_forever(
     broker: Mosquitto, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapter, "_ANSWER_S", 0.1)
+    monkeypatch.setattr(outgoing, "ANSWER_S", 0.1)
     async with reach(broker.url).connect(WILL) as link:
         broker.pause()
         with pytest.raises(BrokerUnreachable) as refused:
@@ -219,11 +219,11 @@ async def test_an_answer_that_does_not_come_is_not_waited_for_forever(
 @needs_mosquitto
 async def test_an_answer_is_waited_for_while_others_come(broker: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
     async with reach(broker.url).connect(WILL) as link:
-        monkeypatch.setattr(adapter, "_ANSWER_S", 0.01)
+        monkeypatch.setattr(outgoing, "ANSWER_S", 0.01)
         monkeypatch.setattr(link._paho, "on_publish", None)  # the answer that does not come
         publishing = asyncio.create_task(link.publish(OWN, b"x"))
         for _ in range(20):
-            link._heard += 1
+            link._outgoing.heard()
             await asyncio.sleep(0.005)
         assert not publishing.done()
         with pytest.raises(BrokerUnreachable):
@@ -348,7 +348,7 @@ async def test_a_broker_that_only_hangs_up() -> None:
 
 
 async def test_a_broker_that_never_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "_ANSWER_S", 0.1)
+    monkeypatch.setattr(adapter, "ANSWER_S", 0.1)
     async with stand_in({5: None, 4: None}) as port:
         assert await trouble_of(reach(f"mqtt://127.0.0.1:{port}")) is Trouble.TIMED_OUT
 

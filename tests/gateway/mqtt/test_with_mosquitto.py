@@ -22,8 +22,9 @@ from gateway.mqtt.requesting import (
     watched,
 )
 from mosquitto import Mosquitto, mosquitto
-from shelfd.gateway.mqtt.adapter import RECEIVE_MAXIMUM
 from shelfd.gateway.mqtt.counts import Ignored
+from shelfd.gateway.mqtt.inbox import UNREAD_COUNT
+from shelfd.gateway.mqtt.requests import AT_WORK_COUNT
 from shelfd.storage import SqliteStores
 
 pytestmark = pytest.mark.component("mosquitto")
@@ -274,4 +275,4 @@ async def test_five_thousand_requests_wait_for_the_daemon(tmp_path: Path) -> Non
                     most = max(most, daemon.requests.at_work + len(daemon.link._inbox._unread))
                     await asyncio.sleep(0.005)
             assert (await daemon.api.call("get_stats"))["total_notes"] == count
-            assert most <= 2 * RECEIVE_MAXIMUM
+            assert most <= UNREAD_COUNT + AT_WORK_COUNT + 16  # mosquitto 2.0 sends more than was agreed

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any, Final
@@ -17,25 +17,24 @@ from typing import Any, Final
 import aiomqtt
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.packettypes import PacketTypes
-from paho.mqtt.properties import Properties
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from shelfd.gateway.mqtt import reasons
 from shelfd.gateway.mqtt.address import Address
 from shelfd.gateway.mqtt.inbox import Inbox
+from shelfd.gateway.mqtt.intake import Intake
 from shelfd.gateway.mqtt.link import Arrived, Trouble, Will
+from shelfd.gateway.mqtt.outgoing import ANSWER_S, Outgoing
+from shelfd.gateway.mqtt.packing import general
 from shelfd.gateway.mqtt.wire import Wire
 from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports import Clock
 
 #: Requests the broker may send before the first of them is acknowledged.
 RECEIVE_MAXIMUM: Final = 256
-_IN_FLIGHT: Final = 64  #: messages of ours that wait for the broker's acknowledgement
-_ANSWER_S: Final = 10.0  #: how long the broker may take to answer anything
 _FAREWELL_S: Final = 2.0
 _KEEPALIVE: Final = timedelta(seconds=30)
 _TRY_V5_AGAIN: Final = timedelta(hours=1)
-_HEADER_BYTES: Final = 256  #: of a packet beside topic and payload, generously
 
 # What it has to say reaches us as exceptions; its own lines would bypass the daemon's log.
 _silence = logging.getLogger("shelfd.gateway.mqtt.library")
@@ -103,9 +102,9 @@ class AiomqttBroker:
         session: dict[str, Any] = {"protocol": aiomqtt.ProtocolVersion.V311, "clean_session": False}
         if is_v5:
             expiry_s = round(self._session_expiry.total_seconds())
-            agreed = _properties(PacketTypes.CONNECT, SessionExpiryInterval=expiry_s, ReceiveMaximum=RECEIVE_MAXIMUM)
+            agreed = general(PacketTypes.CONNECT, SessionExpiryInterval=expiry_s, ReceiveMaximum=RECEIVE_MAXIMUM)
             session = {"protocol": aiomqtt.ProtocolVersion.V5, "clean_start": False, "properties": agreed}
-        delay = _properties(PacketTypes.WILLMESSAGE, WillDelayInterval=will.delay_s) if is_v5 else None
+        delay = general(PacketTypes.WILLMESSAGE, WillDelayInterval=will.delay_s) if is_v5 else None
         client = aiomqtt.Client(
             self._address.host,
             self._address.port,
@@ -114,7 +113,7 @@ class AiomqttBroker:
             identifier=self._identifier,
             will=aiomqtt.Will(will.topic, will.payload, qos=1, retain=True, properties=delay),
             keepalive=round(self._keepalive.total_seconds()),
-            timeout=_ANSWER_S,
+            timeout=ANSWER_S,
             tls_context=self._tls,
             # Without it Nagle's algorithm and delayed acknowledgements add 45 ms to each request.
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
@@ -135,14 +134,12 @@ class AiomqttLink:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._paho: Client = client._client  # noqa: SLF001 - see the module's docstring
-        self._wire = Wire(self._paho, self._on_broken)
+        self._intake = Intake(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
+        self._wire = Wire(self._paho, self._on_broken, lambda: self._intake.pending)
         self._inbox = Inbox(self._wire.hold_back, self._wire.read_on)
         self._failure: BrokerUnreachable | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        self._window = asyncio.Semaphore(_IN_FLIGHT)
-        self._pending: dict[int, asyncio.Future[int]] = {}
-        self._largest: int | None = None  #: bytes of a packet the broker takes
-        self._heard = 0  #: what the broker has sent, counted
+        self._outgoing = Outgoing(self._paho, is_v5=is_v5, is_held_back=lambda: self._inbox.is_held_back)
         self._is_answered = False
         self._hung_up: asyncio.Future[None] = self._loop.create_future()
         self._take_over()
@@ -151,10 +148,13 @@ class AiomqttLink:
         """Put our callbacks in the place of aiomqtt's. Messages may come with the first answer: before connecting."""
         paho: Any = self._paho  # its callbacks' types leave out what it really hands over
         self._tell_connected, self._tell_disconnected = paho.on_connect, paho.on_disconnect
+        self._tell_opened = paho.on_socket_open
         paho.manual_ack_set(True)
+        paho._sock_recv = self._intake.receive  # noqa: SLF001 - see the module's docstring
         paho.max_inflight_messages_set(0)  # the window is ours
         paho.on_connect = self._on_connect
         paho.on_disconnect = self._on_disconnect
+        paho.on_socket_open = self._on_socket_open
         paho.on_message = lambda _paho, _data, message: self._on_message(message)
         paho.on_publish = lambda _paho, _data, number, code, _properties: self._on_publish(number, code)
         paho.on_socket_register_write = lambda _paho, _data, _socket: self._wire.write_soon()
@@ -237,6 +237,10 @@ class AiomqttLink:
         """Yield messages in the order of arrival; see the port."""
         return self._inbox.messages()
 
+    def deliver_to(self, take: Callable[[Arrived], bool] | None) -> None:
+        """Hand messages over as they arrive; see the port."""
+        self._inbox.take = take
+
     def acknowledge(self, message: Arrived) -> None:
         """Acknowledge; see the port."""
         if self._failure is None and message.qos:
@@ -254,58 +258,37 @@ class AiomqttLink:
         expiry_s: int | None = None,
     ) -> None:
         """Publish; see the port."""
-        properties = None
-        if self.is_v5:
-            properties = _properties(
-                PacketTypes.PUBLISH,
-                CorrelationData=correlation,
-                ContentType=content_type,
-                MessageExpiryInterval=expiry_s,
-            )
-        if self._largest is not None and len(payload) + len(topic) + _HEADER_BYTES > self._largest:
-            # The broker would hang up, and again whenever it is tried.
-            raise BrokerUnreachable("the broker takes no message of this size", reason=Trouble.TOO_LARGE)
-        if qos == 0:
-            await self._send(topic, payload, 0, is_retained, properties)
-            return
-        async with self._window:
-            await self._send(topic, payload, qos, is_retained, properties)
+        await self._outgoing.publish(
+            topic,
+            payload,
+            qos=qos,
+            is_retained=is_retained,
+            correlation=correlation,
+            content_type=content_type,
+            expiry_s=expiry_s,
+        )
 
-    async def _send(
-        self, topic: str, payload: bytes, qos: int, is_retained: bool, properties: Properties | None
-    ) -> None:
-        if self._failure is not None:
-            raise self._failure
-        info = self._paho.publish(topic, payload, qos, is_retained, properties)
-        if info.rc:
-            raise BrokerUnreachable("the connection to the broker is lost", reason=Trouble.LOST)
-        if info.is_published():
-            return
-        answer: asyncio.Future[int] = self._loop.create_future()
-        self._pending[info.mid] = answer
-        try:
-            await self._answered(answer)
-            reasons.check(answer.result())
-        finally:
-            del self._pending[info.mid]
-
-    async def _answered(self, answer: asyncio.Future[int]) -> None:
-        """Wait for the broker's answer for as long as others come: it may stand behind thousands of requests."""
-        heard = -1
-        while not answer.done():
-            if heard == self._heard and not self._inbox.is_held_back:
-                raise BrokerUnreachable("the broker did not answer in time", reason=Trouble.TIMED_OUT)
-            heard = self._heard
-            await asyncio.wait([answer], timeout=_ANSWER_S)
+    def post(
+        self, topic: str, payload: bytes, *, correlation: bytes | None = None, content_type: str | None = None
+    ) -> asyncio.Future[None] | None:
+        """Begin to publish at once; see the port."""
+        return self._outgoing.post(topic, payload, correlation, content_type)
 
     # ------------------------------------------------------------------ called by paho
 
     def _on_connect(self, *details: Any) -> None:  # noqa: ANN401 - handed on as they came
         self._is_answered = True
         properties = details[-1]
-        self._largest = getattr(properties, "MaximumPacketSize", None)
-        self._window = asyncio.Semaphore(min(_IN_FLIGHT, getattr(properties, "ReceiveMaximum", _IN_FLIGHT)))
+        self._outgoing.agreed(
+            largest=getattr(properties, "MaximumPacketSize", None),
+            at_a_time=getattr(properties, "ReceiveMaximum", None),
+        )
         self._tell_connected(*details)
+
+    def _on_socket_open(self, *details: Any) -> None:  # noqa: ANN401 - handed on as they came
+        # On the thread that connects. Our reader takes the place of aiomqtt's, which knows nothing of the intake.
+        self._tell_opened(*details)
+        self._loop.call_soon_threadsafe(self._wire.read_on)
 
     def _on_disconnect(self, *details: Any) -> None:  # noqa: ANN401 - handed on as they came
         if not self._hung_up.done():
@@ -313,7 +296,7 @@ class AiomqttLink:
         self._tell_disconnected(*details)
 
     def _on_message(self, message: MQTTMessage) -> None:
-        self._heard += 1
+        self._outgoing.heard()
         properties: Any = message.properties
         expiry = getattr(properties, "MessageExpiryInterval", None)
         self._inbox.put(
@@ -330,10 +313,7 @@ class AiomqttLink:
         )
 
     def _on_publish(self, number: int, code: object) -> None:
-        self._heard += 1
-        answer = self._pending.get(number)
-        if answer is not None and not answer.done():
-            answer.set_result(_number(code))
+        self._outgoing.answered(number, _number(code))
 
     # ------------------------------------------------------------------ the end
 
@@ -351,18 +331,7 @@ class AiomqttLink:
         self._failure = failure
         self._ended.set_result(None)
         self._inbox.end(failure)
-        for answer in self._pending.values():
-            if not answer.done():
-                answer.set_exception(failure)
-
-
-def _properties(packet: int, **given: object) -> Properties | None:
-    """Return MQTT 5's properties of one packet, without those that are None; None if there are none."""
-    properties = Properties(packet)  # type: ignore[no-untyped-call]
-    for name, value in given.items():
-        if value is not None:
-            setattr(properties, name, value)
-    return None if properties.isEmpty() else properties  # type: ignore[no-untyped-call]
+        self._outgoing.fail(failure)
 
 
 def _topic(message: MQTTMessage) -> str:

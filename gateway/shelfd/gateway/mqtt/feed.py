@@ -89,7 +89,8 @@ class Feed(Sink):
         self._avoided: Link | None = None  #: one that did not take an event, for a while
         self._retry_in = _RETRY_FIRST
         self._rendered: deque[_Outgoing] = deque()
-        self._window: deque[tuple[int, asyncio.Task[None]]] = deque()
+        self._window: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._queued = 0  #: events that could not be handed to the connection at once
         self._wake = asyncio.Event()
         self._noting: asyncio.Task[None] | None = None
         self._retrying: asyncio.Task[None] | None = None
@@ -205,16 +206,23 @@ class Feed(Sink):
             self._window.append((event.seq, self._publish(link, event)))
         return has_sent
 
-    def _publish(self, link: Link, event: _Outgoing) -> asyncio.Task[None]:
-        # Tasks begin in the order they are made in, and the connection keeps the order of the calls.
-        publishing = link.publish(event.topic, event.payload, content_type=CONTENT_TYPE)
-        task = asyncio.get_running_loop().create_task(publishing, name=f"shelfd.{self.shelf.name}.event")
-        task.add_done_callback(self._answered)
-        return task
+    def _publish(self, link: Link, event: _Outgoing) -> asyncio.Future[None]:
+        # Once one has to wait for its turn all behind it do, until none waits: the order of the calls is kept.
+        sending = link.post(event.topic, event.payload, content_type=CONTENT_TYPE) if not self._queued else None
+        if sending is None:
+            publishing = link.publish(event.topic, event.payload, content_type=CONTENT_TYPE)
+            sending = asyncio.get_running_loop().create_task(publishing, name=f"shelfd.{self.shelf.name}.event")
+            self._queued += 1
+            sending.add_done_callback(self._unqueued)
+        sending.add_done_callback(self._answered)
+        return sending
 
-    def _answered(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled():
-            task.exception()  # whether it matters is decided in the order of the events
+    def _unqueued(self, _sending: asyncio.Future[None]) -> None:
+        self._queued -= 1
+
+    def _answered(self, sending: asyncio.Future[None]) -> None:
+        if not sending.cancelled():
+            sending.exception()  # whether it matters is decided in the order of the events
         self._wake.set()
 
     def _settle(self, link: Link) -> None:

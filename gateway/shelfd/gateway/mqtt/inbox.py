@@ -29,9 +29,13 @@ class Inbox:
         self._failure: BrokerUnreachable | None = None
         self._wake: asyncio.Future[None] | None = None
         self.is_held_back = False
+        #: Takes messages as they come, if it has room for them.
+        self.take: Callable[[Arrived], bool] | None = None
 
     def put(self, message: Arrived) -> None:
         """Take a message from the socket."""
+        if self.take is not None and not self._unread and self._failure is None and self.take(message):
+            return
         self._unread.append(message)
         self._bytes += len(message.payload)
         if not self.is_held_back and self._has_more_than(1.0):

@@ -1,8 +1,10 @@
 """What the MQTT gateway needs of a connection to a broker, and nothing of the library behind it."""
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
+# ruff: noqa: ARG002
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -58,6 +60,28 @@ class Link(Protocol):
             BrokerUnreachable: If the connection is lost first, or with reason NOT_AUTHORIZED or REFUSED if the broker
                 does not take this message, which says nothing about the next one. MQTT 3.1.1 cannot tell.
         """
+
+    def post(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        correlation: bytes | None = None,
+        content_type: str | None = None,
+    ) -> "asyncio.Future[None] | None":
+        """Begin to publish with QoS 1 at once; None if :meth:`publish` would have to wait for its turn first.
+
+        Returns:
+            Done when the broker has taken it over; BrokerUnreachable when it did not.
+        """
+        return None  # a link may know no such way
+
+    def deliver_to(self, take: Callable[[Arrived], bool] | None) -> None:
+        """Hand messages to *take* as they arrive, as long as it takes them and none waits in :meth:`messages`.
+
+        What it returns False for goes there.
+        """
+        return  # a link may know no such way
 
 
 class Will(NamedTuple):

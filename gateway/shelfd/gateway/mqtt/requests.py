@@ -18,6 +18,7 @@ from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports import Clock
 
+_JSON: Final = "application/json"
 REPLY_BYTES: Final = 900 * 1024
 #: Requests of all users together that were taken from the broker and are not done, and their bytes.
 AT_WORK_COUNT: Final = 256
@@ -81,10 +82,11 @@ class Requests:
         self._lanes = 0
         # Request ids end up in the change log: lanes of different runs must not look alike.
         self._run = secrets.token_hex(3)
-        self._replies: set[asyncio.Task[None]] = set()
+        self._replies: set[asyncio.Future[None]] = set()
         self._unsent_bytes = 0
         self._changed = asyncio.Event()
         self._is_over = False
+        self._is_holding = False  #: whether a message waits for room
 
     # ------------------------------------------------------------------ the link
 
@@ -103,11 +105,25 @@ class Requests:
         if receipts is None:
             return
         receipt = receipts.expect(message)
+        self._is_holding = True  # what arrives meanwhile stands behind this one
+        try:
+            while self._is_full(len(message.payload)):
+                self._changed.clear()
+                await self._changed.wait()
+        finally:
+            self._is_holding = False
+        self._take(receipt)
+
+    def take_at_once(self, message: Arrived) -> bool:
+        """Begin to carry out *message* if there is room; return whether there was."""
+        if self._receipts is None or self._is_holding or self._is_full(len(message.payload)):
+            return False
+        self._take(self._receipts.expect(message))
+        return True
+
+    def _take(self, receipt: Receipt) -> None:
         self.counts.received += 1
-        while self._is_full(len(message.payload)):
-            self._changed.clear()
-            await self._changed.wait()
-        asked = read(message, self._topics, self._dispatcher.limits)
+        asked = read(receipt.message, self._topics, self._dispatcher.limits)
         if isinstance(asked, Ignored):
             self._ignore(asked, receipt)
             return
@@ -215,25 +231,29 @@ class Requests:
         has_room = len(self._replies) < _UNSENT_COUNT and self._unsent_bytes + len(reply) <= _UNSENT_BYTES
         job.ends += not has_room
         self._unsent_bytes += len(reply)
-        sending = self._publish(self._link, to, reply, 1 if has_room else 0)
-        task = asyncio.get_running_loop().create_task(sending, name="shelfd.mqtt.reply")
-        self._replies.add(task)
-        task.add_done_callback(partial(self._sent, len(reply), None if has_room else job))
+        finished = to.finished(reply)
+        sending = (
+            self._link.post(to.topic, finished, correlation=to.correlation, content_type=_JSON) if has_room else None
+        )
+        if sending is None:
+            work = self._publish(self._link, to, finished, 1 if has_room else 0)
+            sending = asyncio.get_running_loop().create_task(work, name="shelfd.mqtt.reply")
+        self._replies.add(sending)
+        sending.add_done_callback(partial(self._sent, len(reply), None if has_room else job))
 
-    async def _publish(self, link: Link, to: ReplyTo, reply: bytes, qos: int) -> None:
-        properties: dict[str, Any] = {"correlation": to.correlation, "content_type": "application/json"}
-        try:
-            await link.publish(to.topic, to.finished(reply), qos=qos, **properties)
-        except BrokerUnreachable:
-            self.counts.replies_lost += 1
-        else:
-            self.counts.replies_sent += 1
+    @staticmethod
+    async def _publish(link: Link, to: ReplyTo, reply: bytes, qos: int) -> None:
+        await link.publish(to.topic, reply, qos=qos, correlation=to.correlation, content_type=_JSON)
 
-    def _sent(self, size: int, job: _Job | None, task: asyncio.Task[None]) -> None:
-        self._replies.discard(task)
+    def _sent(self, size: int, job: _Job | None, sending: asyncio.Future[None]) -> None:
+        self._replies.discard(sending)
         self._unsent_bytes -= size
         if job is not None:
             self._free(job)
+        if sending.cancelled() or isinstance(sending.exception(), BrokerUnreachable):
+            self.counts.replies_lost += 1
+        else:
+            self.counts.replies_sent += 1
         self._changed.set()
 
     def status(self) -> dict[str, Any]:

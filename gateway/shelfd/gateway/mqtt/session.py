@@ -192,12 +192,17 @@ class Session:
     async def _listen(self, link: Link) -> None:
         if self._is_draining:
             return
+        # What finds room is begun as it arrives, the rest here, in turn.
+        link.deliver_to(self._requests.take_at_once)
         taken = 0
-        async for message in link.messages():
-            await self._requests.take(message)
-            taken += 1
-            if taken % _AT_ONCE == 0:
-                await asyncio.sleep(0)
+        try:
+            async for message in link.messages():
+                await self._requests.take(message)
+                taken += 1
+                if taken % _AT_ONCE == 0:
+                    await asyncio.sleep(0)
+        finally:
+            link.deliver_to(None)
 
     async def _tell_health(self, link: Link) -> None:
         with suppress(BrokerUnreachable):  # those who listen hear of it

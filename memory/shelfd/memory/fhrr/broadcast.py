@@ -7,7 +7,7 @@ from shelfd.memory.fhrr.codec import Answer, Options
 from shelfd.memory.fhrr.facts import FactMemory, folded_key
 from shelfd.memory.fhrr.sketch import Sketch, Sketches
 
-_ASKED = 24  #: nuggets that are asked in the end, at most
+_ASKED = 32  #: nuggets that are asked in the end, at most
 _FIRST = 4  #: nuggets that are asked first; the others only if these are not sure
 _SETTLED = 0.8  #: confidence from which on they are
 
@@ -29,6 +29,7 @@ class Broadcast:
         self._memories: dict[str, FactMemory] = {}
         self._sketches = Sketches()
         self._sketch: dict[str, Sketch] = {}
+        self._holders: dict[str, tuple[str, ...]] = {}  #: nuggets that have a key or alias, by its folded form
 
     def __contains__(self, nugget: str) -> bool:
         return nugget in self._memories
@@ -60,8 +61,11 @@ class Broadcast:
 
     def drop(self, nugget: str) -> bool:
         """Forget *nugget* and all its facts; tell whether it was known."""
-        if self._memories.pop(nugget, None) is None:
+        memory = self._memories.pop(nugget, None)
+        if memory is None:
             return False
+        for name in memory.all_names():
+            self._release(name, nugget)
         self._sketch.pop(nugget).clear()
         return True
 
@@ -74,7 +78,9 @@ class Broadcast:
         """
         if name in self._memories:
             raise ValueError("the name is taken")
-        self._memories[name] = self._memories.pop(nugget)
+        memory = self._memories[name] = self._memories.pop(nugget)
+        for held in memory.all_names():
+            self._holders[held] = tuple(name if holder == nugget else holder for holder in self._holders[held])
         self._sketch[name] = self._sketch.pop(nugget)
         self._sketch[name].rename(name)
 
@@ -82,27 +88,41 @@ class Broadcast:
         """Keep a fact in *nugget*, as :meth:`FactMemory.put` does; opens it with the usual options if need be."""
         if nugget not in self._memories:
             self.open(nugget)
-        self._memories[nugget].put(row, key, value, aliases)
+        memory = self._memories[nugget]
+        before = memory.names(row)
+        memory.put(row, key, value, aliases)
+        for name in memory.names(row):
+            holders = self._holders.get(name, ())
+            if nugget not in holders:
+                self._holders[name] = (*holders, nugget)
+        self._release_unheld(before, nugget)
 
     def remove(self, nugget: str, row: str) -> bool:
         """Forget a fact of *nugget*; tell whether there was one."""
         memory = self._memories.get(nugget)
-        return memory is not None and memory.remove(row)
+        if memory is None:
+            return False
+        before = memory.names(row)
+        removed = memory.remove(row)
+        self._release_unheld(before, nugget)
+        return removed
 
     def recall(self, query: str, nuggets: Sequence[str] | None = None) -> NamedAnswer | None:
-        """Return the most confident answer, of the nugget that came first among equals; ``None`` if there is none.
+        """Return the most confident answer, ``None`` if there is none; of equal ones, that of the first nugget.
 
         Args:
             query: A key, or words like one.
             nuggets: Whom to ask; ``None`` asks those that are likely to know.
         """
-        asked = self._memories if nuggets is None else [name for name in nuggets if name in self._memories]
         folded = folded_key(query)
-        exact = _best((name, self._memories[name].exact(folded)) for name in asked)
+        holders = self._holders.get(folded, ())
+        exact = _best(
+            (name, self._memories[name].exact(folded)) for name in holders if nuggets is None or name in nuggets
+        )
         if exact is not None:
             return exact
         if nuggets is not None:
-            return _best((name, self._memories[name].like(query)) for name in asked)
+            return _best((name, self._memories[name].like(query)) for name in nuggets if name in self._memories)
         likely = self.likely(query)
         best = _best((name, self._memories[name].like(query)) for name in likely[:_FIRST])
         if best is not None and best.answer.confidence >= _SETTLED:
@@ -119,6 +139,18 @@ class Broadcast:
     def renew(self) -> None:
         """Compute what changed of the sketches; otherwise the next question to all does it, 0.3 ms per ten keys."""
         self._sketches.renew()
+
+    def _release(self, name: str, nugget: str) -> None:
+        left = tuple(holder for holder in self._holders[name] if holder != nugget)
+        if left:
+            self._holders[name] = left
+        else:
+            del self._holders[name]
+
+    def _release_unheld(self, names: Iterable[str], nugget: str) -> None:
+        for name in names:
+            if not self._memories[nugget].has_name(name):
+                self._release(name, nugget)
 
 
 def _best(answers: Iterable[tuple[str, Answer | None]]) -> NamedAnswer | None:

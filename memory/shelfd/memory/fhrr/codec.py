@@ -8,6 +8,8 @@ from typing import NamedTuple, Protocol
 _APPROACHING_PCT = 80
 _CRITICAL_PCT = 90
 
+_LARGEST = 65_535  #: elements of a vector: differing sign bits are counted in 16 bits
+
 
 class Answer(NamedTuple):
     """The fact that answers a query."""
@@ -27,7 +29,7 @@ class Options:
         ValueError: If a number is out of range.
     """
 
-    dimension: int = 1024  #: elements per vector
+    dimension: int = 1024  #: elements per vector, at most 65,535
     banks: int = 4  #: superpositions the facts are spread over
     ensembles: int = 1  #: independent copies of every bank
     max_facts: int = 0  #: how many facts are wanted at most; 0: any number
@@ -35,6 +37,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.dimension < 1 or self.banks < 1 or self.ensembles < 1 or self.max_facts < 0:
             raise ValueError("dimension, banks and ensembles are positive, max_facts is not negative")
+        if self.dimension > _LARGEST:
+            raise ValueError(f"dimension is at most {_LARGEST}")
 
 
 @dataclass(frozen=True, slots=True)

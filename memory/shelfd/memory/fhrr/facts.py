@@ -117,8 +117,21 @@ class FactMemory:
             return None
         best = matches[0]
         margin = best.cosine - self._rival(matches)
-        believed = confidence(best.cosine, margin, crossed=best.crossed)
+        believed = confidence(best.cosine, margin, overlap=best.overlap)
         return self._answer(best.owner, believed, margin) if believed >= THRESHOLD else None
+
+    def names(self, row: str) -> tuple[str, ...]:
+        """Return the key and the aliases of *row* as :meth:`exact` wants them, none if there is no such row."""
+        fact = self._facts.get(row)
+        return () if fact is None else (fact.folded, *fact.aliases)
+
+    def all_names(self) -> list[str]:
+        """Return every key and alias as :meth:`exact` wants them, each once."""
+        return [*self._by_key, *(name for name in self._by_alias if name not in self._by_key)]
+
+    def has_name(self, folded: str) -> bool:
+        """Tell whether :meth:`exact` knows *folded*."""
+        return folded in self._by_key or folded in self._by_alias
 
     def echo(self, row: str) -> Echo:
         """Return how clearly the banks give the value of *row* for its key.
@@ -139,12 +152,19 @@ class FactMemory:
         return status_of(len(self._facts), self.options, capacity(self.options))
 
     def _rival(self, matches: Sequence[Match]) -> float:
-        """The cosine of the best match with another value than the first; a bound if none was looked at."""
-        value = self._facts[matches[0].owner].value
-        for match in matches[1:]:
-            if self._facts[match.owner].value != value:
-                return match.cosine
-        return max(matches[0].cosine - _UNRIVALLED, 0.0) if len(self._facts) > 1 else 0.0
+        """The cosine of the best match with another value than the first; a bound if none was looked at.
+
+        When the query leaves words of the key out, a key that has as many of its words is as likely to be meant, though
+        the rest of it may make it look less alike.
+        """
+        best = matches[0]
+        value = self._facts[best.owner].value
+        rivals = [match for match in matches[1:] if self._facts[match.owner].value != value]
+        if not best.complete and any(match.covered >= best.covered for match in rivals):
+            return best.cosine
+        if rivals:
+            return rivals[0].cosine
+        return max(best.cosine - _UNRIVALLED, 0.0) if len(self._facts) > 1 else 0.0
 
     def _answer(self, row: str, believed: float, margin: float) -> Answer:
         fact = self._facts[row]

@@ -16,7 +16,7 @@ from shelfd.memory.fhrr.words import content_words
 
 _RESCORED = 64  #: keys that are compared by their words' phases after the scan, at most
 _RECOMPUTED = 4  #: of these, the best whose whole vectors are computed: the answer and its rivals
-_BEHIND = 0.25  #: by how much a key may seem less alike than the best and still be rescored
+_BEHIND = 0.35  #: by how much a key may seem less alike than the best and still be rescored
 _LEAST = 0.25  #: cosine, as the scan sees it, below which no key is rescored
 
 _WORDS: dict[int, Phasors] = {}  # one item memory per dimension for all nuggets: most words are in many
@@ -32,7 +32,9 @@ class Match(NamedTuple):
 
     owner: str  #: the fact it belongs to
     cosine: float
-    crossed: bool  #: the query has words that the key has not, and the key has words that the query has not
+    covered: frozenset[int]  #: places, in the query, of the words that the key has
+    complete: bool  #: the query has all words of the key
+    overlap: float | None  #: if each has words that the other has not: share in common of one, times that of the other
 
 
 class Keys:
@@ -94,9 +96,7 @@ class Keys:
         cosines[exact] = similarity(np.stack([self._vector(rows[at].words) for at in exact]), asked)
         order = first[np.argsort(-cosines[first], kind="stable")]
         share = min(known_share, 1.0)
-        return [
-            Match(rows[at].owner, share * float(cosines[at]), _crossed(asked_words, rows[at].words)) for at in order
-        ]
+        return [_match(rows[at], share * float(cosines[at]), asked_words) for at in order]
 
     def _weights(self, asked: Sequence[Sequence[Meant]]) -> tuple[dict[str, float], float]:
         """The known words that are *asked* for, weighted; and the query's length, with the words nobody knows."""
@@ -119,7 +119,7 @@ class Keys:
         close = np.flatnonzero(distances <= limit)
         if len(close) > _RESCORED:
             close = close[np.argpartition(distances[close], _RESCORED)[:_RESCORED]]
-        return [self._rows[number] for number in close]
+        return [row for number in close if (row := self._rows[number]).words]
 
     def _vector(self, words: Sequence[str]) -> npt.NDArray[np.complex64]:
         return self._phasors.superposition(words, [self.lexicon.rarity(word) for word in words])
@@ -144,13 +144,16 @@ class Keys:
         row = self._rows[self._next_renewed]
         self._signs.replace(row.number, sign_bits(self._vector(row.words).real))
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of sign bits."""
-        return self._signs.nbytes
 
-
-def _crossed(asked: Sequence[Sequence[Meant]], words: Sequence[str]) -> bool:
-    held = set(words)
-    covered = {word for meant in asked for word, _ in meant}
-    return not held <= covered and any(held.isdisjoint(word for word, _ in meant) for meant in asked)
+def _match(row: KeyRow, cosine: float, asked: Sequence[Sequence[Meant]]) -> Match:
+    held = set(row.words)
+    found = [[meant for meant in group if meant.word in held] for group in asked]
+    covered = frozenset(at for at, group in enumerate(found) if group)
+    heard = {meant.word for group in found for meant in group}
+    complete = len(heard) == len(held)
+    overlap = None
+    if not complete and len(covered) < len(asked):
+        # a guess at what one word should have been is no ground for guessing at the others
+        certain = any(meant.likeness == 1 for group in found for meant in group)
+        overlap = len(covered) / len(asked) * len(heard) / len(held) if certain else 0.0
+    return Match(row.owner, cosine, covered, complete, overlap)

@@ -17,6 +17,8 @@ _LIKE_ENOUGH = 0.3  #: cosine of spellings below which none is compared letter b
 _COMPARED = 6  #: spellings compared letter by letter
 _MEANT = 3  #: known words that one misspelt word may stand for at most
 
+_READ = 64  #: words of a query that are read
+_CORRECTED = 16  #: words up to which a query's spelling is looked at
 _RESPACED = 0.95  #: likeness of a word that was joined with another, or taken apart
 
 _NGRAMS = Phasors("ngram", _DIMENSION)
@@ -115,9 +117,11 @@ def understood(words: Sequence[str], lexicon: Lexicon) -> list[list[Meant]]:
     """Return, for each of the *words* of a query, the known words it stands for; none for one nobody knows.
 
     A word that is not known may be two with the blank between them lost or mistyped, one with a blank put in, or
-    another one misspelt.
+    another one misspelt. Of a long text only the beginning is read, and misspelt words are left as they are.
     """
     found: list[list[Meant]] = []
+    corrects = len(words) <= _CORRECTED
+    words = words[:_READ]
     at = 0
     while at < len(words):
         word = words[at]
@@ -134,7 +138,7 @@ def understood(words: Sequence[str], lexicon: Lexicon) -> list[list[Meant]]:
         if parts:
             found.extend([Meant(part, _RESPACED)] for part in parts)
         else:
-            found.append(lexicon.meant(word))
+            found.append(lexicon.meant(word) if corrects else [])
     return found
 
 

@@ -18,8 +18,9 @@ from shelfd.memory.fhrr.words import content_words
 _DIMENSION = 2048  #: of all pages, whatever their nuggets' own dimension: they are compared with each other
 _PAGE_WORDS = 32  #: words of the keys on a page; a longer key has a page for itself
 
-#: Standard deviation of a cosine read off sign bits, for a page without a word of the query.
-_NOISE = np.pi / (2 * np.sqrt(_DIMENSION))
+_AT_LEAST = 4  #: nuggets returned however little speaks for them
+
+_HELD = 0.4  #: share of the query from which on a page seems to have a word of it (one word of three gives 0.58)
 
 
 class _Drawn(NamedTuple):
@@ -41,18 +42,23 @@ class Sketches:
         return len(self._pages)
 
     def likely(self, query: str, count: int) -> list[str]:
-        """Return at most *count* nuggets that may have keys like *query*, likeliest first."""
+        """Return at most *count* nuggets that may have keys like *query*, likeliest first.
+
+        Some are returned in any case, others only if they seem to have a word of the query.
+        """
         asked = self._question(query)
         if asked is None or not self._pages:
             return []
         self.renew()
         distances = self._signs.distances(sign_bits(asked.real))
-        evidence = _evidence(np.cos(np.pi / _DIMENSION * distances), np.array(self._words, dtype=np.float64))
+        # The cosine falls with the root of the words superposed; times that root it is the share of the query on the
+        # page, give or take 0.2 on a full one.
+        held = np.cos(np.pi / _DIMENSION * distances) * np.sqrt(self._words)
         found: dict[str, None] = {}
-        for place in np.argsort(-evidence, kind="stable"):
-            found[self._pages[place].nugget] = None
-            if len(found) == count:
+        for place in np.argsort(-held, kind="stable"):
+            if len(found) == count or (len(found) >= _AT_LEAST and held[place] < _HELD):
                 break
+            found[self._pages[place].nugget] = None
         return list(found)
 
     def renew(self) -> None:
@@ -162,12 +168,3 @@ class Sketch:
 def _draw(page: Page) -> _Drawn:
     words = list(dict.fromkeys(word for row in page.rows for word in row.words))
     return _Drawn(sign_bits(word_phasors(_DIMENSION).superposition(words, [1.0] * len(words)).real), len(words))
-
-
-def _evidence(cosines: npt.NDArray[np.float64], words: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """How much likelier each cosine is if the page has a word's worth of the query than if it has nothing (log).
-
-    The cosine to expect falls with the square root of the words superposed.
-    """
-    expected = 1 / np.sqrt(np.maximum(words, 1))
-    return np.asarray(expected * (2 * cosines - expected) / (2 * _NOISE**2))

@@ -31,10 +31,11 @@ def is_correctable(word: str) -> bool:
 def spelling_likeness(a: str, b: str) -> float:
     """Return how likely *a* and *b* are one word, 0 to 1: a slip of the pen, or two endings of one stem.
 
-    One insertion, deletion, substitution or swap of neighbours is forgiven, two in words of eight letters and more.
+    One insertion, deletion, substitution or swap of neighbours is forgiven, two if both words have eight letters or
+    more.
     """
     longer = max(len(a), len(b))
-    allowed = 2 if longer >= _LONG else 1
+    allowed = 2 if min(len(a), len(b)) >= _LONG else 1
     edits = edit_distance(a, b, allowed)
     if edits <= allowed:
         return 1 - edits / (longer + 1)

@@ -1,0 +1,162 @@
+"""What a link has on its way to the broker: so many at a time, each until the broker says what became of it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+from shelfd.gateway.mqtt import reasons
+from shelfd.gateway.mqtt.link import Trouble
+from shelfd.gateway.mqtt.packing import PublishProperties, common
+from shelfd.gateway.mqtt.window import Window
+from shelfd.memory.errors import BrokerUnreachable
+
+ANSWER_S: Final = 10.0  #: how long the broker may take to answer anything
+_IN_FLIGHT: Final = 64  #: messages of ours that wait for the broker's acknowledgement
+_HEADER_BYTES: Final = 256  #: of a packet beside topic and payload, generously
+
+
+class Outgoing:
+    """Publishes on a paho client.
+
+    Args:
+        paho: The client.
+        is_v5: Whether it speaks MQTT 5.
+        is_held_back: Says whether we are not reading, and so cannot hear an answer.
+    """
+
+    def __init__(self, paho: Any, *, is_v5: bool, is_held_back: Callable[[], bool]) -> None:  # noqa: ANN401
+        self._paho = paho
+        self._is_v5 = is_v5
+        self._is_held_back = is_held_back
+        self._loop = asyncio.get_running_loop()
+        self._window = Window(_IN_FLIGHT)
+        self._largest: int | None = None  #: bytes of a packet the broker takes
+        self._pending: dict[int, asyncio.Future[None]] = {}
+        self._heard = 0  #: what the broker has sent, counted
+        self._silence: asyncio.TimerHandle | None = None
+        self._failure: BrokerUnreachable | None = None
+
+    # ------------------------------------------------------------------ publishing
+
+    async def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        qos: int,
+        is_retained: bool,
+        correlation: bytes | None,
+        content_type: str | None,
+        expiry_s: int | None,
+    ) -> None:
+        """Publish; see the port."""
+        properties = self._properties(correlation, content_type, expiry_s)
+        self._check_size(topic, payload)
+        if qos == 0:
+            self._begin(topic, payload, 0, is_retained, properties)
+            return
+        await self._window.wait()
+        await self._in_window(topic, payload, qos, is_retained, properties)
+
+    def post(
+        self, topic: str, payload: bytes, correlation: bytes | None, content_type: str | None
+    ) -> asyncio.Future[None] | None:
+        """Begin to publish at once; see the port."""
+        if not self._window.take():
+            return None
+        return self._in_window(topic, payload, 1, False, self._properties(correlation, content_type, None))
+
+    def _properties(
+        self, correlation: bytes | None, content_type: str | None, expiry_s: int | None
+    ) -> PublishProperties | None:
+        if not self._is_v5:
+            return None
+        if correlation is None:
+            return common(content_type, expiry_s)
+        return PublishProperties(correlation, content_type, expiry_s)
+
+    def _check_size(self, topic: str, payload: bytes) -> None:
+        if self._largest is not None and len(payload) + len(topic) + _HEADER_BYTES > self._largest:
+            # The broker would hang up, and again whenever it is tried.
+            raise BrokerUnreachable("the broker takes no message of this size", reason=Trouble.TOO_LARGE)
+
+    def _in_window(
+        self, topic: str, payload: bytes, qos: int, is_retained: bool, properties: PublishProperties | None
+    ) -> asyncio.Future[None]:
+        """Publish in a place of the window that was taken; it is free again when the answer is there."""
+        answer: asyncio.Future[None] = self._loop.create_future()
+        answer.add_done_callback(self._left)
+        try:
+            self._check_size(topic, payload)
+            number = self._begin(topic, payload, qos, is_retained, properties)
+        except BrokerUnreachable as error:
+            answer.set_exception(error)
+            return answer
+        self._pending[number] = answer
+        if self._silence is None:
+            self._silence = self._loop.call_later(ANSWER_S, self._look_for_silence, self._heard, {number})
+        return answer
+
+    def _left(self, _answer: asyncio.Future[None]) -> None:
+        self._window.leave()
+
+    def _begin(
+        self, topic: str, payload: bytes, qos: int, is_retained: bool, properties: PublishProperties | None
+    ) -> int:
+        if self._failure is not None:
+            raise self._failure
+        info = self._paho.publish(topic, payload, qos, is_retained, properties)
+        if info.rc:
+            raise BrokerUnreachable("the connection to the broker is lost", reason=Trouble.LOST)
+        return int(info.mid)
+
+    # ------------------------------------------------------------------ what the link hears
+
+    def agreed(self, *, largest: int | None, at_a_time: int | None) -> None:
+        """Take note of what the broker takes: bytes of a packet, messages at a time."""
+        self._largest = largest
+        if at_a_time is not None:
+            self._window = Window(min(_IN_FLIGHT, at_a_time))
+
+    def heard(self) -> None:
+        """Take note of a sign of life."""
+        self._heard += 1
+
+    def answered(self, number: int, code: int) -> None:
+        """Take note of what became of a message."""
+        self._heard += 1
+        answer = self._pending.pop(number, None)
+        if answer is None or answer.done():
+            return
+        try:
+            reasons.check(code)
+        except BrokerUnreachable as error:
+            answer.set_exception(error)
+        else:
+            answer.set_result(None)
+
+    def _look_for_silence(self, heard: int, waiting: set[int]) -> None:
+        """Give up on answers that were waited for already when the last word of the broker came.
+
+        As long as others come there is hope: an answer may stand behind thousands of requests.
+        """
+        self._silence = None
+        if heard == self._heard and not self._is_held_back():
+            for number in waiting:
+                answer = self._pending.pop(number, None)
+                if answer is not None and not answer.done():
+                    late = BrokerUnreachable("the broker did not answer in time", reason=Trouble.TIMED_OUT)
+                    answer.set_exception(late)
+        still = {number for number, answer in self._pending.items() if not answer.done()}
+        if still:
+            self._silence = self._loop.call_later(ANSWER_S, self._look_for_silence, self._heard, still)
+
+    def fail(self, failure: BrokerUnreachable) -> None:
+        """End everything on its way."""
+        self._failure = failure
+        if self._silence is not None:
+            self._silence.cancel()
+        pending, self._pending = self._pending, {}
+        for answer in pending.values():
+            if not answer.done():
+                answer.set_exception(failure)

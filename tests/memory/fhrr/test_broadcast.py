@@ -1,0 +1,170 @@
+"""A question to many nuggets: asking the likely ones finds what asking all finds."""
+
+import random
+
+import pytest
+
+from memory.fhrr.keysets import OWNERS, UNRELATED, keys, misspelt, question
+from shelfd.memory.fhrr import Answer, Broadcast, NamedAnswer, Options
+
+NUGGETS = 300
+
+
+@pytest.fixture(scope="module")
+def shelf() -> tuple[Broadcast, dict[str, str]]:
+    """Nuggets of one to a hundred facts; which key is where."""
+    drawn = random.Random(5)
+    names = keys(4000, seed=5)
+    where: dict[str, str] = {}
+    broadcast = Broadcast()
+    while names:
+        nugget = f"n{len(broadcast)}"
+        for _ in range(min(drawn.choice([1, 2, 5, 10, 20, 100]) if len(broadcast) < NUGGETS else 9999, len(names))):
+            name = names.pop()
+            where[name] = nugget
+            broadcast.put(nugget, f"fact-{name}", name, f"value of {name}")
+    return broadcast, where
+
+
+def asked_all(broadcast: Broadcast, query: str) -> NamedAnswer | None:
+    return broadcast.recall(query, list(broadcast))
+
+
+def sample(where: dict[str, str], count: int = 60) -> list[str]:
+    return random.Random(6).sample(sorted(where), count)
+
+
+def test_the_likely_nuggets_include_the_one_that_knows(shelf: tuple[Broadcast, dict[str, str]]) -> None:
+    broadcast, where = shelf
+    picked = sum(where[name] in broadcast.likely(question(name)) for name in sample(where, 200))
+    assert picked / 200 >= 0.99
+
+
+def test_asking_the_likely_ones_finds_what_asking_all_finds(shelf: tuple[Broadcast, dict[str, str]]) -> None:
+    broadcast, where = shelf
+    drawn = random.Random(7)
+    queries = [query for name in sample(where, 30) for query in (question(name), misspelt(name, drawn))]
+    same = sum(broadcast.recall(query) == asked_all(broadcast, query) for query in queries)
+    assert same / len(queries) >= 0.98
+
+
+def test_an_exact_key_wins_wherever_it_is(shelf: tuple[Broadcast, dict[str, str]]) -> None:
+    broadcast, where = shelf
+    for name in sample(where):
+        answer = broadcast.recall(name)
+        assert answer is not None
+        assert (answer.nugget, answer.answer.value) == (where[name], f"value of {name}")
+        assert answer.answer.confidence >= 0.9
+
+
+def test_unrelated_questions_are_not_answered_by_any(shelf: tuple[Broadcast, dict[str, str]]) -> None:
+    assert sum(shelf[0].recall(query) is not None for query in UNRELATED) / len(UNRELATED) <= 0.05
+
+
+def test_a_small_nugget_does_not_outshout_a_big_one() -> None:
+    broadcast = Broadcast()
+    broadcast.put("small", "s", "city", "Paris")
+    for number, name in enumerate(keys(60)):
+        broadcast.put("big", str(number), name, "v")
+    broadcast.put("big", "b", "capital city of france", "Lyon")
+    answer = broadcast.recall("capital city of france")
+    assert answer is not None
+    assert answer.nugget == "big"
+
+
+def test_the_same_key_is_answered_by_the_nugget_that_came_first() -> None:
+    broadcast = Broadcast()
+    for nugget in ("one", "two"):
+        broadcast.put(nugget, f"f-{nugget}", "name", nugget)
+    assert broadcast.recall("name") == NamedAnswer("one", Answer("f-one", "name", "one", 0.99, 1.0))
+    assert broadcast.recall("name", ["two"]) == NamedAnswer("two", Answer("f-two", "name", "two", 0.99, 1.0))
+    assert broadcast.recall("name", ["nobody"]) is None
+
+
+def test_changes_are_seen_at_once() -> None:
+    broadcast = Broadcast()
+    for owner in OWNERS:
+        broadcast.put(owner, "f", f"budget of {owner}", owner)
+    assert broadcast.likely("what is the budget of cedar")[0] == "cedar"
+    assert broadcast.remove("cedar", "f")
+    assert not broadcast.remove("cedar", "f")
+    broadcast.put("raven", "g", "deadline of cedar", "monday")
+    assert broadcast.likely("cedar")[0] == "raven"
+    answer = broadcast.recall("which deadline has cedar")
+    assert answer is not None
+    assert (answer.nugget, answer.answer.value) == ("raven", "monday")
+
+
+def test_a_dropped_nugget_knows_nothing_and_a_renamed_one_everything() -> None:
+    broadcast = Broadcast()
+    for owner in OWNERS[:9]:
+        for trait in ("budget", "deadline", "colour"):
+            broadcast.put(owner, trait, f"{trait} of {owner}", owner)
+    assert broadcast.drop(OWNERS[0])
+    assert not broadcast.drop(OWNERS[0])
+    assert OWNERS[0] not in broadcast
+    assert OWNERS[0] not in broadcast.likely(f"budget of {OWNERS[0]}")
+    broadcast.rename(OWNERS[8], "renamed")
+    assert broadcast.likely(f"the colour of {OWNERS[8]}")[0] == "renamed"
+    with pytest.raises(ValueError, match="taken"):
+        broadcast.rename("renamed", OWNERS[1])
+    for nugget in list(broadcast):
+        broadcast.drop(nugget)
+    assert len(broadcast) == 0
+    assert len(broadcast._sketches) == len(broadcast._sketches.lexicon) == len(broadcast._holders) == 0
+
+
+def test_keys_and_aliases_that_change_are_followed() -> None:
+    broadcast = Broadcast()
+    broadcast.put("one", "f", "first", "1", ["both"])
+    broadcast.put("two", "g", "second", "2", ["both"])
+    broadcast.put("one", "f", "renamed", "1")
+    answers = {query: broadcast.recall(query) for query in ("first", "renamed", "both")}
+    assert {query: answer and answer.nugget for query, answer in answers.items()} == {
+        "first": None, "renamed": "one", "both": "two",
+    }  # fmt: skip
+    broadcast.rename("two", "three")
+    both = broadcast.recall("both")
+    assert both is not None
+    assert both.nugget == "three"
+    broadcast.remove("three", "g")
+    assert broadcast.recall("both") is None
+    assert set(broadcast._holders) == {"renamed"}
+
+
+def test_nuggets_have_their_own_options() -> None:
+    broadcast = Broadcast()
+    broadcast.open("wide", Options(dimension=2048, banks=2))
+    broadcast.put("wide", "f", "name", "Eve")
+    broadcast.put("usual", "f", "pet name", "cat")
+    assert broadcast["wide"].status().dimension == 2048
+    assert broadcast["usual"].status().dimension == 1024
+    with pytest.raises(ValueError, match="has a memory"):
+        broadcast.open("wide")
+
+
+def test_nobody_is_likely_to_know_what_nobody_has_a_word_of() -> None:
+    broadcast = Broadcast()
+    assert broadcast.likely("anything") == []
+    broadcast.put("n", "f", "name", "Eve")
+    assert broadcast.likely("quarterly figures") == []
+    assert broadcast.remove("nobody", "f") is False
+
+
+def test_random_changes_leave_the_sketches_right() -> None:
+    drawn = random.Random(8)
+    broadcast, model = Broadcast(), dict[tuple[str, str], str]()
+    names = keys(400, seed=8)
+    for name in names:
+        nugget = f"n{drawn.randrange(12)}"
+        broadcast.put(nugget, name, name, name)
+        model[nugget, name] = name
+        if drawn.random() < 0.5:
+            gone = drawn.choice(sorted(model))
+            assert broadcast.remove(*gone)
+            del model[gone]
+    for nugget, name in sorted(model)[:80]:
+        assert nugget in broadcast.likely(question(name))
+        answer = broadcast.recall(question(name))
+        assert answer is not None
+        assert answer.answer.value == name
