@@ -37,7 +37,7 @@ class EventLog:
         self._view = view
         self._shelf = shelf
         self._instance = instance
-        self._content = content
+        self._content: EventContent = content
         self._recent: deque[_Recent] = deque(maxlen=_KEPT)
 
     def add(self, applied: Applied[Any]) -> None:

@@ -30,14 +30,13 @@ def purge(tx: Transaction, note: Note) -> list[str]:
 
 
 async def forget_for_good(shelf: Shelf, notes: list[Note]) -> None:
-    """Let go of everything that memory and files still hold of purged *notes*."""
+    """Let go of everything that the daemon's memory still holds of purged *notes*."""
     await shelf.reach(None)  # what was written of them before is on its way to recall
     shelf.event_log.forget()
     for note in notes:
         shelf.index.remove(note.row)
         shelf.hot.drop(note.id)
         shelf.usage.drop(note.row)
-    await shelf.store.scrub()
 
 
 def _merged_into(tx: Transaction, note: Note) -> list[Note]:

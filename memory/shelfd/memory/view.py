@@ -164,6 +164,9 @@ class View(Protocol):
     def promoted(self, path: str) -> list[Promoted]:
         """Return the lines that promotion wrote to the file at *path*, in the order they were given."""
 
+    def promoted_to(self, note_id: str) -> list[str]:
+        """Return the paths of the files to which promotion wrote a line of the note."""
+
     def notes_with_hits(self, minimum: int) -> list[Note]:
         """Return visible notes that nothing replaced, with at least *minimum* (3 or more) hits, by row."""
 

@@ -1,6 +1,7 @@
 """Promotion of a shelf: from its notes to the file, then to the shelf's record of it."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from weakref import WeakValueDictionary
@@ -9,6 +10,7 @@ import structlog
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Unavailable
+from shelfd.memory.ledger import draw_run_id
 from shelfd.memory.log import Entry as LogEntry
 from shelfd.memory.ports import Ticket
 from shelfd.memory.promotion.budget import TOKEN_CHARACTERS
@@ -18,6 +20,7 @@ from shelfd.memory.promotion.ports import LeftAlone, MemoryFiles, Target
 from shelfd.memory.shelf import Outcome, Shelf
 from shelfd.memory.tending import Promoted
 from shelfd.memory.transaction import Transaction
+from shelfd.protocol import METHODS
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -91,12 +94,34 @@ class Promoter:
             except LeftAlone as refusal:
                 return _nothing(Target(None, str(refusal)))
 
+    async def withdraw(self, shelf: Shelf, call: Call, note_ids: Sequence[str]) -> list[str]:
+        """Take the lines of notes that are gone out of every file they were written to, and nothing else.
+
+        Returns:
+            The paths of files that still hold one, because they cannot be written or a person has edited the line.
+        """
+        left = []
+        params = METHODS["promote"].params.model_validate({"shelf": shelf.name}, context=call.limits)
+        # A call of its own: under the caller's idempotency key the purge is on record, not this.
+        own = Call(
+            METHODS["promote"], params, call.principal, call.request_id, Ticket(shelf.clock), run_id=draw_run_id()
+        )
+        for path in dict.fromkeys(path for note_id in note_ids for path in shelf.view.promoted_to(note_id)):
+            async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{path}"):
+                try:
+                    await self._promote(shelf, own, path, dry_run=False, only_known=True)
+                except (LeftAlone, Unavailable):
+                    left.append(path)
+        return left
+
     def _lock(self, name: str) -> asyncio.Lock:
         return self._locks.setdefault(name, asyncio.Lock())
 
-    async def _promote(self, shelf: Shelf, call: Call, path: str, *, dry_run: bool) -> dict[str, Any]:
+    async def _promote(
+        self, shelf: Shelf, call: Call, path: str, *, dry_run: bool, only_known: bool = False
+    ) -> dict[str, Any]:
         for _ in range(_ATTEMPTS):
-            plan = await self._plan(shelf, path, await self._files.read(path))
+            plan = await self._plan(shelf, path, await self._files.read(path), only_known=only_known)
             if dry_run:
                 return _result(plan)
             if plan.new is not None and plan.changes_file and not await self._files.replace(path, plan.old, plan.new):
@@ -106,10 +131,13 @@ class Promoter:
             "MEMORY.md is being changed by somebody else; nothing was written, try again", file="MEMORY.md"
         )
 
-    async def _plan(self, shelf: Shelf, path: str, old: bytes | None) -> _Plan:
+    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, *, only_known: bool) -> _Plan:
         text, now = _decoded(old), shelf.clock.now()
-        notes = shelf.view.notes_with_hits(MIN_HITS)
-        usage, recorded = shelf.usage.of(notes), shelf.view.promoted(path)
+        notes, recorded = shelf.view.notes_with_hits(MIN_HITS), shelf.view.promoted(path)
+        if only_known:
+            known = {row.note_id for row in recorded}
+            notes = [note for note in notes if note.id in known]
+        usage = shelf.usage.of(notes)
         existing = {note.id for note in notes} | shelf.view.notes([row.note_id for row in recorded]).keys()
 
         def merged_text() -> Merged:

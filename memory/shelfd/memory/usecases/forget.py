@@ -24,7 +24,7 @@ DEFAULT_NUGGET = "memory"
 async def forget(service: "Service", call: Call) -> dict[str, Any]:
     """Hide a note by id, or a fact by nugget and key; with *purge* take it out for good."""
     shelf = await service.shelf(cast("str", call.shelf))
-    return await _let_go(shelf, call, lambda tx: _named(tx, cast("ForgetParams", call.params)))
+    return await _let_go(service, shelf, call, lambda tx: _named(tx, cast("ForgetParams", call.params)))
 
 
 @whole("note.delete")
@@ -32,7 +32,7 @@ async def delete(service: "Service", call: Call) -> dict[str, Any]:
     """Take a note out of sight, its links staying for the day it comes back, or for good."""
     params = cast("NoteDeleteParams", call.params)
     shelf = await service.shelf(params.shelf)
-    result = await _let_go(shelf, call, lambda tx: get_note(tx, params.id))
+    result = await _let_go(service, shelf, call, lambda tx: get_note(tx, params.id))
     told: dict[str, Any] = {"changed": bool(result["forgotten"]), "still_in": result["still_in"]}
     if "replayed" in result:
         told["replayed"] = True
@@ -45,10 +45,13 @@ def _named(tx: Transaction, params: ForgetParams) -> Note | None:
     return tx.rows.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
 
 
-async def _let_go(shelf: Shelf, call: Call, find: Callable[[Transaction], Note | None]) -> dict[str, Any]:
+async def _let_go(
+    service: "Service", shelf: Shelf, call: Call, find: Callable[[Transaction], Note | None]
+) -> dict[str, Any]:
     params: Any = call.params
     for_good = getattr(params, "purge", False) or getattr(params, "hard", False)
     gone: list[Note] = []
+    still_in: list[str] = []
 
     def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
         note = find(tx)
@@ -65,7 +68,9 @@ async def _let_go(shelf: Shelf, call: Call, find: Callable[[Transaction], Note |
         changed = await shelf.change(call, apply)
         if gone:
             await forget_for_good(shelf, gone)
+            still_in += await service.promoter.withdraw(shelf, call, [note.id for note in gone])
+            await shelf.store.scrub()
     finally:
         shelf.leave()
-    result = dict(changed.outcome)
+    result = {**changed.outcome, "still_in": [*changed.outcome["still_in"], *still_in]}
     return result | {"replayed": True} if changed.replayed else result

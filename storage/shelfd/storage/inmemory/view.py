@@ -175,6 +175,10 @@ class InMemoryView(View):
     def promoted(self, path: str) -> list[Promoted]:
         return list(self._tables.promoted.get(path, ()))
 
+    def promoted_to(self, note_id: str) -> list[str]:
+        promoted = self._tables.promoted
+        return sorted(path for path, lines in promoted.items() if any(line.note_id == note_id for line in lines))
+
     def notes_with_hits(self, minimum: int) -> list[Note]:
         usage = self._tables.usage
         return [

@@ -234,6 +234,10 @@ class SqliteView(View):
         )
         return [Promoted(*columns) for columns in found]
 
+    def promoted_to(self, note_id: str) -> list[str]:
+        found = self._all("SELECT DISTINCT path FROM promoted WHERE note_id = ? ORDER BY path", (note_id,))
+        return [columns[0] for columns in found]
+
     def notes_with_hits(self, minimum: int) -> list[Note]:
         # "hits >= 3" in so many words lets SQLite use the index of what may be promoted.
         return self._notes(
