@@ -40,16 +40,23 @@ class EventLog:
         self._content: EventContent = content
         self._recent: deque[_Recent] = deque(maxlen=_KEPT)
 
-    def add(self, applied: Applied[Any]) -> None:
-        """Keep what a transaction did."""
-        last = {row.row: row.seq for row in applied.rows}
-        for row in applied.rows:
-            state = applied.notes.get(row.ids[0]) if row.row is not None else None
-            # Of several changes of one note in a transaction only the last one left it as it is now.
-            is_last = row.row is None or (last[row.row] == row.seq and state is not None)
-            if state is not None and len(state.content) > _LONGEST:
-                state, is_last = None, False
-            self._recent.append(_Recent(row, state, is_last))
+    def add(self, group: Sequence[Applied[Any]]) -> None:
+        """Keep what a group of transactions did."""
+        for applied in group:
+            if len(applied.rows) == 1:  # nearly every one
+                row = applied.rows[0]
+                self._keep(row, applied.notes.get(row.ids[0]) if row.row is not None else None)
+                continue
+            last = {row.row: row.seq for row in applied.rows}
+            for row in applied.rows:
+                # Of several changes of one note in a transaction only the last one left it as it is now.
+                is_last = row.row is not None and last[row.row] == row.seq
+                self._keep(row, applied.notes.get(row.ids[0]) if is_last else None)
+
+    def _keep(self, row: LogRow, state: Note | None) -> None:
+        if state is not None and len(state.content) > _LONGEST:
+            state = None
+        self._recent.append(_Recent(row, state, state is not None or row.row is None))
 
     def forget(self) -> None:
         """Keep nothing: something of it is to be nowhere any more."""

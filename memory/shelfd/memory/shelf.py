@@ -220,11 +220,14 @@ class Shelf:
         return await self.store.commit(Change(origin, transact))
 
     def _on_group(self, group: Sequence[Applied[Any]]) -> None:
+        if self._followers or self._sinks:
+            self.event_log.add(group)
+        else:
+            self.event_log.forget()  # nobody to tell; and what is kept must have no hole
         for applied in group:
             if applied.notes:
                 self.hot.renew(applied.notes.values())
             if applied.rows:
-                self.event_log.add(applied)
                 self._backlog.append((applied.last_seq, tuple(applied.notes.values())))
                 self._backlog_notes += len(applied.notes)
         # Callers hear of their change first; recall catches up before it answers anybody. When more comes than
