@@ -77,6 +77,8 @@ class Note(NamedTuple):
     @property
     def all_tags(self) -> tuple[str, ...]:
         """System tags, then own tags, then derived ones, each once."""
+        if not self.tags and not self.extra:
+            return self.system_tags
         beside = (*self.tags, *self.derived_tags)
         return tuple(dict.fromkeys((*self.system_tags, *beside))) if beside else self.system_tags
 

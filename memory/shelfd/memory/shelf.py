@@ -35,6 +35,8 @@ _SLICE = 128
 _AT_ONCE = 256
 #: How long notes may wait to be indexed when nobody reads.
 _INDEX_DELAY = timedelta(milliseconds=20)
+#: The same while a sink wants to hear of them, which may be a little late but not much.
+_SINK_DELAY = timedelta(milliseconds=5)
 _MIN_SEQ_WAIT_S = 5.0
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
@@ -241,7 +243,7 @@ class Shelf:
         try:
             # Notes are indexed several at a time, which costs half as much each, unless somebody waits for them.
             if not self._followers and not self._waiting:
-                await self.clock.sleep(_INDEX_DELAY)
+                await self.clock.sleep(_SINK_DELAY if self._sinks else _INDEX_DELAY)
             while self._backlog:
                 self._index_some(_SLICE)
                 await asyncio.sleep(0)

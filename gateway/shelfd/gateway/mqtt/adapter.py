@@ -24,6 +24,7 @@ from shelfd.gateway.mqtt.address import Address
 from shelfd.gateway.mqtt.inbox import Inbox
 from shelfd.gateway.mqtt.intake import Intake
 from shelfd.gateway.mqtt.link import Arrived, Trouble, Will
+from shelfd.gateway.mqtt.outflow import Outflow
 from shelfd.gateway.mqtt.outgoing import ANSWER_S, Outgoing
 from shelfd.gateway.mqtt.packing import general
 from shelfd.gateway.mqtt.wire import Wire
@@ -135,7 +136,8 @@ class AiomqttLink:
         self._loop = asyncio.get_running_loop()
         self._paho: Client = client._client  # noqa: SLF001 - see the module's docstring
         self._intake = Intake(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
-        self._wire = Wire(self._paho, self._on_broken, lambda: self._intake.pending)
+        self._outflow = Outflow(self._paho._sock_send)  # noqa: SLF001 - see the module's docstring
+        self._wire = Wire(self._paho, self._intake, self._outflow, self._on_broken)
         self._inbox = Inbox(self._wire.hold_back, self._wire.read_on)
         self._failure: BrokerUnreachable | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
@@ -150,7 +152,7 @@ class AiomqttLink:
         self._tell_connected, self._tell_disconnected = paho.on_connect, paho.on_disconnect
         self._tell_opened = paho.on_socket_open
         paho.manual_ack_set(True)
-        paho._sock_recv = self._intake.receive  # noqa: SLF001 - see the module's docstring
+        paho._sock_recv, paho._sock_send = self._intake.receive, self._outflow.put  # noqa: SLF001
         paho.max_inflight_messages_set(0)  # the window is ours
         paho.on_connect = self._on_connect
         paho.on_disconnect = self._on_disconnect
@@ -269,10 +271,19 @@ class AiomqttLink:
         )
 
     def post(
-        self, topic: str, payload: bytes, *, correlation: bytes | None = None, content_type: str | None = None
+        self,
+        topic: str,
+        payload: bytes,
+        *,
+        correlation: bytes | None = None,
+        content_type: str | None = None,
+        is_urgent: bool = False,
     ) -> asyncio.Future[None] | None:
         """Begin to publish at once; see the port."""
-        return self._outgoing.post(topic, payload, correlation, content_type)
+        sending = self._outgoing.post(topic, payload, correlation, content_type)
+        if is_urgent and sending is not None:
+            self._wire.write_now()
+        return sending
 
     # ------------------------------------------------------------------ called by paho
 

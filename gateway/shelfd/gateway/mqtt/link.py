@@ -68,8 +68,12 @@ class Link(Protocol):
         *,
         correlation: bytes | None = None,
         content_type: str | None = None,
+        is_urgent: bool = False,
     ) -> "asyncio.Future[None] | None":
         """Begin to publish with QoS 1 at once; None if :meth:`publish` would have to wait for its turn first.
+
+        Args:
+            is_urgent: Whether nothing else is about to be sent, so that there is no use in waiting for it.
 
         Returns:
             Done when the broker has taken it over; BrokerUnreachable when it did not.

@@ -232,9 +232,12 @@ class Requests:
         job.ends += not has_room
         self._unsent_bytes += len(reply)
         finished = to.finished(reply)
-        sending = (
-            self._link.post(to.topic, finished, correlation=to.correlation, content_type=_JSON) if has_room else None
-        )
+        sending = None
+        if has_room:
+            # The answer to one request alone goes out before our own bookkeeping.
+            sending = self._link.post(
+                to.topic, finished, correlation=to.correlation, content_type=_JSON, is_urgent=self.at_work == 1
+            )
         if sending is None:
             work = self._publish(self._link, to, finished, 1 if has_room else 0)
             sending = asyncio.get_running_loop().create_task(work, name="shelfd.mqtt.reply")

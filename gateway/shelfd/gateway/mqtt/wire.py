@@ -8,6 +8,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
+from shelfd.gateway.mqtt.intake import Intake
+from shelfd.gateway.mqtt.outflow import Outflow
+
 #: Packets read before others get their turn on the loop: about a millisecond.
 _AT_ONCE: Final = 16
 
@@ -33,20 +36,23 @@ class Wire:
 
     Args:
         codec: What speaks on the socket.
+        intake: Where the codec reads.
+        outflow: Where it writes.
         broke: Called when the socket turns out to be broken.
-        has_more: Says whether bytes were read from the socket that the codec has not asked for yet.
 
     Attributes:
         begun: Done when the first packet is ready: the thread that connects has done its part.
     """
 
-    def __init__(self, codec: Codec, broke: Callable[[], None], has_more: Callable[[], bool]) -> None:
+    def __init__(self, codec: Codec, intake: Intake, outflow: Outflow, broke: Callable[[], None]) -> None:
         self._codec = codec
+        self._intake = intake
+        self._outflow = outflow
         self._broke = broke
-        self._has_more = has_more
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._is_held_back = False
+        self._is_reading = False
         self.begun: asyncio.Future[None] = self._loop.create_future()
 
     def write_soon(self) -> None:
@@ -56,9 +62,15 @@ class Wire:
         else:
             self._loop.call_soon_threadsafe(self._write)
 
+    def write_now(self) -> None:
+        """Write at once, unless the codec is reading: it cannot do both at a time, and writes soon anyway."""
+        if not self._is_reading:
+            self._write()
+
     def written(self, sock: Any) -> None:  # noqa: ANN401 - a socket or one of its wrappers
-        """Hear that nothing is left to write."""
-        self._loop.remove_writer(sock)
+        """Hear that the codec has nothing left to write."""
+        if not self._outflow.pending:
+            self._loop.remove_writer(sock)
 
     def hold_back(self) -> None:
         """Read no more: the sender has to wait."""
@@ -81,23 +93,31 @@ class Wire:
             return
         try:
             self._codec.loop_write()
+            self._outflow.flush()
         except OSError:
             self._broke()
             return
-        if self._codec.want_write() and self._codec.socket() is sock:
+        if self._codec.socket() is not sock:
+            return
+        if self._outflow.pending or self._codec.want_write():
             self._loop.add_writer(sock, self._write)
+        else:
+            self._loop.remove_writer(sock)
 
     def _read(self) -> None:
         try:
             for _ in range(_AT_ONCE):
                 if self._is_held_back or (sock := self._codec.socket()) is None:
                     return
+                self._is_reading = True
                 self._codec.loop_read()
-                if not (self._has_more() or _has_decrypted(sock)):
+                if not (self._intake.pending or _has_decrypted(sock)):
                     return
         except (OSError, ValueError):
             self._broke()
             return
+        finally:
+            self._is_reading = False
         self._loop.call_soon(self._read)
 
 
