@@ -1,0 +1,215 @@
+"""Writes docs/walkthrough.md by doing what it says: every command is run and its output is what the page shows.
+
+Run: ``python docs/walkthrough.py PATH`` with a file of LoCoMo conversations, which are not part of this project; what
+people say in them is blanked out on the page.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PAGE = CHECKOUT / "docs" / "walkthrough.md"
+
+INTRODUCTION = """\
+# A walk through shelfd
+
+A real conversation is remembered, asked about, tended and promoted, with events over MQTT, the scheduler's ledger and
+an undo at the end. This page is written by `python docs/walkthrough.py PATH`, which runs every command below and
+pastes what came of it; PATH is a file of LoCoMo conversations, which are not part of this project. Contents of
+memories are blanked out here (`…`), because they belong to that data.
+"""
+
+INGEST = """\
+import json, re, sys
+from datetime import datetime, timezone
+from shelfd.client import connect
+
+data = json.load(open(sys.argv[1]))[0]
+talk = data["conversation"]
+with connect() as shelf:
+    count = 0
+    for number in range(1, 100):
+        for turn, said in enumerate(talk.get(f"session_{number}", ()), start=1):
+            when = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
+            shelf.call("remember", {
+                "content": said["text"], "author": said["speaker"], "source_ref": said["dia_id"],
+                "session_id": f"session-{number}", "turn": turn,
+                "occurred_at": when.replace(tzinfo=timezone.utc).isoformat()})
+            count += 1
+    print("remembered", count, "turns")
+    for session in ("mon", "tue", "wed", "thu"):
+        for question in data["qa"]:
+            shelf.call("recall", {"query": question["question"], "k": 3, "session_id": session})
+    print("asked", len(data["qa"]), "questions under four session ids")
+"""
+
+
+class Step(NamedTuple):
+    """One command, what is said before it, and whether it goes on in the background."""
+
+    prose: str
+    command: str
+    in_background: bool = False
+
+
+STEPS = (
+    Step(
+        "## Start\n\nA daemon on a directory of its own, with the small broker that needs no installation.",
+        "shelfd run --data-dir shelf --socket shelf.sock --embedded-broker 2> log",
+        in_background=True,
+    ),
+    Step("Every command finds it by this:", "export SHELFD_SOCKET=$PWD/shelf.sock"),
+    Step("How is it?", "shelfd status"),
+    Step(
+        "## Watch\n\nIn a second terminal, over MQTT: the daemon says where its broker is and which password to use.",
+        "shelfd watch --mqtt --count 4 > events",
+        in_background=True,
+    ),
+    Step(
+        "## Remember and ask\n\nA conversation, turn by turn, then its questions under four session ids"
+        " (`ingest.py`):\n\n"
+        f"```python\n{INGEST}```",
+        "python ingest.py conversations.json",
+    ),
+    Step("What the watcher saw first:", "cat events"),
+    Step("A fact with a key, to have something exact as well:", 'shelfd remember "RS256" --key "learn:token format"'),
+    Step("", 'shelfd recall "learn:token format" --json | jq -c .answer'),
+    Step("How much is there?", "shelfd call get_stats | jq -c '{total_notes, total_facts, links, last_seq}'"),
+    Step(
+        "## Tend\n\nThe scheduler does this every day at nine; here it is asked for. What it would do:",
+        "shelfd reflect --dry-run --limit 3 | sed -E 's/(note, [^,]*).*/\\1, …/'",
+    ),
+    Step(
+        "And in earnest, until nothing is left to do:",
+        textwrap.dedent("""\
+        runs=0
+        while [ "$(shelfd reflect --json | jq '.rewritten + .merged + .hidden + .tagged + .linked')" != 0 ]; do
+            runs=$((runs + 1))
+        done
+        echo "$runs runs changed something, the next one nothing\""""),
+    ),
+    Step("One more changes nothing either:", "shelfd reflect --json | jq -c 'del(.run_id, .ran_at)'"),
+    Step(
+        "Each run is in the change log, with everything needed to take it back:",
+        'shelfd call shelf.log \'{"limit": 1000}\' | jq -c \'.log[] | select(.method == "reflect")'
+        " | {seq, principal, kind, run_id}' | head -4",
+    ),
+    Step(
+        "## Promote\n\nSomebody has written in the file already. None of that may change by a byte.",
+        "printf '# Notes\\n\\n- **mine**: this line stays\\n' > shelf/shelves/default/MEMORY.md",
+    ),
+    Step("", "shelfd promote"),
+    Step(
+        "The file now, without what the people of the conversation said:",
+        "sed -E 's/(- \\*\\*)[^*]+(\\*\\*: ).*/\\1…\\2…/' shelf/shelves/default/MEMORY.md | uniq -c | head -14",
+    ),
+    Step("", "head -3 shelf/shelves/default/MEMORY.md"),
+    Step(
+        "Once more: nothing to do, and the file is not written.",
+        textwrap.dedent("""\
+        before=$(stat -c '%Y %i' shelf/shelves/default/MEMORY.md)
+        shelfd promote --json | jq -c '{added, updated, removed}'
+        [ "$before" = "$(stat -c '%Y %i' shelf/shelves/default/MEMORY.md)" ] && echo "same time, same inode\""""),
+    ),
+    Step("## Schedule\n\nWhat runs by itself, and when:", "shelfd jobs"),
+    Step(
+        "Both jobs now, and the ledger:",
+        textwrap.dedent("""\
+        shelfd call scheduler.run '{"job": "reflection"}' > run.json
+        shelfd call scheduler.run '{"job": "promotion"}' > run.json
+        until [ "$(shelfd runs --json | jq '[.runs[] | select(.status == "done")] | length')" = 2 ]; do sleep 0.1; done
+        shelfd runs"""),
+    ),
+    Step(
+        "## Take back\n\nWhat the last reflection that changed something did, is undone:",
+        'run=$(shelfd call shelf.log \'{"limit": 1000}\' | jq -r \'[.log[] | select(.kind == "note.updated" and'
+        ' .method == "reflect")][-1].run_id\')\n'
+        'shelfd call reflection.undo "{\\"run_id\\": \\"$run\\"}" | jq -c \'{undone, kept}\'',
+    ),
+    Step(
+        "## Silent\n\nTending leaves ledger, log and events, and nothing else."
+        " The daemon's own log has no memory text:",
+        "grep -c rpc.handled log; grep -c RS256 log",
+    ),
+    Step("## Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),
+)
+
+
+def run(steps: tuple[Step, ...], conversations: Path) -> list[str]:
+    """Run every command in one shell; return what each printed."""
+    directory = Path(tempfile.mkdtemp(prefix="walk-"))
+    (directory / "ingest.py").write_text(INGEST, encoding="utf-8")
+    shutil.copy(conversations, directory / "conversations.json")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SHELFD")}
+    environment |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(directory)}
+    shell = subprocess.Popen(
+        ["bash"], cwd=directory, env=environment, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    outputs = []
+    assert shell.stdin is not None
+    shell.stdin.write("set -m\n")  # jobs that can be named, as on a terminal
+    try:
+        for step in steps:
+            outputs.append(_run(shell, step, directory))
+    finally:
+        shell.kill()
+        shell.wait()
+        subprocess.run(["pkill", "-f", str(directory)], check=False)
+        shutil.rmtree(directory)
+    return outputs
+
+
+def _run(shell: "subprocess.Popen[str]", step: Step, directory: Path) -> str:
+    assert shell.stdin is not None
+    assert shell.stdout is not None
+    if step.in_background:
+        target = "ready" if "run" in step.command else "/dev/null"
+        command = step.command if "> events" in step.command else f"{step.command} > {target}"
+        shell.stdin.write(f"{command} &\n")
+        shell.stdin.flush()
+        time.sleep(4)  # until it serves or listens; a page is not in a hurry
+        output = (directory / "ready").read_text(encoding="utf-8") if target == "ready" else ""
+        return output.replace(str(directory), "~/walk")
+    shell.stdin.write(f"{{ {step.command}\n}} 2>&1\necho __end__\n")
+    shell.stdin.flush()
+    lines = []
+    while (line := shell.stdout.readline()) and line != "__end__\n":
+        lines.append(line)
+    return "".join(lines).replace(str(directory), "~/walk")
+
+
+def page(steps: tuple[Step, ...], outputs: list[str]) -> str:
+    """The page: prose, command, output."""
+    parts = [INTRODUCTION]
+    for step, output in zip(steps, outputs, strict=True):
+        shown = "\n".join(
+            f"$ {line}" if number == 0 else f"> {line}" for number, line in enumerate(step.command.split("\n"))
+        )
+        background = " &" if step.in_background else ""
+        text = re.sub(r"/\S*/\.venv/bin/", "", output.rstrip())
+        block = f"```console\n{shown}{background}\n{text}".rstrip()
+        parts.append(f"{step.prose}\n\n{block}\n```\n" if step.prose else f"{block}\n```\n")
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Run everything and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", type=Path, help="a JSON file with LoCoMo conversations")
+    arguments = parser.parse_args()
+    PAGE.write_text(page(STEPS, run(STEPS, arguments.path)), encoding="utf-8")
+    print(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    main()
