@@ -181,6 +181,16 @@ def test_status_is_readable(daemon: FakeDaemon) -> None:
     assert set(json.loads(ran(daemon, "status", "--json"))) == {"health", "version", "stats"}
 
 
+@pytest.mark.parametrize(("ok", "status"), [(True, 0), (False, 1)])
+def test_doctor_says_what_is_wrong_by_its_status(daemon: FakeDaemon, ok: bool, status: int) -> None:
+    finding = {"check": "data_dir", "ok": ok, "detail": "chmod 700"}
+    daemon.answers["system.doctor"] = {"ok": ok, "findings": [finding]}
+    done = shelfd("doctor", "--socket", str(daemon.path))
+    assert done.returncode == status
+    assert ("WRONG" in done.stdout) is not ok
+    assert "data_dir" in done.stdout
+
+
 def test_log_without_since_shows_the_latest(daemon: FakeDaemon) -> None:
     assert "uid:0  remember  note.created  note-memory-1" in ran(daemon, "log", "--limit", "20")
     assert daemon.params("shelf.log") == {"since_seq": 50, "limit": 20, "shelf": "default"}

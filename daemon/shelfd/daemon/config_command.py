@@ -1,4 +1,4 @@
-"""``shelfd config check|show``: the settings without the daemon."""
+"""``shelfd config check|show|acl``: the settings without the daemon, and what follows from them for the broker."""
 
 import json
 import os
@@ -23,6 +23,9 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """
     arguments = flags.config_parser().parse_args(argv)
     loaded = run.read(arguments, environ)
+    if arguments.action == "acl":
+        _print(_acl(loaded, environ, system=arguments.system).rstrip("\n"))
+        return os.EX_OK
     rows = list(_rows(loaded, environ, system=arguments.system))
     if arguments.action == "check":
         where = str(loaded.file) if loaded.file else "no configuration file"
@@ -46,6 +49,31 @@ def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterat
             where = (section, name)
             shown, origin = chosen.get(where, (value, loaded.origin(where)))
             yield f"{section}.{name}", "…" if where in SECRETS else shown, origin
+
+
+def _acl(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> str:
+    """Return mosquitto's access list for what [access] and the shelves' owners say now."""
+    # Only this action needs the parts that know rules, shelves and topics.
+    from shelfd.daemon.clock import SystemClock
+    from shelfd.daemon.composition import access, memory_settings
+    from shelfd.gateway.mqtt import Address, acl_text, mqtt_users
+    from shelfd.memory import DEFAULT_SHELF, Shelves
+    from shelfd.storage import InMemoryStores, SqliteStores
+
+    settings = loaded.settings
+    places = choose(loaded, environ, system=system, activated=None, pid=os.getpid())
+    clock = SystemClock()
+    root = places.data / "shelves"
+    stores = SqliteStores(root=root, clock=clock) if root.is_dir() else InMemoryStores(clock)  # makes no directory
+    shelves = Shelves(stores, clock, memory_settings(settings))
+    rules = access(settings, shelves)
+    names = sorted({DEFAULT_SHELF, *shelves.names(), *settings.access.shelves})
+    ours = settings.access.shelves.values()
+    granted = [one for rule in ours for one in (*rule.read, *rule.write, *rule.admin, *rule.deny)]
+    owners = [owner for name in names if (owner := shelves.owner(name)) is not None]
+    daemon = (Address.parse(settings.mqtt.url).user if settings.mqtt.url else None) or "shelfd"
+    users = mqtt_users([*settings.access.admins, *granted, *owners])
+    return acl_text(settings.daemon.instance, users, names, rules.may, daemon=daemon)
 
 
 def _lines(rows: Sequence[tuple[str, Any, str]], *, with_origin: bool) -> Iterator[str]:

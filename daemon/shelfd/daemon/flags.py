@@ -55,12 +55,15 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
+_ACTIONS = "check: say whether they are right; show: print them; acl: print the broker's access list that follows"
+
+
 def config_parser() -> argparse.ArgumentParser:
     """Return the parser of ``python -m shelfd.daemon config``."""
     root = Parser(
         prog="shelfd config", description="Check or show the daemon's settings without starting it.", allow_abbrev=False
     )
-    root.add_argument("action", choices=("check", "show"), help="check: say whether they are right; show: print them")
+    root.add_argument("action", choices=("check", "show", "acl"), help=_ACTIONS)
     root.add_argument("--origin", action="store_true", help="with show: where each value comes from")
     root.add_argument("--json", action="store_true", help="print JSON")
     _add_flags(root)

@@ -68,6 +68,22 @@ def check(
     _become_daemon(command, config_file, data_dir, socket, None, instance, False, system)
 
 
+@config.command("acl", cls=PlainCommand)
+def config_acl(
+    config_file: Config = None,
+    data_dir: DataDir = None,
+    instance: Instance = None,
+    system: System = False,
+) -> None:
+    """Print mosquitto's access list that follows from [access] and the shelves' owners.
+
+    For example:
+
+      shelfd config acl --system | sudo tee /etc/mosquitto/shelfd.acl
+    """
+    _become_daemon(["config", "acl"], config_file, data_dir, None, None, instance, False, system)
+
+
 @config.command("show", cls=PlainCommand)
 def show(
     config_file: Config = None,
@@ -165,6 +181,29 @@ def status(
         except RpcFailure as failure:  # the daemon can be asked although this shelf cannot
             found["problem"] = {"shelf": shelf, "code": failure.code, "message": failure.message}
     print_json(found) if as_json else _print_status(found, shelf)
+
+
+def doctor(
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Look for what is wrong and say what to do. Ends with status 1 when something is.
+
+    For example:
+
+      shelfd doctor
+    """
+    with daemon(socket) as client:
+        found = client.call("system.doctor")
+    if as_json:
+        print_json(found)
+    else:
+        rows = [
+            ("ok" if finding["ok"] else "WRONG", finding["check"], finding["detail"]) for finding in found["findings"]
+        ]
+        print_table(rows, header=("", "check", "detail"))
+    if not found["ok"]:
+        raise Stop(1)
 
 
 def _print_status(found: dict[str, Any], shelf: str) -> None:

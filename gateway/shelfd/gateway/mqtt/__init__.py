@@ -3,7 +3,7 @@
 The adapter that owns the client library is imported by whoever connects, for it takes long to load.
 """
 
-from shelfd.gateway.mqtt.acl import acl_text
+from shelfd.gateway.mqtt.acl import acl_text, mqtt_users
 from shelfd.gateway.mqtt.address import Address, tls_context
 from shelfd.gateway.mqtt.embedded import EmbeddedBroker
 from shelfd.gateway.mqtt.publisher import EventPublisher
@@ -21,5 +21,6 @@ __all__ = [
     "Session",
     "Topics",
     "acl_text",
+    "mqtt_users",
     "tls_context",
 ]
