@@ -3,6 +3,7 @@
 import json
 import queue
 import socket
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -48,6 +49,8 @@ class MqttClient:
         self._clean = clean
         self._arrived: queue.Queue[Got] = queue.Queue()
         self._granted: queue.Queue[int] = queue.Queue()
+        self._taken_over = threading.Condition()
+        self._published: set[int] = set()
         protocol = paho.MQTTv5 if v5 else paho.MQTTv311
         self.paho = paho.Client(
             CallbackAPIVersion.VERSION2,
@@ -59,6 +62,7 @@ class MqttClient:
         self.paho.max_inflight_messages_set(0)
         self.paho.reconnect_delay_set(1, 1)
         self.paho.on_message = self._on_message
+        self.paho.on_publish = lambda _client, _data, mid, *_: self._on_publish(mid)
         self.paho.on_subscribe = lambda _client, _data, mid, *_: self._granted.put(mid)
         self.paho.on_socket_open = _no_delay
 
@@ -82,6 +86,11 @@ class MqttClient:
         properties = getattr(message, "properties", None)
         correlation = getattr(properties, "CorrelationData", None)
         self._arrived.put(Got(message.topic, message.payload, bool(message.retain), correlation))
+
+    def _on_publish(self, number: int) -> None:
+        with self._taken_over:
+            self._published.add(number)
+            self._taken_over.notify_all()
 
     def subscribe(self, topic: str) -> None:
         """Subscribe with QoS 1 and wait until the broker has granted it."""
@@ -108,9 +117,11 @@ class MqttClient:
             if correlation is not None:
                 properties.CorrelationData = correlation
         payload = body if isinstance(body, bytes) else json.dumps(body)
-        info = self.paho.publish(topic, payload, qos=1, retain=is_retained, properties=properties)
+        # While the broker is away paho says that there is no connection, and sends it when there is one again.
+        number = self.paho.publish(topic, payload, qos=1, retain=is_retained, properties=properties).mid
         if wait:
-            info.wait_for_publish(SOON)
+            with self._taken_over:
+                assert self._taken_over.wait_for(lambda: number in self._published, SOON)
 
     def get(self, wanted: Callable[[Got], bool] = lambda _: True) -> Got:
         """The next message that is wanted; others before it are dropped."""
