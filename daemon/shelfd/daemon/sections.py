@@ -154,7 +154,7 @@ class Heartbeat(Section):
 
 
 class QuietHours(Section):
-    """Hours of the day in which nothing starts by itself; a negative hour switches them off."""
+    """Hours of the day in which no missed reflection is made up for; a negative hour switches them off."""
 
     start: HourOrOff = 22
     end: HourOrOff = 8

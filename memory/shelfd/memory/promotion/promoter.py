@@ -107,11 +107,17 @@ class Promoter:
             METHODS["promote"], params, call.principal, call.request_id, Ticket(shelf.clock), run_id=draw_run_id()
         )
         for path in dict.fromkeys(path for note_id in note_ids for path in shelf.view.promoted_to(note_id)):
+            titles = [_title(row) for row in shelf.view.promoted(path) if row.note_id in note_ids]
             async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{path}"):
                 try:
                     await self._promote(shelf, own, path, dry_run=False, only_known=True)
+                    text = await self._files.read(path) or b""
                 except (LeftAlone, Unavailable):
                     left.append(path)
+                    continue
+            # A line that a person has changed is theirs, and stays.
+            if any(title in text for title in titles):
+                left.append(path)
         return left
 
     def _lock(self, name: str) -> asyncio.Lock:
@@ -149,6 +155,11 @@ class Promoter:
         new = None if merged.text is None else merged.text.encode()
         first_time = (note.id for note in notes if note.id in merged.promoted and "promoted_at" not in note.extra)
         return _Plan(path, old, new, recorded, merged, tuple(first_time))
+
+
+def _title(row: Promoted) -> bytes:
+    """What a line of ours begins with behind its bullet, whatever became of the rest."""
+    return row.line.partition("**: ")[0].removeprefix("- ").encode()
 
 
 def _decoded(data: bytes | None) -> str | None:
