@@ -112,8 +112,13 @@ async def test_events_come_in_pages_that_join(either: Api) -> None:
     assert seqs == [1, 2, 3, 4, 5, 6]
 
 
-async def test_beyond_the_end_there_is_nothing(api: Api) -> None:
-    assert await api.call("events.since", seq=10**9) == {"events": [], "last_seq": 10**9}
+async def test_a_position_beyond_the_end_is_refused(api: Api) -> None:
+    """Who waited there would miss everything until the log comes that far."""
+    await api.remember("one")
+    last = api.shelf().view.last_seq
+    assert await api.call("events.since", seq=last) == {"events": [], "last_seq": last}
+    refused = await api.refused("events.since", seq=last + 1)
+    assert (refused.field, refused.limit) == ("seq", last)
 
 
 async def test_a_fact_written_a_thousand_times_is_told_as_it_was_each_time(api: Api) -> None:

@@ -83,7 +83,7 @@ class System:
         mqtt = None if self.mqtt is None else self.mqtt()
         is_well = (
             all(shelf["state"] not in _REMEDIES for shelf in shelves)
-            and (mqtt is None or mqtt["state"] not in _MQTT_REMEDIES)
+            and (mqtt is None or (mqtt["state"] not in _MQTT_REMEDIES and not _held_up(mqtt)))
             and not scheduler["complaint"]
             and not self.complaints
         )
@@ -184,12 +184,21 @@ class System:
             remedy = _MQTT_REMEDIES.get(mqtt["state"])
             detail = mqtt["state"] if remedy is None else f"{mqtt.get('message') or mqtt['state']}: {remedy}"
             yield Finding("mqtt", remedy is None, f"{mqtt['url']}: {detail}")
+            if remedy is None:
+                for shelf, reason in _held_up(mqtt):
+                    advice = "the broker does not take them: see its ACL for the daemon's user"
+                    yield Finding(f"events of {shelf}", False, f"{reason}: {advice}")
 
     def _look_at_shelves(self) -> Iterator[Finding]:
         for shelf in self._shelves.status():
             remedy = _REMEDIES.get(shelf["state"])
             detail = f"{shelf['state']}, index {shelf['index']}, seq {shelf['seq']}" if remedy is None else remedy
             yield Finding(f"shelf {shelf['shelf']}", remedy is None, detail)
+
+
+def _held_up(mqtt: dict[str, Any]) -> list[tuple[str, str]]:
+    """Shelves whose events the broker refuses although it is connected, and why."""
+    return [(shelf["shelf"], shelf["held_up"]) for shelf in mqtt["events"]["shelves"] if shelf["held_up"]]
 
 
 def resident_bytes() -> int:

@@ -172,6 +172,8 @@ class Scheduler:
 
     async def _watch_clock(self) -> None:
         await asyncio.to_thread(check_cron, self._schedule.text)  # imports croniter beside other work
+        for name in self._shelves.names():
+            self._of(name)  # used by an earlier daemon, for all that is known: looked at once
         self._is_watching = True
         log.info("scheduler.started", cron=self._schedule.text, zone=self._schedule.zone_name)
         while True:

@@ -72,6 +72,7 @@ class FakeLink(Link):
         correlation: bytes | None = None,
         content_type: str | None = None,
         expiry_s: int | None = None,
+        is_event: bool = False,
     ) -> None:
         if self.is_broken:
             raise BrokerUnreachable("the connection is lost", reason=Trouble.LOST)

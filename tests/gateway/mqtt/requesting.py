@@ -127,6 +127,7 @@ class FakeLink(Link):
         correlation: bytes | None = None,
         content_type: str | None = None,
         expiry_s: int | None = None,
+        is_event: bool = False,
     ) -> None:
         self._check(topic)
         self.sent.append(Sent(topic, payload, qos, is_retained, correlation, expiry_s))

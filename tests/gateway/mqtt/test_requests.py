@@ -111,6 +111,12 @@ async def test_what_the_dispatcher_refuses_is_answered(method: str, code: int) -
         (RECALL, {"retained": True, "response_topic": HERE}, "retained"),
         (RECALL, {"response_topic": TOPICS.reply_prefix("bob") + "x"}, "foreign_response_topic"),
         (RECALL, {"response_topic": ALICE + "#"}, "foreign_response_topic"),
+        # A broker hangs up on these, whenever the request comes back.
+        (RECALL, {"response_topic": ALICE + "\x01"}, "foreign_response_topic"),
+        (RECALL, {"response_topic": ALICE + "\x85"}, "foreign_response_topic"),
+        (RECALL, {"response_topic": ALICE + "\ufffe"}, "foreign_response_topic"),
+        (RECALL, {"response_topic": ALICE + "a/" * 200 + "b"}, "foreign_response_topic"),
+        (RECALL, {"response_topic": ALICE + "a" * 70_000}, "foreign_response_topic"),
         (RECALL, {"response_topic": ALICE + "+/x"}, "foreign_response_topic"),
         (RECALL, {"response_topic": ALICE}, "foreign_response_topic"),
         (RECALL, {"response_topic": ""}, "foreign_response_topic"),

@@ -220,7 +220,7 @@ class AiomqttLink:
 
     async def subscribe(self, filters: Sequence[str]) -> None:
         """Subscribe with QoS 1; see the port."""
-        wanted: Any = [(one, SubscribeOptions(qos=1) if self.is_v5 else 1) for one in filters]
+        wanted: Any = [(one, SubscribeOptions(qos=1, retainAsPublished=True) if self.is_v5 else 1) for one in filters]
         asking = self._loop.create_task(self._client.subscribe(wanted))
         try:
             # aiomqtt would wait its time out on a connection that is gone.
@@ -258,6 +258,7 @@ class AiomqttLink:
         correlation: bytes | None = None,
         content_type: str | None = None,
         expiry_s: int | None = None,
+        is_event: bool = False,
     ) -> None:
         """Publish; see the port."""
         await self._outgoing.publish(
@@ -268,6 +269,7 @@ class AiomqttLink:
             correlation=correlation,
             content_type=content_type,
             expiry_s=expiry_s,
+            is_event=is_event,
         )
 
     def post(
@@ -277,10 +279,11 @@ class AiomqttLink:
         *,
         correlation: bytes | None = None,
         content_type: str | None = None,
+        is_event: bool = False,
         is_urgent: bool = False,
     ) -> asyncio.Future[None] | None:
         """Begin to publish at once; see the port."""
-        sending = self._outgoing.post(topic, payload, correlation, content_type)
+        sending = self._outgoing.post(topic, payload, correlation, content_type, is_event=is_event)
         if is_urgent and sending is not None:
             self._wire.write_now()
         return sending

@@ -68,6 +68,7 @@ class Feed(Sink):
     Attributes:
         delivered: The last change up to which the broker has taken over all.
         still: Set while there is nothing that could be published.
+        held_up: Why the broker did not take the next event, while it does not.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Feed(Sink):
         self.shelf = shelf
         self.delivered = 0
         self.still = asyncio.Event()
+        self.held_up: str | None = None
         self._uplink = uplink
         self._topics = topics
         self._clock = clock
@@ -208,9 +210,13 @@ class Feed(Sink):
 
     def _publish(self, link: Link, event: _Outgoing) -> asyncio.Future[None]:
         # Once one has to wait for its turn all behind it do, until none waits: the order of the calls is kept.
-        sending = link.post(event.topic, event.payload, content_type=CONTENT_TYPE) if not self._queued else None
+        sending = (
+            link.post(event.topic, event.payload, content_type=CONTENT_TYPE, is_event=True)
+            if not self._queued
+            else None
+        )
         if sending is None:
-            publishing = link.publish(event.topic, event.payload, content_type=CONTENT_TYPE)
+            publishing = link.publish(event.topic, event.payload, content_type=CONTENT_TYPE, is_event=True)
             sending = asyncio.get_running_loop().create_task(publishing, name=f"shelfd.{self.shelf.name}.event")
             self._queued += 1
             sending.add_done_callback(self._unqueued)
@@ -246,6 +252,7 @@ class Feed(Sink):
                 return
             self._window.popleft()
             self._retry_in = _RETRY_FIRST
+            self.held_up = None
             self.delivered = seq
             self._uplink.events_sent += 1
         if self._noted != self.delivered and self._noting is None:
@@ -256,6 +263,7 @@ class Feed(Sink):
         reason = error.data.get("reason")
         log.info("events.held_up", shelf=self.shelf.name, reason=reason, retry_in_s=self._retry_in.total_seconds())
         self._avoided = link
+        self.held_up = reason
         self._start_over(None)
         if self._retrying is not None:
             self._retrying.cancel()

@@ -53,6 +53,7 @@ class Link(Protocol):
         correlation: bytes | None = None,
         content_type: str | None = None,
         expiry_s: int | None = None,
+        is_event: bool = False,
     ) -> None:
         """Publish; with QoS 1 return once the broker has taken it over. The last three need MQTT 5, else are left out.
 
@@ -68,11 +69,13 @@ class Link(Protocol):
         *,
         correlation: bytes | None = None,
         content_type: str | None = None,
+        is_event: bool = False,
         is_urgent: bool = False,
     ) -> "asyncio.Future[None] | None":
         """Begin to publish with QoS 1 at once; None if :meth:`publish` would have to wait for its turn first.
 
         Args:
+            is_event: Whether it is one of a shelf's events, which have places of their own on the way.
             is_urgent: Whether nothing else is about to be sent, so that there is no use in waiting for it.
 
         Returns:

@@ -11,7 +11,10 @@ from shelfd.gateway.mqtt.window import Window
 from shelfd.memory.errors import BrokerUnreachable
 
 ANSWER_S: Final = 10.0  #: how long the broker may take to answer anything
-_IN_FLIGHT: Final = 64  #: messages of ours that wait for the broker's acknowledgement
+#: Messages of ours that wait for the broker's acknowledgement: replies and what else is published, and events.
+#: Each has places of its own, so that neither a backlog of requests nor one of events holds up the other.
+_REPLIES: Final = 64
+_EVENTS: Final = 32
 _HEADER_BYTES: Final = 256  #: of a packet beside topic and payload, generously
 
 
@@ -29,7 +32,8 @@ class Outgoing:
         self._is_v5 = is_v5
         self._is_held_back = is_held_back
         self._loop = asyncio.get_running_loop()
-        self._window = Window(_IN_FLIGHT)
+        self._window = Window(_REPLIES)
+        self._event_window = Window(_EVENTS)
         self._largest: int | None = None  #: bytes of a packet the broker takes
         self._pending: dict[int, asyncio.Future[None]] = {}
         self._heard = 0  #: what the broker has sent, counted
@@ -48,23 +52,26 @@ class Outgoing:
         correlation: bytes | None,
         content_type: str | None,
         expiry_s: int | None,
+        is_event: bool,
     ) -> None:
         """Publish; see the port."""
+        window = self._event_window if is_event else self._window
         properties = self._properties(correlation, content_type, expiry_s)
         self._check_size(topic, payload)
         if qos == 0:
             self._begin(topic, payload, 0, is_retained, properties)
             return
-        await self._window.wait()
-        await self._in_window(topic, payload, qos, is_retained, properties)
+        await window.wait()
+        await self._in_window(window, topic, payload, qos, is_retained, properties)
 
     def post(
-        self, topic: str, payload: bytes, correlation: bytes | None, content_type: str | None
+        self, topic: str, payload: bytes, correlation: bytes | None, content_type: str | None, *, is_event: bool
     ) -> asyncio.Future[None] | None:
         """Begin to publish at once; see the port."""
-        if not self._window.take():
+        window = self._event_window if is_event else self._window
+        if not window.take():
             return None
-        return self._in_window(topic, payload, 1, False, self._properties(correlation, content_type, None))
+        return self._in_window(window, topic, payload, 1, False, self._properties(correlation, content_type, None))
 
     def _properties(
         self, correlation: bytes | None, content_type: str | None, expiry_s: int | None
@@ -81,11 +88,17 @@ class Outgoing:
             raise BrokerUnreachable("the broker takes no message of this size", reason=Trouble.TOO_LARGE)
 
     def _in_window(
-        self, topic: str, payload: bytes, qos: int, is_retained: bool, properties: PublishProperties | None
+        self,
+        window: Window,
+        topic: str,
+        payload: bytes,
+        qos: int,
+        is_retained: bool,
+        properties: PublishProperties | None,
     ) -> asyncio.Future[None]:
-        """Publish in a place of the window that was taken; it is free again when the answer is there."""
+        """Publish in a place of *window* that was taken; it is free again when the answer is there."""
         answer: asyncio.Future[None] = self._loop.create_future()
-        answer.add_done_callback(self._left)
+        answer.add_done_callback(lambda _: window.leave())
         try:
             self._check_size(topic, payload)
             number = self._begin(topic, payload, qos, is_retained, properties)
@@ -97,15 +110,15 @@ class Outgoing:
             self._silence = self._loop.call_later(ANSWER_S, self._look_for_silence, self._heard, {number})
         return answer
 
-    def _left(self, _answer: asyncio.Future[None]) -> None:
-        self._window.leave()
-
     def _begin(
         self, topic: str, payload: bytes, qos: int, is_retained: bool, properties: PublishProperties | None
     ) -> int:
         if self._failure is not None:
             raise self._failure
-        info = self._paho.publish(topic, payload, qos, is_retained, properties)
+        try:
+            info = self._paho.publish(topic, payload, qos, is_retained, properties)
+        except ValueError:  # what paho itself will not send
+            raise BrokerUnreachable("no broker takes this message", reason=Trouble.REFUSED) from None
         if info.rc:
             raise BrokerUnreachable("the connection to the broker is lost", reason=Trouble.LOST)
         return int(info.mid)
@@ -116,7 +129,8 @@ class Outgoing:
         """Take note of what the broker takes: bytes of a packet, messages at a time."""
         self._largest = largest
         if at_a_time is not None:
-            self._window = Window(min(_IN_FLIGHT, at_a_time))
+            self._event_window = Window(max(1, min(_EVENTS, at_a_time // 3)))
+            self._window = Window(max(1, min(_REPLIES, at_a_time - at_a_time // 3)))
 
     def heard(self) -> None:
         """Take note of a sign of life."""

@@ -102,6 +102,7 @@ class EventPublisher:
                     "delivered_seq": feed.delivered,
                     "last_seq": feed.shelf.seq,
                     "lag": feed.shelf.seq - feed.delivered,
+                    "held_up": feed.held_up,
                 }
                 for name, feed in sorted(self._feeds.items())
             ],

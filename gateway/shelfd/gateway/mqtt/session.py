@@ -17,7 +17,8 @@ from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports import Clock
 
 _FIRST_DELAY_S: Final = 0.5
-_LONGEST_DELAY_S: Final = 60.0
+_LONGEST_DELAY_S: Final = 10.0
+_REFUSED_DELAY_S: Final = 60.0  #: somebody has to act first
 _STABLE_S: Final = 30.0  #: a connection that lasted this long was a good one
 _HEALTH_EVERY: Final = timedelta(seconds=60)
 _FAREWELL_S: Final = 2.0
@@ -139,7 +140,7 @@ class Session:
         if connected_at is not None and self._clock.monotonic() - connected_at >= _STABLE_S:
             self._attempt = 0
         if self._status.state is State.REFUSED:
-            return timedelta(seconds=_LONGEST_DELAY_S)
+            return timedelta(seconds=_REFUSED_DELAY_S)
         bound = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2 ** min(self._attempt, _DOUBLINGS))
         self._attempt += 1
         return timedelta(seconds=bound * self._chance())

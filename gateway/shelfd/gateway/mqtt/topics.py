@@ -3,6 +3,9 @@
 from typing import Final, NamedTuple
 
 ROOT: Final = "shelfd/v1"
+#: Levels mosquitto takes, and bytes that MQTT has room for.
+_LEVELS: Final = 200
+_TOPIC_BYTES: Final = 65_535
 #: What a name in a topic must not hold.
 _FORBIDDEN: Final = frozenset("/+#$\x00")
 
@@ -48,6 +51,9 @@ class Topics:
 
     def may_reply(self, topic: str, user: str) -> bool:
         """Return whether *topic* is one that replies to *user* may go to: below their own, without wildcards."""
+        # A broker hangs up on a topic it finds malformed, and would again each time the request comes back.
+        if not topic.isprintable() or topic.count("/") >= _LEVELS or len(topic.encode()) > _TOPIC_BYTES:
+            return False
         prefix = self.reply_prefix(user)
         rest = topic[len(prefix) :]
         return topic.startswith(prefix) and bool(rest) and not _FORBIDDEN & set(rest.replace("/", ""))

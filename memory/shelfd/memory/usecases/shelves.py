@@ -87,6 +87,9 @@ def change_log(shelf: Shelf, params: ShelfLogParams, _call: Call) -> dict[str, A
 @read("events.since")
 async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> dict[str, Any]:
     """Return events that already happened; ``last_seq`` is where to go on."""
+    if params.seq > shelf.view.last_seq:
+        last = shelf.view.last_seq
+        raise InvalidParams(f"seq: the last change is {last}", field="seq", limit=last)
     events: list[dict[str, Any]] = []
     last_seq, left = params.seq, params.limit
     while left > 0:
