@@ -40,6 +40,7 @@ class ReflectResult(Result):
     hidden: int
     tagged: int
     linked: int
+    held_back: int = Field(description="Changes left out because they would push away what was recalled lately.")
     changes: list[ReflectionChange]
     replayed: bool | None = None
 
