@@ -16,13 +16,14 @@ from shelfd.memory.queries import KEPT, RECENT, params_of
 from shelfd.memory.reflection.action import Action
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.view import RecentQuery
-from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.methods.recall import RecallParams
 
 #: Queries replayed in one run.
 REPLAYED: Final = 50
-#: Actions tried in one replay: those notes are indexed twice in it, which takes some 5 ms.
-_AT_ONCE: Final = 16
+#: Actions tried in one replay, which indexes their notes twice: all of a usual run, for even far ones shift weights.
+_AT_ONCE: Final = 64
+#: How often all queries are gone through, as one step taken out may leave another one to do harm.
+_PASSES: Final = 3
 _MICROSECOND: Final = RECENT.resolution
 
 #: Returns the ids a recall would find on the shelf as planned; counts no hit.
@@ -34,19 +35,19 @@ async def hold_back(shelf: Shelf, actions: list[Action], replay: Replay) -> list
     if not actions:
         return []
     await shelf.write_usage()  # the queries of the last second, too
+    queries = list(_affected(shelf, actions))
     out: set[int] = set()
-    for query, params in _affected(shelf, actions):
-        await shelf.reach(None)  # others write meanwhile
-        before = replay(shelf, params, NOTHING_PLANNED)
-        recalled = [note_id for note_id in before if note_id in query.ids]
-        wider = params.model_copy(update={"k": min(2 * params.k, RECALL_LIMIT)})
-        seen = frozenset(replay(shelf, wider, NOTHING_PLANNED))
-        await asyncio.sleep(0)
-        concerned = [i for i, action in enumerate(actions) if i not in out and not seen.isdisjoint(_ids_of([action]))]
-        for start in range(0, len(concerned), _AT_ONCE):
-            tried = [i for i in concerned[start : start + _AT_ONCE] if i not in out]
+    for _ in range(_PASSES):
+        known = len(out)
+        for query, params in queries:
+            await shelf.reach(None)  # others write meanwhile
+            recalled = [note_id for note_id in replay(shelf, params, NOTHING_PLANNED) if note_id in query.ids]
             trial = _Trial(shelf, params, recalled, replay)
-            out |= resting_on(actions, await trial.culprits(actions, tried))
+            for start in range(0, len(actions), _AT_ONCE):
+                tried = [i for i in range(start, min(start + _AT_ONCE, len(actions))) if i not in out]
+                out |= resting_on(actions, await trial.culprits(actions, tried))
+        if len(out) == known:
+            break  # else what stays must do without what was taken out
     taken = [action for i, action in enumerate(actions) if i in out]
     actions[:] = [action for i, action in enumerate(actions) if i not in out]
     return taken
