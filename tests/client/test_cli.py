@@ -249,7 +249,10 @@ def test_wrong_usage_is_64(arguments: tuple[str, ...]) -> None:
     assert "Error" in done.stderr
 
 
-COMMANDS = "run remember recall forget notes note facts context watch log reflect promote jobs runs status call".split()
+COMMANDS = (
+    "run remember recall forget notes note facts context watch log reflect reflections undo promote jobs runs status"
+    " call"
+).split()
 
 
 @pytest.mark.parametrize("command", [[name] for name in COMMANDS] + [["config", "check"], ["config", "show"]])

@@ -29,7 +29,20 @@ PROMOTED = {
     "added": 2, "updated": 1, "removed": 0, "fell_out": 3, "path": "/data/MEMORY.md",
     "sections": {"Preferences": 2, "Projects": 11},
 }  # fmt: skip
+PAST: dict[str, Any] = {
+    "runs": [
+        {**dict.fromkeys(("rewritten", "merged", "hidden", "tagged", "linked"), 0), "run_id": "run-2",
+         "ran_at": "2026-02-01T09:00:00Z", "nugget": None, "principal": "uid:1000", "inspected": 0, "changes": []},
+        {**{name: REFLECTED[name] for name in ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")},
+         "run_id": "run-1", "ran_at": REFLECTED["ran_at"], "nugget": None, "principal": "scheduler",
+         "changes": [{"type": "tag", "nugget": "home", "note_id": "note-22"}], "undone_by": "run-3"},
+    ]
+}  # fmt: skip
 ANSWERS: dict[str, Any] = {
+    "reflection.history": PAST,
+    "reflection.undo": {
+        "run_id": "run-3", "undone": 4, "kept": [{"note_id": "note-1", "field": "content", "why": "later_run"}],
+    },
     "reflect": REFLECTED,
     "promote": PROMOTED,
     "scheduler.jobs": {"jobs": [
@@ -106,9 +119,29 @@ def test_runs_are_a_table(daemon: FakeDaemon) -> None:
     assert daemon.params("scheduler.history") == {"job": "reflection", "limit": 3, "shelf": "default"}
 
 
+def test_reflections_say_what_was_done_and_what_was_taken_back(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "reflections", "--limit", "2").splitlines() == [
+        "2026-02-01T09:00:00Z  run-2  uid:1000   nothing",
+        "2026-01-31T09:00:00Z  run-1  scheduler  10 inspected, 1 rewritten, 1 tagged, undone by run-3",
+    ]
+    assert daemon.params("reflection.history") == {"limit": 2, "shelf": "default"}
+
+
+def test_undo_names_its_own_run_and_what_stays(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "undo", "run-1").splitlines() == ["run-3: 4 undone, 1 kept", "note-1  content  later run"]
+    assert daemon.params("reflection.undo") == {"run_id": "run-1", "shelf": "default"}
+    assert json.loads(ran(daemon, "undo", "run-1", "--json")) == ANSWERS["reflection.undo"]
+
+
 @pytest.mark.parametrize(
     ("command", "method"),
-    [("reflect", "reflect"), ("promote", "promote"), ("jobs", "scheduler.jobs"), ("runs", "scheduler.history")],
+    [
+        ("reflections", "reflection.history"),
+        ("reflect", "reflect"),
+        ("promote", "promote"),
+        ("jobs", "scheduler.jobs"),
+        ("runs", "scheduler.history"),
+    ],
 )
 def test_json_is_the_answer_and_trouble_a_status(daemon: FakeDaemon, command: str, method: str) -> None:
     assert json.loads(ran(daemon, command, "--json")) == ANSWERS[method]

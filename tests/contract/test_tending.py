@@ -10,7 +10,7 @@ from shelfd.memory.note import Usage
 from shelfd.memory.ports import Store, Stores
 from shelfd.memory.tending import Promoted, Tended
 from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import Writer
+from shelfd.memory.view import RecentQuery, Writer
 
 PATH = "/home/ada/MEMORY.md"
 
@@ -146,6 +146,46 @@ async def test_notes_with_hits_are_visible_current_and_by_row(store: Store) -> N
     assert (found(5), found(6)) == (["n1"], [])
 
 
+# ---------------------------------------------------------- recent queries
+
+
+def asked(text: str, at: int, *ids: str) -> RecentQuery:
+    return RecentQuery(f'{{"query":"{text}"}}', ids or ("n1",), at)
+
+
+async def test_queries_come_the_last_one_first_and_each_once(store: Store) -> None:
+    assert store.view.recent_queries(9) == []
+    first, second, third = asked("a", 1), asked("b", 2, "n2", 'n"3'), asked("c", 2)
+    await store.commit(write(lambda rows: rows.put_recent_queries([first, second, third])))
+    assert store.view.recent_queries(9) == [second, third, first]
+    again = asked("a", 3, "n4")
+    await store.commit(write(lambda rows: rows.put_recent_queries([asked("a", 0), again])))
+
+    assert store.view.recent_queries(9) == [again, second, third]
+    assert (store.view.recent_queries(1), store.view.recent_queries(0)) == ([again], [])
+
+
+async def test_queries_are_forgotten_by_age_and_by_number(store: Store) -> None:
+    queries = [asked(str(n), n) for n in range(10)]
+    await store.commit(write(lambda rows: rows.put_recent_queries(queries)))
+    await store.commit(write(lambda rows: rows.forget_recent_queries(before=2, kept=99)))
+    assert [query.at for query in store.view.recent_queries(99)] == [9, 8, 7, 6, 5, 4, 3, 2]
+    await store.commit(write(lambda rows: rows.forget_recent_queries(before=0, kept=3)))
+    assert [query.at for query in store.view.recent_queries(99)] == [9, 8, 7]
+    await store.commit(write(lambda rows: rows.forget_recent_queries(before=0, kept=0)))
+    assert store.view.recent_queries(99) == []
+
+
+async def test_queries_that_found_a_note_are_forgotten_with_it(store: Store) -> None:
+    await store.commit(create("n1"))
+    others = [asked("c", 3, "n10"), asked("b", 2, "n2", "n3")]
+    await store.commit(write(lambda rows: rows.put_recent_queries([*others, asked("a", 1, "n2", "n1")])))
+    await store.commit(write(lambda rows: rows.erase_note(rows.notes(["n1"])["n1"])))
+    assert store.view.recent_queries(9) == others
+    await store.commit(write(lambda rows: rows.forget_queries_of("n3")))
+    assert store.view.recent_queries(9) == others[:1]
+
+
 # ------------------------------------------------------------------ all of it
 
 
@@ -155,11 +195,13 @@ def put_all(rows: Writer, n: int) -> None:
     rows.put_run(run("1", status=f"ended by {n}"))
     rows.put_tended(Tended("memory", served_at=n))
     rows.put_promoted(PATH, [Promoted("n1", "Facts", f"- {n}", n)] * n)
+    rows.put_recent_queries([asked("a", n)])
 
 
 def seen(store: Store) -> object:
     view = store.view
-    return view.sink("mqtt"), view.list_runs(job=None, before=None, limit=9), view.tended(), view.promoted(PATH)
+    runs = view.list_runs(job=None, before=None, limit=9)
+    return view.sink("mqtt"), runs, view.tended(), view.promoted(PATH), view.recent_queries(9)
 
 
 async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:

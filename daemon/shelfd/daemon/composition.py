@@ -92,6 +92,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
         idempotency_retention=timedelta(days=settings.memory.idempotency_days),
         shelves_count=settings.memory.shelves_count,
         reflection_max_notes=settings.reflection.max_notes,
+        recall_log=settings.recall.log == "on",
     )
 
 

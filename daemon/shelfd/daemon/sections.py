@@ -138,6 +138,12 @@ class Memory(Section):
     shelves_count: Annotated[Whole, Field(ge=1, le=100_000)] = 1000
 
 
+class Recall(Section):
+    """What recall keeps of what it was asked."""
+
+    log: Literal["on", "off"] = "on"
+
+
 class Reflection(Section):
     """When and how much the daemon tends its shelves."""
 

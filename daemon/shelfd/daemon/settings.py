@@ -28,6 +28,7 @@ class Settings(BaseSettings):
     limits: Limits = Limits()
     access: sections.AccessRules = sections.AccessRules()
     memory: sections.Memory = sections.Memory()
+    recall: sections.Recall = sections.Recall()
     reflection: sections.Reflection = sections.Reflection()
     heartbeat: sections.Heartbeat = sections.Heartbeat()
     quiet_hours: sections.QuietHours = sections.QuietHours()

@@ -6,7 +6,7 @@ reached from here, such as backups and messages under way at a broker, is not pr
 
 from typing import Final
 
-from shelfd.memory.log import Entry
+from shelfd.memory.log import Entry, Origin
 from shelfd.memory.note import Note
 from shelfd.memory.reflection.merging import MERGED_INTO, fingerprint
 from shelfd.memory.shelf import Shelf
@@ -37,6 +37,15 @@ async def forget_for_good(shelf: Shelf, notes: list[Note]) -> None:
         shelf.index.remove(note.row)
         shelf.hot.drop(note.id)
         shelf.usage.drop(note.row)
+    ids = frozenset(note.id for note in notes)
+    shelf.queries.drop(ids)
+
+    def forget_queries(tx: Transaction) -> None:
+        for note_id in ids:
+            tx.rows.forget_queries_of(note_id)
+
+    # Behind a write of the log that was under way when the note went.
+    await shelf.commit(Origin("shelfd", "forget"), forget_queries)
 
 
 def _merged_into(tx: Transaction, note: Note) -> list[Note]:

@@ -19,6 +19,7 @@ from shelfd.memory.indexing import document_of
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
 from shelfd.memory.ports import Applied, Change, Clock, Store
+from shelfd.memory.queries import QueryBook
 from shelfd.memory.recall import Analyzer, RecallIndex
 from shelfd.memory.repeats import outcome_before, payload_of, repeat_of
 from shelfd.memory.sink import Sink
@@ -57,6 +58,7 @@ class MemorySettings:
         idempotency_retention: How long an idempotency key is remembered.
         shelves_count: How many shelves may exist.
         reflection_max_notes: How many notes one reflection inspects at most.
+        recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
     """
 
     instance: str = "local"
@@ -67,6 +69,7 @@ class MemorySettings:
     idempotency_retention: timedelta = timedelta(days=7)
     shelves_count: int = 1000
     reflection_max_notes: int = 10
+    recall_log: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ class Shelf:
         self.clock = clock
         self.settings = settings
         self.usage = UsageBook(store.view)
+        self.queries = QueryBook(is_on=settings.recall_log)
         self.hot = HotNotes(store.view)
         self.index = RecallIndex(Analyzer(language=settings.language, timezone=settings.timezone))
         self.event_log = EventLog(store.view, shelf=name, instance=settings.instance, content=settings.event_content)
@@ -110,8 +114,9 @@ class Shelf:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = False
         self._unused: asyncio.Future[None] | None = None
+        retention = settings.idempotency_retention
         self._usage_writer = UsageWriter(
-            self.usage, store, clock, shelf=name, spawn=self._spawn, retention=settings.idempotency_retention
+            self.usage, self.queries, store, clock, shelf=name, spawn=self._spawn, retention=retention
         )
         self._unfollow = store.follow(self._on_group)
 

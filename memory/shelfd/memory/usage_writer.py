@@ -10,6 +10,7 @@ import structlog
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log import Origin
 from shelfd.memory.ports import Change, Clock, Store
+from shelfd.memory.queries import QueryBook
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usage import UsageBook
 from shelfd.memory.view import Writer
@@ -21,7 +22,7 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
 
 class UsageWriter:
-    """Stores what a usage book holds, and drops outcomes of idempotency keys whose time is over.
+    """Stores what a usage book and a query book hold, and drops outcomes of idempotency keys whose time is over.
 
     Args:
         spawn: Starts a task of the shelf.
@@ -29,9 +30,18 @@ class UsageWriter:
     """
 
     def __init__(
-        self, book: UsageBook, store: Store, clock: Clock, *, shelf: str, spawn: Spawn, retention: timedelta
+        self,
+        book: UsageBook,
+        queries: QueryBook,
+        store: Store,
+        clock: Clock,
+        *,
+        shelf: str,
+        spawn: Spawn,
+        retention: timedelta,
     ) -> None:
         self._book = book
+        self._queries = queries
         self._store = store
         self._clock = clock
         self._shelf = shelf
@@ -58,8 +68,12 @@ class UsageWriter:
             log.warning("usage.write_failed", shelf=self._shelf, error=type(error).__name__)
         finally:
             self._task = None
-        if self._book.is_dirty:
+        if self._is_dirty:
             self.write_soon()
+
+    @property
+    def _is_dirty(self) -> bool:
+        return self._book.is_dirty or self._queries.is_dirty
 
     async def write(self) -> None:
         """Store what the book holds now, behind what is being stored already.
@@ -68,15 +82,17 @@ class UsageWriter:
             Unavailable: If the store did not take it; the book still holds it.
         """
         async with self._writing:
-            if self._book.is_dirty:
+            if self._is_dirty:
                 await self._write()
 
     async def _write(self) -> None:
         self._book.begin_write()
+        self._queries.begin_write()
         stored = False
 
         def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
             self._book.write(writer)
+            self._queries.write(writer, now)
             writer.forget_recorded(now - self._retention_micros)
             return None, Transaction(writer, now)
 
@@ -85,3 +101,4 @@ class UsageWriter:
             stored = True
         finally:
             self._book.end_write(stored=stored)
+            self._queries.end_write(stored=stored)

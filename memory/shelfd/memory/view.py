@@ -53,6 +53,14 @@ class Recorded(NamedTuple):
     at: int
 
 
+class RecentQuery(NamedTuple):
+    """A query that somebody asked, and what was found."""
+
+    params: str  #: recall's params that say what is sought, as JSON; identifies the query
+    ids: tuple[str, ...]  #: of the notes returned, best first
+    at: int  #: when it was last asked, microseconds since 1970 UTC
+
+
 class View(Protocol):
     """Synchronous reads of one consistent state of a shelf. Each takes well under a millisecond."""
 
@@ -167,6 +175,9 @@ class View(Protocol):
     def promoted_to(self, note_id: str) -> list[str]:
         """Return the paths of the files to which promotion wrote a line of the note."""
 
+    def recent_queries(self, limit: int) -> list[RecentQuery]:
+        """Return queries that were asked lately, the last one first, those of one moment by their params."""
+
     def notes_with_hits(self, minimum: int) -> list[Note]:
         """Return visible notes that nothing replaced, with at least *minimum* (3 or more) hits, by row."""
 
@@ -193,7 +204,7 @@ class Writer(View, Protocol):
         """
 
     def erase_note(self, note: Note) -> None:
-        """Delete a note with its links, usage and outcomes, and redact what the log keeps of it."""
+        """Delete a note with its links, usage, outcomes and queries, and redact what the log keeps of it."""
 
     def redact(self, seqs: Sequence[int]) -> None:
         """Take away what the log rows with these numbers keep of what they replaced."""
@@ -248,3 +259,12 @@ class Writer(View, Protocol):
 
     def put_promoted(self, path: str, lines: Sequence[Promoted]) -> None:
         """Replace the lines that promotion wrote to the file at *path*."""
+
+    def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
+        """Add queries in the order they were asked, each replacing the one with its params."""
+
+    def forget_recent_queries(self, *, before: int, kept: int) -> None:
+        """Drop queries that were last asked before that time, and all but the last *kept*."""
+
+    def forget_queries_of(self, note_id: str) -> None:
+        """Drop the queries that found this note; :meth:`erase_note` does so, too."""

@@ -1,4 +1,4 @@
-"""Commands on what the daemon does by itself: reflect, promote, jobs, runs."""
+"""Commands on what the daemon does by itself: reflect, undo, promote, jobs, runs."""
 
 import os
 from typing import Annotated, Any
@@ -42,6 +42,48 @@ def reflect(
     counts = ", ".join(f"{result[name]} {name}" for name in _DONE)
     print(f"{result['run_id'] or 'dry run'}: {counts}")
     print_table([(c["type"], c["nugget"], c["note_id"], c["detail"]) for c in result["changes"]])
+
+
+def reflections(
+    limit: Annotated[int, typer.Option("--limit", "-l", metavar="N", min=1, max=1000, help="At most this many.")] = 20,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show what past reflections did, the last one first.
+
+    For example:
+
+      shelfd reflections --limit 5
+    """
+    result = call(socket, "reflection.history", {"limit": limit, "shelf": shelf})
+    if as_json:
+        print_json(result)
+        return
+    if not result["runs"]:
+        notice("no reflections yet")
+    rows = [(_time(r["ran_at"]), r["run_id"], r["principal"], _what(r)) for r in result["runs"]]
+    print_table(rows, header=("ran", "run", "asked by", "what it did"))
+
+
+def undo(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A reflection or an undo; `shelfd reflections` has them.")],
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Take back what a run did, but for what was changed since. Prints this undo's own run and what stays.
+
+    For example:
+
+      shelfd undo run-5f0c31a2b4d6
+    """
+    result = call(socket, "reflection.undo", {"run_id": run, "shelf": shelf})
+    if as_json:
+        print_json(result)
+        return
+    print(f"{result['run_id']}: {result['undone']} undone, {len(result['kept'])} kept")
+    print_table([(kept["note_id"], kept["field"], kept["why"].replace("_", " ")) for kept in result["kept"]])
 
 
 def promote(
@@ -115,6 +157,12 @@ def runs(
         (_time(r["started_at"]), r["job"], r["reason"], _outcome(r), r["run_id"], r["slot"]) for r in result["runs"]
     ]
     print_table(rows, header=("started", "job", "reason", "status", "run", "slot"))
+
+
+def _what(run: dict[str, Any]) -> str:
+    counts = [f"{run[name]} {name}" for name in _DONE if run[name]]
+    undone = [f"undone by {run['undone_by']}"] if run.get("undone_by") else []
+    return clean(", ".join([*counts, *undone])) or "nothing"
 
 
 def _time(moment: str | None) -> str | None:

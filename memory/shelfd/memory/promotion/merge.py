@@ -5,7 +5,7 @@ person's from then on; one that a person took out stays out until the note says 
 """
 
 from collections import Counter
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -26,6 +26,8 @@ class Merged:
         promoted: Notes whose lines stand in the file.
         sections: How many lines each section has, in their order.
         fell_out: Entries for which the budget left no room.
+        states: What becomes of each entry's line, by note: ``in_file``, ``updated``, ``new``, ``fell_out``,
+            ``edited`` or ``taken_out``; ``leaves`` for lines in the file that belong to no entry any more.
     """
 
     text: str | None
@@ -36,6 +38,7 @@ class Merged:
     updated: int
     removed: int
     fell_out: int
+    states: Mapping[str, str]
 
 
 def merge(
@@ -87,6 +90,7 @@ class _Merge:
         self.separated = {row.section for row in manifest if not row.note_id and not row.line}
         self.sections: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
+        self.updated: set[str] = set()
         self.claims = claim(document, entries, self.written)
         self._claim_headings()
         self._adopt_headings()
@@ -142,7 +146,7 @@ class _Merge:
                 self.counts["removed"] += 1
             elif self._belongs_elsewhere(entry, place):
                 self._take_out(place)
-                self.counts["updated"] += 1
+                self.updated.add(entry.note_id)
             else:
                 self._keep(entry, place)
 
@@ -157,7 +161,7 @@ class _Merge:
         self.sections[entry.note_id] = base.section if is_moved and base is not None else entry.section
         if place.line.text != entry.line:
             place.line.text = entry.line
-            self.counts["updated"] += 1
+            self.updated.add(entry.note_id)
 
     def _take_out(self, place: Place) -> None:
         body = place.part.body
@@ -274,10 +278,23 @@ class _Merge:
             promoted=frozenset(self.sections),
             sections=dict(sorted(Counter(self.sections.values()).items(), key=lambda item: section_order(item[0]))),
             added=self.counts["added"],
-            updated=self.counts["updated"],
+            updated=len(self.updated),
             removed=self.counts["removed"],
             fell_out=self.counts["fell_out"],
+            states={entry.note_id: self._state(entry.note_id) for entry in self.entries}
+            | {place.line.owner: "leaves" for place in self.claims.stale if place.line.owner is not None},
         )
+
+    def _state(self, note_id: str) -> str:
+        if note_id in self.claims.theirs:
+            return "edited"
+        if note_id in self.claims.taken_out:
+            return "taken_out"
+        if note_id not in self.chosen:
+            return "fell_out"
+        if note_id in self.updated:
+            return "updated"
+        return "in_file" if note_id in self.claims.standing else "new"
 
     def _headings(self) -> list[Promoted]:
         since = {row.section: row.promoted_at for row in self.manifest if not row.note_id}

@@ -17,6 +17,7 @@ from shelfd.memory.promotion.budget import TOKEN_CHARACTERS
 from shelfd.memory.promotion.entries import MIN_HITS, entries_of
 from shelfd.memory.promotion.merge import Merged, merge
 from shelfd.memory.promotion.ports import LeftAlone, MemoryFiles, Target
+from shelfd.memory.promotion.preview import no_preview, preview_of
 from shelfd.memory.shelf import Outcome, Shelf
 from shelfd.memory.tending import Promoted
 from shelfd.memory.transaction import Transaction
@@ -119,6 +120,25 @@ class Promoter:
             if any(title in text for title in titles):
                 left.append(path)
         return left
+
+    async def preview(self, shelf: Shelf, *, project: str | None) -> dict[str, Any]:
+        """Return which line is which note's, and what a promotion would do to it; changes nothing.
+
+        Raises:
+            Unavailable: If the file cannot be read.
+        """
+        target = await self._files.target(shelf.name, project)
+        budget = self._characters // TOKEN_CHARACTERS
+        if target.path is None:
+            return no_preview(target, budget)
+        async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{target.path}"):
+            await shelf.write_usage()
+            try:
+                old = await self._files.read(target.path)
+                plan = await self._plan(shelf, target.path, old, only_known=False)
+            except LeftAlone as refusal:
+                return no_preview(Target(None, str(refusal)), budget)
+        return preview_of(shelf, target.path, plan.merged, plan.recorded, budget)
 
     def _lock(self, name: str) -> asyncio.Lock:
         return self._locks.setdefault(name, asyncio.Lock())

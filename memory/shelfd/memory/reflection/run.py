@@ -42,12 +42,14 @@ class Plan:
         inspected: How many notes steps looked at one by one.
         actions: In the order they are to be done. One may be taken out: what depends on it is dropped with it.
         tended: Positions in the nuggets that were visited.
+        held_back: What was taken out of the actions.
     """
 
     ran_at: int
     inspected: int
     actions: list[Action] = field(default_factory=list)
     tended: list[Tended] = field(default_factory=list)
+    held_back: list[Action] = field(default_factory=list)
 
     def counts(self, done: Sequence[Action]) -> dict[str, int]:
         """Return the numbers of a result whose changes are *done*."""

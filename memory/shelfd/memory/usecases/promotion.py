@@ -8,7 +8,7 @@ from shelfd.memory.ledger import draw_run_id
 from shelfd.memory.repeats import outcome_before, payload_of, repeat_of
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.usecases.registry import whole
-from shelfd.protocol.methods.promotion import PromoteParams
+from shelfd.protocol.methods.promotion import PreviewParams, PromoteParams
 
 if TYPE_CHECKING:
     from shelfd.memory.service import Service
@@ -32,6 +32,19 @@ async def promote(service: "Service", call: Call) -> dict[str, Any]:
         shelf.leave()
     work.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
     return await asyncio.shield(work)
+
+
+@whole("promotion.preview")
+async def preview(service: "Service", call: Call) -> dict[str, Any]:
+    """Say which line of MEMORY.md is which note's, and what a promotion would do to it."""
+    params = cast("PreviewParams", call.params)
+    shelf = await service.shelf(params.shelf)
+    shelf.enter()
+    try:
+        await shelf.reach(params.min_seq)
+        return await service.promoter.preview(shelf, project=params.project)
+    finally:
+        shelf.leave()
 
 
 async def _promote(service: "Service", shelf: Shelf, call: Call, params: PromoteParams) -> dict[str, Any]:

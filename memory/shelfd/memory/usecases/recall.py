@@ -8,8 +8,9 @@ from typing import Any
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
-from shelfd.memory.indexing import admits
+from shelfd.memory.indexing import admits, document_of
 from shelfd.memory.note import Link, Note, fold_key
+from shelfd.memory.planned import NOTHING_PLANNED, Planned
 from shelfd.memory.recall import Filters
 from shelfd.memory.render import NoteRenderer
 from shelfd.memory.shelf import Shelf
@@ -73,7 +74,7 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     exact = _exact(shelf, params, filters)
     found = _search(shelf, params, filters, exact)
     if params.count_hits:
-        shelf.record_use([item.note for item in found], session_id=_session(shelf, params, call))
+        _record(shelf, params, [item.note for item in found], _session(shelf, params, call))
     shelf.retrievals += 1
     result: dict[str, Any] = {
         "results": _hits(shelf, params, found),
@@ -94,6 +95,34 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
         }
     result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
     return result
+
+
+def _record(shelf: Shelf, params: RecallParams, notes: Sequence[Note], session_id: str | None) -> None:
+    """Count the use of notes, and keep the query in mind if it was a real one: what counts no hit is none."""
+    if session_id is not None:
+        shelf.queries.add(params, [note.id for note in notes], shelf.clock.now())
+    shelf.record_use(notes, session_id=session_id)
+
+
+def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNED) -> list[str]:
+    """Return the ids that a recall would find if what is *planned* had been done; counts no hit.
+
+    The planned notes stand in the index for the time of this call, in which nobody else gets a turn.
+    """
+    now = shelf.view.notes(list(planned.notes))
+    try:
+        for note in planned.notes.values():
+            shelf.index.put(document_of(note))
+        filters = _filters(shelf, params)
+        return [
+            item.note.id for item in _search(shelf, params, filters, _exact(shelf, params, filters, planned), planned)
+        ]
+    finally:
+        for note_id, note in planned.notes.items():
+            if note_id in now:
+                shelf.index.put(document_of(now[note_id]))
+            else:
+                shelf.index.remove(note.row)
 
 
 def _filters(shelf: Shelf, params: RecallParams) -> Filters:
@@ -123,7 +152,7 @@ def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) 
     return f"auto:{call.principal}:{today.isoformat()}"
 
 
-def _exact(shelf: Shelf, params: RecallParams, filters: Filters) -> Note | None:
+def _exact(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned = NOTHING_PLANNED) -> Note | None:
     """The fact whose key is the query; of several nuggets' the one written last."""
     key = fold_key(" ".join(params.query.split()))
     if params.nugget is not None:
@@ -131,13 +160,16 @@ def _exact(shelf: Shelf, params: RecallParams, filters: Filters) -> Note | None:
         facts = [fact] if fact is not None else []
     else:
         facts = shelf.view.facts_by_key(key)
+    facts = [planned.notes.get(fact.id, fact) for fact in facts]
     admitted = [fact for fact in facts if admits(filters, fact)]
     return max(admitted, key=lambda fact: (fact.updated_at, fact.row), default=None)
 
 
-def _search(shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | None) -> list[Found]:
+def _search(
+    shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | None, planned: Planned = NOTHING_PLANNED
+) -> list[Found]:
     ranking = shelf.index.search(params.query, filters, params.k, explain=params.explain)
-    notes = shelf.hot.get([hit.id for hit in ranking.hits])
+    notes = planned.over(shelf.hot.get([hit.id for hit in ranking.hits]))
     found = [
         Found(notes[hit.id], hit.score, None, hit.signals)
         for hit in ranking.hits
@@ -146,9 +178,9 @@ def _search(shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | 
     ]
     if exact is not None:
         found = [Found(exact, 1.0, None, {"key": 1.0}), *(item for item in found if item.note.id != exact.id)]
-    _add_links(shelf, found)
+    _add_links(shelf, found, planned)
     if params.include_links and any(item.links for item in found):
-        found = _with_linked(shelf, found, filters, params.k)
+        found = _with_linked(shelf, found, filters, params.k, planned)
     found = found[: params.k]
     if params.min_score is not None:
         # Rounded as it is told: a score that a caller has seen is one to ask for.
@@ -156,13 +188,13 @@ def _search(shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | 
     return found
 
 
-def _add_links(shelf: Shelf, found: Sequence[Found]) -> None:
+def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
     links = shelf.view.links_from([item.note.id for item in found])
     for item in found:
-        item.links = links.get(item.note.id, ())
+        item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
 
 
-def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int) -> list[Found]:
+def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, planned: Planned) -> list[Found]:
     """Let the notes that results link to compete for a place."""
     here = {item.note.id for item in found}
     offers: dict[str, tuple[float, str]] = {}
@@ -171,13 +203,13 @@ def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int) -> 
             if link.target not in here and item.score * _LINK_SHARE > offers.get(link.target, (0.0, ""))[0]:
                 offers[link.target] = (item.score * _LINK_SHARE, item.note.id)
     best = sorted(offers, key=lambda target: (-offers[target][0], target))[: 4 * k]
-    notes = shelf.hot.get(best)
+    notes = planned.over(shelf.hot.get(best))
     linked = [
         Found(notes[target], offers[target][0], offers[target][1], {"link": offers[target][0]})
         for target in best
         if target in notes and admits(filters, notes[target])
     ]
-    _add_links(shelf, linked)
+    _add_links(shelf, linked, planned)
     return sorted([*found, *linked], key=lambda item: -item.score)
 
 
@@ -219,7 +251,7 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
     budget = params.token_budget * _CHARACTERS_PER_TOKEN
     entries, used = _entries(found, params.content_chars, budget)
     if params.record:
-        shelf.record_use(used, session_id=_session(shelf, params, call))
+        _record(shelf, query, used, _session(shelf, params, call))
     shelf.retrievals += 1
     text = "\n\n".join([_heading(len(entries)), *entries]) if entries else _nothing(budget)
     return {

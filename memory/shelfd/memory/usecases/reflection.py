@@ -9,10 +9,11 @@ from weakref import WeakKeyDictionary
 from shelfd.memory.call import Call
 from shelfd.memory.ledger import draw_run_id
 from shelfd.memory.log import Entry
-from shelfd.memory.reflection import Action, Plan, carry_out, draw_plan, log_completed
+from shelfd.memory.reflection import Action, Plan, carry_out, draw_plan, hold_back, log_completed
 from shelfd.memory.shelf import Outcome, Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.nuggets import existing_nugget
+from shelfd.memory.usecases.recall import replay
 from shelfd.memory.usecases.registry import whole
 from shelfd.protocol import METHODS, from_micros
 from shelfd.protocol.methods.reflection import ReflectParams
@@ -46,7 +47,9 @@ async def reflect(service: "Service", call: Call) -> dict[str, Any]:
 async def _plan(shelf: Shelf, params: ReflectParams, call: Call) -> Plan:
     most = shelf.settings.reflection_max_notes
     limit = max(1, most if params.limit is None else min(params.limit, most))
-    return await draw_plan(shelf, nugget=params.nugget, limit=limit, limits=call.limits)
+    plan = await draw_plan(shelf, nugget=params.nugget, limit=limit, limits=call.limits)
+    plan.held_back.extend(await hold_back(shelf, plan.actions, replay))
+    return plan
 
 
 async def _run(shelf: Shelf, params: ReflectParams, call: Call) -> dict[str, Any]:
@@ -91,6 +94,7 @@ def _result(plan: Plan, done: Sequence[Action], run_id: str | None) -> dict[str,
         "run_id": run_id,
         "ran_at": from_micros(plan.ran_at),
         **plan.counts(done),
+        "held_back": len(plan.held_back),
         "changes": [
             {"type": action.type, "nugget": action.note.nugget, "note_id": action.note.id, "detail": action.detail}
             for action in done

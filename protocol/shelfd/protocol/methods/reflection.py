@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shelfd.protocol.base import ChangeParams, NuggetName, Result
+from shelfd.protocol.base import ChangeParams, NuggetName, PageParams, Result
 from shelfd.protocol.limits import MAX_INTEGER
 from shelfd.protocol.registry import define
 
@@ -40,9 +40,44 @@ class ReflectResult(Result):
     hidden: int
     tagged: int
     linked: int
+    held_back: int = Field(description="Changes left out because they would push away what was recalled lately.")
     changes: list[ReflectionChange]
     replayed: bool | None = None
 
 
+class PastChange(Result):
+    """One thing a past reflection did. Its sentence for people is not kept, for that may hold words of a note."""
+
+    type: Literal["rewrite", "merge", "hide", "tag", "link"]
+    nugget: str
+    note_id: str
+    other_id: str | None = Field(default=None, description="The second note of a merge or a link.")
+
+
+class PastReflection(Result):
+    """One reflection that ran to its end."""
+
+    run_id: str
+    ran_at: str
+    nugget: str | None = Field(description="The only nugget it looked at; null for all.")
+    principal: str = Field(description="Who asked for it.")
+    inspected: int
+    rewritten: int
+    merged: int
+    hidden: int
+    tagged: int
+    linked: int
+    changes: list[PastChange] = Field(description="In the order they were done.")
+    undone_by: str | None = Field(default=None, description="Run of the undo that took it back and itself stands.")
+
+
+class ReflectionHistoryResult(Result):
+    """Past reflections, the last first."""
+
+    runs: list[PastReflection]
+    next_cursor: str | None = None
+
+
 define("reflect", ReflectParams, ReflectResult, need="write", summary="Tidy notes: archive, rewrite, tag, merge, link.")
 define("reflect_and_clean_memory", ReflectParams, ReflectResult, need="write", summary="Another name of reflect.")
+define("reflection.history", PageParams, ReflectionHistoryResult, need="read", summary="What past reflections did.")

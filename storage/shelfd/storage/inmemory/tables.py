@@ -7,7 +7,7 @@ from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Recorded
+from shelfd.memory.view import RecentQuery, Recorded
 from shelfd.storage.counters import Counters
 
 K = TypeVar("K")
@@ -37,6 +37,7 @@ class Tables:
         run_number: Number of the last run ever claimed.
         tended: By nugget.
         promoted: Lines by path.
+        recent_queries: By params.
         counters: Numbers given away.
     """
 
@@ -58,6 +59,7 @@ class Tables:
         self.run_number = 0
         self.tended: dict[str, Tended] = {}
         self.promoted: dict[str, tuple[Promoted, ...]] = {}
+        self.recent_queries: dict[str, RecentQuery] = {}
         self.counters = Counters()
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
 

@@ -8,7 +8,7 @@ from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, Recorded, View
+from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, View
 from shelfd.storage.inmemory.tables import Tables
 
 _EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
@@ -178,6 +178,10 @@ class InMemoryView(View):
     def promoted_to(self, note_id: str) -> list[str]:
         promoted = self._tables.promoted
         return sorted(path for path, lines in promoted.items() if any(line.note_id == note_id for line in lines))
+
+    def recent_queries(self, limit: int) -> list[RecentQuery]:
+        queries = sorted(self._tables.recent_queries.values(), key=lambda query: (-query.at, query.params))
+        return queries[: max(limit, 0)]
 
     def notes_with_hits(self, minimum: int) -> list[Note]:
         usage = self._tables.usage

@@ -8,7 +8,7 @@ from shelfd.memory.ledger import Run
 from shelfd.memory.log import REDACTED, LogRow
 from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Recorded, Writer
+from shelfd.memory.view import RecentQuery, Recorded, Writer
 from shelfd.storage.encoding import decode, encode
 from shelfd.storage.inmemory.view import InMemoryView
 
@@ -44,6 +44,7 @@ class InMemoryWriter(InMemoryView, Writer):
             tables.remove(tables.links, key)
         tables.remove(tables.usage, note.row)
         tables.remove(tables.hit_sessions, note.row)
+        self.forget_queries_of(note.id)
         for seq, entry in list(tables.log.items()):
             about = entry.row == note.row or (entry.kind in ("link.added", "link.removed") and note.id in entry.ids)
             if about:
@@ -143,6 +144,20 @@ class InMemoryWriter(InMemoryView, Writer):
 
     def put_promoted(self, path: str, lines: Sequence[Promoted]) -> None:
         self._tables.put(self._tables.promoted, path, tuple(lines))
+
+    def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
+        for query in queries:
+            self._tables.put(self._tables.recent_queries, query.params, query)
+
+    def forget_recent_queries(self, *, before: int, kept: int) -> None:
+        known = self.recent_queries(len(self._tables.recent_queries))
+        for query in [*known[kept:], *(query for query in known[:kept] if query.at < before)]:
+            self._tables.remove(self._tables.recent_queries, query.params)
+
+    def forget_queries_of(self, note_id: str) -> None:
+        found = [query.params for query in self._tables.recent_queries.values() if note_id in query.ids]
+        for params in found:
+            self._tables.remove(self._tables.recent_queries, params)
 
     def append_log(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""

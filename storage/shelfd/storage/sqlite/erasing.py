@@ -33,7 +33,17 @@ def erase(connection: sqlite3.Connection, note: Note) -> None:
     run("DELETE FROM hit_session WHERE note = ?", (note.row,))
     run("UPDATE change SET before = ? WHERE note = ?", (_REDACTED, note.row))
     run(_REDACT_LINKS, (_REDACTED, note.id))
+    forget_queries(connection, note.id)
     run("DELETE FROM idempotency WHERE instr(outcome, ?) > 0", (f'"{note.id}"',))
+
+
+def forget_queries(connection: sqlite3.Connection, note_id: str) -> None:
+    """Delete the recent queries that found this note.
+
+    Raises:
+        sqlite3.Error: As SQLite does.
+    """
+    connection.execute("DELETE FROM recent_query WHERE instr(ids, ?) > 0", (f'"{note_id}"',))
 
 
 def empty_wal(connection: sqlite3.Connection) -> bool:

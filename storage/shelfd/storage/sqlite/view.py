@@ -9,8 +9,8 @@ from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, Recorded, View
-from shelfd.storage.encoding import decode, encode_integers, encode_strings
+from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, View
+from shelfd.storage.encoding import decode, decode_strings, encode_integers, encode_strings
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.listing import behind, where
 from shelfd.storage.sqlite.rows import (
@@ -237,6 +237,10 @@ class SqliteView(View):
     def promoted_to(self, note_id: str) -> list[str]:
         found = self._all("SELECT DISTINCT path FROM promoted WHERE note_id = ? ORDER BY path", (note_id,))
         return [columns[0] for columns in found]
+
+    def recent_queries(self, limit: int) -> list[RecentQuery]:
+        found = self._all("SELECT params, ids, at FROM recent_query ORDER BY at DESC, params LIMIT ?", (max(limit, 0),))
+        return [RecentQuery(columns[0], decode_strings(columns[1]), columns[2]) for columns in found]
 
     def notes_with_hits(self, minimum: int) -> list[Note]:
         # "hits >= 3" in so many words lets SQLite use the index of what may be promoted.

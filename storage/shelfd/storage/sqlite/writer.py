@@ -10,10 +10,10 @@ from shelfd.memory.ledger import Run
 from shelfd.memory.log import REDACTED, LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, Recorded, Writer
+from shelfd.memory.view import Counts, RecentQuery, Recorded, Writer
 from shelfd.storage.counters import Counters
-from shelfd.storage.encoding import encode
-from shelfd.storage.sqlite.erasing import erase
+from shelfd.storage.encoding import encode, encode_strings
+from shelfd.storage.sqlite.erasing import erase, forget_queries
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.nuggets import KeptNuggets
 from shelfd.storage.sqlite.rows import (
@@ -231,6 +231,27 @@ class SqliteWriter(SqliteView, Writer):
             "INSERT INTO promoted VALUES (?, ?, ?, ?, ?, ?)",
             [(path, position, *line) for position, line in enumerate(lines)],
         )
+
+    def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
+        self._run_many(
+            "INSERT OR REPLACE INTO recent_query VALUES (?, ?, ?)",
+            [(query.params, encode_strings(query.ids), query.at) for query in queries],
+        )
+
+    def forget_recent_queries(self, *, before: int, kept: int) -> None:
+        self._run(
+            "DELETE FROM recent_query WHERE at < ? OR rowid NOT IN"
+            " (SELECT rowid FROM recent_query ORDER BY at DESC, params LIMIT ?)",
+            (before, kept),
+        )
+
+    def forget_queries_of(self, note_id: str) -> None:
+        try:
+            forget_queries(self._connection, note_id)
+        except sqlite3.Error as error:
+            if told := translated(error):
+                raise told from error
+            raise
 
     def append_log(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""
