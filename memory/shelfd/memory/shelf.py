@@ -14,10 +14,12 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import DeadlineExceeded, ShuttingDown
 from shelfd.memory.event_log import EventLog
 from shelfd.memory.events import EventContent
+from shelfd.memory.fact_memory import ShelfFacts
 from shelfd.memory.hot import HotNotes
 from shelfd.memory.indexing import document_of
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
+from shelfd.memory.note_memory import ShelfVectors
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.recall import Analyzer, RecallIndex
 from shelfd.memory.repeats import outcome_before, payload_of, repeat_of
@@ -108,6 +110,8 @@ class Shelf:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap by sequence number
         self._wait_count = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self.facts = ShelfFacts(store.view, self._spawn)
+        self.vectors = ShelfVectors(store.view, self._spawn)
         self._closing = False
         self._unused: asyncio.Future[None] | None = None
         self._usage_writer = UsageWriter(
@@ -264,6 +268,9 @@ class Shelf:
             self._backlog_notes -= len(notes)
             for note in notes:
                 self._index(note)
+                if not self._closing:
+                    self.facts.changed(note)
+                    self.vectors.changed(note.id)
         self._advance(reached)
 
     def _index(self, note: Note) -> None:

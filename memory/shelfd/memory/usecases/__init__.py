@@ -13,6 +13,7 @@ from shelfd.memory.usecases import (
     recall,
     reflection,
     remember,
+    search,
     shelves,
     undo,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "recall",
     "reflection",
     "remember",
+    "search",
     "shelves",
     "undo",
 ]
