@@ -47,6 +47,11 @@ class Follower:
         self._is_at_work = False
         self._changed: dict[str, None] = {}
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether what is missing is being taken in behind."""
+        return self._is_at_work
+
     def changed(self, note_id: str) -> None:
         """Say that a note changed, came or went."""
         if not self._is_asked:

@@ -1,5 +1,6 @@
 """A shelf's notes as vectors of their words, which note.search compares a query with."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -11,6 +12,8 @@ from shelfd.memory.view import View
 
 #: Notes taken in without giving others a turn: some 2 ms at first, less once most words are known.
 _AT_ONCE = 8
+#: Slices that a search waits for: all of a small shelf.
+_SLICES = 32
 
 
 class ShelfVectors:
@@ -32,12 +35,12 @@ class ShelfVectors:
         """Let go of a note at once."""
         self._vectors.remove(note_id)
 
-    def catch_up(self) -> bool:
-        """Take in a slice of what is missing; return whether all is known now."""
-        return self._follower.catch_up()
-
-    def go_on(self) -> None:
-        """Take in what is missing behind whatever else happens."""
+    async def catch_up(self) -> None:
+        """Take in what is missing, of a large shelf a part only; the rest follows behind."""
+        for _ in range(_SLICES):
+            if self._follower.is_at_work or self._follower.catch_up():
+                return
+            await asyncio.sleep(0)
         self._follower.go_on()
 
     def best(self, query: str, count: int) -> list[str]:
@@ -47,13 +50,15 @@ class ShelfVectors:
         if len(found) > count:
             found = found[np.argpartition(-cosines[found], count)[:count]]
         order = found[np.argsort(-cosines[found], kind="stable")]
-        return [self._vectors.ids[row] for row in order]
+        return [self._vectors.ids[int(row)] for row in order]
 
-    def learn(self, note_ids: Sequence[str]) -> None:
-        """Take in these notes now, unless they are known already."""
+    async def learn(self, note_ids: Sequence[str]) -> None:
+        """Take in those of the notes that are missing, giving others a turn after every slice."""
         missing = [note_id for note_id in note_ids if note_id not in self._vectors]
-        for note in self._view.notes(missing).values() if missing else ():
-            self._take(note.id, note)
+        for start in range(0, len(missing), _AT_ONCE):
+            for note in self._view.notes(missing[start : start + _AT_ONCE]).values():
+                self._take(note.id, note)
+            await asyncio.sleep(0)
 
     def cosines(self, query: str, note_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine with *query* of those of the notes that are known, 0 if they have no word in common."""

@@ -118,7 +118,7 @@ class FactMemory:
 
         Args:
             query: Words like those of a key.
-            admits: Passes over facts that may not be the answer.
+            admits: Passes over facts that may not be the answer, to others about as like the query.
         """
         matches = self._keys.like(query)
         if admits is not None:

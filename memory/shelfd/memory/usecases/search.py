@@ -18,10 +18,8 @@ from shelfd.protocol.methods.search import NoteSearchParams
 _CANDIDATES: Final = 256
 #: Notes like the query that are looked at for those which pass the filters.
 _LOOKED_AT: Final = 2_048
-#: Notes worked on without giving others a turn: some 2 ms.
-_AT_ONCE: Final = 16
-#: Slices of vectors made for a search before it answers from what there is: all of a small shelf.
-_SLICES: Final = 32
+#: Characters compared with a query without giving others a turn: some 2 ms.
+_AT_ONCE: Final = 8_000
 
 
 class Match(NamedTuple):
@@ -38,7 +36,7 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
     """Return the notes most like a query; looking for notes is no use of them."""
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    await _make_vectors(shelf)
+    await shelf.vectors.catch_up()
     filters = Filters(
         nugget=params.nugget,
         scope=params.scope,
@@ -72,14 +70,6 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
     return {"results": results}
 
 
-async def _make_vectors(shelf: Shelf) -> None:
-    for _ in range(_SLICES):
-        if shelf.vectors.catch_up():
-            return
-        await asyncio.sleep(0)
-    shelf.vectors.go_on()
-
-
 def _candidates(shelf: Shelf, query: str, filters: Filters) -> list[Note]:
     """The notes that recall finds by words, then those whose vectors are most like the query's."""
     ids = [hit.id for hit in shelf.index.search(query, filters, _CANDIDATES).hits]
@@ -99,16 +89,17 @@ def _candidates(shelf: Shelf, query: str, filters: Filters) -> list[Note]:
 async def _scored(shelf: Shelf, query: str, notes: list[Note]) -> list[Match]:
     """The scores of *notes*; one that has nothing of the query is no match."""
     ids = [note.id for note in notes]
-    for start in range(0, len(ids), _AT_ONCE):
-        shelf.vectors.learn(ids[start : start + _AT_ONCE])
-        await asyncio.sleep(0)
+    await shelf.vectors.learn(ids)
     cosines = shelf.vectors.cosines(query, ids)
     matches = []
-    for number, note in enumerate(notes, start=1):
+    compared = 0
+    for note in notes:
         match = _match(query, note, cosines.get(note.id, 0.0))
         if match is not None:
             matches.append(match)
-        if number % _AT_ONCE == 0:
+        compared += len(note.content) + len(note.title)
+        if compared > _AT_ONCE:
+            compared = 0
             await asyncio.sleep(0)
     return matches
 
