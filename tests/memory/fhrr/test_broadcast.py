@@ -184,7 +184,7 @@ def test_a_fact_that_may_not_answer_is_passed_over() -> None:
     assert told("favorite color", "3") == "3"
     assert told("favorite color", "2") == "2"
     assert told("favorite color", "2", nuggets=["b"]) is None
-    assert told("favorit color", "2", "3") == "3"
+    assert told("favorit color", "3") == "3"
     assert told("favorit color", "2", nuggets=["a"]) == "2"
     assert told("hue", "2") == "2"
     assert told("hue", "3") is None
