@@ -182,17 +182,11 @@ NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
     ("forget", {"key": "k", "prove": True}, "prove"),
     ("note.get", {**ID, "as_of": LATER}, "as_of"),
     ("note.get", {**ID, "known_at": LATER}, "known_at"),
-    ("note.get", {**ID, "include_vector": True}, "include_vector"),
     ("note.list", {"quarantined": True}, "quarantined"),
-    ("nugget.create", {"name": "n", "dimension": 2048}, "dimension"),
-    ("nugget.create", {"name": "n", "banks": 8}, "banks"),
-    ("nugget.create", {"name": "n", "ensembles": 2}, "ensembles"),
-    ("nugget.create", {"name": "n", "max_facts": 3}, "max_facts"),
     ("nugget.remove", {"name": "n", "purge": True}, "purge"),
     ("recall", {**Q, "as_of": LATER}, "as_of"),
     ("recall", {**Q, "as_of": "1970-01-01T00:00:00Z"}, "as_of"),
     ("recall", {**Q, "known_at": LATER}, "known_at"),
-    ("recall", {**Q, "mode": "fhrr"}, "mode"),
     ("recall", {**Q, "mode": "route"}, "mode"),
 ]
 

@@ -13,7 +13,8 @@ async def test_a_new_nugget_is_empty_and_has_its_defaults(either: Api) -> None:
 
     assert created == {
         "name": "work", "fact_count": 0, "note_count": 0, "hidden_count": 0, "dimension": 1024, "banks": 4,
-        "ensembles": 1, "max_facts": 0, "ttl_days": 30, "created_at": "2026-01-01T00:00:00Z",
+        "ensembles": 1, "max_facts": 0, "capacity": 204, "capacity_used_pct": 0.0, "capacity_warning": "",
+        "ttl_days": 30, "created_at": "2026-01-01T00:00:00Z",
     }  # fmt: skip
     assert await either.call("nugget.status", name="WORK") == created
 

@@ -193,7 +193,7 @@ def test_an_error_leaves_out_what_it_does_not_know() -> None:
 
 
 def test_the_most_telling_of_several_complaints_is_told() -> None:
-    error = refusal(METHODS["recall"].params, query="x", k=0, mode="fhrr")
+    error = refusal(METHODS["recall"].params, query="x", k=0, mode="route")
 
     assert error["data"]["reason"] == NOT_AVAILABLE
 

@@ -5,7 +5,8 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.ports import Clock, Store, Stores, Ticket
 from shelfd.memory.service import Service
-from shelfd.memory.shelf import MemorySettings, Shelf
+from shelfd.memory.settings import MemorySettings
+from shelfd.memory.shelf import Shelf
 from shelfd.memory.shelves import Shelves
 from shelfd.memory.view import View, Writer
 

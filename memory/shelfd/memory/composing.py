@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from pydantic_core import to_json
 
 from shelfd.memory.errors import InvalidParams, NoteNotFound, TooLarge
+from shelfd.memory.eviction import hide_surplus
 from shelfd.memory.inference import Traits, clamp, default_confidence, infer, title_tags
 from shelfd.memory.note import Link, Note, Nugget, fold_key
 from shelfd.memory.text import render_fields, tidy_content
@@ -76,6 +77,8 @@ def keep(tx: Transaction, given: NoteInput, limits: Limits) -> Kept:
         kept = Kept(old, "noop")
     else:
         kept = Kept(tx.change_note(old, note, kind="note.restored" if old.hidden else "note.updated"), "updated")
+    if kept.note.key is not None and nugget is not None and (old is None or old.hidden):
+        hide_surplus(tx, nugget, kept.note)
     for target, link in zip(targets, given.links, strict=True):
         _link(tx, kept.note, target, link)
     return kept

@@ -35,6 +35,8 @@ async def forget_for_good(shelf: Shelf, notes: list[Note]) -> None:
     shelf.event_log.forget()
     for note in notes:
         shelf.index.remove(note.row)
+        shelf.facts.forget(note.id)
+        shelf.vectors.forget(note.id)
         shelf.hot.drop(note.id)
         shelf.usage.drop(note.row)
     ids = frozenset(note.id for note in notes)

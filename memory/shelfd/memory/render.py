@@ -3,6 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shelfd.memory.fact_memory import options_of
+from shelfd.memory.fhrr import note_vector
+from shelfd.memory.fhrr.banks import capacity
+from shelfd.memory.fhrr.codec import status_of
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.text import cut, first_sentence
@@ -96,6 +100,13 @@ def _add_full(view: dict[str, Any], note: Note, supersedes: Sequence[str]) -> No
         view["context"] = context
     if supersedes:
         view["supersedes"] = list(supersedes)
+    view["vector"] = vector_view(note)
+
+
+def vector_view(note: Note) -> dict[str, Any]:
+    """Return what stands for the note's vector."""
+    vector = note_vector(note.title, note.content, note.tags)
+    return {"seed": vector.seed, "basis": list(vector.basis)}
 
 
 def link_of_note(link: Link) -> dict[str, Any]:
@@ -131,6 +142,8 @@ def _with_validity(view: dict[str, Any], link: Link) -> dict[str, Any]:
 
 def nugget_view(nugget: Nugget, counts: NuggetCounts) -> dict[str, Any]:
     """Return a nugget and what it holds."""
+    options = options_of(nugget)
+    status = status_of(counts.facts, options, capacity(options))
     view: dict[str, Any] = {
         "name": nugget.name,
         "fact_count": counts.facts,
@@ -140,6 +153,9 @@ def nugget_view(nugget: Nugget, counts: NuggetCounts) -> dict[str, Any]:
         "banks": nugget.banks,
         "ensembles": nugget.ensembles,
         "max_facts": nugget.max_facts,
+        "capacity": status.capacity,
+        "capacity_used_pct": status.capacity_used_pct,
+        "capacity_warning": status.capacity_warning,
         "created_at": from_micros(nugget.created_at),
     }
     if nugget.ttl_days is not None:

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, timedelta, tzinfo
+from datetime import timedelta
 from heapq import heappop, heappush
 from typing import Any, TypeVar
 
@@ -13,15 +13,17 @@ import structlog
 from shelfd.memory.call import Call
 from shelfd.memory.errors import DeadlineExceeded, ShuttingDown
 from shelfd.memory.event_log import EventLog
-from shelfd.memory.events import EventContent
+from shelfd.memory.fact_memory import ShelfFacts
 from shelfd.memory.hot import HotNotes
 from shelfd.memory.indexing import document_of
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
+from shelfd.memory.note_memory import ShelfVectors
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.queries import QueryBook
 from shelfd.memory.recall import Analyzer, RecallIndex
 from shelfd.memory.repeats import outcome_before, payload_of, repeat_of
+from shelfd.memory.settings import MemorySettings
 from shelfd.memory.sink import Sink
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usage import UsageBook
@@ -43,33 +45,6 @@ _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
 Outcome = dict[str, Any]
 Apply = Callable[[Transaction, Any, Call], Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class MemorySettings:
-    """What can be set about the memory.
-
-    Attributes:
-        instance: The daemon's name in events.
-        language: Snowball language whose word forms recall knows.
-        timezone: Zone in which a note's date is read and a day begins.
-        event_content: How much of a note its events carry.
-        idle_close: A shelf nobody used for this long is closed.
-        idempotency_retention: How long an idempotency key is remembered.
-        shelves_count: How many shelves may exist.
-        reflection_max_notes: How many notes one reflection inspects at most.
-        recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
-    """
-
-    instance: str = "local"
-    language: str = "english"
-    timezone: tzinfo = UTC
-    event_content: EventContent = "title"
-    idle_close: timedelta = timedelta(minutes=15)
-    idempotency_retention: timedelta = timedelta(days=7)
-    shelves_count: int = 1000
-    reflection_max_notes: int = 10
-    recall_log: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +87,8 @@ class Shelf:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap by sequence number
         self._wait_count = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self.facts = ShelfFacts(store.view, self._spawn)
+        self.vectors = ShelfVectors(store.view, self._spawn)
         self._closing = False
         self._unused: asyncio.Future[None] | None = None
         retention = settings.idempotency_retention
@@ -269,6 +246,9 @@ class Shelf:
             self._backlog_notes -= len(notes)
             for note in notes:
                 self._index(note)
+                if not self._closing:
+                    self.facts.changed(note)
+                    self.vectors.changed(note.id)
         self._advance(reached)
 
     def _index(self, note: Note) -> None:

@@ -19,7 +19,8 @@ from shelfd.memory.errors import (
     StorageCorrupt,
 )
 from shelfd.memory.ports import Clock, Stores
-from shelfd.memory.shelf import MemorySettings, Shelf
+from shelfd.memory.settings import MemorySettings
+from shelfd.memory.shelf import Shelf
 
 log = structlog.get_logger("shelfd.memory")
 

@@ -20,6 +20,13 @@ class NoteLink(Result):
     valid_to: Timestamp | None = None
 
 
+class NoteVectorView(Result):
+    """What stands for a note's vector in note.search."""
+
+    seed: int = Field(description="Equal for equal bases.")
+    basis: list[str] = Field(max_length=20, description="Words in their roles, such as `title:deploy`.")
+
+
 class NoteView(Result):
     """A note. The first group of fields is always there; the others are left out when null or empty."""
 
@@ -74,3 +81,4 @@ class NoteView(Result):
     keywords: list[str] | None = None
     supersedes: list[str] | None = None
     level: str | None = None
+    vector: NoteVectorView | None = Field(default=None, description="With include_vector too.")

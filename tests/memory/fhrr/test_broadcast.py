@@ -168,3 +168,24 @@ def test_random_changes_leave_the_sketches_right() -> None:
         answer = broadcast.recall(question(name))
         assert answer is not None
         assert answer.answer.value == name
+
+
+def test_a_fact_that_may_not_answer_is_passed_over() -> None:
+    broadcast = Broadcast()
+    broadcast.put("a", "1", "favorite color", "blue", ["hue"])
+    broadcast.put("a", "2", "color favorite", "green", ["hue"])
+    broadcast.put("b", "3", "favorite color", "red")
+
+    def told(query: str, *rows: str, nuggets: list[str] | None = None) -> str | None:
+        found = broadcast.recall(query, nuggets, lambda row: row in rows)
+        return found and found.answer.row
+
+    assert told("favorite color", "1", "2", "3") == "1"
+    assert told("favorite color", "3") == "3"
+    assert told("favorite color", "2") == "2"
+    assert told("favorite color", "2", nuggets=["b"]) is None
+    assert told("favorit color", "3") == "3"
+    assert told("favorit color", "2", nuggets=["a"]) == "2"
+    assert told("hue", "2") == "2"
+    assert told("hue", "3") is None
+    assert told("favorite color") is None

@@ -15,7 +15,7 @@ def recall(
     nugget: options.Nugget = None,
     session: options.Session = None,
     tag: options.Tags = None,
-    mode: Annotated[str | None, typer.Option("--mode", metavar="MODE", help="auto, lexical, dense or hybrid")] = None,
+    mode: Annotated[str | None, typer.Option("--mode", metavar="MODE", help="auto, lexical or fhrr")] = None,
     max_content_chars: Annotated[int | None, typer.Option("--max-content-chars", metavar="N", min=1)] = None,
     hidden: Annotated[bool, typer.Option("--hidden", help="Hidden notes too.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="What each score is made of.")] = False,

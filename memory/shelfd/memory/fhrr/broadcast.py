@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from shelfd.memory.fhrr.codec import Answer, Options
-from shelfd.memory.fhrr.facts import FactMemory, folded_key
+from shelfd.memory.fhrr.facts import Admits, FactMemory, folded_key
 from shelfd.memory.fhrr.sketch import Sketch, Sketches
 
 _ASKED = 32  #: nuggets that are asked in the end, at most
@@ -107,27 +107,31 @@ class Broadcast:
         self._release_unheld(before, nugget)
         return removed
 
-    def recall(self, query: str, nuggets: Sequence[str] | None = None) -> NamedAnswer | None:
+    def recall(
+        self, query: str, nuggets: Sequence[str] | None = None, admits: Admits | None = None
+    ) -> NamedAnswer | None:
         """Return the most confident answer, ``None`` if there is none; of equal ones, that of the first nugget.
 
         Args:
             query: A key, or words like one.
             nuggets: Whom to ask; ``None`` asks those that are likely to know.
+            admits: Tells by a row's name whether it may be the answer; all may if not given.
         """
         folded = folded_key(query)
         holders = self._holders.get(folded, ())
         exact = _best(
-            (name, self._memories[name].exact(folded)) for name in holders if nuggets is None or name in nuggets
+            (name, self._memories[name].exact(folded, admits)) for name in holders if nuggets is None or name in nuggets
         )
         if exact is not None:
             return exact
         if nuggets is not None:
-            return _best((name, self._memories[name].like(query)) for name in nuggets if name in self._memories)
+            asked = (name for name in nuggets if name in self._memories)
+            return _best((name, self._memories[name].like(query, admits)) for name in asked)
         likely = self.likely(query)
-        best = _best((name, self._memories[name].like(query)) for name in likely[:_FIRST])
+        best = _best((name, self._memories[name].like(query, admits)) for name in likely[:_FIRST])
         if best is not None and best.answer.confidence >= _SETTLED:
             return best
-        rest = _best((name, self._memories[name].like(query)) for name in likely[_FIRST:])
+        rest = _best((name, self._memories[name].like(query, admits)) for name in likely[_FIRST:])
         return max(
             (answer for answer in (best, rest) if answer), key=lambda given: given.answer.confidence, default=None
         )

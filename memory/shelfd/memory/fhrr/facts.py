@@ -1,6 +1,6 @@
 """The default codec: the facts of one nugget, found by their keys or by keys that are like them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from shelfd.memory.fhrr.banks import Banks, Echo, capacity
 from shelfd.memory.fhrr.codec import Answer, Options, Status, status_of
@@ -9,6 +9,9 @@ from shelfd.memory.fhrr.keys import Keys, Match
 from shelfd.memory.fhrr.rows import KeyRow
 from shelfd.memory.fhrr.sketch import Sketch
 from shelfd.memory.note import fold_key
+
+#: Tells by the name of a row whether it may be the answer.
+Admits = Callable[[str], bool]
 
 #: The margin to report when nothing else came near enough to be looked at.
 _UNRIVALLED = 0.25
@@ -99,20 +102,29 @@ class FactMemory:
         """Return the fact that answers *query*, ``None`` if none is likely to."""
         return self.exact(folded_key(query)) or self.like(query)
 
-    def exact(self, folded: str) -> Answer | None:
+    def exact(self, folded: str, admits: Admits | None = None) -> Answer | None:
         """Return the fact with this key or alias, given as :func:`~shelfd.memory.note.fold_key` gives it."""
         row = self._by_key.get(folded)
-        if row is not None:
+        if row is not None and (admits is None or admits(row)):
             return self._answer(row, EXACT, 1.0)
-        rows = self._by_alias.get(folded)
-        if rows is None:
+        rows = [row for row in self._by_alias.get(folded, ()) if admits is None or admits(row)]
+        if not rows:
             return None
         values = {self._facts[row].value for row in rows}
         return self._answer(rows[0], EXACT / len(values), 1.0 if len(values) == 1 else 0.0)
 
-    def like(self, query: str) -> Answer | None:
-        """Return the fact whose key is most like *query*, ``None`` if that says too little."""
+    def like(self, query: str, admits: Admits | None = None) -> Answer | None:
+        """Return the fact whose key is most like *query*, ``None`` if that says too little.
+
+        Args:
+            query: Words like those of a key.
+            admits: Passes over facts that may not be the answer, to others about as like the query.
+        """
         matches = self._keys.like(query)
+        if admits is not None:
+            # Only the best is asked after: what else is like the query is just as much a rival unseen.
+            first = next((at for at, match in enumerate(matches) if admits(match.owner)), len(matches))
+            matches = matches[first:]
         if not matches:
             return None
         best = matches[0]

@@ -14,6 +14,7 @@ from shelfd.memory.usecases import (
     reflection,
     reflections,
     remember,
+    search,
     shelves,
     undo,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "reflection",
     "reflections",
     "remember",
+    "search",
     "shelves",
     "undo",
 ]

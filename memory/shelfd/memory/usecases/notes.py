@@ -20,7 +20,7 @@ from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, Revision
 from shelfd.memory.history import KEPT_BY_REVERT, at_rev, versions, with_log
 from shelfd.memory.inference import clamp, default_confidence
 from shelfd.memory.note import Note, fold_key
-from shelfd.memory.render import NoteRenderer, change_view
+from shelfd.memory.render import NoteRenderer, change_view, vector_view
 from shelfd.memory.shelf import Changed, Outcome, Shelf
 from shelfd.memory.text import render_fields, tidy_content
 from shelfd.memory.transaction import Transaction
@@ -52,7 +52,8 @@ def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
     note = _existing(shelf, params.id)
     shelf.touch(note)
     links = shelf.view.links_from([note.id])
-    return {"note": NoteRenderer(shelf.view, shelf.usage.of([note]), links, full=params.full)(note)}
+    shown = NoteRenderer(shelf.view, shelf.usage.of([note]), links, full=params.full)(note)
+    return {"note": shown | {"vector": vector_view(note)} if params.include_vector else shown}
 
 
 def _existing(shelf: Shelf, note_id: str) -> Note:

@@ -1,7 +1,7 @@
 """Use cases that find: recall and get_context."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,12 +9,13 @@ from typing import Any
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
 from shelfd.memory.indexing import admits, document_of
-from shelfd.memory.note import Link, Note, fold_key
+from shelfd.memory.note import Link, Note
 from shelfd.memory.planned import NOTHING_PLANNED, Planned
 from shelfd.memory.recall import Filters
 from shelfd.memory.render import NoteRenderer
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.text import cut, first_sentence
+from shelfd.memory.usecases.answering import SURE, Known, answer_view, fact_by_key, fact_like
 from shelfd.memory.usecases.nuggets import existing_nugget
 from shelfd.memory.usecases.registry import read
 from shelfd.protocol import from_micros
@@ -63,18 +64,32 @@ def intent_of(query: str) -> str:
 
 
 @read("recall")
-def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
-    """Return the notes that fit a query, best first, and the fact whose key it is."""
-    started = shelf.clock.monotonic()
+def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+    """Return the notes that fit a query, best first, and the fact that answers it.
+
+    The mode ``fhrr`` asks the memory of facts alone, and waits until it knows all of them.
+    """
     if params.mode in ("dense", "hybrid"):
         raise NoEmbedder
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
+    if params.mode == "fhrr" and not shelf.facts.catch_up():
+        return _recall_when_known(shelf, params, call)
+    return _recall(shelf, params, call)
+
+
+async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    await shelf.facts.complete()
+    return _recall(shelf, params, call)
+
+
+def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    started = shelf.clock.monotonic()
     filters = _filters(shelf, params)
-    exact = _exact(shelf, params, filters)
-    found = _search(shelf, params, filters, exact)
+    known = _known(shelf, params, filters)
+    found = _search(shelf, params, filters, known)
     if params.count_hits:
-        _record(shelf, params, [item.note for item in found], _session(shelf, params, call))
+        _record(shelf, params, _counted(params, found), _session(shelf, params, call))
     shelf.retrievals += 1
     result: dict[str, Any] = {
         "results": _hits(shelf, params, found),
@@ -83,23 +98,15 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
         "mode": "lexical" if params.mode == "auto" else params.mode,
         "index": shelf.index_state(),
     }
-    if exact is not None:
-        result["answer"] = {
-            "found": True,
-            "value": exact.content,
-            "key": exact.title,
-            "confidence": 1.0,
-            "margin": 1.0,
-            "nugget": exact.nugget,
-            "note_id": exact.id,
-        }
+    if known is not None or params.mode == "fhrr":
+        result["answer"] = answer_view(known)
     result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
     return result
 
 
 def _record(shelf: Shelf, params: RecallParams, notes: Sequence[Note], session_id: str | None) -> None:
     """Count the use of notes, and keep the query in mind if it was a real one: what counts no hit is none."""
-    if session_id is not None:
+    if session_id is not None and params.mode != "fhrr":  # which asks for a fact, whatever is beside it
         shelf.queries.add(params, [note.id for note in notes], shelf.clock.now())
     shelf.record_use(notes, session_id=session_id)
 
@@ -114,9 +121,8 @@ def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNE
         for note in planned.notes.values():
             shelf.index.put(document_of(note))
         filters = _filters(shelf, params)
-        return [
-            item.note.id for item in _search(shelf, params, filters, _exact(shelf, params, filters, planned), planned)
-        ]
+        known = fact_by_key(shelf, params.query, filters, planned)
+        return [item.note.id for item in _search(shelf, params, filters, known, planned)]
     finally:
         for note_id, note in planned.notes.items():
             if note_id in now:
@@ -152,32 +158,47 @@ def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) 
     return f"auto:{call.principal}:{today.isoformat()}"
 
 
-def _exact(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned = NOTHING_PLANNED) -> Note | None:
-    """The fact whose key is the query; of several nuggets' the one written last."""
-    key = fold_key(" ".join(params.query.split()))
-    if params.nugget is not None:
-        fact = shelf.view.fact(params.nugget, key)
-        facts = [fact] if fact is not None else []
-    else:
-        facts = shelf.view.facts_by_key(key)
-    facts = [planned.notes.get(fact.id, fact) for fact in facts]
-    admitted = [fact for fact in facts if admits(filters, fact)]
-    return max(admitted, key=lambda fact: (fact.updated_at, fact.row), default=None)
+def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None:
+    """The fact with this key; else, in the modes that look for it, one with a key like it."""
+    known = fact_by_key(shelf, params.query, filters)
+    if known is not None or params.mode not in ("auto", "fhrr"):
+        return known
+    if not shelf.facts.catch_up() and params.mode == "auto":
+        return None  # the rest follows behind, and is worth no wait to those who did not ask for it
+    known = fact_like(shelf, params.query, filters)
+    return known if known is not None and (params.mode == "fhrr" or known.confidence >= SURE) else None
 
 
-def _search(
-    shelf: Shelf, params: RecallParams, filters: Filters, exact: Note | None, planned: Planned = NOTHING_PLANNED
-) -> list[Found]:
+def _counted(params: RecallParams, found: Sequence[Found]) -> list[Note]:
+    """The notes that were used by being returned: a guess at a fact is no use of it."""
+    return [item.note for item in found if params.mode != "fhrr" or item.score >= SURE]
+
+
+def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned) -> list[Found]:
     ranking = shelf.index.search(params.query, filters, params.k, explain=params.explain)
     notes = planned.over(shelf.hot.get([hit.id for hit in ranking.hits]))
-    found = [
+    return [
         Found(notes[hit.id], hit.score, None, hit.signals)
         for hit in ranking.hits
         # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
         if (note := notes.get(hit.id)) is not None and (note.rev == 1 or admits(filters, note))
     ]
-    if exact is not None:
-        found = [Found(exact, 1.0, None, {"key": 1.0}), *(item for item in found if item.note.id != exact.id)]
+
+
+def _with_known(found: list[Found], known: Known) -> list[Found]:
+    """Let a fact that is known compete: one whose key is the query comes first."""
+    told = Found(known.note, known.confidence, None, {"key": known.confidence})
+    ranked = next((item for item in found if item.note.id == known.note.id), told)
+    best = max(told, ranked, key=lambda item: item.score)
+    return sorted([best, *(item for item in found if item is not ranked)], key=lambda item: -item.score)
+
+
+def _search(
+    shelf: Shelf, params: RecallParams, filters: Filters, known: Known | None, planned: Planned = NOTHING_PLANNED
+) -> list[Found]:
+    found = [] if params.mode == "fhrr" else _ranked(shelf, params, filters, planned)
+    if known is not None:
+        found = _with_known(found, known)
     _add_links(shelf, found, planned)
     if params.include_links and any(item.links for item in found):
         found = _with_linked(shelf, found, filters, params.k, planned)
@@ -247,7 +268,7 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
         session_id=params.session_id,
     )
     filters = _filters(shelf, query)
-    found = _search(shelf, query, filters, _exact(shelf, query, filters))
+    found = _search(shelf, query, filters, fact_by_key(shelf, query.query, filters))
     budget = params.token_budget * _CHARACTERS_PER_TOKEN
     entries, used = _entries(found, params.content_chars, budget)
     if params.record:

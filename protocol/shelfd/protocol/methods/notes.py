@@ -206,7 +206,7 @@ class NoteGetParams(ReadParams):
     full: bool = False
     as_of: NoTimeTravel = None
     known_at: NoTimeTravel = None
-    include_vector: Annotated[bool, OnlyFalse] = False
+    include_vector: bool = False
 
 
 class NoteResult(Result):

@@ -2,10 +2,22 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from shelfd.protocol.base import ChangeParams, NuggetName, OnlyFalse, PageParams, ReadParams, Result, not_available
+from shelfd.protocol.base import (
+    ChangeParams,
+    Count,
+    NuggetName,
+    OnlyFalse,
+    PageParams,
+    ReadParams,
+    Result,
+    between_params,
+)
 from shelfd.protocol.registry import define
+
+#: Elements of all banks of a nugget together; each takes four bytes.
+_MOST_ELEMENTS = 2**20
 
 
 class NuggetParams(ChangeParams):
@@ -21,15 +33,27 @@ class NuggetReadParams(ReadParams):
 
 
 class NuggetCreateParams(NuggetParams):
-    """Params of ``nugget.create``. The holographic options have their defaults only in this version."""
+    """Params of ``nugget.create``."""
 
-    dimension: Annotated[int, not_available(lambda v: v == 1024, "another dimension than 1024")] = 1024
-    banks: Annotated[int, not_available(lambda v: v == 4, "another number of banks than 4")] = 4
-    ensembles: Annotated[int, not_available(lambda v: v == 1, "another number of ensembles than 1")] = 1
-    max_facts: Annotated[int, not_available(lambda v: v == 0, "a limit on facts")] = 0
+    dimension: Annotated[int, Field(ge=64, le=65_535)] = Field(
+        default=1024, description="Elements of the vectors that its facts are kept in."
+    )
+    banks: Annotated[int, Field(ge=1, le=1024)] = Field(
+        default=4, description="Superpositions that its facts are spread over."
+    )
+    ensembles: Annotated[int, Field(ge=1, le=1024)] = Field(default=1, description="Copies of each bank.")
+    max_facts: Count = Field(
+        default=0, description="A new fact beyond these hides the oldest that is not pinned; 0 for no limit."
+    )
     ttl_days: Annotated[int, Field(ge=1, le=36_500)] | None = Field(
         default=None, description="Default for its new notes."
     )
+
+    @model_validator(mode="after")
+    def _fits(self) -> "NuggetCreateParams":
+        if self.dimension * self.banks * self.ensembles > _MOST_ELEMENTS:
+            raise between_params("dimension", f"dimension x banks x ensembles is more than {_MOST_ELEMENTS}")
+        return self
 
 
 class NuggetStatus(Result):
@@ -43,6 +67,9 @@ class NuggetStatus(Result):
     banks: int
     ensembles: int
     max_facts: int
+    capacity: int = Field(description="Facts that its banks hold by themselves; rows hold any number.")
+    capacity_used_pct: float = Field(description="One decimal; may pass 100.")
+    capacity_warning: str = Field(description="Empty up to 80 %.")
     ttl_days: int | None = None
     created_at: str
     replayed: bool | None = None

@@ -46,7 +46,9 @@ class RecallParams(ReadParams):
     as_of: NoTimeTravel = None
     known_at: NoTimeTravel = None
     max_age: Span | None = Field(default=None, description="Leave out notes older than this.")
-    mode: Annotated[Mode, not_available(lambda mode: mode not in ("fhrr", "route"), "this mode")] = "auto"
+    mode: Annotated[Mode, not_available(lambda mode: mode != "route", "this mode")] = Field(
+        default="auto", description="`fhrr`: only the fact whose key is like the query, and what it links to."
+    )
     min_score: Annotated[float, Field(ge=0, le=1)] | None = None
     max_content_chars: Positive | None = None
     explain: bool = False
@@ -65,15 +67,19 @@ class Hit(Result):
 
 
 class Answer(Result):
-    """The fact whose key is the query."""
+    """The fact that answers the query, by its key or by one that is like the query.
+
+    Confidence is 1 for the key itself. With mode ``auto`` a key that is only like the query answers from a confidence
+    of 0.5 on; with ``fhrr`` any does, and what is not found is said by ``found``.
+    """
 
     found: bool
-    value: str
-    key: str
-    confidence: float
-    margin: float
-    nugget: str
-    note_id: str
+    value: str | None = None
+    key: str | None = None
+    confidence: float = Field(ge=0, le=1, description="How probable it is that this is the fact meant.")
+    margin: float = Field(ge=0, le=1, description="By how much it beats the next fact of another value.")
+    nugget: str | None = None
+    note_id: str | None = None
 
 
 class IndexState(Result):

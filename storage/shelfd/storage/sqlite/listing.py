@@ -6,7 +6,7 @@ from shelfd.memory.view import NoteFilter
 
 #: A note needs review when it is doubtful or has been rewritten too often.
 _NEEDS_REVIEW: Final = "(confidence < 0.5 OR coalesce(json_extract(extra, '$.evolution_count'), 0) > 5)"
-_EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
+_EQUAL: Final = ("nugget", "subject", "scope", "type", "stability")
 _HAS_TAG: Final = (
     "? IN (SELECT value FROM json_each(note.tags) UNION ALL SELECT value FROM json_each(note.extra, '$.derived_tags'))"
 )
@@ -16,7 +16,7 @@ ORDERS: Final = frozenset({"updated_at", "row"})
 
 
 def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
-    """Return a condition and its parameters. Its text depends on which filters are set, not on their values."""
+    """Return a condition and its parameters. Its text depends on which filters are set, and on the kind."""
     conditions: list[str] = []
     params: list[Any] = []
     for name in _EQUAL:
@@ -24,6 +24,11 @@ def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
         if value is not None:
             conditions.append(f"{name} = ?")
             params.append(value)
+    if wanted.kind == "fact":  # has a key, and there is an index of those
+        conditions.append("key IS NOT NULL")
+    elif wanted.kind is not None:
+        conditions.append("kind = ?")
+        params.append(wanted.kind)
     if not wanted.include_hidden:
         conditions.append("archived_at IS NULL")
     if not wanted.include_superseded:

@@ -1,0 +1,126 @@
+"""A shelf's facts in its holographic memory, which finds them by keys that are like theirs."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+
+from shelfd.memory.fhrr import Answer, Broadcast, Options
+from shelfd.memory.fhrr.facts import folded_key
+from shelfd.memory.following import Follower, Spawn
+from shelfd.memory.note import Note, Nugget
+from shelfd.memory.view import NoteFilter, View
+
+#: Facts taken in without giving others a turn: some 2 ms.
+_AT_ONCE = 8
+#: Longer values are kept as their hash: the memory only needs to tell them apart, and rows answer.
+_LONGEST = 64
+
+
+class ShelfFacts:
+    """The visible facts of all nuggets of a shelf. Knows none before it is first asked.
+
+    What it finds is a row's id: what the row says, and whether a caller may see it, is for the row to tell.
+    """
+
+    def __init__(self, view: View, spawn: Spawn) -> None:
+        self._view = view
+        self._broadcast = Broadcast()
+        self._nuggets: dict[str, str] = {}  #: of each fact, under which the memory has it
+        self._follower = Follower(view, self._scan(), self._take, at_once=_AT_ONCE, spawn=spawn, name="facts")
+
+    def __len__(self) -> int:
+        return len(self._nuggets)
+
+    def changed(self, note: Note) -> None:
+        """Say that a note changed, came or went."""
+        if note.key is not None:
+            self._follower.changed(note.id)
+
+    def forget(self, note_id: str) -> None:
+        """Let go of a note at once."""
+        if note_id in self._nuggets:
+            self._remove(note_id)
+
+    def catch_up(self) -> bool:
+        """Take in a slice of what is missing; return whether all is known now. What is left follows behind."""
+        complete = self._follower.catch_up()
+        self._broadcast.renew()
+        if not complete:
+            self._follower.go_on()
+        return complete
+
+    async def complete(self) -> None:
+        """Take in all that is missing, giving others a turn after every slice."""
+        complete = self.catch_up()
+        while not complete:
+            await asyncio.sleep(0)
+            complete = self.catch_up()
+
+    def nearest(self, query: str, nugget: str | None, admits: Callable[[str], bool]) -> Answer | None:
+        """Return the fact that answers *query*, of those known so far; ``None`` if none does.
+
+        Args:
+            query: A key, an alias, or words like those of one.
+            nugget: Whom to ask; ``None`` asks all.
+            admits: Tells by a fact's id whether it may be the answer.
+        """
+        if not self._nuggets:
+            return None
+        named = self._broadcast.recall(query, None if nugget is None else [nugget], admits)
+        return None if named is None else named.answer
+
+    def _scan(self) -> Iterator[Sequence[Note]]:
+        name = ""
+        while nuggets := self._view.list_nuggets(after=name, limit=1):
+            name = nuggets[0].name
+            after: tuple[int, int] | None = None
+            while facts := self._page(name, after):
+                after = (0, facts[-1].row)
+                yield facts
+            yield ()  # nuggets without facts take their time too
+
+    def _page(self, nugget: str, after: tuple[int, int] | None) -> list[Note]:
+        wanted = NoteFilter(nugget=nugget, kind="fact", include_superseded=False)
+        return self._view.list_notes(wanted, order="row", descending=False, after=after, limit=_AT_ONCE)
+
+    def _take(self, note_id: str, note: Note | None) -> None:
+        held = self._nuggets.get(note_id)
+        if note is None or note.key is None or note.hidden or note.superseded_by is not None:
+            if held is not None:
+                self._remove(note_id)
+            return
+        if held not in (None, note.nugget):
+            self._remove(note_id)
+        self._open(note)
+        aliases = note.extra.get("aliases", ())
+        self._broadcast.put(note.nugget, note_id, note.title, _told_apart(note.content), aliases)
+        self._nuggets[note_id] = note.nugget
+
+    def _open(self, note: Note) -> None:
+        """Make room for a fact: its nugget's memory, and its key, which another fact may have had until just now."""
+        if note.nugget not in self._broadcast:
+            nugget = self._view.nugget(note.nugget)
+            self._broadcast.open(note.nugget, None if nugget is None else options_of(nugget))
+            return
+        memory, folded = self._broadcast[note.nugget], folded_key(note.title)
+        other = memory.exact(folded)
+        # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.
+        if other is not None and other.row != note.id and memory.names(other.row)[0] == folded:
+            self._remove(other.row)
+
+    def _remove(self, note_id: str) -> None:
+        nugget = self._nuggets.pop(note_id)
+        self._broadcast.remove(nugget, note_id)
+        if not len(self._broadcast[nugget]):
+            self._broadcast.drop(nugget)  # it may come back with other options
+
+
+def options_of(nugget: Nugget) -> Options:
+    """Return the shape of a nugget's memory."""
+    return Options(nugget.dimension, nugget.banks, nugget.ensembles, nugget.max_facts)
+
+
+def _told_apart(value: str) -> str:
+    if len(value) <= _LONGEST:
+        return value
+    return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,33 @@
+"""What can be set about the memory."""
+
+from dataclasses import dataclass
+from datetime import UTC, timedelta, tzinfo
+
+from shelfd.memory.events import EventContent
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """What can be set about the memory.
+
+    Attributes:
+        instance: The daemon's name in events.
+        language: Snowball language whose word forms recall knows.
+        timezone: Zone in which a note's date is read and a day begins.
+        event_content: How much of a note its events carry.
+        idle_close: A shelf nobody used for this long is closed.
+        idempotency_retention: How long an idempotency key is remembered.
+        shelves_count: How many shelves may exist.
+        reflection_max_notes: How many notes one reflection inspects at most.
+        recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
+    """
+
+    instance: str = "local"
+    language: str = "english"
+    timezone: tzinfo = UTC
+    event_content: EventContent = "title"
+    idle_close: timedelta = timedelta(minutes=15)
+    idempotency_retention: timedelta = timedelta(days=7)
+    shelves_count: int = 1000
+    reflection_max_notes: int = 10
+    recall_log: bool = True
