@@ -257,6 +257,22 @@ def test_a_wrong_password_is_said_and_the_socket_is_unaffected(tmp_path: Path, b
         daemon.kill()
 
 
+@pytest.mark.parametrize("may_read", [True, False])
+def test_doctor_finds_out_whether_requests_arrive(tmp_path: Path, may_read: bool) -> None:
+    """A broker that forbids reading grants the subscription all the same."""
+    allowed = "readwrite" if may_read else "write"
+    with mosquitto(tmp_path / "broker", acl=f"user shelfd\ntopic {allowed} shelfd/v1/#\n") as broker:
+        daemon = Daemon(tmp_path, *mqtt_flags(tmp_path, broker)).start()
+        try:
+            connected(daemon)
+            findings = {finding["check"]: finding for finding in daemon.call("system.doctor")["findings"]}
+            # A machine that is busy may be slow, which is another complaint.
+            assert ("did not arrive" in findings["mqtt requests"]["detail"]) is not may_read
+            assert may_read or not findings["mqtt requests"]["ok"]
+        finally:
+            daemon.kill()
+
+
 def test_no_broker_at_all_is_no_reason_not_to_serve(tmp_path: Path, broker: Mosquitto) -> None:
     broker.kill()
     daemon = Daemon(tmp_path, *mqtt_flags(tmp_path, broker)).start()

@@ -27,12 +27,13 @@ from shelfd.gateway.mqtt import (
     tls_context,
 )
 from shelfd.memory import Clock, Shelves
-from shelfd.memory.errors import ConfigError
+from shelfd.memory.errors import BrokerUnreachable, ConfigError
 from shelfd.memory.ledger import draw_run_id
 
 log = structlog.get_logger("shelfd.daemon")
 
 _CREDENTIAL = "mqtt.password"
+_SLOW_S = 0.03  #: from here on a round trip is held up by something, most often by Nagle's algorithm
 #: Characters of a share group's name: 128 bits as hexadecimal digits.
 _SECRET_LENGTH = 32
 
@@ -132,6 +133,27 @@ class Mqtt:
             status["url"] = self._embedded.url("agent")
             status["agent_password_file"] = str(self._embedded.agent_password_file)
         return {**status, "events": self._publisher.status()}
+
+    async def probe(self) -> tuple[bool, str]:
+        """Find out whether requests arrive; return that and what to do if not.
+
+        A daemon that shares requests with others cannot: the broker may give the probe to one of them.
+        """
+        if self._session is None or self._share_group is not None:
+            return True, "not tried: requests are shared"
+        user = "shelfd" if self._embedded is not None else Address.parse(self._settings.url).user or "shelfd"
+        try:
+            seconds = await self._session.probe(user)
+        except BrokerUnreachable as error:
+            return False, f"a request to ourselves was not taken: {error.message}"
+        if seconds is None:
+            return (
+                False,
+                "a request to ourselves did not arrive: the broker's ACL must let our user read req/#",
+            )
+        if seconds >= _SLOW_S:
+            return False, f"{seconds * 1000:.0f} ms, which is long: set_tcp_nodelay true in mosquitto's configuration?"
+        return True, f"{seconds * 1000:.1f} ms"
 
     # ---------------------------------------------------------------- files
 

@@ -6,7 +6,7 @@ import platform
 import resource
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -48,6 +48,10 @@ class Finding(NamedTuple):
 Status = Callable[[], dict[str, Any]]
 
 
+#: Tries something; returns whether it went well, and what to say of it.
+Probe = Callable[[], Awaitable[tuple[bool, str]]]
+
+
 class System:
     """Implements the gateway's ``System`` port."""
 
@@ -74,6 +78,7 @@ class System:
         self._started = clock.monotonic()
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
+        self.mqtt_probe: Probe | None = None  #: finds out whether requests arrive by MQTT
         self.complaints: list[str] = []  #: what was wrong with the configuration when it was last reloaded
 
     def health(self) -> dict[str, Any]:
@@ -121,6 +126,8 @@ class System:
         found = await asyncio.to_thread(lambda: list(self._look_at_files()))
         found += self._look_at_shelves()
         found += self._look_at_parts()
+        if self.mqtt is not None and self.mqtt_probe is not None and self.mqtt()["state"] == "connected":
+            found.append(Finding("mqtt requests", *await self.mqtt_probe()))
         return {"ok": all(finding.ok for finding in found), "findings": [finding._asdict() for finding in found]}
 
     def metrics(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports import Clock
 
 _JSON: Final = "application/json"
+_PROBE: Final = "system.version"  #: what a probe would ask for, if it reached another daemon
 REPLY_BYTES: Final = 900 * 1024
 #: Requests of all users together that were taken from the broker and are not done, and their bytes.
 AT_WORK_COUNT: Final = 256
@@ -87,6 +88,7 @@ class Requests:
         self._changed = asyncio.Event()
         self._is_over = False
         self._is_holding = False  #: whether a message waits for room
+        self._probe: tuple[str, asyncio.Future[None]] | None = None  #: a request of our own that is under way
 
     # ------------------------------------------------------------------ the link
 
@@ -122,6 +124,12 @@ class Requests:
         return True
 
     def _take(self, receipt: Receipt) -> None:
+        if self._probe is not None and receipt.message.topic == self._probe[0]:
+            if not self._probe[1].done():
+                self._probe[1].set_result(None)
+            self._probe = None
+            receipt.settle()
+            return
         self.counts.received += 1
         asked = read(receipt.message, self._topics, self._dispatcher.limits)
         if isinstance(asked, Ignored):
@@ -133,6 +141,15 @@ class Requests:
         user = self._user(asked.user)
         user.waiting.append(job)
         self._start_some(user)
+
+    def probe_topic(self, user: str) -> str:
+        """Return the topic of a request by which *user* finds out whether requests arrive."""
+        return self._topics.request(user, _PROBE)
+
+    def expect_probe(self, user: str) -> asyncio.Future[None]:
+        """Return what is done when such a request of *user* arrives."""
+        self._probe = self.probe_topic(user), asyncio.get_running_loop().create_future()
+        return self._probe[1]
 
     def _is_full(self, size: int) -> bool:
         if self.at_work >= self._at_work_count:

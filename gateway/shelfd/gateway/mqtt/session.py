@@ -117,6 +117,28 @@ class Session:
         """
         return {**self._status.snapshot(), "requests": self._requests.status()}
 
+    async def probe(self, user: str) -> float | None:
+        """Send a request to ourselves as *user*; return the seconds until it arrived, None if it did not.
+
+        A broker whose access list forbids us to read grants the subscription all the same: only this tells.
+
+        Raises:
+            BrokerUnreachable: If there is no link, or the broker refuses the request.
+        """
+        link = self._link
+        if link is None:
+            raise BrokerUnreachable("there is no connection")
+        began = self._clock.monotonic()
+        arrived = self._requests.expect_probe(user)
+        # Without an address for the reply it is only counted.
+        await link.publish(self._requests.probe_topic(user), b'{"params":{}}')
+        try:
+            async with asyncio.timeout(_FAREWELL_S):
+                await arrived
+        except TimeoutError:
+            return None
+        return self._clock.monotonic() - began
+
     async def _say(self, link: Link, presence: Presence) -> None:
         # A broker that does not answer must not hold up the daemon's end.
         with suppress(BrokerUnreachable, TimeoutError):

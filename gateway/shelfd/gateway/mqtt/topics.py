@@ -35,6 +35,10 @@ class Topics:
         """Return the filter for a share of every request, of the daemons that know the secret *group*."""
         return f"$share/{group}/{self.requests}"
 
+    def request(self, user: str, method: str) -> str:
+        """Return where *user* asks for *method*."""
+        return f"{self._base}/req/{user}/{method}"
+
     def request_of(self, topic: str) -> RequestTopic | None:
         """Return what a request's topic says; None if it is none."""
         prefix = f"{self._base}/req/"
