@@ -56,7 +56,7 @@ def test_json_is_the_event_as_it_came() -> None:
     ("arguments", "filters"),
     [
         ((), ["shelfd/v1/+/ev/default/+/+"]),
-        (("--shelf", "work"), ["shelfd/v1/+/ev/work/+/+"]),
+        (("--shelf", "team"), ["shelfd/v1/+/ev/team/+/+"]),
         (
             ("--nugget", "Pröject"),
             ["shelfd/v1/+/ev/default/pröject/+", "shelfd/v1/+/ev/default/_/events.gap"],

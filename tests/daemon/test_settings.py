@@ -177,11 +177,11 @@ def test_the_shipped_file_uncommented_is_the_defaults_and_has_every_setting(tmp_
 
 
 def test_the_access_list_follows_the_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rules = "[access.shelves.work]\nread = ['mqtt:bob']\n[mqtt]\nurl = 'mqtt://keeper@localhost'\n"
+    rules = "[access.shelves.team]\nread = ['mqtt:bob']\n[mqtt]\nurl = 'mqtt://keeper@localhost'\n"
     file = write(tmp_path / "s.toml", rules)
     assert config_command.execute(["acl", "--config", str(file), "--data-dir", str(tmp_path / "none")], {}) == 0
     text = capsys.readouterr().out
     assert "user keeper\ntopic readwrite shelfd/v1/#" in text
     assert "user bob\n" in text
-    assert "topic read shelfd/v1/local/ev/work/#" in text
+    assert "topic read shelfd/v1/local/ev/team/#" in text
     assert not (tmp_path / "none").exists()

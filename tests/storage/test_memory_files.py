@@ -36,7 +36,7 @@ def mode(path: Path) -> int:
 
 
 def test_a_shelf_nobody_configured_has_its_file_beside_its_notes(tmp_path: Path) -> None:
-    assert paths(tmp_path).target("work", None) == Target(str(tmp_path / "data/shelves/work/MEMORY.md"))
+    assert paths(tmp_path).target("team", None) == Target(str(tmp_path / "data/shelves/team/MEMORY.md"))
 
 
 def test_a_configured_path_needs_its_directory(tmp_path: Path) -> None:
