@@ -122,8 +122,6 @@ def _say_ready(loaded: Loaded, places: Places, parts: Parts, notifier: Notifier)
         config=str(loaded.file) if loaded.file else None,
         shelves=len(parts.shelves.status()),
     )
-    if loaded.unused():
-        log.warning("settings.not_in_use_yet", keys=loaded.unused())
     ready.announce(places, has_mqtt=loaded.settings.mqtt.embedded_broker)
     notifier.ready(_status(places))
 

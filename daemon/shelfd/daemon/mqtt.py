@@ -7,6 +7,7 @@ import asyncio
 import socket
 from datetime import timedelta
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ class Mqtt:
 
     async def _start(self) -> None:
         # Importing the client library takes long enough to be noticed by who is served meanwhile.
-        adapter = await asyncio.to_thread(__import__, "shelfd.gateway.mqtt.adapter", fromlist=["AiomqttBroker"])
+        adapter = await asyncio.to_thread(import_module, "shelfd.gateway.mqtt.adapter")
         address = Address.parse(self._settings.url) if self._settings.url else None
         password = self._password
         if self._embedded is not None:

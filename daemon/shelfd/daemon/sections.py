@@ -200,7 +200,3 @@ class Mqtt(Section):
     share_file: str = ""
     session_expiry_s: Annotated[Whole, Field(ge=0, le=31_536_000)] = 604_800
     embedded_broker: Annotated[bool, BeforeValidator(_only_bool)] = False
-
-
-#: Settings that are accepted and that nothing reads yet: named in the log when somebody sets them.
-UNUSED_SECTIONS: tuple[str, ...] = ()

@@ -69,10 +69,6 @@ class Loaded:
         """Return the place a value came from; a value that was set in parts names the first part's place."""
         return origin_of(self.origins, where) or DEFAULT_ORIGIN
 
-    def unused(self) -> list[str]:
-        """Return the settings somebody made that nothing in this version reads."""
-        return sorted(".".join(where) for where in self.origins if where[0] in sections.UNUSED_SECTIONS)
-
 
 def load(flags: Mapping[Location, tuple[str, object]], environ: Mapping[str, str], file: Path | None) -> Loaded:
     """Read, merge and check all settings.
