@@ -1,4 +1,4 @@
-"""The one private method of aiosqlite that is used, and what the connections are set to."""
+"""The private members of aiosqlite that are used, and what the connections are set to."""
 
 import asyncio
 import importlib.metadata
@@ -27,6 +27,25 @@ def test_aiosqlite_still_has_the_method_this_rests_on() -> None:
     assert importlib.metadata.version("aiosqlite").startswith("0.22.")
     assert asyncio.iscoroutinefunction(aiosqlite.Connection._execute)
     assert isinstance(aiosqlite.Connection._conn, property)
+
+
+async def test_what_is_submitted_runs_in_its_turn_and_what_it_raises_harms_nobody(file: Path) -> None:
+    """Rests on the queue of aiosqlite's thread, which takes functions that nobody waits for."""
+    writer = await WriterConnection.open(file)
+    order: list[str] = []
+
+    def fail() -> None:
+        order.append("submitted")
+        raise ZeroDivisionError
+
+    first = asyncio.create_task(writer.run(lambda: order.append("before")))
+    await asyncio.sleep(0)
+    writer.submit(fail)
+    await writer.run(lambda: order.append("after"))
+    await first
+    await writer.close()
+
+    assert order == ["before", "submitted", "after"]
 
 
 async def test_functions_run_in_order_on_one_thread_that_is_not_the_loops(file: Path) -> None:

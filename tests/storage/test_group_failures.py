@@ -11,11 +11,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from contract.samples import FakeClock, change, create, make_note
-from shelfd.memory.errors import StorageCorrupt, StoreBusy, Unavailable
+from shelfd.memory.errors import ShuttingDown, StorageCorrupt, StoreBusy, Unavailable
 from shelfd.memory.ports import Applied
 from shelfd.memory.transaction import Transaction
 from shelfd.storage import SqliteStore, SqliteStores
-from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome
+from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.group import GroupWriter
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 
@@ -140,12 +140,11 @@ async def test_a_locked_file_fails_the_group_retryably(store: SqliteStore) -> No
 async def test_whatever_applying_a_group_raises_the_queue_goes_on() -> None:
     broken = [True]
 
-    async def apply_group(changes: list[Any], deliver: Deliver) -> None:
-        if broken.pop():
-            raise ValueError("a mistake")
-        deliver([Applied("done", (), {}, 1) for _ in changes])
+    def write_group(take: Take, deliver: Deliver) -> None:
+        changes = take()
+        deliver(ValueError("a mistake") if broken.pop() else [Applied("done", (), {}, 1) for _ in changes])
 
-    queue = CommitQueue(apply_group, shelf="work")
+    queue = CommitQueue(write_group, shelf="work")
     with capture_logs() as logs, pytest.raises(StoreBusy):
         await queue.put(create("n1"))
     assert [entry["event"] for entry in logs] == ["store.group_failed"]
@@ -154,21 +153,27 @@ async def test_whatever_applying_a_group_raises_the_queue_goes_on() -> None:
     assert (await queue.put(create("n1"))).value == "done"  # type: ignore[comparison-overlap]
 
 
-async def test_nobody_waits_for_ever_when_the_loop_is_torn_down() -> None:
-    entered = asyncio.Event()
+async def test_draining_waits_for_what_is_queued_and_takes_no_more() -> None:
+    begun: list[Deliver] = []
 
-    async def apply_group(_: list[Any], _deliver: Deliver) -> None:
-        entered.set()
-        await asyncio.Event().wait()
-        raise AssertionError
+    def write_group(take: Take, deliver: Deliver) -> None:
+        changes = take()
+        begun.append(lambda _: deliver([Applied("done", (), {}, 1) for _ in changes]))
 
-    queue = CommitQueue(apply_group, shelf="work")
+    queue = CommitQueue(write_group, shelf="work")
     first = queue.put(create("n1"))
-    await entered.wait()
+    await asyncio.sleep(0)
     second = queue.put(create("n2"))
-    (task,) = (task for task in asyncio.all_tasks() if task.get_name() == "shelfd.store.work")
-    task.cancel()
-    await asyncio.wait([task])
+    drained = asyncio.create_task(queue.drain())
+    await asyncio.sleep(0)
+    with pytest.raises(ShuttingDown):
+        queue.put(create("n3"))
 
-    assert first.cancelled()
-    assert second.cancelled()
+    begun.pop()([])
+    assert (await first).value == "done"  # type: ignore[comparison-overlap]
+    assert not drained.done()
+    await asyncio.sleep(0)
+    begun.pop()([])
+    await drained
+    assert second.done()
+    assert queue.writing_since is None

@@ -6,8 +6,7 @@ group is whatever waited while the one before it was written.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from traceback import extract_tb
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -19,8 +18,9 @@ from shelfd.memory.ports import Applied, Change
 T = TypeVar("T")
 
 Outcome: TypeAlias = Applied[Any] | BaseException  #: of one change
-Deliver: TypeAlias = Callable[[Sequence[Outcome]], None]
-ApplyGroup: TypeAlias = Callable[[list[Change[Any]], Deliver], Awaitable[None]]
+Take: TypeAlias = Callable[[], list[Change[Any]]]
+Deliver: TypeAlias = Callable[[Sequence[Outcome] | Exception], None]
+WriteGroup: TypeAlias = Callable[[Take, Deliver], None]
 Listener: TypeAlias = Callable[[Sequence[Applied[Any]]], None]
 
 #: Changes in one group. At about 30 us each this bounds how long the first waits for the last.
@@ -38,18 +38,20 @@ class CommitQueue:
     """Takes changes in order, hands them over in groups and tells everyone what came of them.
 
     Args:
-        apply_group: Makes a group durable and hands its outcomes, one a change and in order, to the function it is
-            given, on the loop. It may return a moment later.
+        write_group: Calls the first function it is given, on any thread, for the changes of a group; makes them
+            durable; and has the second called on the loop, with their outcomes, one a change and in order, or with
+            what went wrong with all of them.
         shelf: Name for the log.
     """
 
-    def __init__(self, apply_group: ApplyGroup, *, shelf: str) -> None:
-        self._apply_group = apply_group
+    def __init__(self, write_group: WriteGroup, *, shelf: str) -> None:
+        self._write_group = write_group
         self._shelf = shelf
         self._waiting: deque[_Waiting] = deque()
+        self._group: list[_Waiting] = []
         self._listeners: list[Listener] = []
-        self._writing: asyncio.Task[None] | None = None
         self._closed = False
+        self._rested: asyncio.Future[None] | None = None
         self.writing_since: float | None = None  #: when the group at work was begun, by the loop's time
 
     def put(self, change: Change[T]) -> asyncio.Future[Applied[T]]:
@@ -62,9 +64,8 @@ class CommitQueue:
             raise ShuttingDown
         future: asyncio.Future[Applied[T]] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(change, future))
-        if self._writing is None:
-            # The task starts in the loop's next round, so all changes that arrive in this one make one group.
-            self._writing = asyncio.create_task(self._write(), name=f"shelfd.store.{self._shelf}")
+        if self.writing_since is None:
+            self._begin()
         return future
 
     def follow(self, listener: Listener) -> Callable[[], None]:
@@ -80,37 +81,30 @@ class CommitQueue:
     async def drain(self) -> None:
         """Take no more changes and wait until those queued are done."""
         self._closed = True
-        if self._writing is not None:
-            await asyncio.wait([self._writing])
+        if self.writing_since is not None:
+            if self._rested is None:
+                self._rested = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._rested)
 
-    async def _write(self) -> None:
-        group: list[_Waiting] = []
-        try:
-            while self._waiting:
-                group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
-                self.writing_since = asyncio.get_running_loop().time()
-                await self._write_group(group)
-        except asyncio.CancelledError:
-            # The loop is being torn down: nobody may be left waiting for ever.
-            for waiting in (*group, *self._waiting):
-                waiting.future.cancel()
-            self._waiting.clear()
-            raise
-        finally:
-            self._writing = self.writing_since = None
+    def _begin(self) -> None:
+        # In the loop's next round, so that all changes that arrive in this one, and those that callers make when they
+        # hear of the group before, are in one group.
+        loop = asyncio.get_running_loop()
+        self.writing_since = loop.time()
+        loop.call_soon(self._write_group, self._take, self._deliver)
 
-    async def _write_group(self, group: Sequence[_Waiting]) -> None:
-        try:
-            await self._apply_group([waiting.change for waiting in group], partial(self._deliver, group))
-        except Exception as error:  # noqa: BLE001 - whatever this was, the next group deserves its own try
+    def _take(self) -> list[Change[Any]]:
+        # On the writer's thread, while the loop may append; nobody else takes from the queue.
+        self._group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
+        return [waiting.change for waiting in self._group]
+
+    def _deliver(self, outcomes: Sequence[Outcome] | Exception) -> None:
+        group = self._group
+        self._group = []
+        if isinstance(outcomes, Exception):  # whatever this was, the next group deserves its own try
             # Its message might quote a memory, so only kind and place are logged.
-            log.error("store.group_failed", shelf=self._shelf, changes=len(group), **_told(error))
-            self._deliver(group, [StoreBusy("the store did not take the change; nothing happened") for _ in group])
-
-    def _deliver(self, group: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:
-        applied = [outcome for outcome in outcomes if isinstance(outcome, Applied)]
-        if applied:
-            self._tell_listeners(applied)
+            log.error("store.group_failed", shelf=self._shelf, changes=len(group), **_told(outcomes))
+            outcomes = [StoreBusy("the store did not take the change; nothing happened") for _ in group]
         for (_, future), outcome in zip(group, outcomes, strict=True):
             if future.done():  # its caller was cancelled while it waited
                 continue
@@ -118,6 +112,15 @@ class CommitQueue:
                 future.set_result(outcome)
             else:
                 future.set_exception(_raisable(outcome))
+        # The futures' callbacks run in the loop's next round, so listeners still hear of it first.
+        if applied := [outcome for outcome in outcomes if isinstance(outcome, Applied)]:
+            self._tell_listeners(applied)
+        if self._waiting:
+            self._begin()
+        else:
+            self.writing_since = None
+            if self._rested is not None:
+                self._rested.set_result(None)
 
     def _tell_listeners(self, applied: Sequence[Applied[Any]]) -> None:
         for listener in tuple(self._listeners):

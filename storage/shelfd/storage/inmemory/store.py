@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.view import View
-from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome
+from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.counters import number_entries
 from shelfd.storage.inmemory.tables import Tables
 from shelfd.storage.inmemory.view import InMemoryView
@@ -34,7 +34,7 @@ class InMemoryStore(Store):
         self._tables = tables
         self._view = InMemoryView(tables)
         self._writer = InMemoryWriter(tables)
-        self._queue = CommitQueue(self._apply_group, shelf=shelf)
+        self._queue = CommitQueue(self._write_group, shelf=shelf)
 
     @property
     def view(self) -> View:
@@ -66,8 +66,8 @@ class InMemoryStore(Store):
         """Finish what is queued. A second call is harmless."""
         await self._queue.drain()
 
-    async def _apply_group(self, changes: list[Change[Any]], deliver: Deliver) -> None:
-        deliver([self._apply_one(change) for change in changes])
+    def _write_group(self, take: Take, deliver: Deliver) -> None:
+        deliver([self._apply_one(change) for change in take()])
 
     def _apply_one(self, change: Change[Any]) -> Outcome:
         tables = self._tables

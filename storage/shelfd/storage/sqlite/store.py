@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.view import View
-from shelfd.storage.commit_queue import CommitQueue, Deliver
+from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, has_wal, lengthen_wal, open_reader
 from shelfd.storage.sqlite.erasing import empty_wal
@@ -32,7 +32,7 @@ class SqliteStore(Store):
         self._group = group
         self._reader = reader
         self._view = SqliteView(reader)
-        self._queue = CommitQueue(self._apply_group, shelf=path.parent.name)
+        self._queue = CommitQueue(self._write_group, shelf=path.parent.name)
         self._background_check = BackgroundCheck(path) if unclean else None
         self._closing: asyncio.Task[None] | None = None
 
@@ -110,7 +110,14 @@ class SqliteStore(Store):
         self._reader.close()
         await self._writer.close()
 
-    async def _apply_group(self, changes: list[Change[Any]], deliver: Deliver) -> None:
+    def _write_group(self, take: Take, deliver: Deliver) -> None:
         loop = asyncio.get_running_loop()
-        # Told from the writer's thread: callers hear of their changes a turn of the loop before this task does.
-        await self._writer.run(lambda: loop.call_soon_threadsafe(deliver, self._group.apply(changes)))
+
+        def write() -> None:
+            try:
+                outcomes: Sequence[Outcome] | Exception = self._group.apply(take())
+            except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+                outcomes = error
+            loop.call_soon_threadsafe(deliver, outcomes)
+
+        self._writer.submit(write)
