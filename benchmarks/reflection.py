@@ -23,6 +23,7 @@ import structlog
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from fakes import Api, memory
+from locomo import progress
 from memory.reflection.nights import Daily, Page, promoting, words
 from memory.reflection.scenes import a_note, shelve
 from served import median, percentile, table, working_directory
@@ -70,6 +71,7 @@ async def passes(count: int, directory: Path) -> None:
         notes = some_notes(dice)
         for start in range(0, count, 5000):
             await shelve(api, list(islice(notes, min(5000, count - start))))
+            progress(min(start + 5000, count), count, "notes")
         await api.call("recall", query="anything")
         await api.shelf().reach(None)
         works = []
@@ -106,6 +108,7 @@ async def nights(count: int) -> None:
             await daily.write(5)
             await daily.ask(4, f"day-{night}")
             await daily.night(night)
+            progress(night + 1, count, "nights of reflection")
         took = time.perf_counter() - began
         lost, pinned = len(daily.lost), len(daily.pinned_lost())
     async with memory() as api:

@@ -5,16 +5,10 @@ people say in them is blanked out on the page.
 """
 
 import argparse
-import os
-import re
-import shutil
-import subprocess
-import sys
-import tempfile
 import textwrap
-import time
 from pathlib import Path
-from typing import NamedTuple
+
+from transcript import Step, page, run
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGE = CHECKOUT / "docs" / "walkthrough.md"
@@ -51,14 +45,6 @@ with connect() as shelf:
             shelf.call("recall", {"query": question["question"], "k": 3, "session_id": session})
     print("asked", len(data["qa"]), "questions under four session ids")
 """
-
-
-class Step(NamedTuple):
-    """One command, what is said before it, and whether it goes on in the background."""
-
-    prose: str
-    command: str
-    in_background: bool = False
 
 
 STEPS = (
@@ -144,70 +130,13 @@ STEPS = (
 )
 
 
-def run(steps: tuple[Step, ...], conversations: Path) -> list[str]:
-    """Run every command in one shell; return what each printed."""
-    directory = Path(tempfile.mkdtemp(prefix="walk-"))
-    (directory / "ingest.py").write_text(INGEST, encoding="utf-8")
-    shutil.copy(conversations, directory / "conversations.json")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SHELFD")}
-    environment |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(directory)}
-    shell = subprocess.Popen(
-        ["bash"], cwd=directory, env=environment, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    outputs = []
-    assert shell.stdin is not None
-    shell.stdin.write("set -m\n")  # jobs that can be named, as on a terminal
-    try:
-        for step in steps:
-            outputs.append(_run(shell, step, directory))
-    finally:
-        shell.kill()
-        shell.wait()
-        subprocess.run(["pkill", "-f", str(directory)], check=False)
-        shutil.rmtree(directory)
-    return outputs
-
-
-def _run(shell: "subprocess.Popen[str]", step: Step, directory: Path) -> str:
-    assert shell.stdin is not None
-    assert shell.stdout is not None
-    if step.in_background:
-        target = "ready" if "run" in step.command else "/dev/null"
-        command = step.command if "> events" in step.command else f"{step.command} > {target}"
-        shell.stdin.write(f"{command} &\n")
-        shell.stdin.flush()
-        time.sleep(4)  # until it serves or listens; a page is not in a hurry
-        output = (directory / "ready").read_text(encoding="utf-8") if target == "ready" else ""
-        return output.replace(str(directory), "~/walk")
-    shell.stdin.write(f"{{ {step.command}\n}} 2>&1\necho __end__\n")
-    shell.stdin.flush()
-    lines = []
-    while (line := shell.stdout.readline()) and line != "__end__\n":
-        lines.append(line)
-    return "".join(lines).replace(str(directory), "~/walk")
-
-
-def page(steps: tuple[Step, ...], outputs: list[str]) -> str:
-    """The page: prose, command, output."""
-    parts = [INTRODUCTION]
-    for step, output in zip(steps, outputs, strict=True):
-        shown = "\n".join(
-            f"$ {line}" if number == 0 else f"> {line}" for number, line in enumerate(step.command.split("\n"))
-        )
-        background = " &" if step.in_background else ""
-        text = re.sub(r"/\S*/\.venv/bin/", "", output.rstrip())
-        block = f"```console\n{shown}{background}\n{text}".rstrip()
-        parts.append(f"{step.prose}\n\n{block}\n```\n" if step.prose else f"{block}\n```\n")
-    return "\n".join(parts)
-
-
 def main() -> None:
     """Run everything and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, help="a JSON file with LoCoMo conversations")
     arguments = parser.parse_args()
-    PAGE.write_text(page(STEPS, run(STEPS, arguments.path)), encoding="utf-8")
+    outputs = run(STEPS, {"ingest.py": INGEST, "conversations.json": arguments.path})
+    PAGE.write_text(page(INTRODUCTION, STEPS, outputs), encoding="utf-8")
     print(f"wrote {PAGE}")
 
 

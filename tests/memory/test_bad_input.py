@@ -183,7 +183,6 @@ NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
     ("note.get", {**ID, "as_of": LATER}, "as_of"),
     ("note.get", {**ID, "known_at": LATER}, "known_at"),
     ("note.list", {"quarantined": True}, "quarantined"),
-    ("nugget.remove", {"name": "n", "purge": True}, "purge"),
     ("recall", {**Q, "as_of": LATER}, "as_of"),
     ("recall", {**Q, "as_of": "1970-01-01T00:00:00Z"}, "as_of"),
     ("recall", {**Q, "known_at": LATER}, "known_at"),

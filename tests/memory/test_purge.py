@@ -8,8 +8,8 @@ import pytest
 from fakes import Api
 from shelfd.memory.composing import get_note
 from shelfd.memory.log import Origin
-from shelfd.memory.note import Link
-from shelfd.memory.reflection.merging import MERGED_INTO, fingerprint
+from shelfd.memory.note import MERGED_INTO, Link
+from shelfd.memory.reflection.merging import fingerprint
 from shelfd.memory.transaction import Transaction
 
 
@@ -124,3 +124,55 @@ async def test_a_purge_is_told_again_under_its_key(api: Api) -> None:
     first = await api.call("forget", id=note["id"], purge=True, idempotency_key="k")
     again = await api.call("forget", id=note["id"], purge=True, idempotency_key="k")
     assert again == {**first, "replayed": True}
+
+
+async def _merged(api: Api) -> tuple[str, str]:
+    target = await api.remember("the harbour opens at six")
+    source = await api.remember("its code is 4711-secret", title="4711-secret", tags=["4711-secret"])
+    await api.call("note.merge", target=target["id"], source=source["id"])
+    return target["id"], source["id"]
+
+
+async def test_names_and_tags_that_came_only_from_it_go_too(either: Api) -> None:
+    target, source = await _merged(either)
+    result = await either.call("forget", id=source, purge=True)
+    note = await either.note(target)
+
+    assert result["still_in"] == []
+    assert (note["content"], note["title"], note["tags"][3:]) == ("the harbour opens at six", "", [])
+    assert "4711" not in str(either.shelf().view.log(since_seq=0, limit=99))
+
+
+@pytest.mark.parametrize("back", ["undo", "revert"])
+async def test_a_merge_that_was_taken_back_leaves_nothing_in_the_log(either: Api, back: str) -> None:
+    target, source = await _merged(either)
+    if back == "undo":
+        tx = (await either.call("shelf.log", limit=1000))["log"][-1]["tx"]
+        await either.call("undo", tx=tx)
+    else:
+        await either.call("note.revert", id=target, rev=1)
+    assert "4711" in str(either.shelf().view.log(since_seq=0, limit=99))
+    result = await either.call("forget", id=source, purge=True)
+
+    assert (await either.note(target))["content"] == "the harbour opens at six"
+    assert "4711" not in str(either.shelf().view.log(since_seq=0, limit=99))
+    assert result["forgotten"] == [source]
+
+
+async def test_what_went_on_to_a_third_note_goes_there_too(either: Api) -> None:
+    target, source = await _merged(either)
+    third = (await either.remember("the harbour is old"))["id"]
+    await either.call("note.merge", target=third, source=target)
+    assert (await either.call("forget", id=source, purge=True))["still_in"] == []
+
+    assert (await either.note(third))["content"] == "the harbour is old\nthe harbour opens at six"
+    assert "4711" not in str(either.shelf().view.log(since_seq=0, limit=99))
+
+
+async def test_a_line_the_target_has_itself_stays(api: Api) -> None:
+    target = await api.remember("the harbour opens at six")
+    source = await api.remember("the harbour opens at six\nits code is 4711-secret")
+    await api.call("note.merge", target=target["id"], source=source["id"])
+    await api.call("forget", id=source["id"], purge=True)
+
+    assert (await api.note(target["id"]))["content"] == "the harbour opens at six"

@@ -5,7 +5,8 @@
     ShelfError
     ├── InvalidParams
     ├── NotFound ── NoteNotFound, NuggetNotFound, ShelfNotFound, SessionNotFound, LinkNotFound
-    ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, DuplicateId, RevisionConflict, IdempotencyMismatch
+    ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, DuplicateId, RevisionConflict, NotMergeable,
+    │                IdempotencyMismatch
     ├── Forbidden
     ├── TooLarge
     ├── QuotaExceeded
@@ -127,6 +128,13 @@ class RevisionConflict(Conflict):
 
     def __init__(self, note_id: str, *, expected: int, actual: int) -> None:
         super().__init__(f"the note is at rev {actual}, not {expected}", id=note_id, expected=expected, actual=actual)
+
+
+class NotMergeable(Conflict):
+    """Two notes cannot become one."""
+
+    def __init__(self, message: str, *, field: str, reason: str) -> None:
+        super().__init__(message, field=field, reason=reason)
 
 
 class IdempotencyMismatch(Conflict):

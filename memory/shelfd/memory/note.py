@@ -99,6 +99,10 @@ class Link(NamedTuple):
     valid_to: int | None = None
 
 
+#: Relation of the link that leads from a note to the one it became part of.
+MERGED_INTO: Final = "merged_into"
+
+
 class Nugget(NamedTuple):
     """A named topic inside a shelf."""
 
@@ -119,6 +123,15 @@ class Usage(NamedTuple):
     access_count: int = 0
     last_accessed_at: int = 0
     last_hit_session: str = ""
+
+    def raised_to(self, other: "Usage") -> "Usage":
+        """Return at least as much use as *other* tells of the same note; accesses are each memory's own."""
+        last = other if other.hits > self.hits and other.last_hit_session else self
+        return self._replace(
+            hits=max(self.hits, other.hits),
+            last_accessed_at=max(self.last_accessed_at, other.last_accessed_at),
+            last_hit_session=last.last_hit_session or other.last_hit_session,
+        )
 
 
 def fold_key(key: str) -> str:

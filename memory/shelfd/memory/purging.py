@@ -4,11 +4,13 @@ The log's numbers stay: what a row replaced is redacted, and ``note.purged`` is 
 reached from here, such as backups and messages under way at a broker, is not promised.
 """
 
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
-from shelfd.memory.log import Entry, Origin
-from shelfd.memory.note import Note
-from shelfd.memory.reflection.merging import MERGED_INTO, fingerprint
+from shelfd.memory.history import rewind
+from shelfd.memory.log import Entry, LogRow, Origin
+from shelfd.memory.note import MERGED_INTO, Note
+from shelfd.memory.reflection.merging import fingerprint
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
 
@@ -18,7 +20,7 @@ _FOLLOWED: Final = 1000
 
 def purge(tx: Transaction, note: Note) -> list[str]:
     """Take *note* out of the shelf; return the notes that still hold text of it."""
-    still_in = [target.id for target in _merged_into(tx, note) if not _take_lines_back(tx, target, note.id)]
+    still_in = [target.id for target in _merged_into(tx, note) if not _take_back(tx, target, note.id)]
     for other_id in tx.rows.superseded_by(note.id)[:_FOLLOWED]:
         other = tx.rows.note(other_id)
         if other is not None:
@@ -51,35 +53,97 @@ async def forget_for_good(shelf: Shelf, notes: list[Note]) -> None:
 
 
 def _merged_into(tx: Transaction, note: Note) -> list[Note]:
-    """Notes that *note* became part of, however many merges away."""
+    """Notes that *note* became part of, however many merges away; those of a merge that was taken back, too."""
     found: dict[str, Note] = {}
-    waiting = [note.id]
+    waiting = [note]
     while waiting:
-        links = tx.rows.links_from([waiting.pop()])
-        for link in (link for made in links.values() for link in made if link.relation == MERGED_INTO):
-            target = tx.rows.note(link.target)
-            if target is not None and target.id not in found and target.id != note.id:
+        for target in tx.rows.notes(_targets(tx, waiting.pop())).values():
+            if target.id not in found and target.id != note.id:
                 found[target.id] = target
-                waiting.append(target.id)
+                waiting.append(target)
     return list(found.values())
 
 
-def _take_lines_back(tx: Transaction, target: Note, source: str) -> bool:
-    """Take the lines out of *target* that only *source* gave it; return False if some of that text stays."""
-    entries = [entry for entry in target.extra.get("provenance", ()) if entry["from"] == source]
-    if not entries:
+def _targets(tx: Transaction, note: Note) -> list[str]:
+    """Notes that *note* was merged into by its links, and by what the log says of when it was hidden."""
+    ids = [link.target for link in tx.rows.links_from([note.id])[note.id] if link.relation == MERGED_INTO]
+    for hidden in (row for row in tx.rows.note_log(note.row) if row.kind == "note.hidden"):
+        done = tx.rows.log(since_seq=hidden.tx - 1, limit=hidden.tx_size)
+        ids += [row.ids[1] for row in done if row.ids[:1] == (note.id,) and _relation(row) == MERGED_INTO]
+    return list(dict.fromkeys(ids))
+
+
+def _relation(row: LogRow) -> str | None:
+    """The relation of the link that a change was about."""
+    link = (row.before or {}).get("link")
+    return None if link is None else link[2]
+
+
+def _take_back(tx: Transaction, target: Note, source: str) -> bool:
+    """Take out of *target* what only *source* gave it; return False if some of its text stays."""
+    now = _received(target, source)
+    marks = now.union(*(_received(state, source) for state in _past_states(tx, target)))
+    if not marks:
         return True
-    marks = {line for entry in entries for line in entry["lines"]}
     lines = target.content.split("\n")
-    received = [line for line in lines if fingerprint(line) in marks]
-    rest = "\n".join(line for line in lines if fingerprint(line) not in marks)
-    if not rest.strip():
+    rest = "\n".join(line for line in lines if fingerprint(line) not in now.lines)
+    if rest != target.content and not rest.strip():
         return False
-    others = [entry for entry in target.extra["provenance"] if entry["from"] != source]
-    extra = {name: value for name, value in target.extra.items() if name != "provenance"}
-    if others:
-        extra["provenance"] = others
-    changed = tx.change_note(target, target._replace(content=rest, extra=extra))
-    # Earlier states of the target hold those lines too, and so does the row of this very change.
-    tx.redact(changed, lambda text: any(line in text for line in received))
-    return len(received) == len(marks)
+    found = {fingerprint(line) for line in lines}
+    extra = {**target.extra, "aliases": _without(target.extra.get("aliases", ()), now.names)}
+    extra["provenance"] = [entry for entry in target.extra.get("provenance", ()) if entry["from"] != source]
+    changed = tx.change_note(
+        target,
+        target._replace(
+            title="" if target.kind == "note" and fingerprint(target.title) in now.names else target.title,
+            content=rest,
+            tags=tuple(_without(target.tags, now.names)),
+            extra={name: value for name, value in extra.items() if value != []},
+        ),
+    )
+    # Earlier states of the target hold that too, and so does the row of this very change.
+    tx.redact(changed, lambda before: _holds(before, marks))
+    return now.lines <= found
+
+
+class _Marks(NamedTuple):
+    """Fingerprints of what a note has from another: lines of its text, and its title, aliases and tags."""
+
+    lines: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.lines or self.names)
+
+    def union(self, *others: "_Marks") -> "_Marks":
+        every = (self, *others)
+        return _Marks(
+            frozenset().union(*(marks.lines for marks in every)), frozenset().union(*(marks.names for marks in every))
+        )
+
+
+def _received(note: Note, source: str) -> _Marks:
+    """What *note* says it has from *source*."""
+    entries = [entry for entry in note.extra.get("provenance", ()) if entry["from"] == source]
+    return _Marks(
+        frozenset(line for entry in entries for line in entry["lines"]),
+        frozenset(name for entry in entries for name in entry.get("names", ())),
+    )
+
+
+def _without(names: Iterable[str], marks: frozenset[str]) -> list[str]:
+    return [name for name in names if fingerprint(name) not in marks]
+
+
+def _holds(before: Mapping[str, Any], marks: _Marks) -> bool:
+    """Whether what a change replaced holds something that is to go."""
+    lines = str(before.get("content", "")).split("\n")
+    names = (before.get("title", ""), *before.get("tags", ()), *before.get("extra", {}).get("aliases", ()))
+    return any(fingerprint(line) in marks.lines for line in lines) or len(_without(names, marks.names)) < len(names)
+
+
+def _past_states(tx: Transaction, note: Note) -> Iterator[Note]:
+    state = note
+    for row in reversed(tx.rows.note_log(note.row)):
+        state = rewind(state, row.before)
+        yield state

@@ -33,6 +33,19 @@ def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now:
     return dict(recorded.outcome)
 
 
+def told_before(view: View, call: Call, retention: timedelta, *, now: int) -> dict[str, Any] | None:
+    """Return what the same request came to when it was carried out; None if it was not or cannot be known again.
+
+    Args:
+        retention: How long an idempotency key is remembered.
+
+    Raises:
+        IdempotencyMismatch: If it was another request that used the key.
+    """
+    repeat = repeat_of(call, retention)
+    return None if repeat is None else outcome_before(view, call, repeat, payload=payload_of(call), now=now)
+
+
 def payload_of(call: Call) -> str:
     """Return the fingerprint of the canonical params, by which a repeated request is recognised."""
     canonical = call.params.model_dump_json(exclude={"idempotency_key", "timeout_ms"})

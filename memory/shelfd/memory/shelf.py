@@ -17,7 +17,7 @@ from shelfd.memory.fact_memory import ShelfFacts
 from shelfd.memory.hot import HotNotes
 from shelfd.memory.indexing import document_of
 from shelfd.memory.log import Origin
-from shelfd.memory.note import Note
+from shelfd.memory.note import Note, Usage
 from shelfd.memory.note_memory import ShelfVectors
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.queries import QueryBook
@@ -219,6 +219,11 @@ class Shelf:
         if self._backlog_notes > _AT_ONCE:
             self._index_some(_SLICE)
         if self._backlog and self._index_task is None and not self._closing:
+            # Behind the callers, whose answers need not wait for it.
+            asyncio.get_running_loop().call_soon(self._begin_indexing)
+
+    def _begin_indexing(self) -> None:
+        if self._backlog and self._index_task is None and not self._closing:
             self._index_task = self._spawn(self._index_backlog(), "index")
 
     async def _index_backlog(self) -> None:
@@ -345,6 +350,13 @@ class Shelf:
         if notes:
             self.usage.record(notes, session_id=session_id, now=self.clock.now())
             self._usage_writer.write_soon()
+
+    def raise_use(self, known: Mapping[int, Usage]) -> bool:
+        """Count at least as much use of notes, by row, as another memory knew of; return whether that was more."""
+        is_more = self.usage.raise_to(known)
+        if is_more:
+            self._usage_writer.write_soon()
+        return is_more
 
     def touch(self, note: Note) -> None:
         """Note that somebody looked at *note*."""

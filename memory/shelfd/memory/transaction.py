@@ -122,11 +122,11 @@ class Transaction:
         self._put_nugget(nugget)
         self.log(Entry("nugget.created", nugget.name, ()))
 
-    def redact(self, note: Note, is_secret: Callable[[str], bool]) -> None:
-        """Take out of the log what *note* was wherever its content then holds a secret, this transaction included."""
+    def redact(self, note: Note, is_secret: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Take out of the log what *note* was wherever that holds a secret, this transaction included."""
 
         def holds(before: Mapping[str, Any] | None) -> bool:
-            return before is not None and is_secret(str(before.get("content", "")))
+            return before is not None and is_secret(before)
 
         self._writer.redact([row.seq for row in self._writer.note_log(note.row) if holds(row.before)])
         self.entries = [

@@ -1,18 +1,24 @@
 """How notes are used: hits by distinct session, accesses, last times.
 
+A note that others became part of has their hits, too: it counts the sessions that used it or any of them. Each keeps
+its own, and the count is made when it is asked for, by their ``merged_into`` links; so it ends with the merge.
+
 Counters live outside the change log. They are held here for up to a second and written in one go, so that a recall
 costs no commit; ``kill -9`` may lose that second of them and nothing else.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
-from shelfd.memory.note import Note, Usage
+from shelfd.memory.note import MERGED_INTO, Note, Usage
 from shelfd.memory.view import View, Writer
 
 #: Session ids kept per note; beyond that only the counter grows.
 SESSIONS_KEPT = 1000
 
 _NEVER_USED = Usage()
+#: Notes whose hits one note counts with its own, at most.
+_MERGED = 1000
 
 
 class UsageBook:
@@ -21,9 +27,9 @@ class UsageBook:
     def __init__(self, view: View) -> None:
         self._view = view
         self._pending: dict[int, Usage] = {}
-        self._sessions: set[tuple[int, str]] = set()
+        self._sessions: defaultdict[int, set[str]] = defaultdict(set)  # by row, those not stored yet
         self._writing: dict[int, Usage] = {}
-        self._writing_sessions: set[tuple[int, str]] = set()
+        self._writing_sessions: defaultdict[int, set[str]] = defaultdict(set)
 
     @property
     def is_dirty(self) -> bool:
@@ -31,8 +37,43 @@ class UsageBook:
         return bool(self._pending)
 
     def of(self, notes: Iterable[Note]) -> dict[int, Usage]:
-        """Return the usage of *notes* by row, what waits to be written included."""
-        return self._of([note.row for note in notes])
+        """Return the usage of *notes* by row, what waits to be written and what became part of them included."""
+        notes = list(notes)
+        found = self._of([note.row for note in notes])
+        for note in notes:
+            if note.extra and "provenance" in note.extra and (sources := self._merged_into(note)):
+                found[note.row] = self._united(note, sources, found.get(note.row, _NEVER_USED))
+        return found
+
+    def _merged_into(self, note: Note) -> list[Note]:
+        """The hidden notes that became part of *note*, of however many merges; one that was restored is none."""
+        sources: dict[str, Note] = {}
+        waiting = [note.id]
+        while waiting and len(sources) < _MERGED:
+            target = waiting.pop()
+            links = self._view.list_links(note_id=target, relation=MERGED_INTO, after=0, limit=_MERGED)
+            ids = [link.source for _, link in links if link.target == target and link.source not in sources]
+            found = [one for one in self._view.notes(ids).values() if one.hidden and one.id != note.id]
+            sources |= {source.id: source for source in found}
+            waiting += [source.id for source in found if "provenance" in source.extra]
+        return list(sources.values())
+
+    def _united(self, note: Note, sources: Sequence[Note], own: Usage) -> Usage:
+        """*own* with the hits of the distinct sessions of *note* and *sources*; what nobody kept is added."""
+        rows = [note.row, *(source.row for source in sources)]
+        usage = self._of(rows)
+        stored = self._view.hit_sessions(rows)
+        sessions: set[str] = set()
+        beyond = 0
+        for row in rows:
+            kept = stored.get(row, frozenset()) | self._pending_sessions(row)
+            beyond += max(0, usage.get(row, _NEVER_USED).hits - len(kept))
+            sessions |= kept
+        last = max((usage[row] for row in rows if row in usage), key=lambda used: used.last_accessed_at, default=own)
+        return own._replace(hits=len(sessions) + beyond, last_hit_session=own.last_hit_session or last.last_hit_session)
+
+    def _pending_sessions(self, row: int) -> set[str]:
+        return self._sessions.get(row, set()) | self._writing_sessions.get(row, set())
 
     def _of(self, rows: Sequence[int]) -> dict[int, Usage]:
         found = {row: usage for row in rows if (usage := self._pending.get(row) or self._writing.get(row)) is not None}
@@ -49,11 +90,10 @@ class UsageBook:
             usage = current.get(row, _NEVER_USED)
             hits, last_session = usage.hits, usage.last_hit_session
             if session_id is not None:
-                mark = (row, session_id)
-                seen = row in known or mark in self._sessions or mark in self._writing_sessions
+                seen = row in known or session_id in self._pending_sessions(row)
                 if not seen and session_id != last_session:  # the last one is known even when no more are kept
                     hits += 1
-                    self._sessions.add(mark)
+                    self._sessions[row].add(session_id)
                 last_session = session_id
             self._pending[row] = Usage(hits, usage.access_count + 1, now, last_session)
 
@@ -62,25 +102,43 @@ class UsageBook:
         usage = self._of([note.row]).get(note.row, _NEVER_USED)
         self._pending[note.row] = usage._replace(last_accessed_at=now)
 
+    def raise_to(self, known: Mapping[int, Usage]) -> bool:
+        """Count at least the use that another memory knew of, by row; what is counted here never becomes less.
+
+        Returns:
+            Whether that was any more than was known.
+        """
+        current = self._of(list(known))
+        raised: dict[int, Usage] = {}
+        for row, theirs in known.items():
+            own = current.get(row, _NEVER_USED)
+            if (new := own.raised_to(theirs)) != own:
+                raised[row] = new
+            if theirs.hits > own.hits and theirs.last_hit_session:
+                self._sessions[row].add(theirs.last_hit_session)
+        self._pending |= raised
+        return bool(raised)
+
     def drop(self, row: int) -> None:
         """Forget what waits to be written about a note that is gone."""
         self._pending.pop(row, None)
-        self._sessions = {mark for mark in self._sessions if mark[0] != row}
+        self._sessions.pop(row, None)
 
     def begin_write(self) -> None:
         """Set aside what waits; it is what :meth:`write` stores."""
         self._writing, self._pending = self._pending, {}
-        self._writing_sessions, self._sessions = self._sessions, set()
+        self._writing_sessions, self._sessions = self._sessions, defaultdict(set)
 
     def write(self, writer: Writer) -> None:
         """Store what was set aside. Runs inside the store's transaction."""
         writer.put_usages(self._writing)
-        kept = [mark for mark in self._writing_sessions if self._writing[mark[0]].hits <= SESSIONS_KEPT]
-        writer.add_hit_sessions(sorted(kept))
+        kept = [row for row in sorted(self._writing_sessions) if self._writing[row].hits <= SESSIONS_KEPT]
+        writer.add_hit_sessions([(row, session) for row in kept for session in sorted(self._writing_sessions[row])])
 
     def end_write(self, *, stored: bool) -> None:
         """Let go of what was stored, or take it back to try again."""
         if not stored:
             self._pending = {**self._writing, **self._pending}
-            self._sessions |= self._writing_sessions
-        self._writing, self._writing_sessions = {}, set()
+            for row, sessions in self._writing_sessions.items():
+                self._sessions[row] |= sessions
+        self._writing, self._writing_sessions = {}, defaultdict(set)

@@ -133,6 +133,9 @@ class View(Protocol):
     def was_hit(self, rows: Sequence[int], session_id: str) -> set[int]:
         """Return those of the notes that already count a hit of this session."""
 
+    def hit_sessions(self, rows: Sequence[int]) -> dict[int, frozenset[str]]:
+        """Return the sessions in which each of the notes was returned, as far as they are kept, by row."""
+
     def log(self, *, since_seq: int, limit: int) -> list[LogRow]:
         """Return changes after *since_seq*, in order."""
 
@@ -180,6 +183,9 @@ class View(Protocol):
 
     def notes_with_hits(self, minimum: int) -> list[Note]:
         """Return visible notes that nothing replaced, with at least *minimum* (3 or more) hits, by row."""
+
+    def merge_targets(self, *, after: str, limit: int) -> list[str]:
+        """Return ids of notes that others became part of, by id, behind *after*."""
 
 
 class Writer(View, Protocol):

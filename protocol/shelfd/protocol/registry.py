@@ -60,7 +60,6 @@ PLANNED = frozenset(
     """
     remember_with_extraction remember_report recall_entity recall_cve recall_actor recall_tool synthesize
     validate_synthesis check_synthesis_quality why_not recall.feedback
-    note.merge
     note.release get_entity_relationships traverse_graph graph.timeline
     graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
     session.open session.close session.list session.list_visible_candidates session.get_edge_summary

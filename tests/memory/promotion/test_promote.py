@@ -353,3 +353,18 @@ async def test_who_goes_away_does_not_leave_half_of_it(api: Api, files: DiskMemo
 
     assert (await api.call("promote"))["added"] == 0
     assert "promotion.completed" in await kinds(api)
+
+
+async def test_sessions_of_what_a_note_took_over_count(api: Api, file: MemoryFile, known: Known) -> None:
+    target = await known("tea in the morning", sessions=2, key="user:drink")
+    source = await api.remember("coffee at noon")
+    for session in ("session-0", "another"):
+        await api.call("note.record_hit", id=source["id"], session_id=session)
+    assert (await api.call("promote"))["added"] == 0
+    await api.call("note.merge", target=target, source=source["id"])
+
+    assert (await api.call("promotion.preview"))["lines"][0]["sessions"] == 3
+    assert (await api.call("promote"))["added"] == 1
+    assert "- **user:drink**: tea in the morning coffee at noon\n" in file.text
+    await api.call("note.restore", id=source["id"])
+    assert (await api.call("promote"))["removed"] == 1

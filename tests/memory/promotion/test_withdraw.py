@@ -46,3 +46,15 @@ async def test_a_note_that_was_never_promoted_touches_no_file(api: Api, known: K
     note = await api.remember("never promoted")
     await api.call("forget", id=note["id"], purge=True)
     assert file.stamp == stamp
+
+
+async def test_the_line_of_the_note_it_was_merged_into_follows(api: Api, known: Known, file: MemoryFile) -> None:
+    target = await known("the harbour opens at six", title="harbour")
+    source = await api.remember("its code is 4711-secret")
+    await api.call("note.merge", target=target, source=source["id"])
+    await api.call("promote")
+    assert "- **harbour**: the harbour opens at six its code is 4711-secret\n" in file.text
+    result = await api.call("forget", id=source["id"], purge=True)
+
+    assert result["still_in"] == []
+    assert "- **harbour**: the harbour opens at six\n" in file.text

@@ -9,11 +9,10 @@ from typing import Any
 
 from fakes import Api
 from memory.reflection.scenes import a_note, shelve
-from shelfd.memory.note import Note
+from shelfd.memory.note import MERGED_INTO, Note
 from shelfd.memory.promotion import Target
 from shelfd.memory.queries import KEPT, params_of
 from shelfd.memory.reflection.gate import REPLAYED
-from shelfd.memory.reflection.merging import MERGED_INTO
 from shelfd.memory.usecases.recall import replay
 
 DAY = timedelta(days=1)

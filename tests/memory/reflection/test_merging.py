@@ -111,7 +111,8 @@ async def test_the_longer_one_stays_and_takes_over_lines_tags_aliases_and_links(
     assert (target["id"], "merged_into") in {(link["to"], link["relation"]) for link in gone["links"]}
     stored = either.shelf().view.note(target["id"])
     assert stored is not None
-    assert stored.extra["provenance"] == [{"from": source["id"], "lines": [fingerprint("it is slow")]}]
+    names = [fingerprint("cellar build"), fingerprint("old")]
+    assert stored.extra["provenance"] == [{"from": source["id"], "lines": [fingerprint("it is slow")], "names": names}]
 
 
 async def test_of_two_equal_ones_the_older_stays_and_is_only_marked(either: Api) -> None:
@@ -137,13 +138,19 @@ async def test_where_a_line_came_from_is_known_over_two_merges(api: Api) -> None
     assert {"from": "b", "lines": [fingerprint("blue wide")]} in stored.extra["provenance"]
 
 
-async def test_the_other_one_keeps_its_hits(either: Api) -> None:
+async def test_the_other_one_keeps_its_hits_and_the_one_that_stays_counts_the_sessions_of_both(either: Api) -> None:
     notes = await shelve(either, [a_note(TEXT, id="a"), a_note(TEXT, id="b")])
     shelf = either.shelf()
-    shelf.record_use(notes[1:], session_id="s")
-    await either.call("reflect")
+    shelf.record_use(notes[:1], session_id="one")
+    shelf.record_use(notes[1:], session_id="two")
+    shelf.record_use(notes, session_id="both")
+    run = await either.call("reflect")
+    assert [(await either.note(name))["hits"] for name in ("a", "b")] == [3, 2]
 
-    assert [(await either.note(name))["hits"] for name in ("a", "b")] == [0, 1]
+    shelf.record_use(notes[:1], session_id="two")  # known to the other one already
+    assert [(await either.note(name))["hits"] for name in ("a", "b")] == [3, 2]
+    await either.call("reflection.undo", run_id=run["run_id"])
+    assert [(await either.note(name))["hits"] for name in ("a", "b")] == [3, 2]  # one, both, two: its own by now
 
 
 @pytest.mark.parametrize("pinned", ["a", "b", "both"])

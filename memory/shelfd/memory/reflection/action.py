@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from shelfd.memory.note import Link, Note
+from shelfd.memory.note import MERGED_INTO, Link, Note
 from shelfd.memory.transaction import Transaction, changed_fields
 from shelfd.protocol import Limits
 
@@ -60,10 +60,10 @@ class Action:
 
 
 def _has_room(tx: Transaction, link: Link, limits: Limits) -> bool:
-    """Whether *link* is not there yet and its note may have one more."""
+    """Whether *link* is not there yet and its note may have one more; what a note became part of is always told."""
     if tx.rows.link(link.source, link.target, link.relation) is not None:
         return False
-    return tx.rows.count_links_from(link.source) < limits.links_count
+    return link.relation == MERGED_INTO or tx.rows.count_links_from(link.source) < limits.links_count
 
 
 def apply_all(

@@ -4,26 +4,25 @@ The longer one stays and takes over what only the other says, its tags and links
 it, and keeps everything it has.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import islice
 from math import ceil
 from typing import Any, Final
 
-from shelfd.memory.note import Link, Note, fold_key
+from shelfd.memory.note import MERGED_INTO, Link, Note, fold_key
 from shelfd.memory.reflection.action import Action, Revision
 from shelfd.memory.reflection.differing import differ
 from shelfd.memory.reflection.normalising import is_laid_out, rewritten
 from shelfd.memory.reflection.picture import LONGEST, Picture
 from shelfd.memory.reflection.step import Planning, Step
 from shelfd.memory.reflection.words import jaccard, words_of
-
-#: Relation of the link that leads from a note to the one it became part of.
-MERGED_INTO: Final = "merged_into"
+from shelfd.memory.view import View
 
 _ALIKE: Final = 0.9  # share of their words that two notes must have in common
 _MORE_TERMS: Final = 4  # beyond the fewest that find every note that is alike
 _TRIED: Final = 16  # notes tried for each
-_LINKS: Final = 1000  # links a note takes over at most
+_LINKS: Final = 1000  # links read at once; reflection lets a note take over no more
 #: Fields in which notes of different things differ although they read the same.
 _SAME: Final = "nugget kind subject scope type domain author parent_id occurred_at valid_from valid_to".split()
 
@@ -78,7 +77,10 @@ def _merge(picture: Picture, note: Note | None, other: Note | None) -> Action | 
         other=source,
         detail=f"Merged duplicate note {source.id}",
         revisions=(Revision(target, merged, "note.merged"), Revision(source, hidden, "note.hidden")),
-        links=(Link(source.id, target.id, MERGED_INTO, "", picture.now), *_inherited(picture, target, source)),
+        links=(
+            Link(source.id, target.id, MERGED_INTO, "", picture.now),
+            *islice(inherited(picture.view, target, source, picture.now), _LINKS),
+        ),
     )
 
 
@@ -104,71 +106,101 @@ def _columns(note: Note) -> tuple[Any, ...]:
 
 def absorb(target: Note, source: Note, picture: Picture) -> Note | None:
     """Return *target* with what only *source* says; None if that cannot be put together."""
-    missing = _missing_lines(target.content, source.content)
-    content = "\n".join([target.content, *missing])
-    if missing and (
+    limits = picture.limits
+    lines = missing_lines(target.content, source.content)
+    content = "\n".join([target.content, *lines])
+    if lines and (
         target.extra.get("rendered")
         or is_laid_out(source.content)
         or is_laid_out(target.content)
-        or len(content.encode()) > picture.limits.content_bytes
+        or len(content.encode()) > limits.content_bytes
     ):
         return None
-    extra: dict[str, Any] = {"provenance": _provenance(target, source, missing)}
-    if aliases := _united(target, source, picture.limits.aliases_count):
-        extra["aliases"] = aliases
-    if missing:
-        merged = rewritten(target, content, picture.now, **extra)
-    else:
-        merged = target._replace(extra={**target.extra, **extra})
-    merged = merged._replace(title=target.title or source.title)
-    dropped = target.extra.get("dropped_tags", ())
-    tags = dict.fromkeys((*target.tags, *(tag for tag in source.tags if tag not in dropped)))
-    if len(tags) <= max(picture.limits.tags_count, len(target.tags)):
-        merged = merged._replace(tags=tuple(tags))
+    names, tags = names_of_both(target, source), tags_of_both(target, source)
+    return united(
+        target,
+        source,
+        content,
+        aliases=names[: max(limits.aliases_count, len(target.extra.get("aliases", ())))],
+        tags=tags if len(tags) <= max(limits.tags_count, len(target.tags)) else target.tags,
+        now=picture.now,
+    )
+
+
+def united(target: Note, source: Note, content: str, *, aliases: Sequence[str], tags: Sequence[str], now: int) -> Note:
+    """Return *target* as it is once *source* became part of it, with what it has from whom.
+
+    Args:
+        content: What both say.
+        aliases: The names it goes by from then on.
+        tags: Its own tags from then on.
+        now: Microseconds.
+    """
+    lines = missing_lines(target.content, source.content)
+    merged = target._replace(title=target.title or source.title, tags=tuple(tags))
+    own = {*target.tags, *target.extra.get("aliases", ()), target.title}
+    names = [name for name in dict.fromkeys((merged.title, *aliases, *tags)) if name not in own]
+    rare: dict[str, Any] = {"provenance": _provenance(target, source, lines, names)}
+    if aliases:
+        rare["aliases"] = list(aliases)
+    merged = rewritten(merged, content, now, **rare) if lines else merged._replace(extra={**target.extra, **rare})
     if target.expires_at is not None and source.expires_at is not None:
         merged = merged._replace(expires_at=max(target.expires_at, source.expires_at))
     return merged
 
 
-def _missing_lines(target: str, source: str) -> list[str]:
+def missing_lines(target: str, source: str) -> list[str]:
+    """Return the lines of *source* that *target* does not have, whatever the blanks in them."""
     there = {" ".join(line.split()) for line in target.split("\n")}
     return [line for line in source.split("\n") if line.strip() and " ".join(line.split()) not in there]
 
 
-def _united(target: Note, source: Note, most: int) -> list[str]:
-    """The aliases of both; the other's title becomes one."""
+def names_of_both(target: Note, source: Note) -> list[str]:
+    """Return the aliases of both, the target's first; the other's title becomes one."""
     own = list(target.extra.get("aliases", ()))
     known = {fold_key(name) for name in (*own, target.title or source.title)}
-    others = [name for name in (source.title, *source.extra.get("aliases", ())) if name and fold_key(name) not in known]
-    return [*own, *others[: max(0, most - len(own))]]
+    others = {fold_key(name): name for name in (source.title, *source.extra.get("aliases", ())) if name}
+    return [*own, *(name for folded, name in others.items() if folded not in known)]
 
 
-def _provenance(target: Note, source: Note, lines: Iterable[str]) -> list[dict[str, Any]]:
-    """Which lines came from which note, by the lines' fingerprints; what came to the source stays known as such."""
-    fresh = [fingerprint(line) for line in lines]
-    earlier = [
-        {"from": entry["from"], "lines": [line for line in entry["lines"] if line in fresh]}
-        for entry in source.extra.get("provenance", ())
-    ]
-    told = {line for entry in earlier for line in entry["lines"]}
-    own = {"from": source.id, "lines": [line for line in fresh if line not in told]}
-    return [*target.extra.get("provenance", ()), *(entry for entry in earlier if entry["lines"]), own]
+def tags_of_both(target: Note, source: Note) -> tuple[str, ...]:
+    """Return the own tags of both, but for those that somebody took away from the target."""
+    dropped = target.extra.get("dropped_tags", ())
+    return tuple(dict.fromkeys((*target.tags, *(tag for tag in source.tags if tag not in dropped))))
+
+
+def _provenance(target: Note, source: Note, lines: Iterable[str], names: Iterable[str]) -> list[dict[str, Any]]:
+    """What came from which note, by fingerprints; what came to the source from others stays known as theirs."""
+    fresh = {"lines": [fingerprint(line) for line in lines], "names": [fingerprint(name) for name in names]}
+    found = list(target.extra.get("provenance", ()))
+    for entry in source.extra.get("provenance", ()):
+        theirs = {part: [mark for mark in marks if mark in entry.get(part, ())] for part, marks in fresh.items()}
+        fresh = {part: [mark for mark in marks if mark not in theirs[part]] for part, marks in fresh.items()}
+        if theirs["lines"] or theirs["names"]:
+            found.append(_entry(entry["from"], theirs))
+    return [*found, _entry(source.id, fresh)]
+
+
+def _entry(from_id: str, marks: dict[str, list[str]]) -> dict[str, Any]:
+    entry: dict[str, Any] = {"from": from_id, "lines": marks["lines"]}
+    return entry | {"names": marks["names"]} if marks["names"] else entry
 
 
 def fingerprint(line: str) -> str:
-    """Return by what a line is known in ``provenance``, which so holds no text."""
+    """Return by what a line, title, alias or tag is known in ``provenance``, which so holds no text."""
     return sha256(line.encode()).hexdigest()[:16]
 
 
-def _inherited(picture: Picture, target: Note, source: Note) -> list[Link]:
-    """The links of *source*, in both directions, as links of *target*."""
-    links = []
-    for _, link in picture.view.list_links(note_id=source.id, relation=None, after=0, limit=_LINKS):
-        if target.id not in (link.source, link.target) and link.relation != MERGED_INTO:
-            moved = link._replace(created_at=picture.now)
-            ends_here = link.target == source.id
-            links.append(moved._replace(target=target.id) if ends_here else moved._replace(source=target.id))
-    return links
+def inherited(view: View, target: Note, source: Note, now: int) -> Iterator[Link]:
+    """Yield the links of *source*, in both directions, as links of *target*, in the order they were made."""
+    after = 0
+    while rows := view.list_links(note_id=source.id, relation=None, after=after, limit=_LINKS):
+        for _, link in rows:
+            if target.id not in (link.source, link.target) and link.relation != MERGED_INTO:
+                moved = link._replace(created_at=now)
+                ends_here = link.target == source.id
+                yield moved._replace(target=target.id) if ends_here else moved._replace(source=target.id)
+        after = rows[-1][0]
 
 
 MERGE: Final = Step("merge", plan)

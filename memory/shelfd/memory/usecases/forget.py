@@ -1,6 +1,6 @@
 """Use cases that let go of notes: forget and delete, for now or for good."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory.call import Call
@@ -51,6 +51,7 @@ async def _let_go(
     params: Any = call.params
     for_good = getattr(params, "purge", False) or getattr(params, "hard", False)
     gone: list[Note] = []
+    touched: list[str] = []
     still_in: list[str] = []
 
     def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
@@ -61,16 +62,33 @@ async def _let_go(
             tx.hide(note)
             return {"forgotten": [note.id], "still_in": []}
         gone.append(note)
-        return {"forgotten": [note.id], "still_in": purge(tx, note)}
+        still_in = purge(tx, note)
+        touched.extend(tx.touched)
+        return {"forgotten": [note.id], "still_in": still_in}
 
     shelf.enter()
     try:
         changed = await shelf.change(call, apply)
         if gone:
-            await forget_for_good(shelf, gone)
-            still_in += await service.promoter.withdraw(shelf, call, [note.id for note in gone])
+            still_in += await leave_no_trace(service, shelf, call, gone, touched)
             await shelf.store.scrub()
     finally:
         shelf.leave()
     result = {**changed.outcome, "still_in": [*changed.outcome["still_in"], *still_in]}
     return result | {"replayed": True} if changed.replayed else result
+
+
+async def leave_no_trace(
+    service: "Service", shelf: Shelf, call: Call, gone: list[Note], touched: Sequence[str]
+) -> list[str]:
+    """Let go of purged notes outside of the shelf's rows: in the daemon's memory and in MEMORY.md.
+
+    Args:
+        gone: The notes.
+        touched: Ids of notes from which lines were taken back, so that their own in MEMORY.md follow.
+
+    Returns:
+        The paths of files that still hold text of them.
+    """
+    await forget_for_good(shelf, gone)
+    return await service.promoter.withdraw(shelf, call, [note.id for note in gone], touched)

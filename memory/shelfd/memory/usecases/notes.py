@@ -275,6 +275,8 @@ def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
         raise NotFound(f"the note has no rev {params.rev}; it is at rev {note.rev}", id=note.id, field="rev")
     kept = {name: getattr(note, name) for name in KEPT_BY_REVERT}
     new = then._replace(**kept)
+    if "provenance" in note.extra:  # what became part of it stays so, whatever it says
+        new = new._replace(extra={**new.extra, "provenance": note.extra["provenance"]})
     kind = "note.updated"
     if new.hidden != note.hidden:
         kind = "note.hidden" if new.hidden else "note.restored"

@@ -18,7 +18,6 @@ from shelfd.protocol.methods.nuggets import (
     NuggetFactsParams,
     NuggetParams,
     NuggetReadParams,
-    NuggetRemoveParams,
     NuggetRenameParams,
 )
 
@@ -117,7 +116,8 @@ def facts(shelf: Shelf, params: NuggetFactsParams, _call: Call) -> dict[str, Any
     return result
 
 
-def _hide_all(tx: Transaction, nugget: str) -> int:
+def hide_all(tx: Transaction, nugget: str) -> int:
+    """Hide every note of *nugget*; return how many were in sight."""
     hidden = 0
     after: tuple[int, int] | None = None
     while notes := tx.rows.list_notes(
@@ -134,7 +134,7 @@ def _hide_all(tx: Transaction, nugget: str) -> int:
 def clear(tx: Transaction, params: NuggetParams, _call: Call) -> Outcome:
     """Hide every note of a nugget."""
     _nugget(tx, params.name)
-    return {"hidden": _hide_all(tx, params.name)}
+    return {"hidden": hide_all(tx, params.name)}
 
 
 @change("nugget.rename", render=_show)
@@ -153,13 +153,3 @@ def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
         tx.touched.update((note.id, note) for note in notes)  # recall files them under the new name
         after = (notes[-1].row, notes[-1].row)
     return _outcome(nugget._replace(name=params.new_name))
-
-
-@change("nugget.remove")
-def remove(tx: Transaction, params: NuggetRemoveParams, _call: Call) -> Outcome:
-    """Hide a nugget's notes and drop its name; restoring a note brings the nugget back."""
-    nugget = _nugget(tx, params.name)
-    hidden = _hide_all(tx, params.name)
-    tx.rows.delete_nugget(params.name)
-    tx.log(Entry("nugget.removed", params.name, (), None, {"options": list(nugget)}))
-    return {"removed": params.name, "hidden": hidden}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.ledger import draw_run_id
-from shelfd.memory.repeats import outcome_before, payload_of, repeat_of
+from shelfd.memory.repeats import told_before
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.usecases.registry import whole
 from shelfd.protocol.methods.promotion import PreviewParams, PromoteParams
@@ -22,7 +22,8 @@ async def promote(service: "Service", call: Call) -> dict[str, Any]:
     shelf = await service.shelf(params.shelf)
     shelf.enter()
     try:
-        if (known := _outcome_before(shelf, call)) is not None:
+        retention, now = shelf.settings.idempotency_retention, shelf.clock.now()
+        if (known := told_before(shelf.view, call, retention, now=now)) is not None:
             return known | {"replayed": True}
         call.ticket.start()
         call.run_id = call.run_id or draw_run_id()
@@ -53,10 +54,3 @@ async def _promote(service: "Service", shelf: Shelf, call: Call, params: Promote
         return await service.promoter.promote(shelf, call, project=params.project, dry_run=params.dry_run)
     finally:
         shelf.leave()
-
-
-def _outcome_before(shelf: Shelf, call: Call) -> dict[str, Any] | None:
-    repeat = repeat_of(call, shelf.settings.idempotency_retention)
-    if repeat is None:
-        return None
-    return outcome_before(shelf.view, call, repeat, payload=payload_of(call), now=shelf.clock.now())

@@ -1,4 +1,3 @@
-"""The methods of the wire contract, one module per subject; importing this package fills the table."""
 
 from shelfd.protocol.methods import (
     events,

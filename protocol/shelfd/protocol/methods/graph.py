@@ -1,8 +1,8 @@
-"""Methods on the graph of notes: where a note stands, and which one replaced it."""
+"""Methods on the graph of notes: where a note stands, and which one replaced it or took it over."""
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from shelfd.protocol.base import ChangeParams, NoteId, NuggetName, Result, Token
+from shelfd.protocol.base import ChangeParams, NoteId, NuggetName, Result, Token, between_params
 from shelfd.protocol.methods.notes import NoteChangedResult, NoteIdParams
 from shelfd.protocol.note import NoteView
 from shelfd.protocol.registry import define
@@ -27,6 +27,19 @@ class NoteMoveParams(NoteIdParams):
     """Params of ``note.move``."""
 
     nugget: NuggetName = Field(description="Where the note belongs from now on; made if it does not exist.")
+
+
+class NoteMergeParams(ChangeParams):
+    """Params of ``note.merge``."""
+
+    target: NoteId = Field(description="The note that stays; takes over lines, aliases, tags and links it lacks.")
+    source: NoteId = Field(description="The note that goes: hidden, with a `merged_into` link; a fact cannot.")
+
+    @model_validator(mode="after")
+    def _two_notes(self) -> "NoteMergeParams":
+        if self.target == self.source:
+            raise between_params("source", "a note cannot be merged into itself")
+        return self
 
 
 class NoteRecordHitParams(NoteIdParams):
@@ -64,6 +77,7 @@ define(
     summary="Hide a note, or remove it for good.",
 )
 define("note.move", NoteMoveParams, NoteChangedResult, need="write", summary="Put a note into another nugget.")
+define("note.merge", NoteMergeParams, NoteChangedResult, need="write", summary="Make one note of two.")
 define("note.record_hit", NoteRecordHitParams, NoteHits, need="write", summary="Count a session that used a note.")
 define(
     "mark_note_superseded",

@@ -8,7 +8,6 @@ from shelfd.protocol.base import (
     ChangeParams,
     Count,
     NuggetName,
-    OnlyFalse,
     PageParams,
     ReadParams,
     Result,
@@ -120,14 +119,20 @@ class NuggetRenameParams(NuggetParams):
 class NuggetRemoveParams(NuggetParams):
     """Params of ``nugget.remove``."""
 
-    purge: Annotated[bool, OnlyFalse] = Field(default=False, description="Not available in this version.")
+    purge: bool = Field(
+        default=False, description="Its notes for good, hidden ones too, as `forget` with `purge`; cannot be undone."
+    )
 
 
 class NuggetRemoveResult(Result):
-    """The nugget that is gone and how many of its notes were hidden with it."""
+    """The nugget that is gone and what became of its notes."""
 
     removed: str
-    hidden: int
+    hidden: int = Field(description="Notes that were hidden with it.")
+    purged: int | None = Field(default=None, description="With `purge`: notes that are gone for good.")
+    still_in: list[str] | None = Field(
+        default=None, description="With `purge`: notes and files that still hold text of them."
+    )
     replayed: bool | None = None
 
 
@@ -142,5 +147,5 @@ define(
     NuggetRemoveParams,
     NuggetRemoveResult,
     need="write",
-    summary="Hide a nugget's notes and drop its name.",
+    summary="Hide or purge a nugget's notes and drop its name.",
 )

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
-from shelfd.memory.note import Link, Note, Nugget, Usage
+from shelfd.memory.note import MERGED_INTO, Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
 from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, View
 from shelfd.storage.inmemory.tables import Tables
@@ -126,6 +126,10 @@ class InMemoryView(View):
     def was_hit(self, rows: Sequence[int], session_id: str) -> set[int]:
         return {row for row in rows if session_id in self._tables.hit_sessions.get(row, ())}
 
+    def hit_sessions(self, rows: Sequence[int]) -> dict[int, frozenset[str]]:
+        kept = self._tables.hit_sessions
+        return {row: frozenset(kept[row]) for row in rows if kept.get(row)}
+
     def log(self, *, since_seq: int, limit: int) -> list[LogRow]:
         seqs = range(max(since_seq, 0) + 1, self.last_seq + 1)
         return [self._tables.log[seq] for seq in seqs[: max(limit, 0)]]
@@ -190,6 +194,10 @@ class InMemoryView(View):
             for row, note in self._tables.notes.items()
             if row in usage and usage[row].hits >= max(minimum, 3) and not note.hidden and note.superseded_by is None
         ]
+
+    def merge_targets(self, *, after: str, limit: int) -> list[str]:
+        targets = {link.target for _, link in self._links() if link.relation == MERGED_INTO}
+        return sorted(target for target in targets if target > after)[: max(limit, 0)]
 
     def _links(self) -> list[tuple[int, Link]]:
         return sorted(self._tables.links.values(), key=lambda numbered: numbered[0])

@@ -41,8 +41,11 @@ def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
     return " AND ".join(conditions) or "1", params
 
 
-def behind(order: str, after: tuple[int, int] | None, *, descending: bool) -> tuple[str, list[int]]:
-    """Return the condition that a note stands behind *after* in the listing's order, and its parameters.
+def behind(order: str, after: tuple[int, int] | None, *, descending: bool) -> list[tuple[str, list[int]]]:
+    """Return the ranges behind *after* in the listing's order, each a condition and its parameters.
+
+    They are read one after another. As one condition, ``(updated_at, row) > (?, ?)``, SQLite would step over every
+    note of that same time again for each page, and notes of one transaction have the same time.
 
     Raises:
         ValueError: If there is no such order.
@@ -50,8 +53,8 @@ def behind(order: str, after: tuple[int, int] | None, *, descending: bool) -> tu
     if order not in ORDERS:
         raise ValueError(f"notes are not ordered by {order!r}")
     if after is None:
-        return "1", []
+        return [("1", [])]
     comparison = "<" if descending else ">"
     if order == "row":
-        return f"row {comparison} ?", [after[1]]
-    return f"({order}, row) {comparison} (?, ?)", list(after)
+        return [(f"row {comparison} ?", [after[1]])]
+    return [(f"{order} = ? AND row {comparison} ?", list(after)), (f"{order} {comparison} ?", [after[0]])]

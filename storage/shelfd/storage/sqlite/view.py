@@ -70,12 +70,14 @@ class SqliteView(View):
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> list[Note]:
         condition, params = where(wanted)
-        place, place_params = behind(order, after, descending=descending)
         way = "DESC" if descending else "ASC"
         by = f"row {way}" if order == "row" else f"{order} {way}, row {way}"
-        return self._notes(
-            f"WHERE {condition} AND {place} ORDER BY {by} LIMIT ?", (*params, *place_params, max(limit, 0))
-        )
+        found: list[Note] = []
+        for place, place_params in behind(order, after, descending=descending):
+            if len(found) < limit:
+                rest = (*params, *place_params, limit - len(found))
+                found += self._notes(f"WHERE {condition} AND {place} ORDER BY {by} LIMIT ?", rest)
+        return found
 
     def count_notes(self, wanted: NoteFilter) -> int:
         if wanted == NoteFilter(nugget=wanted.nugget):
@@ -168,6 +170,16 @@ class SqliteView(View):
         )
         return {columns[0] for columns in found}
 
+    def hit_sessions(self, rows: Sequence[int]) -> dict[int, frozenset[str]]:
+        found = self._all(
+            f"SELECT note, session_id FROM hit_session WHERE note {_AMONG}",  # noqa: S608
+            (encode_integers(rows),),
+        )
+        sessions: dict[int, set[str]] = {}
+        for row, session_id in found:
+            sessions.setdefault(row, set()).add(session_id)
+        return {row: frozenset(kept) for row, kept in sessions.items()}
+
     def log(self, *, since_seq: int, limit: int) -> list[LogRow]:
         found = self._all(f"{_LOG} WHERE seq > ? ORDER BY seq LIMIT ?", (since_seq, max(limit, 0)))
         return [log_from_columns(columns) for columns in found]
@@ -249,6 +261,14 @@ class SqliteView(View):
             " AND archived_at IS NULL AND superseded_by IS NULL ORDER BY row",
             (minimum,),
         )
+
+    def merge_targets(self, *, after: str, limit: int) -> list[str]:
+        # The relation in so many words lets SQLite use the index of such links.
+        found = self._all(
+            "SELECT DISTINCT target FROM link WHERE relation = 'merged_into' AND target > ? ORDER BY target LIMIT ?",
+            (after, max(limit, 0)),
+        )
+        return [columns[0] for columns in found]
 
     def _count_visible(self, nugget: str | None) -> int:
         # The usual total of a listing, from two indexes; the condition as a whole would read every note.

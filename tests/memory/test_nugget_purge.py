@@ -1,0 +1,123 @@
+"""nugget.remove with purge: a nugget and all of its notes are nowhere any more."""
+
+import asyncio
+from pathlib import Path
+
+from fakes import Api, memory
+from memory_file import MemoryFile
+from shelfd.memory.promotion import Promoter
+from shelfd.storage import DiskMemoryFiles, PromotionPaths, SqliteStores
+
+
+def _text(directory: Path) -> str:
+    return "".join(path.read_bytes().decode("latin-1") for path in directory.rglob("*") if path.is_file())
+
+
+async def test_nothing_of_it_is_left(durable: Api, tmp_path: Path) -> None:
+    api = durable
+    for number in range(40):  # more than one transaction takes
+        await api.remember(f"4711-secret number {number}", nugget="gone", key=f"key {number}" if number % 2 else None)
+    hidden = await api.remember("4711-secret and hidden", nugget="gone")
+    await api.call("note.hide", id=hidden["id"])
+    stays = await api.remember("stays")
+    await api.call("link.upsert", source=hidden["id"], target=stays["id"], reason="4711-secret")
+    await api.call("recall", query="4711-secret", session_id="s")
+    result = await api.call("nugget.remove", name="gone", purge=True)
+
+    assert result == {"removed": "gone", "hidden": 0, "purged": 41, "still_in": []}
+    assert [nugget["name"] for nugget in (await api.call("nugget.list"))["nuggets"]] == ["memory"]
+    assert (await api.call("note.list", include_hidden=True))["notes"][0]["id"] == stays["id"]
+    assert await api.found("4711-secret", include_hidden=True) == []
+    assert "answer" not in await api.call("recall", query="key 7")
+    log = (await api.call("shelf.log", limit=1000))["log"]
+    assert [row["seq"] for row in log] == list(range(1, len(log) + 1))
+    assert log[-1]["kind"] == "nugget.removed"
+    await api.shelves.close()
+    assert "4711-secret" not in _text(tmp_path)
+
+
+async def test_its_name_is_free_again(either: Api) -> None:
+    await either.remember("tea", key="drink", nugget="n")
+    await either.call("nugget.remove", name="n", purge=True)
+    created = await either.call("nugget.create", name="n")
+
+    assert (created["fact_count"], created["note_count"]) == (0, 0)
+    assert (await either.call("remember", content="mate", key="drink", nugget="n"))["status"] == "created"
+
+
+async def test_an_empty_one_goes_too(either: Api) -> None:
+    await either.call("nugget.create", name="n")
+
+    assert (await either.call("nugget.remove", name="n", purge=True))["purged"] == 0
+    assert (await either.refused("nugget.remove", name="n", purge=True)).kind == "NuggetNotFound"
+
+
+async def test_a_merge_inside_of_it_leaves_nothing_to_name(api: Api) -> None:
+    target, source = await api.remember("tea", nugget="n"), await api.remember("coffee", nugget="n")
+    await api.call("note.merge", target=target["id"], source=source["id"])
+    await api.call("note.edit", id=target["id"], content="tea and coffee")
+
+    assert (await api.call("nugget.remove", name="n", purge=True))["still_in"] == []
+
+
+async def test_a_note_elsewhere_that_holds_text_of_it_is_named(api: Api) -> None:
+    target, source = await api.remember("tea", nugget="n"), await api.remember("coffee", nugget="n")
+    await api.call("note.merge", target=target["id"], source=source["id"])
+    await api.call("note.move", id=target["id"], nugget="other")
+    await api.call("note.edit", id=target["id"], content="tea and coffee")
+
+    assert (await api.call("nugget.remove", name="n", purge=True))["still_in"] == [target["id"]]
+
+
+async def test_it_is_told_again_under_its_key(either: Api) -> None:
+    await either.remember("tea", nugget="n")
+    first = await either.call("nugget.remove", name="n", purge=True, idempotency_key="k")
+    again = await either.call("nugget.remove", name="n", purge=True, idempotency_key="k")
+    assert again == {**first, "replayed": True}
+
+    await either.remember("coffee", nugget="n")
+    refused = await either.refused("nugget.remove", name="n", idempotency_key="k")
+    assert refused.kind == "IdempotencyMismatch"
+    assert await either.found("coffee") == ["coffee"]
+
+
+async def test_the_same_request_twice_at_once_is_carried_out_once(either: Api) -> None:
+    for number in range(20):
+        await either.remember(f"tea {number}", nugget="n")
+    request = {"name": "n", "purge": True, "idempotency_key": "k"}
+    both = await asyncio.gather(*(either.call("nugget.remove", request) for _ in range(2)))
+    log = (await either.call("shelf.log", limit=1000))["log"]
+
+    assert {result["removed"] for result in both} == {"n"}
+    assert sum(row["kind"] == "note.purged" for row in log) == 20
+    assert sum(row["kind"] == "nugget.removed" for row in log) == 1
+
+
+async def test_what_is_written_meanwhile_goes_as_well(either: Api) -> None:
+    for number in range(20):
+        await either.remember(f"tea {number}", nugget="n")
+    removing = asyncio.ensure_future(either.call("nugget.remove", name="n", purge=True))
+    late = (await either.remember("late", nugget="n"))["id"]
+    result = await removing
+
+    # Behind the removal, it has made the nugget anew; before its end, it went with the others.
+    names = [nugget["name"] for nugget in (await either.call("nugget.list"))["nuggets"]]
+    notes = [note["id"] for note in (await either.call("note.list", include_hidden=True))["notes"]]
+    assert (result["purged"], names, notes) in [(20, ["n"], [late]), (21, [], [])]
+
+
+async def test_its_lines_leave_memory_md(tmp_path: Path) -> None:
+    file = MemoryFile(tmp_path / "shelves" / "default" / "MEMORY.md")
+    async with memory(lambda clock: SqliteStores(tmp_path / "shelves", clock)) as api:
+        api.service.promoter = Promoter(DiskMemoryFiles(PromotionPaths(tmp_path, tmp_path / "home")))
+        gone = await api.remember("4711-secret", key="user:combination", nugget="n")
+        stays = await api.remember("green", key="user:kettle")
+        for note in (gone, stays):
+            for session in "abc":
+                await api.call("note.record_hit", id=note["id"], session_id=session)
+        await api.call("promote")
+        assert "4711-secret" in file.text
+        assert (await api.call("nugget.remove", name="n", purge=True))["still_in"] == []
+
+    assert "4711-secret" not in file.text
+    assert "- **user:kettle**: green" in file.text

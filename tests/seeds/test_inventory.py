@@ -1,0 +1,29 @@
+"""The table of Nuggets' cases names tests that are there."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parent.parent
+PAGE = (HERE / "README.md").read_text(encoding="utf-8")
+TESTS = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
+FILES = re.findall(r"`((?:tests|benchmarks)/[\w/]+(?:\.py)?)`", PAGE)
+
+
+def test_the_table_is_not_empty() -> None:
+    assert len(TESTS) > 50
+
+
+@pytest.mark.parametrize(("file", "name"), sorted(set(TESTS)))
+def test_a_named_test_is_there(file: str, name: str) -> None:
+    tree = ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    assert name in functions
+
+
+@pytest.mark.parametrize("path", sorted(set(FILES)))
+def test_a_named_file_is_there(path: str) -> None:
+    assert (CHECKOUT / path).exists()
