@@ -250,8 +250,8 @@ def test_wrong_usage_is_64(arguments: tuple[str, ...]) -> None:
 
 
 COMMANDS = (
-    "run remember recall forget notes note facts context watch log reflect reflections undo promote jobs runs status"
-    " call"
+    "run remember recall forget notes note facts context watch log reflect reflections undo promote jobs runs import"
+    " status call"
 ).split()
 
 

@@ -27,6 +27,7 @@ from shelfd.protocol.base import Instant, NuggetName, Tag, Word
 
 #: A valid value for every param that a method requires.
 REQUIRED: dict[str, Any] = {
+    "parts": [{"part": "facts", "items": []}],
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
     "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",

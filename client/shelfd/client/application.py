@@ -2,7 +2,7 @@
 
 import typer
 
-from shelfd.client.commands import finding, following, notes, running, tending
+from shelfd.client.commands import finding, following, importing, notes, running, tending
 from shelfd.client.plain_command import PlainCommand, PlainGroup
 
 _HELP = "The memory of an AI agent: remember, recall, and the daemon that keeps them."
@@ -32,6 +32,7 @@ app.command(cls=PlainCommand)(tending.undo)
 app.command(cls=PlainCommand)(tending.promote)
 app.command(cls=PlainCommand)(tending.jobs)
 app.command(cls=PlainCommand)(tending.runs)
+app.command("import", cls=PlainCommand)(importing.import_)
 app.command(cls=PlainCommand)(running.setup)
 app.command(cls=PlainCommand)(running.status)
 app.command(cls=PlainCommand)(running.doctor)

@@ -13,7 +13,7 @@ KEPT_BY_REVERT = frozenset({"row", "id", "nugget", "kind", "created_at", "update
 #: What the history shows of a note's first version.
 _FIRST = ("title", "content", "tags", "type", "subject", "scope", "source", "confidence", "stability", "extra")
 #: Stored fields that nobody is shown.
-_INTERNAL = frozenset({"key", "rendered"})
+_INTERNAL = frozenset({"key", "rendered", "imported"})
 
 
 def rewind(note: Note, before: Mapping[str, Any] | None, *, rev: int | None = None) -> Note:

@@ -6,6 +6,7 @@ Importing this package registers all of them.
 from shelfd.memory.usecases import (
     forget,
     graph,
+    importing,
     links,
     merging,
     notes,
@@ -26,6 +27,7 @@ __all__ = [
     "USE_CASES",
     "forget",
     "graph",
+    "importing",
     "links",
     "merging",
     "notes",

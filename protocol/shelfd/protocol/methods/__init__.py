@@ -1,7 +1,9 @@
+"""The methods of the wire contract, one module per subject; importing this package fills the table."""
 
 from shelfd.protocol.methods import (
     events,
     graph,
+    importing,
     links,
     notes,
     nuggets,
@@ -18,6 +20,7 @@ from shelfd.protocol.methods import (
 __all__ = [
     "events",
     "graph",
+    "importing",
     "links",
     "notes",
     "nuggets",

@@ -1,0 +1,100 @@
+"""The method that takes in what another memory kept: ``shelf.import``.
+
+The caller parses files as JSON and nothing more; what their members mean is for the daemon to know.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from shelfd.protocol.base import ChangeParams, Result, Wire, max_count
+from shelfd.protocol.errors import ErrorObject
+from shelfd.protocol.registry import define
+
+#: Kinds of items, in the order in which they are best sent: links need both of their ends.
+Part = Literal["nuggets", "notes", "facts", "links"]
+
+
+class ImportSource(Wire):
+    """Where items come from."""
+
+    name: Annotated[str, Field(max_length=255)] = Field(default="", description="Name of the file, without folders.")
+    header: dict[str, Any] = Field(default_factory=dict, description="What the file says beside its list of items.")
+
+
+class ImportPart(Wire):
+    """Items of one kind from one file."""
+
+    part: Part
+    source: ImportSource = Field(default_factory=ImportSource)
+    items: Annotated[list[Any], max_count("remember_many_count")] = Field(
+        description="As the file has them. Each of `nuggets` is a file's header, of `links` a note that links leave."
+    )
+
+
+class ShelfImportParams(ChangeParams):
+    """Params of ``shelf.import``: all parts of one request are one transaction."""
+
+    format: Literal["nuggets"] = Field(default="nuggets", description="Whose files they are.")
+    parts: Annotated[list[ImportPart], Field(min_length=1, max_length=1000)]
+    known: Annotated[dict[str, str], max_count("remember_many_count")] = Field(
+        default_factory=dict, description="What earlier requests of the same import answered under this name."
+    )
+    dry_run: bool = Field(default=False, description="Say what would be done and do nothing.")
+
+
+class ImportRejected(Result):
+    """An item that was not taken."""
+
+    index: int
+    error: ErrorObject
+
+
+class ImportKept(Result):
+    """An item that says something else than its note, which was changed here since: the note stays as it is."""
+
+    index: int
+    id: str
+    fields: list[str]
+
+
+class ImportLoss(Result):
+    """Something of items that were taken that could not be kept, or not as it was."""
+
+    field: str
+    why: str
+    indexes: list[int] = Field(description="Of the items concerned.")
+
+
+class ImportPartResult(Result):
+    """What came of one part. Of ``links``, the counts are of links and the indexes of notes."""
+
+    part: Part
+    created: int
+    updated: int
+    unchanged: int
+    kept: list[ImportKept]
+    rejected: list[ImportRejected]
+    not_kept: list[ImportLoss]
+
+
+class ShelfImportResult(Result):
+    """What came of each part, in their order."""
+
+    parts: list[ImportPartResult]
+    known: dict[str, str] = Field(
+        description="Notes that are here under another id or key; opaque, to be sent with what follows."
+    )
+    dry_run: bool
+    last_seq: int
+    replayed: bool | None = None
+
+
+define(
+    "shelf.import",
+    ShelfImportParams,
+    ShelfImportResult,
+    need="admin",
+    summary="Take in what another memory kept; again, it changes nothing.",
+    is_change=True,
+)
