@@ -2,27 +2,40 @@
 
 Everything runs in this process, on one thread. Keys are of three words ("amber-basket-budget") out of lists of made-up
 words, so that every word is in many keys; questions are asked of keys drawn at random. Times are CPU times of this
-process. The original's figures were taken once, with the same kinds of keys and questions, on a machine of the same
-sort; it is not run here.
+process. What the answer adds to a recall, and ``note.search``, are measured through the service, over files. The
+original's figures were taken once, with the same kinds of keys and questions, on a machine of the same sort; it is not
+run here.
 
-Run: ``python benchmarks/fhrr.py [--quick]``
+Fails if a figure misses what is wanted of it.
+
+Run: ``python benchmarks/fhrr.py [--quick] [--dir DIR]``
 """
 
 import argparse
+import asyncio
 import gc
+import logging
 import random
+import sys
 import time
 import tracemalloc
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import structlog
 
-from served import median, percentile, table
-from shelfd.memory.fhrr import Broadcast, FactMemory, NoteVectors, Options, note_vector
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from fakes import Api, memory
+from served import median, percentile, table, working_directory
+from shelfd.memory.fhrr import Broadcast, FactMemory, Options
 from shelfd.memory.fhrr.algebra import clean_up, phasor
 from shelfd.memory.fhrr.banks import Banks
+from shelfd.storage import SqliteStores
 
 SIZES = (50, 512, 5_000, 50_000)
 ASKED = 500  #: questions of each kind
@@ -139,6 +152,33 @@ def timed(work: Callable[..., Result], *given: Any) -> tuple[Result, float]:
     return result, (time.process_time_ns() - started) / 1e6
 
 
+class Verdicts:
+    """What is wanted, and what was measured."""
+
+    def __init__(self) -> None:
+        self.rows = [["wanted", "measured", ""]]
+
+    def at_least(self, what: str, wanted: float, measured: float) -> None:
+        """Note that *measured* should be *wanted* or more."""
+        self._add(f"{what} >= {wanted:g}", measured, good=measured >= wanted)
+
+    def at_most(self, what: str, wanted: float, measured: float) -> None:
+        """Note that *measured* should be *wanted* or less."""
+        self._add(f"{what} <= {wanted:g}", measured, good=measured <= wanted)
+
+    def below(self, what: str, wanted: float, measured: float) -> None:
+        """Note that *measured* should be less than *wanted*."""
+        self._add(f"{what} < {wanted:g}", measured, good=measured < wanted)
+
+    def _add(self, wanted: str, measured: float, *, good: bool) -> None:
+        self.rows.append([wanted, f"{measured:.3f}".rstrip("0").rstrip("."), "yes" if good else "NO"])
+
+    @property
+    def are_good(self) -> bool:
+        """Whether everything is as it should be."""
+        return all(row[2] != "NO" for row in self.rows)
+
+
 class Tally:
     """What became of the questions of one kind."""
 
@@ -155,15 +195,24 @@ class Tally:
         if answer is not None:
             self.answers.append((answer.confidence, answer.key == wanted))
 
+    @property
+    def right(self) -> float:
+        """Share of right answers."""
+        return sum(correct for _, correct in self.answers) / self.asked
+
+    @property
+    def answered(self) -> float:
+        """Share of questions that were answered."""
+        return len(self.answers) / self.asked
+
     def row(self, size: int, kind: str) -> list[str]:
         """Return the line of the table."""
         original = ORIGINAL_ACCURACY.get((kind, size))
-        right = sum(correct for _, correct in self.answers) / self.asked
         return [
             f"{size:,}",
             kind,
-            f"{right:.3f}",
-            f"{len(self.answers) / self.asked:.3f}",
+            f"{self.right:.3f}",
+            f"{self.answered:.3f}",
             "-" if original is None else f"{original:.2f}",
             f"{median([sure for sure, _ in self.answers]):.2f}" if self.answers else "-",
             f"{median(self.times):.3f}",
@@ -172,7 +221,10 @@ class Tally:
 
 
 def filled(names: Sequence[str]) -> tuple[FactMemory, list[float], float]:
-    """Return a memory of *names*, the CPU time of each write, and its bytes per fact beside the text."""
+    """Return a memory of *names*, the CPU time of each write, and its bytes per fact beside the text.
+
+    What the whole process has once, the phasors of pairs of letters, is not counted: four MiB at most.
+    """
     rows = [(f"fact-{number}", name, f"value of {name}") for number, name in enumerate(names)]
     fast = FactMemory()
     gc.disable()  # its full passes fall into any write that happens to allocate, 50 ms at 50,000 facts
@@ -189,7 +241,7 @@ def filled(names: Sequence[str]) -> tuple[FactMemory, list[float], float]:
     return memory, times, taken
 
 
-def accuracy(sizes: Iterable[int], asked: int) -> None:
+def accuracy(sizes: Iterable[int], asked: int, verdicts: Verdicts) -> None:
     """Print accuracy, confidence, speed and size, and the original's figures."""
     found = [["facts", "question", "right", "answered", "original", "confidence p50", "p50 ms", "p95 ms"]]
     costs = [
@@ -205,12 +257,12 @@ def accuracy(sizes: Iterable[int], asked: int) -> None:
             for name in drawn.choices(names, k=asked):
                 tallies[kind].ask(memory, question(name), None if kind in UNANSWERABLE else name)
         found.extend(tally.row(size, kind) for kind, tally in tallies.items())
-        exact = tallies.pop("exact key")
+        others = [tally for kind, tally in tallies.items() if kind != "exact key"]
         costs.append(
             [
                 f"{size:,}",
-                f"{median(exact.times):.4f}",
-                f"{median([taken for tally in tallies.values() for taken in tally.times]):.2f}",
+                f"{median(tallies['exact key'].times):.4f}",
+                f"{median([taken for tally in others for taken in tally.times]):.2f}",
                 str(ORIGINAL_RECALL_MS.get(size, "-")),
                 f"{median(writes):.3f}",
                 f"{percentile(writes, 0.99):.3f}",
@@ -219,7 +271,8 @@ def accuracy(sizes: Iterable[int], asked: int) -> None:
                 f"{taken:.0f}",
             ]
         )
-        like.extend(answer for tally in tallies.values() for answer in tally.answers)
+        like.extend(answer for tally in others for answer in tally.answers)
+        judge(f"{size:,} facts", tallies, writes, taken, verdicts)
     print(table(found))
     print("\noriginal: share of right answers; of unrelated questions, the share it answered\n")
     print(table(costs))
@@ -228,7 +281,22 @@ def accuracy(sizes: Iterable[int], asked: int) -> None:
     )
     print(table([["confidence", "answers", "right"], *calibration(like)]))
     wrong = [sure for sure, correct in like if not correct]
-    print(f"\nexact keys left out; {sum(sure > 0.5 for sure in wrong)} of {len(wrong)} wrong answers are above 0.5")
+    too_sure = sum(sure > 0.5 for sure in wrong)
+    print(f"\nexact keys left out; {too_sure} of {len(wrong)} wrong answers are above 0.5")
+    verdicts.at_most("share of wrong answers above 0.5", 0.02, too_sure / max(len(wrong), 1))
+
+
+def judge(facts: str, tallies: dict[str, Tally], writes: Sequence[float], taken: float, verdicts: Verdicts) -> None:
+    """Compare one size's figures with what is wanted."""
+    verdicts.at_least(f"{facts}: exact key right", 1.0, tallies["exact key"].right)
+    verdicts.at_least(f"{facts}: its confidence", 0.9, min(sure for sure, _ in tallies["exact key"].answers))
+    verdicts.at_least(f"{facts}: one typo right", 0.95, tallies["one typo"].right)
+    verdicts.at_least(f"{facts}: all key words right", 1.0, tallies["all key words"].right)
+    verdicts.at_most(f"{facts}: unrelated answered", 0.02, tallies["unrelated"].answered)
+    slowest = max(median(tally.times) for tally in tallies.values())
+    verdicts.below(f"{facts}: slowest question p50, ms", 5.0 if facts.startswith("50,000") else 1.0, slowest)
+    verdicts.below(f"{facts}: write p99, ms", 1.0, percentile(writes, 0.99))
+    verdicts.below(f"{facts}: bytes a fact", 1024, taken)
 
 
 def calibration(answers: Sequence[tuple[float, bool]]) -> Iterable[list[str]]:
@@ -262,8 +330,8 @@ def decoded(dimension: int, count: int, trials: int) -> float:
     return right / asked
 
 
-def broadcast(nuggets: int, asked: int) -> None:
-    """Print how well the sketches pick the nuggets to ask, and what it costs."""
+def broadcast(nuggets: int, asked: int, verdicts: Verdicts) -> None:
+    """Print how well a question to all nuggets picks those that know, and what it costs."""
     drawn = random.Random(nuggets)
     vocabulary = words(drawn, 4000)
     held: dict[str, str] = {}
@@ -274,61 +342,187 @@ def broadcast(nuggets: int, asked: int) -> None:
             if name not in held:
                 held[name] = f"n{number}"
                 shelf.put(held[name], name, name, f"value of {name}")
-    renewed = timed(shelf.renew)[1]
-    rows = [["question", "owner picked", "same as all", "p50 ms", "asking all, p50 ms"]]
+    rows = [["question", "owner first", "right", "wrong above 0.5", "p50 ms", "p99 ms", "each by itself, ms"]]
     names = list(held)
     for kind, question in questions(names[:1000], drawn).items():
         if kind not in ("exact key", "one typo", "all key words", "two key words"):
             continue
-        picked = same = 0
+        first = right = too_sure = 0
         quick: list[float] = []
         slow: list[float] = []
         for name in drawn.choices(names, k=asked):
             query = question(name)
-            answer, taken = timed(shelf.recall, query)
+            found, taken = timed(shelf.recall, query)
             quick.append(taken)
-            picked += held[name] in shelf.likely(query)
-            if len(slow) < max(asked // 10, 5):
-                best, taken = timed(shelf.recall, query, list(shelf))
-                slow.append(taken)
-                same += answer == best
+            is_right = found is not None and found.answer.key == name
+            right += is_right
+            too_sure += found is not None and not is_right and found.answer.confidence > 0.5
+            first += shelf.likely(query)[:1] == [held[name]]
+            if len(slow) < 5:
+                slow.append(timed(lambda query: [shelf.recall(query, nugget) for nugget in shelf], query)[1])
         rows.append(
-            [kind, f"{picked / asked:.3f}", f"{same / len(slow):.3f}", f"{median(quick):.1f}", f"{median(slow):.1f}"]
+            [
+                kind,
+                f"{first / asked:.3f}",
+                f"{right / asked:.3f}",
+                f"{too_sure / asked:.3f}",
+                f"{median(quick):.2f}",
+                f"{percentile(quick, 0.99):.2f}",
+                f"{median(slow):.0f}",
+            ]
         )
-    print(f"{nuggets:,} nuggets, {len(held):,} facts; all sketches computed in {renewed / 1000:.1f} s\n")
+        if kind != "two key words":
+            verdicts.at_least(f"{nuggets:,} nuggets, {kind}: owner first", 0.99, first / asked)
+        verdicts.at_most(f"{nuggets:,} nuggets, {kind}: wrong above 0.5", 0.02, too_sure / asked)
+    print(f"{nuggets:,} nuggets, {len(held):,} facts\n")
     print(table(rows))
 
 
-def notes(counts: Iterable[int]) -> None:
-    """Print what scoring many notes' vectors costs."""
-    rows = [["notes", "add, us", "score all, p50 ms"]]
-    for count in counts:
-        drawn = random.Random(count)
-        vocabulary = words(drawn, 5000)
-        made = [
-            note_vector(" ".join(drawn.choices(vocabulary, k=4)), " ".join(drawn.choices(vocabulary, k=30)), [])
-            for _ in range(min(count, 20_000))
-        ]
-        held = NoteVectors()
-        added = [timed(held.add, f"note-{at}", made[at % len(made)])[1] for at in range(count)]
-        scored = [timed(held.cosines, " ".join(drawn.choices(vocabulary, k=5)))[1] for _ in range(20)]
-        rows.append([f"{count:,}", f"{1000 * sum(added) / count:.0f}", f"{median(scored):.2f}"])
+def bytes_in_small_nuggets(nuggets: int, verdicts: Verdicts) -> None:
+    """Print what facts take when every nugget has a few."""
+    rows = [["nuggets", "facts in each", "bytes a fact"]]
+    for each in (1, 5, 20):
+        names = keys(nuggets * each, random.Random(each))
+        given = [(f"n{at % nuggets}", f"fact-{at}", name, f"value of {name}") for at, name in enumerate(names)]
+        gc.collect()
+        tracemalloc.start()
+        shelf = Broadcast()
+        for fact in given:
+            shelf.put(*fact)
+        taken = tracemalloc.get_traced_memory()[0] / len(given)
+        tracemalloc.stop()
+        rows.append([f"{nuggets:,}", str(each), f"{taken:.0f}"])
+        if each > 1:
+            verdicts.below(f"{nuggets:,} nuggets of {each} facts: bytes a fact", 1024, taken)
     print(table(rows))
+
+
+@asynccontextmanager
+async def shelved(directory: Path, notes: Sequence[dict[str, Any]]) -> AsyncIterator[Api]:
+    """A memory over files that holds *notes*, and whose index knows them."""
+    async with memory(lambda clock: SqliteStores(directory, clock)) as api:
+        for start in range(0, len(notes), 500):
+            await api.call("remember_many", notes=notes[start : start + 500])
+        await api.shelf().reach(None)
+        await api.warmed()
+        yield api
+
+
+async def asked_for(api: Api, name: str, params: dict[str, Any]) -> tuple[dict[str, Any], float]:
+    """Return a method's result, and the CPU time it took in ms; nothing else is at work."""
+    call = api.request(name, params)
+    started = time.process_time_ns()
+    result = await api.service.handle(call)
+    return result, (time.process_time_ns() - started) / 1e6
+
+
+async def answers(directory: Path, nuggets: int, asked: int, verdicts: Verdicts) -> None:
+    """Print what the answer adds to a recall: each question is asked with it and without, in turns.
+
+    It is asked once before, so that neither reads the notes that it finds for the first time.
+    """
+    drawn = random.Random(nuggets)
+    names = keys(5 * nuggets, drawn)
+    facts = [
+        {"content": f"value of {name}", "key": name, "nugget": f"n{at % nuggets}"} for at, name in enumerate(names)
+    ]
+    rows = [["question", "answered", "without, p50 ms", "with, p50 ms", "ratio", "added p50 ms", "p99"]]
+    every: list[float] = []
+    async with shelved(directory, facts) as api:
+        await api.shelf().facts.complete()
+        gc.collect()
+        for kind, question in questions(names, drawn).items():
+            times: dict[str, list[float]] = {"lexical": [], "auto": []}
+            answered = 0
+            for at, name in enumerate(drawn.choices(names, k=asked)):
+                query = question(name)
+                await api.call("recall", query=query, count_hits=False)
+                for mode in ("lexical", "auto") if at % 2 else ("auto", "lexical"):
+                    result, taken = await asked_for(api, "recall", {"query": query, "mode": mode, "count_hits": False})
+                    times[mode].append(taken)
+                    answered += mode == "auto" and "answer" in result
+            without, with_it = (median(times[mode]) for mode in ("lexical", "auto"))
+            added = [one - other for one, other in zip(times["auto"], times["lexical"], strict=True)]
+            every += added
+            rows.append(
+                [
+                    kind,
+                    f"{answered / asked:.3f}",
+                    f"{without:.2f}",
+                    f"{with_it:.2f}",
+                    f"{with_it / without:.2f}",
+                    f"{median(added):.2f}",
+                    f"{percentile(added, 0.99):.2f}",
+                ]
+            )
+    print(f"{nuggets:,} nuggets, {len(facts):,} facts\n")
+    print(table(rows))
+    verdicts.at_most("what the answer adds to recall, p50, ms", 0.3, median(every))
+    verdicts.at_most("what the answer adds to recall, p99, ms", 1.0, percentile(every, 0.99))
+
+
+async def searches(directory: Path, count: int, asked: int, verdicts: Verdicts) -> None:
+    """Print what note.search costs. Words are as frequent as words are: the commonest is in one note of three."""
+    drawn = random.Random(count)
+    vocabulary = words(drawn, 5000)
+    frequencies = [1 / (rank + 5) for rank in range(len(vocabulary))]
+
+    def text(length: int) -> list[str]:
+        return drawn.choices(vocabulary, frequencies, k=length)
+
+    texts = [text(drawn.randint(10, 40)) for _ in range(count)]
+    notes = [{"content": " ".join(said), "title": " ".join(text(3)), "tags": text(1)} for said in texts]
+    kinds: dict[str, Callable[[list[str]], list[str]]] = {
+        "one word": lambda said: said[:1],
+        "two words": lambda said: drawn.sample(said, 2),
+        "three words": lambda said: drawn.sample(said, 3),
+        "four in a row": lambda said: said[3:7],
+        "one typo": lambda said: [misspelt(said[0], drawn)],
+    }
+    rows = [["query", "p50 ms", "p95 ms"]]
+    every: list[float] = []
+    async with shelved(directory, notes) as api:
+        await api.call("note.search", query="x")
+        while len(api.shelf().vectors) < count:  # noqa: ASYNC110 - they are taken in behind
+            await asyncio.sleep(0)
+        gc.collect()
+        for kind, asks in kinds.items():
+            queries = [" ".join(asks(drawn.choice(texts))) for _ in range(asked)]
+            times = [(await asked_for(api, "note.search", {"query": query}))[1] for query in queries]
+            every += times
+            rows.append([kind, f"{median(times):.2f}", f"{percentile(times, 0.95):.2f}"])
+    print(f"{count:,} notes\n")
+    print(table(rows))
+    verdicts.below(f"note.search in {count:,} notes, p50, ms", 5.0, median(every))
 
 
 def main() -> None:
-    """Print every table."""
+    """Print every table, and fail if a figure misses what is wanted."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="small sizes only, a minute at most")
-    quick = parser.parse_args().quick
+    parser.add_argument("--dir", help="where to keep the shelves meanwhile (.run of the checkout)")
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    verdicts = Verdicts()
     print("## Facts\n")
-    accuracy(SIZES[:2] if quick else SIZES, 100 if quick else ASKED)
+    accuracy(SIZES[:2] if quick else SIZES, 100 if quick else ASKED, verdicts)
     print("\n## Capacity of one bank, without rows\n")
     capacity_curve((1024,) if quick else (1024, 2048, 4096), 2 if quick else 10)
     print("\n## A question to all nuggets\n")
-    broadcast(200 if quick else 10_000, 20 if quick else 200)
-    print("\n## Note vectors\n")
-    notes((1_000,) if quick else (1_000, 100_000))
+    broadcast(200 if quick else 10_000, 20 if quick else 200, verdicts)
+    print("\n## Small nuggets\n")
+    bytes_in_small_nuggets(200 if quick else 10_000, verdicts)
+    print("\n## What the answer adds to a recall\n")
+    with working_directory(arguments.dir) as directory:
+        asyncio.run(answers(directory, 200 if quick else 10_000, 50 if quick else 300, verdicts))
+    print("\n## Note search\n")
+    with working_directory(arguments.dir) as directory:
+        asyncio.run(searches(directory, 1_000 if quick else 20_000, 20 if quick else 100, verdicts))
+    print("\n## Verdict\n")
+    print(table(verdicts.rows))
+    if not verdicts.are_good:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -34,10 +34,17 @@ with connect() as shelf:
     for number in range(1, 100):
         for turn, said in enumerate(talk.get(f"session_{number}", ()), start=1):
             when = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y")
-            shelf.call("remember", {
-                "content": said["text"], "author": said["speaker"], "source_ref": said["dia_id"],
-                "session_id": f"session-{number}", "turn": turn,
-                "occurred_at": when.replace(tzinfo=timezone.utc).isoformat()})
+            shelf.call(
+                "remember",
+                {
+                    "content": said["text"],
+                    "author": said["speaker"],
+                    "source_ref": said["dia_id"],
+                    "session_id": f"session-{number}",
+                    "turn": turn,
+                    "occurred_at": when.replace(tzinfo=timezone.utc).isoformat(),
+                },
+            )
             count += 1
     print("remembered", count, "turns")
     for session in ("mon", "tue", "wed", "thu"):

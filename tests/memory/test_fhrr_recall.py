@@ -199,12 +199,27 @@ async def test_of_all_nuggets_the_surest_answers_and_a_small_one_does_not_outsho
     assert (await asked(either, "city numbr 7 of the atlas", nugget="small"))["confidence"] < 0.5
 
 
+async def test_what_several_nuggets_say_differently_is_told_to_who_asks_for_one(either: Api) -> None:
+    for name in ("alice", "bob", "carol"):
+        await either.remember(f"color of {name}", key="favorite color", nugget=name)
+    guess = await asked(either, "favorit color")
+
+    assert guess["confidence"] < 0.5
+    assert guess["margin"] == 0.0
+    assert "answer" not in await either.call("recall", query="favorit color")
+    assert (await either.call("recall", query="favorit color", nugget="bob"))["answer"]["value"] == "color of bob"
+    await either.call("note.edit", id=(await asked(either, "favorit color", nugget="bob"))["note_id"], content="blue")
+    for name in ("alice", "carol"):
+        await either.remember("blue", key="favorite color", nugget=name)
+    assert (await either.call("recall", query="favorit color"))["answer"]["value"] == "blue"
+
+
 @pytest.mark.parametrize("filters", [{"scope": "user"}, {"tags": ["mine"]}, {"type": "preference"}, {"subject": "me"}])
 async def test_only_what_the_filters_admit_answers(either: Api, filters: dict[str, Any]) -> None:
     mine = {"scope": "user", "tags": ["mine"], "type": "preference", "subject": "me"}
     await either.remember("theirs", key="favorite colour", scope="shared", nugget="a")
     await either.remember("also theirs", key="favorite coloor", scope="shared", nugget="b")
-    await either.remember("blue", key="favorite color today", nugget="b", **mine)
+    await either.remember("blue", key="favorite colour today", nugget="b", **mine)
 
     assert (await asked(either, "favorite colour", **filters))["value"] == "blue"
 

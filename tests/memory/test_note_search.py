@@ -1,12 +1,16 @@
 """note.search: the published formula over notes that have something of the query."""
 
+import asyncio
+import random
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from fakes import Api
+from memory.fhrr.plain_search import cosines, raw_score, softmax, text_score
 from shelfd.memory.fhrr import note_vector
+from shelfd.memory.note_memory import fields_of
 
 
 async def search(api: Api, query: str, **named: Any) -> list[dict[str, Any]]:
@@ -43,6 +47,59 @@ async def test_the_formula_is_the_published_one(either: Api) -> None:
     assert [first["text_score"], second["text_score"]] == [1.75, 0.5]
     assert first["vector_score"] > second["vector_score"] > 0.5
     assert first["score"] + second["score"] == pytest.approx(1, abs=2e-6)
+
+
+async def test_all_notes_are_scored_as_one_by_one(api: Api) -> None:
+    drawn = random.Random(3)
+    vocabulary = [f"{head}{tail}" for head in ("amber", "cedar", "ember") for tail in ("", "s", "wood", "ing", "42")]
+    for scope in ("user", "shared") * 30:
+        text = ", ".join(drawn.choices(vocabulary, k=drawn.randrange(1, 9)))
+        await api.remember(text, title=drawn.choice(vocabulary), scope=scope, confidence=round(drawn.random(), 2))
+    notes = {note.id: fields_of(note) for note in api.shelf().view.scan_notes(before_row=None, limit=100)}
+    for query in ("ambers", "mber", "amber, cedar", "cedar embers wood", "emberwod", "user", "ing, amber4", "zebra"):
+        like = cosines(query, notes)
+        texts = {note_id: text_score(query, note.text) for note_id, note in notes.items()}
+        raw = {
+            note_id: raw_score(like[note_id], texts[note_id], note)
+            for note_id, note in notes.items()
+            if texts[note_id] or like[note_id]
+        }
+        shares = dict(zip(raw, softmax(list(raw.values())), strict=True))
+        found = await search(api, query, limit=100)
+        assert {match["note"]["id"] for match in found} == raw.keys()
+        assert [match["raw_score"] for match in found] == sorted((match["raw_score"] for match in found), reverse=True)
+        for match in found:
+            note_id = match["note"]["id"]
+            assert match["raw_score"] == pytest.approx(raw[note_id], abs=1e-5)
+            assert match["score"] == pytest.approx(shares[note_id], abs=1e-5)
+            assert match["text_score"] == pytest.approx(texts[note_id], abs=1e-5)
+            assert match["vector_score"] == pytest.approx((like[note_id] + 1) / 2, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [("offe", {"shopping"}), ("e deploy of fri", {"incident"}), ("erce", {"deploy", "incident"})],
+)
+async def test_a_query_that_is_part_of_longer_words_is_found(notes: Api, query: str, titles: set[str]) -> None:
+    found = await search(notes, query)
+
+    assert {match["note"]["title"] for match in found if match["text_score"] >= 0.75} == titles
+    assert found[0]["note"]["title"] in titles
+
+
+async def test_of_many_notes_all_are_candidates(api: Api) -> None:
+    many = [{"content": f"entry {n} of the ledger"} for n in range(600)]
+    await api.call("remember_many", notes=many)
+    await search(api, "ledger")
+    for _ in range(10_000):
+        if len(api.shelf().vectors) == 600:
+            break
+        await asyncio.sleep(0)
+
+    found = await search(api, "ledger", limit=200)
+    assert len(found) == 200
+    assert sum(match["score"] for match in found) == pytest.approx(1 / 3, abs=1e-3)
+    assert (await search(api, "7 of the ledger"))[0]["text_score"] == 1.75
 
 
 async def test_what_means_the_query_comes_first_across_nuggets(notes: Api) -> None:

@@ -3,14 +3,15 @@
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
-from shelfd.memory.fhrr import Answer, Broadcast, Options
+from shelfd.memory.fhrr import THRESHOLD, Answer, Broadcast, Options
 from shelfd.memory.fhrr.facts import folded_key
 from shelfd.memory.following import Follower, Spawn
 from shelfd.memory.note import Note, Nugget
 from shelfd.memory.view import NoteFilter, View
 
-#: Facts taken in without giving others a turn: some 2 ms.
+#: Facts taken in without giving others a turn: some 0.3 ms.
 _AT_ONCE = 8
 #: Longer values are kept as their hash: the memory only needs to tell them apart, and rows answer.
 _LONGEST = 64
@@ -44,7 +45,6 @@ class ShelfFacts:
     def catch_up(self) -> bool:
         """Take in a slice of what is missing; return whether all is known now. What is left follows behind."""
         complete = self._follower.catch_up()
-        self._broadcast.renew()
         if not complete:
             self._follower.go_on()
         return complete
@@ -56,17 +56,20 @@ class ShelfFacts:
             await asyncio.sleep(0)
             complete = self.catch_up()
 
-    def nearest(self, query: str, nugget: str | None, admits: Callable[[str], bool]) -> Answer | None:
+    def nearest(
+        self, query: str, nugget: str | None, admits: Callable[[str], bool], *, least: float = 0.0
+    ) -> Answer | None:
         """Return the fact that answers *query*, of those known so far; ``None`` if none does.
 
         Args:
             query: A key, an alias, or words like those of one.
             nugget: Whom to ask; ``None`` asks all.
             admits: Tells by a fact's id whether it may be the answer.
+            least: How sure a key that is only like the query must be, if more than usual.
         """
         if not self._nuggets:
             return None
-        named = self._broadcast.recall(query, None if nugget is None else [nugget], admits)
+        named = self._broadcast.recall(query, nugget, admits, least=max(least, THRESHOLD))
         return None if named is None else named.answer
 
     def _scan(self) -> Iterator[Sequence[Note]]:
@@ -102,11 +105,10 @@ class ShelfFacts:
             nugget = self._view.nugget(note.nugget)
             self._broadcast.open(note.nugget, None if nugget is None else options_of(nugget))
             return
-        memory, folded = self._broadcast[note.nugget], folded_key(note.title)
-        other = memory.exact(folded)
         # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.
-        if other is not None and other.row != note.id and memory.names(other.row)[0] == folded:
-            self._remove(other.row)
+        other = self._broadcast[note.nugget].row_of(folded_key(note.title))
+        if other not in (None, note.id):
+            self._remove(other)
 
     def _remove(self, note_id: str) -> None:
         nugget = self._nuggets.pop(note_id)
@@ -117,7 +119,10 @@ class ShelfFacts:
 
 def options_of(nugget: Nugget) -> Options:
     """Return the shape of a nugget's memory."""
-    return Options(nugget.dimension, nugget.banks, nugget.ensembles, nugget.max_facts)
+    return _options(nugget.dimension, nugget.banks, nugget.ensembles, nugget.max_facts)
+
+
+_options = lru_cache(Options)  # most nuggets have the same
 
 
 def _told_apart(value: str) -> str:

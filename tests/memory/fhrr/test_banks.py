@@ -1,6 +1,7 @@
 """Banks hold what was put in, tell it from what was not, and forget without a trace."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,12 +39,35 @@ def test_taking_one_away_is_as_if_it_had_never_been() -> None:
     np.testing.assert_array_equal(with_it.unbound("a", 0), without.unbound("a", 0))
 
 
-def test_facts_are_spread_evenly() -> None:
+def test_facts_are_spread_evenly_over_as_many_banks_as_are_needed() -> None:
     banks, owners = filled(10, Options(banks=4))
-    assert banks.counts == (3, 3, 2, 2)
-    banks.subtract("key 0", "value 0", owners[0])
-    banks.subtract("key 4", "value 4", owners[4])
+    assert banks.counts == (10, 0, 0, 0)
+    banks, owners = filled(90, Options(banks=4))
+    assert banks.counts == (23, 23, 22, 22)
+    for number in range(2):
+        at = owners.index(0, 40 + number * 4)
+        banks.subtract(f"key {at}", f"value {at}", 0)
+    assert banks.counts == (21, 23, 22, 22)
     assert banks.add("new", "fact") == 0
+
+
+def test_a_few_facts_cost_no_superposition_and_many_a_bounded_one() -> None:
+    options = Options()
+    assert filled(50, options)[0].nbytes == 0
+    assert filled(500, options)[0].nbytes == 4 * 4 * 1024
+    assert filled(500, Options(dimension=64, banks=1, ensembles=2))[0].nbytes == 4 * 128
+
+
+@pytest.mark.parametrize("count", [15, 16, 17])
+def test_a_bank_says_the_same_whether_or_not_it_is_superposed_yet(count: int) -> None:
+    options = Options(dimension=256, banks=1)
+    grown, _ = filled(count, options)
+    shrunk, _ = filled(count + 9, options)
+    for number in range(count, count + 9):
+        shrunk.subtract(f"key {number}", f"value {number}", 0)
+    assert shrunk.nbytes > 0
+    for number in (0, count - 1):
+        np.testing.assert_array_equal(grown.unbound(f"key {number}", 0), shrunk.unbound(f"key {number}", 0))
 
 
 def test_a_bank_confirms_what_it_holds_and_nothing_else() -> None:

@@ -26,26 +26,61 @@ def shelf() -> tuple[Broadcast, dict[str, str]]:
     return broadcast, where
 
 
-def asked_all(broadcast: Broadcast, query: str) -> NamedAnswer | None:
-    return broadcast.recall(query, list(broadcast))
+def asked_one_by_one(broadcast: Broadcast, query: str) -> NamedAnswer | None:
+    """The surest of the answers that the nuggets give by themselves."""
+    answers = [answer for nugget in broadcast if (answer := broadcast.recall(query, nugget)) is not None]
+    return max(answers, key=lambda named: named.answer.confidence, default=None)
 
 
 def sample(where: dict[str, str], count: int = 60) -> list[str]:
     return random.Random(6).sample(sorted(where), count)
 
 
-def test_the_likely_nuggets_include_the_one_that_knows(shelf: tuple[Broadcast, dict[str, str]]) -> None:
+def test_the_nugget_that_knows_is_the_likeliest(shelf: tuple[Broadcast, dict[str, str]]) -> None:
     broadcast, where = shelf
-    picked = sum(where[name] in broadcast.likely(question(name)) for name in sample(where, 200))
-    assert picked / 200 >= 0.99
+    assert all(broadcast.likely(question(name))[0] == where[name] for name in sample(where, 200))
 
 
-def test_asking_the_likely_ones_finds_what_asking_all_finds(shelf: tuple[Broadcast, dict[str, str]]) -> None:
+def test_asking_all_finds_what_asking_each_finds(shelf: tuple[Broadcast, dict[str, str]]) -> None:
     broadcast, where = shelf
     drawn = random.Random(7)
-    queries = [query for name in sample(where, 30) for query in (question(name), misspelt(name, drawn))]
-    same = sum(broadcast.recall(query) == asked_all(broadcast, query) for query in queries)
-    assert same / len(queries) >= 0.98
+    queries = [query for name in sample(where, 15) for query in (question(name), misspelt(name, drawn))]
+    for query in queries:
+        one, each = broadcast.recall(query), asked_one_by_one(broadcast, query)
+        assert one is not None
+        assert each is not None
+        assert (one.nugget, one.answer.row) == (each.nugget, each.answer.row)
+
+
+def test_what_is_as_likely_meant_in_another_nugget_is_a_rival(shelf: tuple[Broadcast, dict[str, str]]) -> None:
+    broadcast, where = shelf
+    for name in sample(where, 30):
+        owner, thing, _ = name.split("-")
+        rivals = [other for other in where if other.startswith(f"{owner}-{thing}-")]
+        answer = broadcast.recall(f"what about the {owner} {thing}?")
+        assert len(rivals) == 1 or answer is None or answer.answer.confidence < 0.5
+
+
+def test_one_key_in_many_nuggets_is_found_in_the_one_that_is_asked() -> None:
+    broadcast = Broadcast()
+    for number in range(200):
+        broadcast.put(f"person {number}", f"f{number}", "favorite color", f"color {number}", ["colour they like"])
+    for query in ("favorite color", "favorit colr", "colour they like", "which colour do they like"):
+        answer = broadcast.recall(query, "person 77")
+        assert answer is not None
+        assert (answer.nugget, answer.answer.value) == ("person 77", "color 77")
+        assert answer.answer.confidence > 0.7
+        everywhere = broadcast.recall(query)
+        assert everywhere is None or everywhere.answer.confidence < 0.5
+
+
+def test_a_word_of_another_nugget_is_unknown_in_the_one_that_is_asked() -> None:
+    broadcast = Broadcast()
+    broadcast.put("router", "r", "port of the router", "8080")
+    broadcast.put("kitchen", "k", "pot for soup", "the red one")
+    answer = broadcast.recall("pot of the router", "router")
+    assert answer is not None
+    assert answer.answer.value == "8080"
 
 
 def test_an_exact_key_wins_wherever_it_is(shelf: tuple[Broadcast, dict[str, str]]) -> None:
@@ -72,13 +107,15 @@ def test_a_small_nugget_does_not_outshout_a_big_one() -> None:
     assert answer.nugget == "big"
 
 
-def test_the_same_key_is_answered_by_the_nugget_that_came_first() -> None:
+def test_the_same_key_is_answered_by_the_nugget_that_came_first_and_not_surely() -> None:
     broadcast = Broadcast()
     for nugget in ("one", "two"):
         broadcast.put(nugget, f"f-{nugget}", "name", nugget)
+    assert broadcast.recall("name") == NamedAnswer("one", Answer("f-one", "name", "one", 0.495, 0.0))
+    assert broadcast.recall("name", "two") == NamedAnswer("two", Answer("f-two", "name", "two", 0.99, 1.0))
+    assert broadcast.recall("name", "nobody") is None
+    broadcast.put("two", "f-two", "name", "one")
     assert broadcast.recall("name") == NamedAnswer("one", Answer("f-one", "name", "one", 0.99, 1.0))
-    assert broadcast.recall("name", ["two"]) == NamedAnswer("two", Answer("f-two", "name", "two", 0.99, 1.0))
-    assert broadcast.recall("name", ["nobody"]) is None
 
 
 def test_changes_are_seen_at_once() -> None:
@@ -95,23 +132,20 @@ def test_changes_are_seen_at_once() -> None:
     assert (answer.nugget, answer.answer.value) == ("raven", "monday")
 
 
-def test_a_dropped_nugget_knows_nothing_and_a_renamed_one_everything() -> None:
+def test_a_dropped_nugget_knows_nothing() -> None:
     broadcast = Broadcast()
     for owner in OWNERS[:9]:
         for trait in ("budget", "deadline", "colour"):
-            broadcast.put(owner, trait, f"{trait} of {owner}", owner)
+            broadcast.put(owner, trait, f"{trait} of {owner}", owner, [f"{owner} {trait}"])
     assert broadcast.drop(OWNERS[0])
     assert not broadcast.drop(OWNERS[0])
     assert OWNERS[0] not in broadcast
     assert OWNERS[0] not in broadcast.likely(f"budget of {OWNERS[0]}")
-    broadcast.rename(OWNERS[8], "renamed")
-    assert broadcast.likely(f"the colour of {OWNERS[8]}")[0] == "renamed"
-    with pytest.raises(ValueError, match="taken"):
-        broadcast.rename("renamed", OWNERS[1])
+    assert broadcast.likely(f"the colour of {OWNERS[8]}")[0] == OWNERS[8]
     for nugget in list(broadcast):
         broadcast.drop(nugget)
     assert len(broadcast) == 0
-    assert len(broadcast._sketches) == len(broadcast._sketches.lexicon) == len(broadcast._holders) == 0
+    assert len(broadcast._keys) == len(broadcast._keys.lexicon) == len(broadcast._holders) == 0
 
 
 def test_keys_and_aliases_that_change_are_followed() -> None:
@@ -123,11 +157,7 @@ def test_keys_and_aliases_that_change_are_followed() -> None:
     assert {query: answer and answer.nugget for query, answer in answers.items()} == {
         "first": None, "renamed": "one", "both": "two",
     }  # fmt: skip
-    broadcast.rename("two", "three")
-    both = broadcast.recall("both")
-    assert both is not None
-    assert both.nugget == "three"
-    broadcast.remove("three", "g")
+    broadcast.remove("two", "g")
     assert broadcast.recall("both") is None
     assert set(broadcast._holders) == {"renamed"}
 
@@ -151,7 +181,7 @@ def test_nobody_is_likely_to_know_what_nobody_has_a_word_of() -> None:
     assert broadcast.remove("nobody", "f") is False
 
 
-def test_random_changes_leave_the_sketches_right() -> None:
+def test_random_changes_leave_the_keys_right() -> None:
     drawn = random.Random(8)
     broadcast, model = Broadcast(), dict[tuple[str, str], str]()
     names = keys(400, seed=8)
@@ -176,16 +206,16 @@ def test_a_fact_that_may_not_answer_is_passed_over() -> None:
     broadcast.put("a", "2", "color favorite", "green", ["hue"])
     broadcast.put("b", "3", "favorite color", "red")
 
-    def told(query: str, *rows: str, nuggets: list[str] | None = None) -> str | None:
-        found = broadcast.recall(query, nuggets, lambda row: row in rows)
+    def told(query: str, *rows: str, nugget: str | None = None) -> str | None:
+        found = broadcast.recall(query, nugget, lambda row: row in rows)
         return found and found.answer.row
 
     assert told("favorite color", "1", "2", "3") == "1"
     assert told("favorite color", "3") == "3"
     assert told("favorite color", "2") == "2"
-    assert told("favorite color", "2", nuggets=["b"]) is None
+    assert told("favorite color", "2", nugget="b") is None
     assert told("favorit color", "3") == "3"
-    assert told("favorit color", "2", nuggets=["a"]) == "2"
+    assert told("favorit color", "2", nugget="a") == "2"
     assert told("hue", "2") == "2"
     assert told("hue", "3") is None
     assert told("favorite color") is None

@@ -259,6 +259,15 @@ def test_a_question_with_all_words_of_a_key_is_always_answered(many: tuple[list[
     assert min(answer.confidence for answer in answers if answer) > 0.5
 
 
+def test_a_question_with_all_words_of_a_key_is_sure_however_common_one_of_them_is() -> None:
+    names = [f"{owner} {trait}" for owner in ["acme", *(f"firm{n}" for n in range(400))] for trait in ("budget", "fax")]
+    memory = memory_of(*((name, f"value of {name}") for name in names), ("acme deadline", "friday"))
+    for name in ("acme budget", "acme fax", "firm17 budget"):
+        answer = memory.recall(f"what is the {name}?")
+        assert answer is not None
+        assert (answer.key, answer.confidence > 0.9) == (name, True)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_misspelt_key_is_found(many: tuple[list[str], FactMemory], seed: int) -> None:
     names, memory = many

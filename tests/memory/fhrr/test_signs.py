@@ -1,5 +1,7 @@
 """Rows of sign bits: growing, shrinking, and what a scan says."""
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -13,54 +15,70 @@ def real_vectors(count: int, dimension: int) -> npt.NDArray[np.float64]:
     return np.random.default_rng(1).standard_normal((count, dimension))
 
 
-@pytest.mark.parametrize("dimension", [1, 63, 64, 100, 1024])
-def test_distances_count_the_signs_that_differ(dimension: int) -> None:
+def found(rows: SignRows, asked: npt.NDArray[np.uint64], limit: int) -> dict[int, int]:
+    numbers, distances = rows.within(asked, limit)
+    return dict(zip(numbers.tolist(), distances.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("dimension", [1, 63, 64, 100, 128])
+def test_rows_of_two_words_are_found_with_the_signs_that_differ(dimension: int) -> None:
     vectors = real_vectors(20, dimension)
     rows = SignRows(dimension)
     assert [rows.append(sign_bits(vector)) for vector in vectors] == list(range(20))
-    wanted = ((vectors > 0) != (vectors[0] > 0)).sum(axis=1)
-    np.testing.assert_array_equal(rows.distances(sign_bits(vectors[0])), wanted)
+    differing = ((vectors > 0) != (vectors[0] > 0)).sum(axis=1)
+    limit = int(np.median(differing))
+    wanted = {number: int(count) for number, count in enumerate(differing) if count <= limit}
+    assert found(rows, sign_bits(vectors[0]), limit) == wanted
 
 
-def test_blocks_do_not_show() -> None:
-    vectors = real_vectors(9000, 64)
-    rows = SignRows(64)
+def test_of_longer_rows_a_few_just_within_the_limit_are_passed_over_and_none_beyond_it_is_found() -> None:
+    vectors = real_vectors(20_000, 512)
+    rows = SignRows(512)
     for vector in vectors:
         rows.append(sign_bits(vector))
-    wanted = ((vectors > 0) != (vectors[4097] > 0)).sum(axis=1)
-    np.testing.assert_array_equal(rows.distances(sign_bits(vectors[4097])), wanted)
-    while len(rows) > 4000:
-        rows.pop_into(0)
-    assert len(rows.distances(sign_bits(vectors[0]))) == 4000
-    assert rows.nbytes == 4096 * 8
+    differing = ((vectors > 0) != (vectors[17_000] > 0)).sum(axis=1)
+    limit = 230
+    within = {number: int(count) for number, count in enumerate(differing) if count <= limit}
+    seen = found(rows, sign_bits(vectors[17_000]), limit)
+    assert seen.items() <= within.items()
+    assert len(within) > 200
+    assert len(seen) > 0.6 * len(within)
+    assert seen[17_000] == 0
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 99)), max_size=60))
-def test_rows_are_what_a_list_would_be(steps: list[tuple[bool, int]]) -> None:
-    rows, model = SignRows(64), list[int]()
-    for number, (grow, anywhere) in enumerate(steps):
-        if grow or not model:
-            rows.append(np.array([number], dtype=np.uint64))
-            model.append(number)
-        else:
-            at = anywhere % len(model)
-            assert rows.pop_into(at) == len(model) - 1
-            last = model.pop()
-            if at < len(model):
-                model[at] = last
-    wanted = [number.bit_count() for number in model]
-    assert rows.distances(np.zeros(1, dtype=np.uint64)).tolist() == wanted
+@pytest.mark.parametrize(("cosine", "share"), [(0.6, 1.0), (0.5, 0.98), (0.4, 0.9)])
+def test_what_is_clearly_alike_is_found_among_many(cosine: float, share: float) -> None:
+    vectors = real_vectors(600, 512)
+    like = cosine * vectors + math.sqrt(1 - cosine**2) * np.random.default_rng(2).standard_normal((600, 512))
+    rows = SignRows(512)
+    for vector in like:
+        rows.append(sign_bits(vector))
+    limit = distance_at(0.3, 512)
+    hits = sum(number in found(rows, sign_bits(vector), limit) for number, vector in enumerate(vectors))
+    near = ((vectors > 0) != (like > 0)).sum(axis=1) <= limit
+    assert hits >= share * near.sum()
+
+
+def test_blocks_are_bounded_and_grow_by_doubling() -> None:
+    rows = SignRows(64)
+    sizes = []
+    for number in range(40_000):
+        rows.append(np.array([number], dtype=np.uint64))
+        sizes.append(rows.nbytes // 8)
+    assert len(rows) == 40_000
+    assert [sizes[at] for at in (0, 8, 16_383, 16_384, 39_999)] == [8, 16, 16_384, 32_768, 49_152]
+    assert found(rows, np.array([32_767], dtype=np.uint64), 0) == {32_767: 0}
 
 
 def test_a_replaced_row_is_another() -> None:
     rows = SignRows(64)
     rows.append(np.array([7], dtype=np.uint64))
     rows.replace(0, np.array([1], dtype=np.uint64))
-    assert rows.distances(np.array([1], dtype=np.uint64)).tolist() == [0]
+    assert found(rows, np.array([1], dtype=np.uint64), 64) == {0: 0}
 
 
-def test_no_rows_have_no_distances() -> None:
-    assert SignRows(64).distances(np.zeros(1, dtype=np.uint64)).tolist() == []
+def test_no_rows_have_nothing_within_any_limit() -> None:
+    assert found(SignRows(64), np.zeros(1, dtype=np.uint64), 64) == {}
 
 
 @given(st.floats(-1, 1))
@@ -74,5 +92,5 @@ def test_bits_estimate_the_cosine(cosine: float) -> None:
     second = cosine * first + np.sqrt(1 - cosine**2) * second
     rows = SignRows(16384)
     rows.append(sign_bits(second))
-    seen = cosine_at(int(rows.distances(sign_bits(first))[0]), 16384)
+    seen = cosine_at(found(rows, sign_bits(first), 16384)[0], 16384)
     assert seen == pytest.approx(cosine, abs=0.05)

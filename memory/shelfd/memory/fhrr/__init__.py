@@ -2,20 +2,30 @@
 
 from shelfd.memory.fhrr.broadcast import Broadcast, NamedAnswer
 from shelfd.memory.fhrr.codec import Answer, FactCodec, Options, Status
+from shelfd.memory.fhrr.confidence import THRESHOLD
 from shelfd.memory.fhrr.facts import FactMemory
+from shelfd.memory.fhrr.note_index import Candidates, NoteFields, NoteIndex, Scored
+from shelfd.memory.fhrr.note_score import is_in, shares_of
 from shelfd.memory.fhrr.note_vectors import NoteVector, NoteVectors, note_vector
 from shelfd.memory.fhrr.original import OriginalFacts
 
 __all__ = [
+    "THRESHOLD",
     "Answer",
     "Broadcast",
+    "Candidates",
     "FactCodec",
     "FactMemory",
     "NamedAnswer",
+    "NoteFields",
+    "NoteIndex",
     "NoteVector",
     "NoteVectors",
     "Options",
     "OriginalFacts",
+    "Scored",
     "Status",
+    "is_in",
     "note_vector",
+    "shares_of",
 ]

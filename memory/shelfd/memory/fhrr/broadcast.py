@@ -1,15 +1,15 @@
-"""A question to all nuggets: their sketches say which are likely to know, and only those are asked."""
+"""The fact memories of many nuggets, asked one by one or all at once."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import NamedTuple
 
+from shelfd.memory.fhrr.belief import Admits, exact_belief, likely_belief
 from shelfd.memory.fhrr.codec import Answer, Options
-from shelfd.memory.fhrr.facts import Admits, FactMemory, folded_key
-from shelfd.memory.fhrr.sketch import Sketch, Sketches
-
-_ASKED = 32  #: nuggets that are asked in the end, at most
-_FIRST = 4  #: nuggets that are asked first; the others only if these are not sure
-_SETTLED = 0.8  #: confidence from which on they are
+from shelfd.memory.fhrr.confidence import THRESHOLD
+from shelfd.memory.fhrr.fact import Fact
+from shelfd.memory.fhrr.facts import FactMemory, folded_key
+from shelfd.memory.fhrr.keys import Keys
 
 
 class NamedAnswer(NamedTuple):
@@ -22,14 +22,18 @@ class NamedAnswer(NamedTuple):
 class Broadcast:
     """The fact memories of many nuggets, asked one by one or all at once.
 
-    All changes go through this object, so that the sketches follow.
+    Their keys are kept together. A nugget's *sketch* is the superposition of its keys, left in parts like these; so
+    one look at the words of a query tells which nuggets know of them, and which of their keys to compare. What is as
+    like the query in another nugget is a rival, as it would be in the same one.
+
+    All changes go through this object.
     """
 
     def __init__(self) -> None:
+        self._keys = Keys()
         self._memories: dict[str, FactMemory] = {}
-        self._sketches = Sketches()
-        self._sketch: dict[str, Sketch] = {}
-        self._holders: dict[str, tuple[str, ...]] = {}  #: nuggets that have a key or alias, by its folded form
+        self._homes = count()
+        self._holders: dict[str, tuple[FactMemory, ...]] = {}  #: who has a key or alias, by its folded form
 
     def __contains__(self, nugget: str) -> bool:
         return nugget in self._memories
@@ -56,33 +60,17 @@ class Broadcast:
         """
         if nugget in self._memories:
             raise ValueError("the nugget has a memory")
-        self._sketch[nugget] = Sketch(nugget, self._sketches)
-        self._memories[nugget] = FactMemory(options, self._sketch[nugget])
+        self._memories[nugget] = FactMemory(options, self._keys, next(self._homes), nugget)
 
     def drop(self, nugget: str) -> bool:
         """Forget *nugget* and all its facts; tell whether it was known."""
-        memory = self._memories.pop(nugget, None)
+        memory = self._memories.get(nugget)
         if memory is None:
             return False
-        for name in memory.all_names():
-            self._release(name, nugget)
-        self._sketch.pop(nugget).clear()
+        for row in list(memory):
+            self.remove(nugget, row)
+        del self._memories[nugget]
         return True
-
-    def rename(self, nugget: str, name: str) -> None:
-        """Call *nugget* by another *name*, with all its facts.
-
-        Raises:
-            KeyError: If the nugget is not known.
-            ValueError: If the name is taken.
-        """
-        if name in self._memories:
-            raise ValueError("the name is taken")
-        memory = self._memories[name] = self._memories.pop(nugget)
-        for held in memory.all_names():
-            self._holders[held] = tuple(name if holder == nugget else holder for holder in self._holders[held])
-        self._sketch[name] = self._sketch.pop(nugget)
-        self._sketch[name].rename(name)
 
     def put(self, nugget: str, row: str, key: str, value: str, aliases: Sequence[str] = ()) -> None:
         """Keep a fact in *nugget*, as :meth:`FactMemory.put` does; opens it with the usual options if need be."""
@@ -93,9 +81,9 @@ class Broadcast:
         memory.put(row, key, value, aliases)
         for name in memory.names(row):
             holders = self._holders.get(name, ())
-            if nugget not in holders:
-                self._holders[name] = (*holders, nugget)
-        self._release_unheld(before, nugget)
+            if memory not in holders:
+                self._holders[name] = (*holders, memory)
+        self._release(before, memory)
 
     def remove(self, nugget: str, row: str) -> bool:
         """Forget a fact of *nugget*; tell whether there was one."""
@@ -104,62 +92,47 @@ class Broadcast:
             return False
         before = memory.names(row)
         removed = memory.remove(row)
-        self._release_unheld(before, nugget)
+        self._release(before, memory)
         return removed
 
     def recall(
-        self, query: str, nuggets: Sequence[str] | None = None, admits: Admits | None = None
+        self, query: str, nugget: str | None = None, admits: Admits | None = None, *, least: float = THRESHOLD
     ) -> NamedAnswer | None:
-        """Return the most confident answer, ``None`` if there is none; of equal ones, that of the first nugget.
+        """Return the answer of *nugget*, or of all; ``None`` if there is none.
 
         Args:
             query: A key, or words like one.
-            nuggets: Whom to ask; ``None`` asks those that are likely to know.
+            nugget: Whom to ask; ``None`` asks all.
             admits: Tells by a row's name whether it may be the answer; all may if not given.
+            least: Confidence below which a key that is only like the query is no answer.
         """
-        folded = folded_key(query)
-        holders = self._holders.get(folded, ())
-        exact = _best(
-            (name, self._memories[name].exact(folded, admits)) for name in holders if nuggets is None or name in nuggets
-        )
-        if exact is not None:
-            return exact
-        if nuggets is not None:
-            asked = (name for name in nuggets if name in self._memories)
-            return _best((name, self._memories[name].like(query, admits)) for name in asked)
-        likely = self.likely(query)
-        best = _best((name, self._memories[name].like(query, admits)) for name in likely[:_FIRST])
-        if best is not None and best.answer.confidence >= _SETTLED:
-            return best
-        rest = _best((name, self._memories[name].like(query, admits)) for name in likely[_FIRST:])
-        return max(
-            (answer for answer in (best, rest) if answer), key=lambda given: given.answer.confidence, default=None
-        )
+        memory = None if nugget is None else self._memories.get(nugget)
+        if nugget is not None and memory is None:
+            return None
+        belief = exact_belief(self._named(folded_key(query), memory), admits)
+        if belief is None:
+            found = self._keys.like(query, None if memory is None else memory.home)
+            alone = len(self._keys if memory is None else memory) == 1
+            belief = likely_belief(found, admits, alone=alone, least=least)
+        return None if belief is None else NamedAnswer(belief.fact.nugget, belief.answer)
 
-    def likely(self, query: str, count: int = _ASKED) -> list[str]:
-        """Return at most *count* nuggets whose keys may be like *query*, likeliest first."""
-        return self._sketches.likely(query, count)
+    def likely(self, query: str) -> list[str]:
+        """Return the nuggets that hold keys like *query*, likeliest first."""
+        return list(dict.fromkeys(match.fact.nugget for match in self._keys.like(query).matches))
 
-    def renew(self) -> None:
-        """Compute what changed of the sketches; otherwise the next question to all does it, 0.3 ms per ten keys."""
-        self._sketches.renew()
+    def _named(self, folded: str, memory: FactMemory | None) -> list[Fact]:
+        """The facts with this key; if no nugget has it, those with such an alias."""
+        if memory is not None:
+            return memory.named(folded)
+        facts = [fact for holder in self._holders.get(folded, ()) for fact in holder.named(folded)]
+        return [fact for fact in facts if fact.folded == folded] or facts
 
-    def _release(self, name: str, nugget: str) -> None:
-        left = tuple(holder for holder in self._holders[name] if holder != nugget)
-        if left:
-            self._holders[name] = left
-        else:
-            del self._holders[name]
-
-    def _release_unheld(self, names: Iterable[str], nugget: str) -> None:
+    def _release(self, names: Sequence[str], memory: FactMemory) -> None:
         for name in names:
-            if not self._memories[nugget].has_name(name):
-                self._release(name, nugget)
-
-
-def _best(answers: Iterable[tuple[str, Answer | None]]) -> NamedAnswer | None:
-    best: NamedAnswer | None = None
-    for nugget, answer in answers:
-        if answer is not None and (best is None or answer.confidence > best.answer.confidence):
-            best = NamedAnswer(nugget, answer)
-    return best
+            if memory.has_name(name):
+                continue
+            left = tuple(holder for holder in self._holders[name] if holder is not memory)
+            if left:
+                self._holders[name] = left
+            else:
+                del self._holders[name]

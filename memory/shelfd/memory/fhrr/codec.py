@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 _APPROACHING_PCT = 80
 _CRITICAL_PCT = 90
 
-_LARGEST = 65_535  #: elements of a vector: differing sign bits are counted in 16 bits
+_LARGEST = 65_535  #: elements of a vector
 
 
 class Answer(NamedTuple):

@@ -1,13 +1,14 @@
 """The words that keys are made of: how rare each is, and which one a misspelt word was meant to be."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from shelfd.memory.fhrr.algebra import phasor
+from shelfd.memory.fhrr.algebra import WHOLE_NUMBERS
 from shelfd.memory.fhrr.phasors import Phasors
 from shelfd.memory.fhrr.signs import Bits, SignRows, distance_at, sign_bits
 from shelfd.memory.fhrr.words import is_correctable, spelling_likeness
@@ -21,7 +22,12 @@ _READ = 64  #: words of a query that are read
 _CORRECTED = 16  #: words up to which a query's spelling is looked at
 _RESPACED = 0.95  #: likeness of a word that was joined with another, or taken apart
 
+#: Tells whether a word is one to find.
+Knows = Callable[[str], bool]
+
 _NGRAMS = Phasors("ngram", _DIMENSION)
+_REAL = WHOLE_NUMBERS[:, 0].astype(np.int8)  #: real parts by angle
+_ASKED = 1024  #: unknown words whose spellings are kept at hand: askers repeat themselves
 _EDGE = "\x02"
 
 
@@ -56,13 +62,13 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def add(self, word: str) -> None:
-        """Count *word* once more."""
+    def add(self, word: str) -> int:
+        """Count *word* once more and return its number."""
         self._mentions += 1
         number = self._numbers.get(word)
         if number is not None:
             self._count[number] += 1
-            return
+            return number
         bits = _spelling(word)
         if self._free:
             number = self._free.pop()
@@ -73,9 +79,10 @@ class Lexicon:
             self._words.append(word)
             self._count.append(1)
         self._numbers[word] = number
+        return number
 
-    def discard(self, word: str) -> None:
-        """Count *word* once less."""
+    def discard(self, word: str) -> int:
+        """Count *word* once less and return the number it had; if that was the last, the number becomes free."""
         number = self._numbers[word]
         self._mentions -= 1
         self._count[number] -= 1
@@ -83,6 +90,11 @@ class Lexicon:
             del self._numbers[word]
             self._words[number] = ""
             self._free.append(number)
+        return number
+
+    def number(self, word: str) -> int:
+        """Return the number of a known *word*."""
+        return self._numbers[word]
 
     def canonical(self, word: str) -> str:
         """Return the one copy of a known *word*, so that many lists of words share it."""
@@ -96,29 +108,35 @@ class Lexicon:
         """Return the weight of a word as common as the average one, for words that are not known."""
         return math.log1p(self.total * len(self._numbers) / self._mentions) if self._mentions else 1.0
 
-    def meant(self, word: str) -> list[Meant]:
-        """Return the known words that an unknown *word* may stand for, each with its likeness, best first."""
+    def meant(self, word: str, knows: Knows | None = None) -> list[Meant]:
+        """Return the words that an unknown *word* may stand for, each with its likeness, best first.
+
+        Args:
+            word: Any word.
+            knows: Tells which of the words here it may stand for; if not given, it may for any.
+        """
         if not is_correctable(word) or not self._numbers:
             return []
-        distances = self._signs.distances(_spelling(word))
-        limit = distance_at(_LIKE_ENOUGH, _DIMENSION)
-        close = _closest(distances, limit, _COMPARED)
-        found = []
-        for number in close:
-            known = self._words[number]
-            likeness = spelling_likeness(word, known) if known and is_correctable(known) else 0.0
-            if likeness:
-                found.append(Meant(known, likeness))
+        close, distances = self._signs.within(_asked_spelling(word), distance_at(_LIKE_ENOUGH, _DIMENSION))
+        near = (self._words[number] for number in close[np.argsort(distances, kind="stable")])
+        compared = islice(filter(knows, filter(is_correctable, near)), _COMPARED)
+        found = [Meant(known, likeness) for known in compared if (likeness := spelling_likeness(word, known))]
         found.sort(key=lambda meant: (-meant.likeness, meant.word))
         return found[:_MEANT]
 
 
-def understood(words: Sequence[str], lexicon: Lexicon) -> list[list[Meant]]:
+def understood(words: Sequence[str], lexicon: Lexicon, knows: Knows | None = None) -> list[list[Meant]]:
     """Return, for each of the *words* of a query, the known words it stands for; none for one nobody knows.
 
     A word that is not known may be two with the blank between them lost or mistyped, one with a blank put in, or
     another one misspelt. Of a long text only the beginning is read, and misspelt words are left as they are.
+
+    Args:
+        words: Of the query.
+        lexicon: All words.
+        knows: Tells whether a word is to be taken for known; if not given, all of the lexicon are.
     """
+    knows = lexicon.__contains__ if knows is None else knows
     found: list[list[Meant]] = []
     corrects = len(words) <= _CORRECTED
     words = words[:_READ]
@@ -126,42 +144,36 @@ def understood(words: Sequence[str], lexicon: Lexicon) -> list[list[Meant]]:
     while at < len(words):
         word = words[at]
         at += 1
-        if word in lexicon:
+        if knows(word):
             found.append([Meant(word, 1.0)])
             continue
         joined = word + words[at] if at < len(words) else ""
-        if joined in lexicon:
+        if knows(joined):
             found.append([Meant(joined, _RESPACED)])
             at += 1
             continue
-        parts = _parts(word, lexicon)
+        parts = _parts(word, knows)
         if parts:
             found.extend([Meant(part, _RESPACED)] for part in parts)
         else:
-            found.append(lexicon.meant(word) if corrects else [])
+            found.append(lexicon.meant(word, knows) if corrects else [])
     return found
 
 
-def _parts(word: str, lexicon: Lexicon) -> tuple[str, str] | None:
+def _parts(word: str, knows: Knows) -> tuple[str, str] | None:
     """Two known words that *word* is made of, with one character between them or none."""
     for at in range(2, len(word) - 1):
-        if word[:at] in lexicon:
+        if knows(word[:at]):
             for rest in (word[at:], word[at + 1 :]):
-                if len(rest) > 1 and rest in lexicon:
+                if len(rest) > 1 and knows(rest):
                     return word[:at], rest
     return None
 
 
-def _closest(distances: npt.NDArray[np.uint16], limit: int, count: int) -> list[int]:
-    close = np.flatnonzero(distances <= limit)
-    order = np.argsort(distances[close], kind="stable")
-    return [int(number) for number in close[order[:count]]]
-
-
 def _spelling(word: str) -> Bits:
     edged = _EDGE + word + _EDGE
-    pairs = [edged[at : at + 2] for at in range(len(edged) - 1)]
-    real = np.zeros(_DIMENSION, dtype=np.float32)
-    for pair in pairs:
-        real += phasor(_NGRAMS.phases(pair)).real
-    return sign_bits(real)
+    pairs = np.stack([_NGRAMS.phases(edged[at : at + 2]) for at in range(len(edged) - 1)])
+    return sign_bits(np.add.reduce(_REAL[pairs], axis=0, dtype=np.int32))
+
+
+_asked_spelling = lru_cache(_ASKED)(_spelling)

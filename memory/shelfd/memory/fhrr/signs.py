@@ -11,9 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 Bits = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
 
-_BLOCK = 4096  #: rows per block; a full block is never copied again, so that no write pays for all earlier ones
+_BLOCK = 16_384  #: rows per block; a full block is never copied again, so that no write pays for all earlier ones
 _FIRST = 8
+_GLANCE = 3  #: words of 64 bits by which rows are passed over
+_MANY = 512  #: rows of a block from which on that pays
 
 
 def sign_bits(real: npt.NDArray[np.floating] | npt.NDArray[np.integer]) -> Bits:
@@ -59,7 +62,7 @@ class SignRows:
         if block == len(self._blocks):
             self._blocks.append(np.zeros((self._words, _FIRST if block == 0 else _BLOCK), dtype=np.uint64))
         elif row == self._blocks[block].shape[1]:
-            grown = np.zeros((self._words, 2 * row), dtype=np.uint64)  # only the first block: 8 rows, 16, … 4096
+            grown = np.zeros((self._words, 2 * row), dtype=np.uint64)  # only the first block: 8 rows, 16, … _BLOCK
             grown[:, :row] = self._blocks[block]
             self._blocks[block] = grown
         self._blocks[block][:, row] = bits
@@ -71,29 +74,43 @@ class SignRows:
         block, row = divmod(number, _BLOCK)
         self._blocks[block][:, row] = bits
 
-    def pop_into(self, number: int) -> int:
-        """Remove row *number*; the last row takes its number. Return the number that the last row had."""
-        last = self._count - 1
-        block, row = divmod(last, _BLOCK)
-        if number != last:
-            self.replace(number, self._blocks[block][:, row])
-        self._count = last
-        if row == 0:
-            del self._blocks[block:]
-        return last
+    def within(self, bits: Bits, limit: int) -> tuple[Numbers, Numbers]:
+        """Return the numbers of the rows that differ from *bits* in at most *limit* bits, and in how many.
 
-    def distances(self, bits: Bits) -> npt.NDArray[np.uint16]:
-        """Return in how many bits each row differs from *bits*, shape (rows,)."""
-        found = np.empty(self._count, dtype=np.uint16)
-        asked = bits[:, None]
-        for number, block in enumerate(self._blocks):
-            start = number * _BLOCK
-            rows = block[:, : self._count - start]
-            differing = np.bitwise_count(np.bitwise_xor(rows, asked))
-            np.add.reduce(differing, axis=0, dtype=np.uint16, out=found[start : start + rows.shape[1]])
-        return found
+        Of many rows, one is looked at as a whole only if its first bits, at half a standard deviation, leave it a
+        chance: of rows just within the limit one in three is passed over, of those clearly within it none in practice.
+        """
+        found = [
+            self._within(block[:, : self._count - number * _BLOCK], number * _BLOCK, bits, limit)
+            for number, block in enumerate(self._blocks)
+        ]
+        if not found:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        if len(found) == 1:
+            return found[0]
+        numbers, distances = zip(*found, strict=True)
+        return np.concatenate(numbers), np.concatenate(distances)
+
+    def _within(self, rows: Bits, first: int, bits: Bits, limit: int) -> tuple[Numbers, Numbers]:
+        """The same for one block, whose first row has the number *first*."""
+        if rows.shape[1] < _MANY or self._words <= _GLANCE:
+            differing = _differing(rows, bits)
+            close = np.flatnonzero(differing <= limit)
+            return close + first, differing[close].astype(np.int64)
+        share, seen = limit / self.dimension, 64 * _GLANCE
+        chance = share * seen + math.sqrt(share * (1 - share) * seen) / 2
+        promising = np.flatnonzero(_differing(rows[:_GLANCE], bits[:_GLANCE]) <= chance)
+        differing = _differing(rows[:, promising], bits)
+        close = np.flatnonzero(differing <= limit)
+        return promising[close] + first, differing[close].astype(np.int64)
 
     @property
     def nbytes(self) -> int:
         """Bytes taken by the rows, room to grow included."""
         return sum(block.nbytes for block in self._blocks)
+
+
+def _differing(rows: Bits, bits: Bits) -> npt.NDArray[np.uint16]:
+    """In how many bits each of *rows*, shape (words, rows), differs."""
+    counts = np.bitwise_count(np.bitwise_xor(rows, bits[:, None]))
+    return np.asarray(np.add.reduce(counts, axis=0, dtype=np.uint16))

@@ -48,8 +48,15 @@ def edit_distance(a: str, b: str, limit: int) -> int:
 
     This is the optimal string alignment distance (a letter is edited once at most).
     """
-    if abs(len(a) - len(b)) > limit:
+    # An edit adds or takes away one letter, or two if it is a substitution.
+    if abs(len(a) - len(b)) > limit or len(set(a) ^ set(b)) > 2 * limit:
         return limit + 1
+    start = _shared_prefix(a, b)  # what both begin and end with needs no edit
+    a, b = a[start:], b[start:]
+    end = _shared_prefix(a[::-1], b[::-1])
+    a, b = a[: len(a) - end], b[: len(b) - end]
+    if not a or not b:
+        return min(len(a) + len(b), limit + 1)
     previous: list[int] = []
     before: list[int] = []
     row = list(range(len(b) + 1))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
+from itertools import islice, repeat
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,9 @@ from shelfd.memory.recall.columns import (
     QUESTION,
     SUPERSEDED,
     TEMPORAL,
+    BoolArray,
     Columns,
+    IntArray,
 )
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Filters, Ranking
@@ -124,6 +126,13 @@ class RecallIndex:
             limit: At most so many ids.
         """
         return near(self._contents, {self._analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
+
+    def admitted(self, rows: IntArray, filters: Filters) -> BoolArray:
+        """Return for each of the store's *rows* whether *filters* let it through; an unknown one they do not."""
+        ordinals = np.fromiter(map(self._living.get, rows.tolist(), repeat(-1)), np.int64, len(rows))
+        admitted = ordinals >= 0
+        admitted[admitted] = self._contents.filtering.admitted(filters, ordinals[admitted])
+        return admitted
 
     def compact(self) -> None:
         """Fold recent documents into the main segment and free what dead ones hold; no result changes.

@@ -34,15 +34,15 @@ def fact_by_key(shelf: Shelf, query: str, filters: Filters, planned: Planned = N
     return None if note is None else Known(note, 1.0, 1.0)
 
 
-def fact_like(shelf: Shelf, query: str, filters: Filters) -> Known | None:
-    """Return the fact whose key or alias is most like *query*, as its row says it now."""
+def fact_like(shelf: Shelf, query: str, filters: Filters, *, least: float = 0.0) -> Known | None:
+    """Return the fact whose key or alias is most like *query*, as its row says now, if that is as sure as *least*."""
 
     def may_answer(note_id: str) -> bool:
         note = shelf.hot.get([note_id]).get(note_id)
         return note is not None and admits(filters, note)
 
-    found = shelf.facts.nearest(query, filters.nugget, may_answer)
-    if found is None:
+    found = shelf.facts.nearest(query, filters.nugget, may_answer, least=least)
+    if found is None or found.confidence < least:  # an alias of several facts
         return None
     return Known(shelf.hot.get([found.row])[found.row], round(found.confidence, 6), round(found.margin, 6))
 

@@ -165,8 +165,7 @@ def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None
         return known
     if not shelf.facts.catch_up() and params.mode == "auto":
         return None  # the rest follows behind, and is worth no wait to those who did not ask for it
-    known = fact_like(shelf, params.query, filters)
-    return known if known is not None and (params.mode == "fhrr" or known.confidence >= SURE) else None
+    return fact_like(shelf, params.query, filters, least=0.0 if params.mode == "fhrr" else SURE)
 
 
 def _counted(params: RecallParams, found: Sequence[Found]) -> list[Note]:
