@@ -1,29 +1,60 @@
 """A real daemon in its own process, for tests that need one."""
 
+import json
 import os
-import signal
+import select
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from signal import SIGKILL, SIGTERM
+from types import TracebackType
+from typing import Any, Self
 
 from shelfd.client import Client, connect
 
+#: How long anything a test waits for may take.
+TIMEOUT_S = 60.0
+
 
 class Daemon:
-    """A daemon on a directory; start, stop and kill it at will."""
+    """A daemon on a directory; start, stop and kill it at will. As a context manager it is gone on exit.
 
-    def __init__(self, directory: Path, *flags: str, environment: dict[str, str] | None = None) -> None:
+    Args:
+        directory: Where its files, its socket and its log are; its home directory, too.
+        flags: On the command line, behind where its data and its socket are.
+        environment: Settings beside what a test run has, less what configures a daemon.
+        argv: What Python is run with instead of the daemon's module and all flags.
+        pass_fds: Descriptors it inherits.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *flags: str,
+        environment: Mapping[str, str] | None = None,
+        argv: Sequence[str] = (),
+        pass_fds: Sequence[int] = (),
+    ) -> None:
         self.directory = directory
         self.data = directory / "data"
         self.socket = str(directory / "s")
         self.log = directory / "log"
-        self.flags = flags
         self.ready: list[str] = []
-        self._environment = {**clean_environment(), **(environment or {})}
+        places = ("--data-dir", str(self.data), "--socket", self.socket)
+        self._command = [sys.executable, *(argv or ("-P", "-m", "shelfd.daemon", *places, *flags))]
+        self._environment = clean_environment(directory, environment)
+        self._pass_fds = pass_fds
         self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.is_running:
+            self.kill()
 
     @property
     def pid(self) -> int:
@@ -31,46 +62,58 @@ class Daemon:
         assert self._process is not None
         return self._process.pid
 
-    def start(self) -> "Daemon":
+    def start(self) -> Self:
         """Start it and wait for READY."""
-        command = [sys.executable, "-m", "shelfd.daemon", "--data-dir", str(self.data), "--socket", self.socket]
         with self.log.open("ab") as sink:
             self._process = subprocess.Popen(
-                [*command, *self.flags], stdout=subprocess.PIPE, stderr=sink, text=True, env=self._environment
-            )
-        assert self._process.stdout is not None
-        first = self._process.stdout.readline()
-        if not first.startswith("READY"):
-            code = self.wait()
-            raise AssertionError(f"the daemon exited with {code}:\n{self.log.read_text()}")
-        self.ready = [first.rstrip("\n"), *(self._process.stdout.readline().rstrip("\n") for _ in range(3))]
+                self._command, stdout=subprocess.PIPE, stderr=sink, text=True, env=self._environment,
+                pass_fds=self._pass_fds,
+            )  # fmt: skip
+        output = self._process.stdout
+        assert output is not None
+        readable, _, _ = select.select([output], [], [], TIMEOUT_S)
+        first = output.readline() if readable else "nothing"
+        if not first.startswith("READY "):
+            self.signal(SIGKILL)
+            raise AssertionError(f"not ready but {first!r}, ended with {self.wait()}:\n{self.log.read_text()}")
+        # The line and the commands below it are one write.
+        self.ready = [first.rstrip("\n"), *(output.readline().rstrip("\n") for _ in range(3))]
         return self
+
+    def hang_up(self) -> None:
+        """Close the pipe that its output goes to."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
     def signal(self, number: int) -> None:
         """Send it a signal."""
         assert self._process is not None
         self._process.send_signal(number)
 
-    def wait(self, timeout_s: float = 30) -> int:
+    def wait(self, timeout_s: float = TIMEOUT_S) -> int:
         """Wait until it has ended; return its exit status."""
         assert self._process is not None
         process, self._process = self._process, None
         try:
-            process.communicate(timeout=timeout_s)
+            process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            process.wait()
             raise
+        finally:
+            if process.stdout is not None:
+                process.stdout.close()
         return process.returncode
 
-    def stop(self) -> int:
+    def stop(self, number: int = SIGTERM) -> int:
         """Ask it to end, wait, return its exit status."""
-        self.signal(signal.SIGTERM)
+        self.signal(number)
         return self.wait()
 
     def kill(self) -> None:
         """End it as a power cut would."""
-        self.signal(signal.SIGKILL)
+        self.signal(SIGKILL)
         self.wait()
 
     @property
@@ -87,20 +130,26 @@ class Daemon:
         with self.connect() as client:
             return client.call(method, params)
 
-
-def clean_environment() -> dict[str, str]:
-    """This process's environment without what configures a daemon or a client."""
-    prefixes = ("SHELFD", "MEMORY_REFLECTION", "HEARTBEAT", "QUIET_HOURS", "XDG_", "LISTEN_", "NOTIFY_", "WATCHDOG_")
-    settings = ("STATE_DIRECTORY", "CONFIGURATION_DIRECTORY", "JOURNAL_STREAM", "CREDENTIALS_DIRECTORY")
-    return {n: v for n, v in os.environ.items() if not n.startswith(prefixes) and n not in settings}
+    def events(self) -> list[dict[str, Any]]:
+        """What it has logged so far."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 
-@contextmanager
-def daemon(directory: Path, *flags: str, environment: dict[str, str] | None = None) -> Iterator[Daemon]:
-    """A running daemon that is gone when the block ends."""
-    running = Daemon(directory, *flags, environment=environment).start()
-    try:
-        yield running
-    finally:
-        if running.is_running:
-            running.kill()
+def clean_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's environment without what configures a daemon or a client, with *home* as home directory."""
+    prefixes = ("SHELFD", "MEMORY_", "HEARTBEAT_", "QUIET_", "XDG_", "LISTEN_", "NOTIFY_", "WATCHDOG_", "JOURNAL_")
+    settings = ("STATE_DIRECTORY", "CONFIGURATION_DIRECTORY", "CREDENTIALS_DIRECTORY")
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(prefixes) and n not in settings}
+    return {**kept, "HOME": str(home), **(extra or {})}
+
+
+def refused(home: Path, *flags: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a daemon that is expected to end by itself."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "shelfd.daemon", *flags],
+        env=clean_environment(home, environment),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )

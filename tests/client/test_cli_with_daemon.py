@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from daemon.running import TIMEOUT_S, Daemon, clean_environment
+from running import TIMEOUT_S, Daemon, clean_environment
 
 
 def shelfd(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
-    env = clean_environment(daemon.home, {"SHELFD_SOCKET": str(daemon.socket)})
+    env = clean_environment(daemon.directory, {"SHELFD_SOCKET": str(daemon.socket)})
     command = [sys.executable, "-m", "shelfd.client", *arguments]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
 
@@ -41,10 +41,10 @@ def test_the_first_minute(tmp_path: Path) -> None:
 
 def test_run_becomes_the_daemon_under_the_same_process_id(tmp_path: Path) -> None:
     run = "import sys; sys.argv = ['shelfd', 'run', *sys.argv[1:]]; from shelfd.client.cli import main; main()"
-    flags = ("--data-dir", str(tmp_path / "data"), "--socket", str(tmp_path / "s.sock"))
+    flags = ("--data-dir", str(tmp_path / "data"), "--socket", str(tmp_path / "s"))
     with Daemon(tmp_path, argv=("-c", run, *flags)) as daemon:
         record = json.loads((tmp_path / "data" / "shelfd.lock").read_text())
-        assert record["pid"] == daemon.process.pid
+        assert record["pid"] == daemon.pid
         assert daemon.stop() == 0
 
 

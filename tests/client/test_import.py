@@ -11,8 +11,8 @@ import pytest
 from client.fake_daemon import FakeDaemon, rpc_error
 from client.test_cli import shelfd
 from client.test_cli_with_daemon import shelfd as told_to
-from daemon.running import Daemon, call
 from nuggets_files import HOME, Json, fact, fact_file, graph, graph_note, header, link, write_home
+from running import Daemon
 from shelfd.client.foreign import Batch, halves, requests
 
 NOTHING: Json = {"created": 0, "updated": 0, "unchanged": 0, "kept": [], "rejected": [], "not_kept": []}
@@ -239,12 +239,12 @@ def test_moving_in_and_again(tmp_path: Path) -> None:
         assert dry.stderr == done.stderr
         note = json.loads(told_to(daemon, "note", "fact-work-0000aaaa", "--json").stdout)["note"]
         assert (note["hits"], note["last_hit_session"], note["links"][0]["reason"]) == (4, "s-9", "both ship")
-        log = call(daemon.socket, "shelf.log")["last_seq"]
+        log = daemon.call("shelf.log")["last_seq"]
         again = told_to(daemon, "import", str(home), "--json")
         parts = json.loads(again.stdout)["parts"]
         assert [(part["created"], part["updated"]) for part in parts] == [(0, 0)] * len(parts)
-        assert call(daemon.socket, "shelf.log")["last_seq"] == log
-        assert "pnpm" not in daemon.log_path.read_text(encoding="utf-8")
+        assert daemon.call("shelf.log")["last_seq"] == log
+        assert "pnpm" not in daemon.log.read_text(encoding="utf-8")
         assert daemon.stop() == 0
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.running import TIMEOUT_S, Daemon, call, refused
+from running import TIMEOUT_S, Daemon, refused
+from shelfd.client import connect
 from shelfd.daemon.lock import LOCK_FILE
 
 
@@ -19,18 +20,18 @@ def test_it_says_where_it_is_serves_and_ends_well(tmp_path: Path) -> None:
         assert " remember " in daemon.ready[1]
         assert " recall " in daemon.ready[2]
         assert f"socat - UNIX-CONNECT:{daemon.socket}" in daemon.ready[3]
-        assert stat.S_IMODE(daemon.socket.stat().st_mode) == 0o600
+        assert stat.S_IMODE(Path(daemon.socket).stat().st_mode) == 0o600
         assert stat.S_IMODE(daemon.data.stat().st_mode) == 0o700
-        health = call(daemon.socket, "system.health")
+        health = daemon.call("system.health")
         assert (health["status"], health["ready"]) == ("ok", True)
         assert [shelf["shelf"] for shelf in health["shelves"]] == ["default"]
-        assert call(daemon.socket, "system.version")["wire"] == 1
-        assert call(daemon.socket, "system.metrics")["metrics"]["rss_bytes"] > 0
-        found = call(daemon.socket, "system.doctor")
+        assert daemon.call("system.version")["wire"] == 1
+        assert daemon.call("system.metrics")["metrics"]["rss_bytes"] > 0
+        found = daemon.call("system.doctor")
         assert {"data_dir", "free_space", "socket", "shelf default"} <= {one["check"] for one in found["findings"]}
         assert daemon.stop() == 0
-        assert not daemon.socket.exists()
-    assert {"daemon.ready", "daemon.stopping", "daemon.stopped"} <= {event["event"] for event in daemon.log()}
+        assert not Path(daemon.socket).exists()
+    assert {"daemon.ready", "daemon.stopping", "daemon.stopped"} <= {event["event"] for event in daemon.events()}
 
 
 def test_ctrl_c_ends_it_well_too(tmp_path: Path) -> None:
@@ -41,20 +42,20 @@ def test_ctrl_c_ends_it_well_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_what_was_remembered_survives_kill_9(tmp_path: Path, loop: str) -> None:
     env = {"SHELFD_LOOP": loop}
-    with Daemon(tmp_path, env=env) as daemon:
-        note_id = call(daemon.socket, "remember", content="the kettle is green")["note"]["id"]
+    with Daemon(tmp_path, environment=env) as daemon:
+        note_id = daemon.call("remember", content="the kettle is green")["note"]["id"]
     # Leaving the block killed it: its socket file and its lock file are still there.
-    assert daemon.socket.exists()
-    with Daemon(tmp_path, env=env) as again:
-        assert call(again.socket, "note.get", id=note_id)["note"]["content"] == "the kettle is green"
+    assert Path(daemon.socket).exists()
+    with Daemon(tmp_path, environment=env) as again:
+        assert again.call("note.get", id=note_id)["note"]["content"] == "the kettle is green"
 
 
 def test_a_second_daemon_is_refused_and_told_who_holds_the_data(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         second = refused(tmp_path, "--data-dir", str(daemon.data), "--socket", str(tmp_path / "other.sock"))
         assert second.returncode == os.EX_TEMPFAIL
-        assert f"pid {daemon.process.pid}, socket {daemon.socket}" in second.stderr
-        assert call(daemon.socket, "system.health")["ready"]
+        assert f"pid {daemon.pid}, socket {daemon.socket}" in second.stderr
+        assert daemon.call("system.health")["ready"]
 
 
 def test_a_socket_somebody_listens_on_is_refused(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_a_socket_somebody_listens_on_is_refused(tmp_path: Path) -> None:
         second = refused(tmp_path, "--data-dir", str(tmp_path / "other"), "--socket", str(daemon.socket))
         assert second.returncode == os.EX_CONFIG
         assert "flag --socket: daemon.socket: " in second.stderr
-        assert call(daemon.socket, "system.health")["ready"]
+        assert daemon.call("system.health")["ready"]
 
 
 def test_wrong_configuration_is_refused(tmp_path: Path) -> None:
@@ -115,10 +116,10 @@ def test_a_damaged_shelf_does_not_stop_the_daemon(tmp_path: Path) -> None:
         if file.is_file():
             file.write_bytes(b"this is no database" * 1000)
     with Daemon(tmp_path) as again:
-        health = call(again.socket, "system.health")
+        health = again.call("system.health")
         assert health["status"] == "degraded"
         assert [shelf["state"] for shelf in health["shelves"]] == ["corrupt"]
-        assert not call(again.socket, "system.doctor")["ok"]
+        assert not again.call("system.doctor")["ok"]
         assert again.stop() == 0
 
 
@@ -127,10 +128,10 @@ def test_the_service_manager_is_told(tmp_path: Path) -> None:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(TIMEOUT_S)
         env = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "40000"}
-        with Daemon(tmp_path, env=env) as daemon:
+        with Daemon(tmp_path, environment=env) as daemon:
             assert manager.recv(999).startswith(b"READY=1\nSTATUS=serving at ")
             assert [manager.recv(999) for _ in range(3)] == [b"WATCHDOG=1"] * 3
-            daemon.process.send_signal(signal.SIGHUP)
+            daemon.signal(signal.SIGHUP)
             messages = [manager.recv(999)]
             while not messages[-1].startswith(b"READY=1"):
                 messages.append(manager.recv(999))
@@ -151,11 +152,10 @@ def test_a_handed_over_socket_is_served_and_stays(tmp_path: Path) -> None:
             "LISTEN_FDS='1', LISTEN_FDNAMES='rpc'); "
             "os.execv(sys.executable, [sys.executable, '-P', '-m', 'shelfd.daemon', '--data-dir', sys.argv[1]])"
         )
-        daemon = Daemon(tmp_path, argv=("-c", code, str(tmp_path / "data")))
-        daemon.pass_fds = (listening.fileno(),)
-        with daemon:
+        argv = ("-c", code, str(tmp_path / "data"))
+        with Daemon(tmp_path, argv=argv, pass_fds=(listening.fileno(),)) as daemon, connect(str(path)) as client:
             assert f"socket={path} " in daemon.ready[0]
-            assert call(path, "system.health")["ready"]
+            assert client.call("system.health")["ready"]
             assert daemon.stop() == 0
         assert path.exists()
 
@@ -166,21 +166,20 @@ def test_sighup_takes_over_what_it_can_and_says_what_not(tmp_path: Path) -> None
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(TIMEOUT_S)
-        flags = ("--config", str(file), "--data-dir", str(tmp_path / "data"), "--socket", str(tmp_path / "s.sock"))
 
         def reload(daemon: Daemon, text: str) -> None:
             file.write_text(text)
-            daemon.process.send_signal(signal.SIGHUP)
+            daemon.signal(signal.SIGHUP)
             while not manager.recv(999).startswith(b"READY=1"):
                 pass
 
-        with Daemon(tmp_path, *flags, env={"NOTIFY_SOCKET": str(tmp_path / "notify")}) as daemon:
+        with Daemon(tmp_path, "--config", str(file), environment={"NOTIFY_SOCKET": str(tmp_path / "notify")}) as daemon:
             assert manager.recv(999).startswith(b"READY=1")
             reload(daemon, '[log]\nlevel = "debug"\n[access]\nadmins = ["uid:1"]\n[memory]\nlanguage = "german"\n')
             reload(daemon, "[log\n")
-            assert call(daemon.socket, "system.health")["ready"]
+            assert daemon.call("system.health")["ready"]
             daemon.stop()
-    events = {event["event"]: event for event in daemon.log()}
+    events = {event["event"]: event for event in daemon.events()}
     assert events["config.reload_ignored"]["keys"] == ["memory.language"]
     assert events["config.reloaded"]["keys"] == ["log.level", "access.admins"]
     assert "not TOML" in events["config.reload_failed"]["complaints"][0]
@@ -188,15 +187,14 @@ def test_sighup_takes_over_what_it_can_and_says_what_not(tmp_path: Path) -> None
 
 def test_nobody_reading_stdout_is_no_trouble(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
-        assert daemon.process.stdout is not None
-        daemon.process.stdout.close()
-        assert call(daemon.socket, "system.health")["ready"]
+        daemon.hang_up()
+        assert daemon.call("system.health")["ready"]
         assert daemon.stop() == 0
 
 
 def test_the_lock_names_the_running_daemon(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
-        assert json.loads((daemon.data / LOCK_FILE).read_text())["pid"] == daemon.process.pid
+        assert json.loads((daemon.data / LOCK_FILE).read_text())["pid"] == daemon.pid
 
 
 # ------------------------------------------------------------------ shelfd config
@@ -217,7 +215,9 @@ def test_config_show_names_the_origin_of_each_value(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text('[log]\nlevel = "debug"\n')
     env = {"QUIET_HOURS_START": "0", "XDG_RUNTIME_DIR": "/run/user/9"}
-    done = refused(tmp_path, "config", "show", "--origin", "--json", "--config", str(file), "--instance", "x", env=env)
+    done = refused(
+        tmp_path, "config", "show", "--origin", "--json", "--config", str(file), "--instance", "x", environment=env
+    )
     shown = json.loads(done.stdout)
     assert shown["log.level"] == {"value": "debug", "origin": f"file {file}"}
     assert shown["quiet_hours.start"] == {"value": 0, "origin": "environment QUIET_HOURS_START"}

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from running import Daemon, daemon
+from running import Daemon
 from shelfd.client import RpcFailure
 
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Daemon]:
-    with daemon(tmp_path) as started:
+    with Daemon(tmp_path) as started:
         yield started
 
 
@@ -125,7 +125,7 @@ def test_events_resume_where_they_were_left(running: Daemon) -> None:
 
 
 def test_a_damaged_shelf_is_refused_alone_and_never_overwritten(tmp_path: Path) -> None:
-    with daemon(tmp_path) as running:
+    with Daemon(tmp_path) as running:
         running.call("shelf.create", shelf="work")
         running.call("remember", content="safe", shelf="work")
         running.call("remember", content="here")
@@ -145,7 +145,7 @@ def test_a_damaged_shelf_is_refused_alone_and_never_overwritten(tmp_path: Path) 
 
 
 def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
-    with daemon(tmp_path) as running:
+    with Daemon(tmp_path) as running:
         ids = running.call("remember_many", notes=[{"content": f"number {n} of the harbour"} for n in range(300)])[
             "ids"
         ]

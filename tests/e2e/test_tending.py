@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from running import Daemon
+from running import Daemon, refused
 
 SESSIONS = ("one", "two", "three", "four")
 FOREIGN = (
@@ -159,6 +159,6 @@ def _complained(daemon: Daemon) -> dict[str, Any] | None:
 def test_bad_settings_are_refused_at_start(tmp_path: Path) -> None:
     file = tmp_path / "shelfd.toml"
     file.write_text('[reflection]\ncron = "0 0 31 2 *"\n')
-    daemon = Daemon(tmp_path, "--config", str(file))
-    with pytest.raises(AssertionError, match=f"exited with {os.EX_CONFIG}"):
-        daemon.start()
+    done = refused(tmp_path, "--data-dir", str(tmp_path / "data"), "--config", str(file))
+    assert done.returncode == os.EX_CONFIG
+    assert "reflection.cron" in done.stderr
