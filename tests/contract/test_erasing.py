@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from contract.samples import FakeClock, create, edit, make_link, write
+from contract.samples import FakeClock, change, create, edit, make_link, write
 from shelfd.memory.log import REDACTED
 from shelfd.memory.note import Usage
 from shelfd.memory.ports import Store, Stores
+from shelfd.memory.transaction import Transaction
 from shelfd.memory.view import Recorded, Writer
 from shelfd.storage import SqliteStores
 
@@ -99,3 +100,20 @@ def _bytes(directory: Path) -> bytes:
 
 def _erasing(note_id: str) -> Callable[[Writer], None]:
     return lambda writer: writer.erase_note(writer.notes([note_id])[note_id])
+
+
+async def test_what_became_of_links_from_one_note_to_another_is_found(store: Store) -> None:
+    links = [make_link("n1", "n2"), make_link("n1", "n2", "needs"), make_link("n2", "n1")]
+    for note_id in ("n1", "n2"):
+        await store.commit(create(note_id))
+
+    def put(tx: Transaction) -> None:
+        for link in links:
+            tx.put_link(link, "memory")
+
+    await store.commit(change(put))
+    await store.commit(change(lambda tx: tx.delete_link(links[0], "memory")))
+
+    found = store.view.link_log("n1", "n2")
+    assert [row.kind for row in found] == ["link.added", "link.added", "link.removed"]
+    assert [row.before["link"][2] for row in found if row.before] == ["related", "needs", "related"]

@@ -5,11 +5,13 @@ reached from here, such as backups and messages under way at a broker, is not pr
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.history import rewind
-from shelfd.memory.log import Entry, LogRow, Origin
-from shelfd.memory.note import MERGED_INTO, Note
+from shelfd.memory.inheritance import handed_on, receivers
+from shelfd.memory.log import REDACTED, Entry, Origin
+from shelfd.memory.note import Link, Note
 from shelfd.memory.reflection.merging import fingerprint
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
@@ -20,7 +22,10 @@ _FOLLOWED: Final = 1000
 
 def purge(tx: Transaction, note: Note) -> list[str]:
     """Take *note* out of the shelf; return the notes that still hold text of it."""
-    still_in = [target.id for target in _merged_into(tx, note) if not _take_back(tx, target, note.id)]
+    links_kept = {end for link in handed_on(tx, note) if (end := _unlink(tx, link)) is not None}
+    still_in = [
+        target.id for target in receivers(tx, note) if not _take_back(tx, target, note.id) or target.id in links_kept
+    ]
     for other_id in tx.rows.superseded_by(note.id)[:_FOLLOWED]:
         other = tx.rows.note(other_id)
         if other is not None:
@@ -52,37 +57,23 @@ async def forget_for_good(shelf: Shelf, notes: list[Note]) -> None:
     await shelf.commit(Origin("shelfd", "forget"), forget_queries)
 
 
-def _merged_into(tx: Transaction, note: Note) -> list[Note]:
-    """Notes that *note* became part of, however many merges away; those of a merge that was taken back, too."""
-    found: dict[str, Note] = {}
-    waiting = [note]
-    while waiting:
-        for target in tx.rows.notes(_targets(tx, waiting.pop())).values():
-            if target.id not in found and target.id != note.id:
-                found[target.id] = target
-                waiting.append(target)
-    return list(found.values())
-
-
-def _targets(tx: Transaction, note: Note) -> list[str]:
-    """Notes that *note* was merged into by its links, and by what the log says of when it was hidden."""
-    ids = [link.target for link in tx.rows.links_from([note.id])[note.id] if link.relation == MERGED_INTO]
-    for hidden in (row for row in tx.rows.note_log(note.row) if row.kind == "note.hidden"):
-        done = tx.rows.log(since_seq=hidden.tx - 1, limit=hidden.tx_size)
-        ids += [row.ids[1] for row in done if row.ids[:1] == (note.id,) and _relation(row) == MERGED_INTO]
-    return list(dict.fromkeys(ids))
-
-
-def _relation(row: LogRow) -> str | None:
-    """The relation of the link that a change was about."""
-    link = (row.before or {}).get("link")
-    return None if link is None else link[2]
+def _unlink(tx: Transaction, given: Link) -> str | None:
+    """Take away a link that a merge handed on; return whose it is now if somebody made it again with its words."""
+    now = tx.rows.link(given.source, given.target, given.relation)
+    if now is not None and now != given:
+        return given.source if given.reason and now.reason == given.reason else None
+    tx.rows.redact([row.seq for row in tx.rows.link_log(given.source, given.target)])
+    if now is not None and (source := tx.rows.note(given.source)) is not None:
+        tx.rows.delete_link(given)
+        tx.log(Entry("link.removed", source.nugget, (given.source, given.target), None, REDACTED))
+    return None
 
 
 def _take_back(tx: Transaction, target: Note, source: str) -> bool:
     """Take out of *target* what only *source* gave it; return False if some of its text stays."""
     now = _received(target, source)
-    marks = now.union(*(_received(state, source) for state in _past_states(tx, target)))
+    states = [target, *_past_states(tx, target)]
+    marks = _Marks().union(*(_received(state, source) for state in states))
     if not marks:
         return True
     lines = target.content.split("\n")
@@ -90,8 +81,12 @@ def _take_back(tx: Transaction, target: Note, source: str) -> bool:
     if rest != target.content and not rest.strip():
         return False
     found = {fingerprint(line) for line in lines}
+    words = "\n".join(chain.from_iterable(_texts(state, marks) for state in states)).lower()
     extra = {**target.extra, "aliases": _without(target.extra.get("aliases", ()), now.names)}
     extra["provenance"] = [entry for entry in target.extra.get("provenance", ()) if entry["from"] != source]
+    extra["derived_tags"] = [tag for tag in target.derived_tags if tag not in words]
+    if "summary" in extra.get("fields", {}):
+        extra["fields"] = {**extra["fields"], "summary": rest}
     changed = tx.change_note(
         target,
         target._replace(
@@ -102,7 +97,7 @@ def _take_back(tx: Transaction, target: Note, source: str) -> bool:
         ),
     )
     # Earlier states of the target hold that too, and so does the row of this very change.
-    tx.redact(changed, lambda before: _holds(before, marks))
+    tx.redact(changed, lambda before: _holds(before, marks, words))
     return now.lines <= found
 
 
@@ -135,11 +130,27 @@ def _without(names: Iterable[str], marks: frozenset[str]) -> list[str]:
     return [name for name in names if fingerprint(name) not in marks]
 
 
-def _holds(before: Mapping[str, Any], marks: _Marks) -> bool:
-    """Whether what a change replaced holds something that is to go."""
-    lines = str(before.get("content", "")).split("\n")
-    names = (before.get("title", ""), *before.get("tags", ()), *before.get("extra", {}).get("aliases", ()))
-    return any(fingerprint(line) in marks.lines for line in lines) or len(_without(names, marks.names)) < len(names)
+def _texts(note: Note, marks: _Marks) -> Iterator[str]:
+    """Lines and names of a state of a note that are of *marks*: tags may have been derived from them."""
+    yield from (line for line in note.content.split("\n") if fingerprint(line) in marks.lines)
+    yield from (name for name in _names(note.title, note.tags, note.extra) if fingerprint(name) in marks.names)
+
+
+def _names(title: str, tags: Iterable[str], extra: Mapping[str, Any]) -> list[str]:
+    return [title, *tags, *extra.get("aliases", ())]
+
+
+def _holds(before: Mapping[str, Any], marks: _Marks, words: str) -> bool:
+    """Whether what a change replaced holds something that is to go, or a tag derived from it."""
+    extra = before.get("extra", {})
+    texts = (before.get("content", ""), extra.get("fields", {}).get("summary", ""))
+    lines = [line for text in texts for line in str(text).split("\n")]
+    names = _names(before.get("title", ""), before.get("tags", ()), extra)
+    return (
+        any(fingerprint(line) in marks.lines for line in lines)
+        or len(_without(names, marks.names)) < len(names)
+        or any(tag in words for tag in extra.get("derived_tags", ()))
+    )
 
 
 def _past_states(tx: Transaction, note: Note) -> Iterator[Note]:

@@ -142,6 +142,9 @@ class View(Protocol):
     def note_log(self, row: int, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         """Return the changes of one note after *since_seq*, in order."""
 
+    def link_log(self, source: str, target: str) -> list[LogRow]:
+        """Return the changes of links from one note to another, in order. Walks the whole log."""
+
     def run_log(self, run_id: str) -> list[LogRow]:
         """Return the changes a run made, in order."""
 

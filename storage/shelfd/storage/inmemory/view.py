@@ -138,6 +138,11 @@ class InMemoryView(View):
         found = [entry for entry in self._tables.log.values() if entry.row == row and entry.seq > since_seq]
         return found if limit is None else found[: max(limit, 0)]
 
+    def link_log(self, source: str, target: str) -> list[LogRow]:
+        kinds = ("link.added", "link.removed")
+        found = [entry for entry in self._tables.log.values() if entry.kind in kinds]
+        return [entry for entry in found if tuple(entry.ids) == (source, target)]
+
     def run_log(self, run_id: str) -> list[LogRow]:
         return [entry for entry in self._tables.log.values() if entry.origin.run_id == run_id]
 

@@ -191,6 +191,13 @@ class SqliteView(View):
         )
         return [log_from_columns(columns) for columns in found]
 
+    def link_log(self, source: str, target: str) -> list[LogRow]:
+        found = self._all(
+            f"{_LOG} WHERE kind IN ('link.added', 'link.removed') AND ids = ? ORDER BY seq",
+            (encode_strings([source, target]),),
+        )
+        return [log_from_columns(columns) for columns in found]
+
     def run_log(self, run_id: str) -> list[LogRow]:
         return [log_from_columns(columns) for columns in self._all(f"{_LOG} WHERE run_id = ? ORDER BY seq", (run_id,))]
 
