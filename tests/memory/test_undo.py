@@ -210,3 +210,62 @@ def test_undoing_every_edit_from_the_last_to_the_first_gives_back_what_was(edits
             assert logical_hash(api.shelf().view) == hashes.pop()
 
     asyncio.run(run())
+
+
+async def names(api: Api) -> list[str]:
+    return [nugget["name"] for nugget in (await api.call("nugget.list"))["nuggets"]]
+
+
+async def test_a_removed_nugget_comes_back_with_its_notes_and_options(either: Api) -> None:
+    api = either
+    await api.call("nugget.create", name="n", max_facts=7)
+    await api.remember("tea", nugget="n")
+    before = logical_hash(api.shelf().view)
+    await api.call("nugget.remove", name="n")
+    result = await api.call("undo", tx=await last_tx(api))
+    assert (result["undone"], result["kept"]) == (2, [])
+    assert logical_hash(api.shelf().view) == before
+    await api.call("undo", tx=await last_tx(api))
+    assert (await names(api), await api.found("tea")) == ([], [])
+
+
+async def test_a_note_goes_back_into_a_nugget_that_was_removed_since(either: Api) -> None:
+    api = either
+    note = await api.remember("tea", nugget="n")
+    await api.call("note.move", id=note["id"], nugget="other")
+    tx = await last_tx(api)
+    await api.call("nugget.remove", name="n")
+    await api.call("undo", tx=tx)
+    assert (await api.note(note["id"]))["nugget"] == "n"
+    assert await names(api) == ["n"]  # the other one was made by the move
+    assert [found["id"] for found in (await api.call("note.list", nugget="n"))["notes"]] == [note["id"]]
+
+
+async def test_a_nugget_gets_its_name_back(either: Api) -> None:
+    api = either
+    await api.remember("tea", nugget="n", key="drink")
+    before = logical_hash(api.shelf().view)
+    await api.call("nugget.rename", name="n", new_name="other")
+    result = await api.call("undo", tx=await last_tx(api))
+    assert (result["undone"], result["kept"]) == (1, [])
+    assert logical_hash(api.shelf().view) == before
+    assert await api.found("tea", nugget="n") == ["tea"]
+
+
+async def test_a_name_that_another_nugget_has_got_since_stays_there(api: Api) -> None:
+    await api.remember("tea", nugget="n")
+    await api.call("nugget.rename", name="n", new_name="other")
+    tx = await last_tx(api)
+    await api.remember("coffee", nugget="n")
+    result = await api.call("undo", tx=tx)
+    assert result["kept"] == [{"note_id": "other", "field": "nugget", "why": "edited"}]
+    assert await names(api) == ["n", "other"]
+
+
+async def test_a_nugget_that_was_made_goes_unless_it_is_used(api: Api) -> None:
+    for name in ("empty", "used"):
+        await api.call("nugget.create", name=name)
+    created = [row["tx"] for row in (await api.call("shelf.log"))["log"]]
+    await api.remember("tea", nugget="used")
+    undone = [(await api.call("undo", tx=tx))["undone"] for tx in created]
+    assert (undone, await names(api)) == ([1, 0], ["used"])

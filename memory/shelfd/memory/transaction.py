@@ -117,10 +117,10 @@ class Transaction:
         self._writer.put_nugget(nugget)
         self._nuggets[nugget.name] = nugget
 
-    def create_nugget(self, nugget: Nugget) -> None:
-        """Add a nugget."""
+    def create_nugget(self, nugget: Nugget, *, again: bool = False) -> None:
+        """Add a nugget, *again* if it was removed and that is taken back."""
         self._put_nugget(nugget)
-        self.log(Entry("nugget.created", nugget.name, ()))
+        self.log(Entry("nugget.created", nugget.name, (), None, {"again": True} if again else None))
 
     def redact(self, note: Note, is_secret: Callable[[Mapping[str, Any]], bool]) -> None:
         """Take out of the log what *note* was wherever that holds a secret, this transaction included."""

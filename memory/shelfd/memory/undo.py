@@ -7,11 +7,14 @@ What is taken back is a change like any other, in the log with a run of its own,
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from shelfd.memory.composing import ensure_nugget
 from shelfd.memory.errors import DuplicateKey
 from shelfd.memory.history import rewind
 from shelfd.memory.log import LogRow
-from shelfd.memory.note import Link, Note
+from shelfd.memory.naming import drop_nugget, rename_nugget
+from shelfd.memory.note import Link, Note, Nugget
 from shelfd.memory.transaction import Transaction, changed_fields
+from shelfd.memory.view import NoteFilter
 
 EDITED: Final = "edited"
 LATER_RUN: Final = "later_run"
@@ -22,13 +25,13 @@ _ABSENT: Final = object()
 class Kept(NamedTuple):
     """A field that stays as it is, and why: ``edited``, ``later_run`` or ``purged``."""
 
-    note_id: str
+    note_id: str  #: or a nugget's name, if *field* is ``nugget``
     field: str
     why: str
 
 
 class Undone(NamedTuple):
-    """What came of it: how many fields and links went back, and which did not."""
+    """What came of it: how many fields, links and nuggets went back, and which did not."""
 
     undone: int
     kept: list[Kept]
@@ -38,6 +41,9 @@ def undo(tx: Transaction, rows: Sequence[LogRow]) -> Undone:
     """Take back the changes in *rows*, which are those of one run or transaction, in order."""
     kept: list[Kept] = []
     undone = 0
+    for row in reversed(rows):
+        if row.kind in _UNDO_NUGGET:
+            undone += _UNDO_NUGGET[row.kind](tx, row, kept)
     by_note: dict[int, list[LogRow]] = {}
     for row in rows:
         if row.row is not None:
@@ -48,7 +54,7 @@ def undo(tx: Transaction, rows: Sequence[LogRow]) -> Undone:
     # The last note first: a merge gives its source back before its target, as each came about.
     for changes in reversed(by_note.values()):
         undone += _undo_note(tx, changes, kept)
-    return Undone(undone, kept)
+    return Undone(undone + _forsaken(tx, rows), kept)
 
 
 def is_redacted(row: LogRow) -> bool:
@@ -85,6 +91,8 @@ def _undo_note(tx: Transaction, changes: list[LogRow], kept: list[Kept]) -> int:
     except DuplicateKey:
         kept.append(Kept(note_id, "key", EDITED))
         return 0
+    if not new.hidden:
+        ensure_nugget(tx, new.nugget)  # it may have been removed since
     return restored
 
 
@@ -181,6 +189,46 @@ def _why(later: Iterable[LogRow], own: set[int], name: str) -> str:
     """Why a field stays: the last change of it that is not ours says whose it is now."""
     others = [row for row in later if row.seq not in own and _has(row, name)]
     return LATER_RUN if others and others[-1].origin.run_id is not None else EDITED
+
+
+# ------------------------------------------------------------------- nuggets
+
+
+def _undo_removed(tx: Transaction, row: LogRow, _kept: list[Kept]) -> int:
+    if row.nugget is None or tx.rows.nugget(row.nugget) is not None:
+        return 0  # somebody made it again
+    tx.create_nugget(Nugget(*(row.before or {})["options"]), again=True)
+    return 1
+
+
+def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
+    before = row.before or {}
+    old, new = before["old_name"], before["new_name"]
+    if tx.rows.nugget(new) is None or tx.rows.nugget(old) is not None:
+        kept.append(Kept(new, "nugget", EDITED))
+        return 0
+    rename_nugget(tx, new, old)
+    return 1
+
+
+def _forsaken(tx: Transaction, rows: Iterable[LogRow]) -> int:
+    """Drop the nuggets that were made in *rows* and hold nothing, hidden notes included; return how many.
+
+    One that only came back goes again once nothing of it is in sight, as when it was removed.
+    """
+    count = 0
+    for row in rows:
+        nugget = tx.rows.nugget(row.nugget) if row.kind == "nugget.created" and row.nugget is not None else None
+        if nugget is None:
+            continue
+        holds = NoteFilter(nugget=nugget.name, include_hidden=not (row.before or {}).get("again"))
+        if not tx.rows.list_notes(holds, order="row", descending=False, after=None, limit=1):
+            drop_nugget(tx, nugget)
+            count += 1
+    return count
+
+
+_UNDO_NUGGET: Final = {"nugget.removed": _undo_removed, "nugget.renamed": _undo_renamed}
 
 
 # --------------------------------------------------------------------- links

@@ -5,7 +5,7 @@ from typing import Any
 from shelfd.memory import cursor
 from shelfd.memory.call import Call
 from shelfd.memory.errors import DuplicateNugget, NuggetNotFound
-from shelfd.memory.log import Entry
+from shelfd.memory.naming import rename_nugget
 from shelfd.memory.note import Nugget
 from shelfd.memory.render import nugget_view
 from shelfd.memory.shelf import Changed, Outcome, Shelf
@@ -145,11 +145,5 @@ def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
         return _outcome(nugget)
     if tx.rows.nugget(params.new_name) is not None:
         raise DuplicateNugget(params.new_name)
-    tx.rows.rename_nugget(params.name, params.new_name)
-    tx.log(Entry("nugget.renamed", params.new_name, (), None, {"old_name": params.name, "new_name": params.new_name}))
-    after: tuple[int, int] | None = None
-    everything = NoteFilter(nugget=params.new_name, include_hidden=True)
-    while notes := tx.rows.list_notes(everything, order="row", descending=False, after=after, limit=_PAGE):
-        tx.touched.update((note.id, note) for note in notes)  # recall files them under the new name
-        after = (notes[-1].row, notes[-1].row)
+    rename_nugget(tx, params.name, params.new_name)
     return _outcome(nugget._replace(name=params.new_name))

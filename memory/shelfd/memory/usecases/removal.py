@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NuggetNotFound
-from shelfd.memory.log import Entry
+from shelfd.memory.naming import drop_nugget
 from shelfd.memory.note import Note, Nugget
 from shelfd.memory.ports import Ticket
 from shelfd.memory.purging import purge
@@ -52,7 +52,7 @@ async def remove(service: "Service", call: Call) -> dict[str, Any]:
 def _hide_and_drop(tx: Transaction, params: NuggetRemoveParams, _call: Call) -> Outcome:
     nugget = _existing(tx, params.name)
     hidden = hide_all(tx, params.name)
-    _drop(tx, nugget)
+    drop_nugget(tx, nugget)
     return {"removed": params.name, "hidden": hidden}
 
 
@@ -79,7 +79,7 @@ async def _remove_for_good(service: "Service", shelf: Shelf, call: Call, name: s
     def drop(tx: Transaction, _params: object, _call: Call) -> Outcome:
         nugget = _existing(tx, name)
         last.append(_purge_some(tx, name, _ALL))  # what somebody has written meanwhile
-        _drop(tx, nugget)
+        drop_nugget(tx, nugget)
         ids = dict.fromkeys([*still_in, *last[0].still_in])
         left = [note_id for note_id in ids if tx.rows.note(note_id) is not None]
         told = [*left, *dict.fromkeys(files)]
@@ -110,8 +110,3 @@ def _existing(tx: Transaction, name: str) -> Nugget:
     if nugget is None:
         raise NuggetNotFound(name)
     return nugget
-
-
-def _drop(tx: Transaction, nugget: Nugget) -> None:
-    tx.rows.delete_nugget(nugget.name)
-    tx.log(Entry("nugget.removed", nugget.name, (), None, {"options": list(nugget)}))

@@ -25,7 +25,7 @@ class ReflectionUndoParams(ChangeParams):
 class KeptField(Result):
     """A field that stays as it is, because it no longer says what is to be taken back."""
 
-    note_id: str
+    note_id: str = Field(description="The note; the name of the nugget if the field is `nugget`.")
     field: str
     why: Literal["edited", "later_run", "purged"]
 
@@ -34,7 +34,7 @@ class UndoResult(Result):
     """What went back. ``run_id`` names this undo itself, which can be undone in turn."""
 
     run_id: str
-    undone: int = Field(description="Fields and links that are what they were before.")
+    undone: int = Field(description="Fields, links and nuggets that are what they were before.")
     kept: list[KeptField]
 
 
