@@ -158,3 +158,15 @@ def test_no_text_makes_the_cursor_fail_otherwise(text: str) -> None:
             decode()
         except InvalidParams as error:
             assert text not in error.message or len(text) < 4  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["````\n```\na  b\n\n\n\nc\n```\n````", "```\n```python\na  b\n```", "~~~~\n~~~\na  b\n~~~~"],
+)
+def test_a_fence_is_closed_by_its_like(text: str) -> None:
+    assert tidy_content(text) == text
+
+
+def test_code_within_a_line_opens_no_fence() -> None:
+    assert tidy_content("```x``` is code\na  b") == "```x``` is code\na b"

@@ -9,10 +9,36 @@ _CONTEXT_CHARACTERS = 150
 
 _BLANKS = re.compile(r"(?<=\S)[ \t\u00a0]{2,}")
 _LEADING = re.compile(r"^[ \t]{2,3}(?=\S)(?![-*+>|]|\d+[.)])")
-_FENCE = re.compile(r"^ {0,3}(```|~~~)")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _INDENTED = re.compile(r"^(?: {4}|\t)")
 _UNTIDY = ("\n", "  ", "\r", "\t", "\u00a0")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?:\s|$)|\n")
+
+
+class Fences:
+    """Follows a text line by line and knows which lines are code between fences, or a fence.
+
+    A fence is closed by one of the same sign, at least as long and with nothing behind it; one that is never closed
+    reaches to the end.
+    """
+
+    def __init__(self) -> None:
+        self._closing: re.Pattern[str] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a fence is open behind the last line."""
+        return self._closing is not None
+
+    def encloses(self, line: str) -> bool:
+        """Return whether the next *line* is a fence or stands between two."""
+        if self._closing is not None:
+            if self._closing.match(line):
+                self._closing = None
+            return True
+        if mark := _FENCE.match(line):
+            self._closing = re.compile(rf" {{0,3}}{mark[1][0]}{{{len(mark[1])},}}[ \t]*$")
+        return mark is not None
 
 
 def tidy_content(content: str) -> str:
@@ -24,13 +50,10 @@ def tidy_content(content: str) -> str:
     if content == content.strip() and not any(sign in content for sign in _UNTIDY):
         return content  # most notes: a search for each sign is ten times faster than one expression for all
     lines: list[str] = []
-    fence: str | None = None
+    fences = Fences()
     for raw in content.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         line = raw.rstrip()
-        mark = _FENCE.match(line)
-        if mark and fence in (None, mark[1]):
-            fence = None if fence else mark[1]
-        elif fence is None and not _INDENTED.match(line):
+        if not fences.encloses(line) and not _INDENTED.match(line):
             line = _LEADING.sub(" ", _BLANKS.sub(" ", line))
             if not line and len(lines) > 0 and not lines[-1]:
                 continue

@@ -8,10 +8,13 @@ from shelfd.memory.reflection.action import Action, Revision
 from shelfd.memory.reflection.picture import LONGEST, Picture
 from shelfd.memory.reflection.step import each
 from shelfd.memory.reflection.words import words_of
+from shelfd.memory.text import Fences
 
-_FENCE: Final = re.compile(r" {0,3}(```|~~~)")
-#: Indented text, list items, table rows, quotations.
-_LAID_OUT: Final = re.compile(r"[ \t]+\S|([-*+\u2022\u2023\u25e6]|(\d{1,3}|[A-Za-z])[.)])\s|[|>]|.*\|.*\|")
+#: Indented text; items of lists, by a sign, a number, a letter, a Roman number or a box; rows of tables; quotations.
+_LAID_OUT: Final = re.compile(
+    r"\s+\S|[-*+\u2013\u2014](\s|$)|[\u00b7\u2022\u2023\u2043\u25a0-\u25ff\u2610-\u2612\u2713-\u2718]"
+    r"|\(?(\d{1,9}|[A-Za-z]|[ivxlcIVXLC]+)[.)](\s|$)|\[[ xX]\]\s|[>\u00bb]|.*\|"
+)
 _STOPS: Final = r"[.!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964\u0965]"
 _SENTENCE_END: Final = re.compile(rf"{_STOPS}[\"'\u201d\u2019\u00bb)\]\u300d]*$")
 _SENTENCE_WORDS: Final = 4
@@ -25,26 +28,23 @@ def normalised(content: str) -> str:
     """
     kept: list[str] = []
     sentences: set[str] = set()
-    fence: str | None = None
+    fences = Fences()
     for raw in content.split("\n"):
-        mark = _FENCE.match(raw)
-        if mark and fence in (None, mark[1]):
-            fence = None if fence else mark[1]
-            kept.append(raw)
-        elif fence is not None or _LAID_OUT.match(raw):
+        if fences.encloses(raw) or _LAID_OUT.match(raw):
             kept.append(raw)
         else:
             line = raw.rstrip()
             if not _repeats(line, kept, sentences):
                 kept.append(line)
-    while kept and not kept[-1] and fence is None:
+    while kept and not kept[-1] and not fences.is_open:
         del kept[-1]
     return "\n".join(kept)
 
 
 def is_laid_out(content: str) -> bool:
     """Return whether *content* holds lines whose place among others means something: code, lists, tables."""
-    return any(_FENCE.match(line) or _LAID_OUT.match(line) for line in content.split("\n"))
+    fences = Fences()
+    return any(fences.encloses(line) or _LAID_OUT.match(line) for line in content.split("\n"))
 
 
 def _repeats(line: str, kept: list[str], sentences: set[str]) -> bool:
