@@ -179,3 +179,24 @@ async def test_checking_a_file_that_is_gone_says_so(stores: SqliteStores, root: 
     (root / "work" / "shelf.db").write_bytes(b"garbage" * 1000)
 
     assert len(await store.check(full=True)) == 1
+
+
+async def test_what_was_erased_before_a_crash_is_gone_once_the_shelf_is_open_again(
+    stores: SqliteStores, root: Path
+) -> None:
+    store = await stores.create("work", owner="uid:1")
+    await store.commit(create("n1", content="4711-secret"))
+
+    def erase(writer: Writer) -> None:
+        note = writer.note("n1")
+        assert note is not None
+        writer.erase_note(note)
+
+    await store.commit(write(erase))
+    directory = await _after_a_crash(store, root)  # before it was scrubbed
+    assert any(b"4711-secret" in path.read_bytes() for path in directory.iterdir())
+    again = await stores.open("crashed")
+    try:
+        assert not any(b"4711-secret" in path.read_bytes() for path in directory.iterdir())
+    finally:
+        await again.close()

@@ -42,7 +42,10 @@ async def remove(service: "Service", call: Call) -> dict[str, Any]:
     shelf.enter()
     try:
         if params.purge:
-            return await _remove_for_good(service, shelf, call, params.name)
+            try:
+                return await _remove_for_good(service, shelf, call, params.name)
+            finally:
+                await shelf.store.scrub()  # of a part that went, too, if the rest could not
         changed = await shelf.change(call, _hide_and_drop)
     finally:
         shelf.leave()
@@ -88,7 +91,6 @@ async def _remove_for_good(service: "Service", shelf: Shelf, call: Call, name: s
     changed = await shelf.change(replace(call, ticket=Ticket(shelf.clock)), drop)
     for purged in last:
         await leave_no_trace(service, shelf, call, purged.gone, purged.touched)
-    await shelf.store.scrub()
     return changed.outcome | {"replayed": True} if changed.replayed else changed.outcome
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,6 +62,9 @@ class SqliteStore(Store):
         writer = await WriterConnection.open(path)
         try:
             group = await writer.run(lambda: GroupWriter(writer.raw, clock))
+            if unclean:  # what was erased just before the end may still be in it
+                with suppress(sqlite3.Error):  # as it may after a scrub that could not
+                    await writer.run(lambda: _begin_wal_anew(writer.raw, path))
             reader = open_reader(path)
         except BaseException:
             await writer.close()
@@ -87,9 +91,7 @@ class SqliteStore(Store):
 
     async def scrub(self) -> bool:
         """Empty the WAL, which still holds what was erased. See the port."""
-        done = await self._writer.run(lambda: empty_wal(self._writer.raw))
-        await self._writer.run(lambda: lengthen_wal(self._path))
-        return done
+        return await self._writer.run(lambda: _begin_wal_anew(self._writer.raw, self._path))
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the file on another thread; return what is wrong. See the port."""
@@ -121,3 +123,9 @@ class SqliteStore(Store):
             loop.call_soon_threadsafe(deliver, outcomes)
 
         self._writer.submit(write)
+
+
+def _begin_wal_anew(connection: sqlite3.Connection, path: Path) -> bool:
+    done = empty_wal(connection)
+    lengthen_wal(path)
+    return done
