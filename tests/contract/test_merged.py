@@ -34,3 +34,21 @@ async def test_targets_of_merges_come_by_id_and_in_pages(store: Store) -> None:
     assert view.merge_targets(after="a", limit=2) == ["c"]
     assert view.merge_targets(after="c", limit=2) == []
     assert view.merge_targets(after="", limit=0) == []
+
+
+async def test_what_became_of_a_note_is_found_over_merges_and_around_circles(store: Store) -> None:
+    for name in ("a", "b", "c", "d", "e"):
+        await store.commit(create(name, archived_at=None if name in ("c", "e") else 5))
+
+    def link(rows: Writer) -> None:
+        for source, target in (("a", "b"), ("b", "c"), ("d", "c"), ("c", "a"), ("e", "c")):
+            rows.put_link(make_link(source, target, "merged_into"))
+        rows.put_link(make_link("d", "e"))
+
+    await store.commit(write(link))
+    found = store.view.merged_rows("c", limit=9)
+    names = {note.row: note.id for note in store.view.notes(["a", "b", "c", "d", "e"]).values()}
+    assert sorted(names[row] for row in found) == ["a", "b", "d"]  # the other one is in sight
+    assert [names[row] for row in store.view.merged_rows("b", limit=9)] == ["a"]
+    assert len(store.view.merged_rows("c", limit=2)) == 2
+    assert store.view.merged_rows("e", limit=9) == []

@@ -354,3 +354,16 @@ async def test_too_many_links_are_refused_whole(either: Api, full: str) -> None:
 
     assert (error.code, error.field, error.limit) == (-32602, "links", either.limits.links_count)
     assert (await either.note(source))["hidden"] is False
+
+
+async def test_a_hidden_note_has_the_hits_of_its_own(either: Api) -> None:
+    one, two = await _pair(either)
+    three = (await either.remember("water at night"))["id"]
+    for number, note_id in enumerate((one, two, three)):
+        await either.call("note.record_hit", id=note_id, session_id=f"s{number}")
+    await _merge(either, two, one)
+    await _merge(either, three, two)
+
+    assert [(await either.note(note_id))["hits"] for note_id in (one, two, three)] == [1, 1, 3]
+    await either.call("note.restore", id=two)
+    assert [(await either.note(note_id))["hits"] for note_id in (one, two, three)] == [1, 2, 1]

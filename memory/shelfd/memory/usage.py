@@ -1,7 +1,8 @@
 """How notes are used: hits by distinct session, accesses, last times.
 
-A note that others became part of has their hits, too: it counts the sessions that used it or any of them. Each keeps
-its own, and the count is made when it is asked for, by their ``merged_into`` links; so it ends with the merge.
+A note in sight that others became part of has their hits, too: it counts the sessions that used it or any of them.
+Each keeps its own, and the count is made when it is asked for, by their ``merged_into`` links; so it ends with the
+merge.
 
 Counters live outside the change log. They are held here for up to a second and written in one go, so that a recall
 costs no commit; ``kill -9`` may lose that second of them and nothing else.
@@ -10,7 +11,7 @@ costs no commit; ``kill -9`` may lose that second of them and nothing else.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from shelfd.memory.note import MERGED_INTO, Note, Usage
+from shelfd.memory.note import Note, Usage
 from shelfd.memory.view import View, Writer
 
 #: Session ids kept per note; beyond that only the counter grows.
@@ -37,30 +38,23 @@ class UsageBook:
         return bool(self._pending)
 
     def of(self, notes: Iterable[Note]) -> dict[int, Usage]:
-        """Return the usage of *notes* by row, what waits to be written and what became part of them included."""
+        """Return the usage of *notes* by row, what waits to be written included.
+
+        What became part of a note counts, too, while the note is in sight: a hidden one stands for nothing, and in
+        a long chain of merges each would have to be counted with all before it.
+        """
         notes = list(notes)
         found = self._of([note.row for note in notes])
         for note in notes:
-            if note.extra and "provenance" in note.extra and (sources := self._merged_into(note)):
+            if not note.extra or note.hidden or "provenance" not in note.extra:
+                continue
+            if sources := self._view.merged_rows(note.id, limit=_MERGED):
                 found[note.row] = self._united(note, sources, found.get(note.row, _NEVER_USED))
         return found
 
-    def _merged_into(self, note: Note) -> list[Note]:
-        """The hidden notes that became part of *note*, of however many merges; one that was restored is none."""
-        sources: dict[str, Note] = {}
-        waiting = [note.id]
-        while waiting and len(sources) < _MERGED:
-            target = waiting.pop()
-            links = self._view.list_links(note_id=target, relation=MERGED_INTO, after=0, limit=_MERGED)
-            ids = [link.source for _, link in links if link.target == target and link.source not in sources]
-            found = [one for one in self._view.notes(ids).values() if one.hidden and one.id != note.id]
-            sources |= {source.id: source for source in found}
-            waiting += [source.id for source in found if "provenance" in source.extra]
-        return list(sources.values())
-
-    def _united(self, note: Note, sources: Sequence[Note], own: Usage) -> Usage:
-        """*own* with the hits of the distinct sessions of *note* and *sources*; what nobody kept is added."""
-        rows = [note.row, *(source.row for source in sources)]
+    def _united(self, note: Note, sources: Sequence[int], own: Usage) -> Usage:
+        """*own* with the hits of the distinct sessions of all these notes; what nobody kept is added."""
+        rows = [note.row, *sources]
         usage = self._of(rows)
         stored = self._view.hit_sessions(rows)
         sessions: set[str] = set()

@@ -187,6 +187,12 @@ class View(Protocol):
     def notes_with_hits(self, minimum: int) -> list[Note]:
         """Return visible notes that nothing replaced, with at least *minimum* (3 or more) hits, by row."""
 
+    def merged_rows(self, note_id: str, *, limit: int) -> list[int]:
+        """Return the rows of at most *limit* hidden notes that became part of a note, of however many merges.
+
+        One that was restored is none, and what had become part of it belongs to it alone again.
+        """
+
     def merge_targets(self, *, after: str, limit: int) -> list[str]:
         """Return ids of notes that others became part of, by id, behind *after*."""
 

@@ -200,6 +200,16 @@ class InMemoryView(View):
             if row in usage and usage[row].hits >= max(minimum, 3) and not note.hidden and note.superseded_by is None
         ]
 
+    def merged_rows(self, note_id: str, *, limit: int) -> list[int]:
+        found: dict[str, int] = {}
+        waiting = [note_id]
+        for target in waiting:
+            ids = [link.source for _, link in self._links() if (link.target, link.relation) == (target, MERGED_INTO)]
+            hidden = [note for note in self.notes(ids).values() if note.hidden and note.id not in (*found, note_id)]
+            found |= {note.id: note.row for note in hidden}
+            waiting += [note.id for note in hidden]
+        return list(found.values())[: max(limit, 0)]
+
     def merge_targets(self, *, after: str, limit: int) -> list[str]:
         targets = {link.target for _, link in self._links() if link.relation == MERGED_INTO}
         return sorted(target for target in targets if target > after)[: max(limit, 0)]

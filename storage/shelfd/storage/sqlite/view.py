@@ -36,6 +36,19 @@ _LOG: Final = f"SELECT {LOG_COLUMNS} FROM change"  # noqa: S608
 _AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _ALL: Final = -1  # SQLite's LIMIT for none
 
+#: Hidden notes that became part of a note, those of these, and so on; each once, even around a circle.
+_MERGED = """
+WITH RECURSIVE part (id, row) AS (
+    SELECT ?1, NULL
+    UNION
+    SELECT note.id, note.row FROM part
+    CROSS JOIN link ON link.target = part.id AND link.relation = 'merged_into'
+    CROSS JOIN note ON note.id = link.source
+    WHERE note.archived_at IS NOT NULL AND note.id <> ?1
+)
+SELECT row FROM part WHERE row IS NOT NULL LIMIT ?2
+"""
+
 
 class SqliteView(View):
     """A shelf's rows through one connection. Each method is one statement, so that it sees one state."""
@@ -268,6 +281,9 @@ class SqliteView(View):
             " AND archived_at IS NULL AND superseded_by IS NULL ORDER BY row",
             (minimum,),
         )
+
+    def merged_rows(self, note_id: str, *, limit: int) -> list[int]:
+        return [columns[0] for columns in self._all(_MERGED, (note_id, max(limit, 0)))]
 
     def merge_targets(self, *, after: str, limit: int) -> list[str]:
         # The relation in so many words lets SQLite use the index of such links.
