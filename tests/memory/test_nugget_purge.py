@@ -1,6 +1,7 @@
 """nugget.remove with purge: a nugget and all of its notes are nowhere any more."""
 
 import asyncio
+import itertools
 from pathlib import Path
 
 from fakes import Api, memory
@@ -121,3 +122,14 @@ async def test_its_lines_leave_memory_md(tmp_path: Path) -> None:
 
     assert "4711-secret" not in file.text
     assert "- **user:kettle**: green" in file.text
+
+
+async def test_a_long_chain_of_merges_goes_without_being_taken_apart(api: Api) -> None:
+    notes = [await api.remember(f"line {number}", nugget="n") for number in range(20)]
+    for source, target in itertools.pairwise(notes):
+        await api.call("note.merge", target=target["id"], source=source["id"])
+    removed = await api.call("nugget.remove", name="n", purge=True)
+    log = (await api.call("shelf.log", limit=1000))["log"]
+
+    assert (removed["purged"], removed["still_in"]) == (20, [])
+    assert not any(row["kind"] == "note.updated" for row in log)  # none was rewritten only to go as well

@@ -20,11 +20,21 @@ from shelfd.memory.transaction import Transaction
 _FOLLOWED: Final = 1000
 
 
-def purge(tx: Transaction, note: Note) -> list[str]:
-    """Take *note* out of the shelf; return the notes that still hold text of it."""
-    links_kept = {end for link in handed_on(tx, note) if (end := _unlink(tx, link)) is not None}
+def purge(tx: Transaction, note: Note, *, leaving: str | None = None) -> list[str]:
+    """Take *note* out of the shelf; return the notes that still hold text of it.
+
+    Args:
+        leaving: A nugget of which every note is about to go: those keep for now what they have of this one.
+    """
+    links_kept = {
+        end
+        for link in handed_on(tx, note)
+        if not _is_leaving(tx, link, leaving) and (end := _unlink(tx, link)) is not None
+    }
     still_in = [
-        target.id for target in receivers(tx, note) if not _take_back(tx, target, note.id) or target.id in links_kept
+        target.id
+        for target in receivers(tx, note)
+        if target.nugget == leaving or not _take_back(tx, target, note.id) or target.id in links_kept
     ]
     for other_id in tx.rows.superseded_by(note.id)[:_FOLLOWED]:
         other = tx.rows.note(other_id)
@@ -55,6 +65,11 @@ async def forget_for_good(shelf: Shelf, notes: list[Note]) -> None:
 
     # Behind a write of the log that was under way when the note went.
     await shelf.commit(Origin("shelfd", "forget"), forget_queries)
+
+
+def _is_leaving(tx: Transaction, link: Link, nugget: str | None) -> bool:
+    """Whether a link goes anyway, with one of its ends."""
+    return nugget is not None and any(end.nugget == nugget for end in tx.rows.notes(list(link[:2])).values())
 
 
 def _unlink(tx: Transaction, given: Link) -> str | None:

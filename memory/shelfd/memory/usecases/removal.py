@@ -102,7 +102,7 @@ def _purge_some(tx: Transaction, nugget: str, limit: int) -> _Purged:
     for note in notes:
         current = tx.rows.note(note.id)  # the one before may have given lines to it
         assert current is not None
-        still_in += purge(tx, current)
+        still_in += purge(tx, current, leaving=nugget)
         gone.append(current)
     return _Purged(gone, list(tx.touched), still_in)
 
