@@ -58,3 +58,15 @@ async def test_the_line_of_the_note_it_was_merged_into_follows(api: Api, known: 
 
     assert result["still_in"] == []
     assert "- **harbour**: the harbour opens at six\n" in file.text
+
+
+async def test_a_changed_line_of_the_note_it_was_merged_into_is_named(api: Api, known: Known, file: MemoryFile) -> None:
+    target = await known("the harbour opens at six", title="harbour")
+    source = await api.remember("its code is 4711-secret")
+    await api.call("note.merge", target=target, source=source["id"])
+    await api.call("promote")
+    file.write(file.data.replace(b"at six", b"at seven"))
+    result = await api.call("forget", id=source["id"], purge=True)
+
+    assert result["still_in"] == [str(file)]
+    assert "at seven its code is 4711-secret" in file.text

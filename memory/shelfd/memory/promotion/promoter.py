@@ -108,7 +108,8 @@ class Promoter:
             changed: Notes that held text of them, whose own lines are brought up to date.
 
         Returns:
-            The paths of files that still hold one, because they cannot be written or a person has edited the line.
+            The paths of files that still hold one, or may, because they cannot be written or a person has edited the
+            line.
         """
         left = []
         params = METHODS["promote"].params.model_validate({"shelf": shelf.name}, context=call.limits)
@@ -119,7 +120,7 @@ class Promoter:
         for path in dict.fromkeys(
             path for note_id in (*note_ids, *changed) for path in shelf.view.promoted_to(note_id)
         ):
-            titles = [_title(row) for row in shelf.view.promoted(path) if row.note_id in note_ids]
+            ours = [row for row in shelf.view.promoted(path) if row.note_id in (*note_ids, *changed)]
             async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{path}"):
                 try:
                     await self._promote(shelf, own, path, dry_run=False, only_known=True)
@@ -128,7 +129,9 @@ class Promoter:
                     left.append(path)
                     continue
             # A line that a person has changed is theirs, and stays.
-            if any(title in text for title in titles):
+            written = {row.note_id: row.line.encode() for row in shelf.view.promoted(path)}
+            lines = frozenset(text.splitlines())
+            if any(written.get(row.note_id) not in lines and _title(row) in text for row in ours):
                 left.append(path)
         return left
 
