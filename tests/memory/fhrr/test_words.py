@@ -2,6 +2,7 @@
 
 import math
 import random
+import time
 
 import pytest
 from hypothesis import given
@@ -67,9 +68,23 @@ def test_other_words_are_not_alike(a: str, b: str) -> None:
     assert spelling_likeness(a, b) == 0
 
 
-def test_numbers_and_short_words_are_never_corrected() -> None:
-    assert not any(is_correctable(word) for word in ("2024", "v2", "a", "is", "3rd"))
+def test_numbers_short_words_and_what_is_too_long_for_a_word_are_never_corrected() -> None:
+    assert not any(is_correctable(word) for word in ("2024", "v2", "a", "is", "3rd", "ab" * 25))
     assert is_correctable("cat")
+    assert is_correctable("donaudampfschifffahrtselektrizitaetenhaupt")
+
+
+def test_words_as_long_as_a_text_are_not_compared_letter_by_letter() -> None:
+    drawn = random.Random(5)
+    data = "".join(drawn.choices("abcdefgh", k=8_000))
+    lexicon = Lexicon()
+    lexicon.total = 1
+    lexicon.add(f"x{data}y")
+
+    began = time.process_time()
+    assert understood([f"z{data}w", "cat"], lexicon) == [[], []]
+    assert time.process_time() - began < 1  # comparing took twenty
+    assert understood([f"x{data}y"], lexicon) == [[Meant(f"x{data}y", 1.0)]]
 
 
 def lexicon_of(*known: str) -> Lexicon:

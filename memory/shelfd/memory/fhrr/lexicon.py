@@ -21,6 +21,7 @@ _MEANT = 3  #: known words that one misspelt word may stand for at most
 _READ = 64  #: words of a query that are read
 _CORRECTED = 16  #: words up to which a query's spelling is looked at
 _RESPACED = 0.95  #: likeness of a word that was joined with another, or taken apart
+_TAKEN_APART = 128  #: letters of the longest word that is looked at for a lost blank
 
 #: Tells whether a word is one to find.
 Knows = Callable[[str], bool]
@@ -69,7 +70,7 @@ class Lexicon:
         if number is not None:
             self._count[number] += 1
             return number
-        bits = _spelling(word)
+        bits = _spelling(word) if is_correctable(word) else _NO_SPELLING
         if self._free:
             number = self._free.pop()
             self._words[number], self._count[number] = word, 1
@@ -162,6 +163,8 @@ def understood(words: Sequence[str], lexicon: Lexicon, knows: Knows | None = Non
 
 def _parts(word: str, knows: Knows) -> tuple[str, str] | None:
     """Two known words that *word* is made of, with one character between them or none."""
+    if len(word) > _TAKEN_APART:
+        return None
     for at in range(2, len(word) - 1):
         if knows(word[:at]):
             for rest in (word[at:], word[at + 1 :]):
@@ -175,5 +178,8 @@ def _spelling(word: str) -> Bits:
     pairs = np.stack([_NGRAMS.phases(edged[at : at + 2]) for at in range(len(edged) - 1)])
     return sign_bits(np.add.reduce(_REAL[pairs], axis=0, dtype=np.int32))
 
+
+#: Of words that no other is a misspelling of.
+_NO_SPELLING = sign_bits(np.zeros(_DIMENSION, dtype=np.int32))
 
 _asked_spelling = lru_cache(_ASKED)(_spelling)

@@ -8,6 +8,8 @@ _LISTS = word_lists("english")
 _STOP_WORDS = (_LISTS.stop | _LISTS.question) - {"kind", "long", "name", "type"}
 
 _SHORTEST = 3  #: letters a word needs to be taken for a misspelling: of two letters any other pair is one away
+#: Letters from which on it is no word that anybody mistypes, but data; comparing takes as many steps as its square.
+_LONGEST = 48
 _LONG = 8  #: letters from which on two edits are forgiven
 _STEM = 4  #: letters that two forms of one word share at least
 _ENDING = 3  #: letters in which they may differ after that
@@ -24,8 +26,8 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 def is_correctable(word: str) -> bool:
-    """Tell whether *word* may be a misspelling of another: long enough, and no number or code."""
-    return len(word) >= _SHORTEST and word.isalpha()
+    """Tell whether *word* may be a misspelling of another: neither too short nor too long, and no number or code."""
+    return _SHORTEST <= len(word) <= _LONGEST and word.isalpha()
 
 
 def spelling_likeness(a: str, b: str) -> float:
