@@ -1,6 +1,7 @@
 """A question to many nuggets: asking the likely ones finds what asking all finds."""
 
 import random
+from itertools import permutations
 
 import pytest
 
@@ -107,7 +108,7 @@ def test_a_small_nugget_does_not_outshout_a_big_one() -> None:
     assert answer.nugget == "big"
 
 
-def test_the_same_key_is_answered_by_the_nugget_that_came_first_and_not_surely() -> None:
+def test_the_same_key_is_answered_by_the_first_name_and_not_surely() -> None:
     broadcast = Broadcast()
     for nugget in ("one", "two"):
         broadcast.put(nugget, f"f-{nugget}", "name", nugget)
@@ -116,6 +117,19 @@ def test_the_same_key_is_answered_by_the_nugget_that_came_first_and_not_surely()
     assert broadcast.recall("name", "nobody") is None
     broadcast.put("two", "f-two", "name", "one")
     assert broadcast.recall("name") == NamedAnswer("one", Answer("f-one", "name", "one", 0.99, 1.0))
+
+
+def test_of_equals_the_same_one_answers_whatever_order_they_came_in() -> None:
+    facts = [(f"n{n}", f"row {n}", name, ["hue"]) for n, name in enumerate(("color of ink", "ink color", "paper"))]
+    told = set()
+    for order in permutations(facts):
+        broadcast = Broadcast()
+        for nugget, row, key, aliases in order:
+            broadcast.put(nugget, row, key, row, aliases)
+        told.add(tuple(broadcast.recall(query) for query in ("hue", "which color has ink", "colr of ink")))
+
+    assert len(told) == 1
+    assert None not in told.pop()
 
 
 def test_changes_are_seen_at_once() -> None:

@@ -30,12 +30,16 @@ class Belief(NamedTuple):
 
 
 def exact_belief(facts: Sequence[Fact], admits: Admits | None = None) -> Belief | None:
-    """Return the first of the *facts* that have the name asked for; the more values they have, the less sure."""
+    """Return one of the *facts* that have the name asked for; the more values they have, the less sure.
+
+    It is the one whose row has the first name, whatever order they came in.
+    """
     admitted = [fact for fact in facts if admits is None or admits(fact.row)]
     if not admitted:
         return None
     values = len({fact.value for fact in admitted})
-    return Belief(admitted[0], EXACT / values, 1.0 if values == 1 else 0.0)
+    best = min(admitted, key=lambda fact: fact.row)
+    return Belief(best, EXACT / values, 1.0 if values == 1 else 0.0)
 
 
 def likely_belief(

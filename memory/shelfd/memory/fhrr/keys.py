@@ -58,7 +58,7 @@ class Overlap(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The keys most like a query, best first, and how the query was understood."""
+    """The keys most like a query, best first, of equals by the names of rows, and how the query was understood."""
 
     matches: Sequence[Match]
     asked: Sequence[Sequence[Meant]]  #: for each word of the query, the known words it may stand for
@@ -144,7 +144,8 @@ class Keys:
             return Found((), asked)
         length = max(length, math.sqrt(sum(weight**2 for weight in weights.values())))
         matches = [self._match(row, weights, length) for row in self._likely(weights, length, home)]
-        matches.sort(key=lambda match: -match.cosine)
+        # Of equals the order must not tell which came first: that is another one once the shelf was opened anew.
+        matches.sort(key=lambda match: (-match.cosine, match.fact.row, match.words))
         return Found(matches, asked)
 
     def _held(self, word: str) -> str:

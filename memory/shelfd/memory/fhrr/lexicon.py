@@ -119,7 +119,7 @@ class Lexicon:
         if not is_correctable(word) or not self._numbers:
             return []
         close, distances = self._signs.within(_asked_spelling(word), distance_at(_LIKE_ENOUGH, _DIMENSION))
-        near = (self._words[number] for number in close[np.argsort(distances, kind="stable")])
+        near = (known for _, known in sorted((distances[at], self._words[number]) for at, number in enumerate(close)))
         compared = islice(filter(knows, filter(is_correctable, near)), _COMPARED)
         found = [Meant(known, likeness) for known in compared if (likeness := spelling_likeness(word, known))]
         found.sort(key=lambda meant: (-meant.likeness, meant.word))
