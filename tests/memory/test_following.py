@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from contract.samples import make_note
-from shelfd.memory.following import Follower
+from shelfd.memory.following import Cost, Follower
 from shelfd.memory.note import Note
 from shelfd.memory.view import View
 
@@ -13,14 +13,14 @@ from shelfd.memory.view import View
 class Rows:
     """A view that has notes, and who follows it."""
 
-    def __init__(self, count: int, *, at_once: int = 4) -> None:
+    def __init__(self, count: int, *, at_once: int = 4, cost: Cost = lambda _note: 1) -> None:
         self.by_id = {f"n{n}": make_note(f"n{n}") for n in range(count)}
         self.seen: dict[str, Note | None] = {}
         self.told: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.at_once = at_once
         self.follower = Follower(
-            cast("View", self), self.scan(), self.take, at_once=at_once, spawn=self.spawn, name="test"
+            cast("View", self), self.scan(), self.take, at_once=at_once, spawn=self.spawn, name="test", cost=cost
         )
 
     def notes(self, ids: Sequence[str]) -> dict[str, Note]:
@@ -87,6 +87,26 @@ def test_a_note_that_is_gone_is_told_as_none() -> None:
     assert rows.follower.catch_up()
     assert rows.seen["n1"] is None
     assert rows.told == ["n0", "n1", "n1"]
+
+
+def test_what_costs_more_is_taken_in_in_smaller_slices() -> None:
+    rows = Rows(8, cost=lambda note: len(note.content))
+    for note_id in rows.by_id:
+        rows.write(note_id, content="long")
+    while not rows.follower.catch_up():
+        pass
+    for note_id in rows.by_id:
+        rows.write(note_id, content="as long")
+    rows.told.clear()
+
+    assert not rows.follower.catch_up()
+    assert rows.told == ["n0"]
+    rows.write("n0", content="short")
+    rows.erase("n1")
+    while not rows.follower.catch_up():
+        pass
+    assert rows.told == ["n0", *(f"n{n}" for n in range(1, 8)), "n0"]
+    assert {note_id: note for note_id, note in rows.seen.items() if note is not None} == rows.by_id
 
 
 async def test_a_note_that_changes_often_waits_once() -> None:

@@ -214,3 +214,23 @@ async def test_a_note_shows_its_vector_when_asked(either: Api) -> None:
     assert (await either.note(note["id"], include_vector=True))["vector"] == expected
     assert (await either.note(note["id"], full=True))["vector"] == expected
     assert "title:deploy" in vector.basis
+
+
+async def test_long_notes_are_taken_in_one_by_one(api: Api) -> None:
+    long = "harbour " * 4_000
+    await api.call("remember_many", notes=[{"content": f"{long} {n}"} for n in range(24)])
+    await api.warmed()
+    turns: list[int] = []
+    shelf = api.shelf()
+
+    async def count() -> None:
+        while len(shelf.vectors) < 24:
+            turns.append(len(shelf.vectors))
+            await asyncio.sleep(0)
+
+    counting = asyncio.get_running_loop().create_task(count())
+    assert len(await search(api, "harbour", limit=100)) == 24
+    await counting
+    steps = [after - before for before, after in zip(turns, turns[1:], strict=False)]
+
+    assert set(steps) <= {0, 1}

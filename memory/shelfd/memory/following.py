@@ -15,6 +15,7 @@ _READS = 16
 
 Take = Callable[[str, Note | None], None]
 Spawn = Callable[[Any, str], object]
+Cost = Callable[[Note], int]
 
 
 class Follower:
@@ -28,18 +29,28 @@ class Follower:
         view: Where notes are read.
         scan: Gives all notes in slices; each slice is read when it is asked for.
         take: Is told of a note: its id and what it is now, ``None`` if it is gone.
-        at_once: Notes taken in without giving others a turn.
+        at_once: Notes taken in without giving others a turn, of the usual size.
+        cost: How many notes of the usual size a note is worth; one if not given.
         spawn: Starts a task that ends with the shelf.
         name: Of that task.
     """
 
     def __init__(
-        self, view: View, scan: Iterator[Sequence[Note]], take: Take, *, at_once: int, spawn: Spawn, name: str
+        self,
+        view: View,
+        scan: Iterator[Sequence[Note]],
+        take: Take,
+        *,
+        at_once: int,
+        spawn: Spawn,
+        name: str,
+        cost: Cost = lambda _note: 1,
     ) -> None:
         self._view = view
         self._scan = scan
         self._take = take
         self._at_once = at_once
+        self._cost = cost
         self._spawn = spawn
         self._name = name
         self._is_asked = False
@@ -82,15 +93,20 @@ class Follower:
             return 0
         for note in notes:
             self._take(note.id, note)
-        return len(notes)
+        return sum(map(self._cost, notes))
 
     def _take_changed(self) -> int:
         ids = list(islice(self._changed, self._at_once))
         now = self._view.notes(ids)
+        taken = 0
         for note_id in ids:
+            if taken >= self._at_once:
+                break  # the others are read again, as they are then
             del self._changed[note_id]
-            self._take(note_id, now.get(note_id))
-        return len(ids)
+            note = now.get(note_id)
+            self._take(note_id, note)
+            taken += 1 if note is None else self._cost(note)
+        return taken
 
     async def complete(self) -> None:
         """Take in all that is missing, giving others a turn after every slice."""

@@ -10,6 +10,8 @@ from shelfd.memory.view import View
 
 #: Notes taken in without giving others a turn: some 2 ms at first, less once most words are known.
 _AT_ONCE = 8
+#: Characters of a note that take as long as a note of the usual size does.
+_USUAL_SIZE = 2_048
 #: Slices that a search waits for: all of a small shelf.
 _SLICES = 32
 
@@ -20,7 +22,9 @@ class ShelfVectors:
     def __init__(self, view: View, spawn: Spawn) -> None:
         self._view = view
         self._index = NoteIndex()
-        self._follower = Follower(view, self._scan(), self._take, at_once=_AT_ONCE, spawn=spawn, name="vectors")
+        self._follower = Follower(
+            view, self._scan(), self._take, at_once=_AT_ONCE, spawn=spawn, name="vectors", cost=_cost
+        )
 
     def __len__(self) -> int:
         return len(self._index)
@@ -47,10 +51,15 @@ class ShelfVectors:
     async def learn(self, note_ids: Sequence[str]) -> None:
         """Take in those of the notes that are missing, giving others a turn after every slice."""
         missing = [note_id for note_id in note_ids if note_id not in self._index]
-        for start in range(0, len(missing), _AT_ONCE):
-            for note in self._view.notes(missing[start : start + _AT_ONCE]).values():
+        taken = 0
+        for note_id in missing:
+            if taken >= _AT_ONCE:
+                taken = 0
+                await asyncio.sleep(0)
+            # Read only now: what was purged while others had their turn must not come back.
+            for note in self._view.notes([note_id]).values():
                 self._take(note.id, note)
-            await asyncio.sleep(0)
+                taken += _cost(note)
 
     def candidates(self, query: str) -> Candidates:
         """Return the notes that have anything of *query*, of those known so far."""
@@ -58,15 +67,22 @@ class ShelfVectors:
 
     def _scan(self) -> Iterator[Sequence[Note]]:
         before_row: int | None = None
-        while notes := self._view.scan_notes(before_row=before_row, limit=_AT_ONCE):
+        limit = 1
+        while notes := self._view.scan_notes(before_row=before_row, limit=limit):
             before_row = notes[-1].row
             yield notes
+            # Long notes come one by one; who is beside a long one often is one.
+            limit = max(_AT_ONCE * len(notes) // sum(map(_cost, notes)), 1)
 
     def _take(self, note_id: str, note: Note | None) -> None:
         if note is None:
             self._index.remove(note_id)
         else:
             self._index.put(note_id, fields_of(note))
+
+
+def _cost(note: Note) -> int:
+    return 1 + len(note.content) // _USUAL_SIZE
 
 
 def fields_of(note: Note) -> NoteFields:

@@ -44,7 +44,9 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
     if not await shelf.vectors.catch_up():
         await shelf.vectors.learn([hit.id for hit in shelf.index.search(params.query, filters, _FOUND).hits])
     found = shelf.vectors.candidates(params.query)
+    await asyncio.sleep(0)  # of 100,000 notes that have a common word, each of these steps takes 10 to 20 ms
     found = found.take(np.flatnonzero(shelf.index.admitted(found.rows, filters)))
+    await asyncio.sleep(0)
     found = found.settled(await _contained(shelf, params.query, found))
     return {"results": _results(shelf, found, filters, params.limit)}
 
