@@ -58,7 +58,38 @@ async def test_a_fact_is_found_by_words_like_its_key(told: Api, query: str, valu
 
 
 @pytest.mark.parametrize(
-    "query", ["what is the weather forecast tomorrow", "how tall is mount everest in meters", "a", "¯\\_(ツ)_/¯"]
+    "query",
+    [
+        "can you tell me my favorite color please",
+        "Hey, whats my favorite color again?",
+        "I forgot the favorite color",
+        "please remind me of the favorit color",
+        "show me the favourite color they use",
+    ],
+)
+async def test_words_around_a_question_are_no_part_of_it(told: Api, query: str) -> None:
+    result = await told.call("recall", query=query)
+
+    assert result["answer"]["value"] == "blue"
+
+
+async def test_a_word_that_mostly_asks_is_one_like_others_where_a_key_has_it(told: Api) -> None:
+    await facts(told, what_to_tell_anna="the truth", what_to_give_anna="a book")
+
+    assert (await asked(told, "what should I tell anna please"))["value"] == "the truth"
+    assert (await asked(told, "what should I give anna"))["value"] == "a book"
+    assert (await asked(told, "please"))["found"] is False
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what is the weather forecast tomorrow",
+        "how tall is mount everest in meters",
+        "please tell me",
+        "a",
+        "¯\\_(ツ)_/¯",
+    ],
 )
 @pytest.mark.parametrize("mode", ["auto", "fhrr"])
 async def test_an_unrelated_question_is_not_answered(told: Api, query: str, mode: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -231,6 +232,6 @@ async def test_long_notes_are_taken_in_one_by_one(api: Api) -> None:
     counting = asyncio.get_running_loop().create_task(count())
     assert len(await search(api, "harbour", limit=100)) == 24
     await counting
-    steps = [after - before for before, after in zip(turns, turns[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(turns)]
 
     assert set(steps) <= {0, 1}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from shelfd.memory.fhrr.fact import Fact
 from shelfd.memory.fhrr.lexicon import Lexicon, Meant, understood
 from shelfd.memory.fhrr.mentions import Mentions, Rows
-from shelfd.memory.fhrr.words import content_words
+from shelfd.memory.fhrr.words import asked_words, content_words
 
 _COMPARED: Final = 32  #: keys whose likeness is computed word by word: the answer and its rivals
 _BEHIND: Final = 0.3  #: by how much a key may seem less alike than the best and still be one of them
@@ -137,8 +137,8 @@ class Keys:
             query: Words like those of a key.
             home: The nugget to look in; ``None`` for all.
         """
-        knows = None if home is None else self._spoken.get(home, {}).__contains__
-        asked = understood(content_words(query), self.lexicon, knows)
+        knows = self.lexicon.__contains__ if home is None else self._spoken.get(home, {}).__contains__
+        asked = understood(asked_words(query, knows), self.lexicon, None if home is None else knows)
         weights, length = self._weights(asked)
         if not weights:
             return Found((), asked)

@@ -1,11 +1,19 @@
 """Words of keys and queries, and how alike two spellings are."""
 
+from collections.abc import Callable
+
 from shelfd.memory.recall.text import fold, split
 from shelfd.memory.recall.wordlists import word_lists
 
 _LISTS = word_lists("english")
 #: Question words that are nouns as well ("the name of the dog") say something in a key.
 _STOP_WORDS = (_LISTS.stop | _LISTS.question) - {"kind", "long", "name", "type"}
+
+#: What people say around a question. In a query these say nothing of what is asked for, unless a key has them.
+_ASKING = frozenset(
+    "again find forget forgot forgotten give hello hey hi know look need okay please recall remember remind show tell "
+    "thank thanks told use want whats wheres whos".split()
+)
 
 _SHORTEST = 3  #: letters a word needs to be taken for a misspelling: of two letters any other pair is one away
 #: Letters from which on it is no word that anybody mistypes, but data; comparing takes as many steps as its square.
@@ -23,6 +31,11 @@ def content_words(text: str) -> tuple[str, ...]:
     """
     words = dict.fromkeys(split(fold(text)))
     return tuple(word for word in words if word not in _STOP_WORDS) or tuple(words)
+
+
+def asked_words(query: str, knows: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the content words of *query* without those that only ask, such as "please"; one that is known stays."""
+    return tuple(word for word in content_words(query) if word not in _ASKING or knows(word))
 
 
 def is_correctable(word: str) -> bool:
