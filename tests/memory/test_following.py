@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+import pytest
+
 from contract.samples import make_note
 from shelfd.memory.following import Cost, Follower
 from shelfd.memory.note import Note
@@ -19,8 +21,9 @@ class Rows:
         self.told: list[str] = []
         self.tasks: list[asyncio.Task[None]] = []
         self.at_once = at_once
+        self.fails_at = -1
         self.follower = Follower(
-            cast("View", self), self.scan(), self.take, at_once=at_once, spawn=self.spawn, name="test", cost=cost
+            cast("View", self), self.scan, self.take, at_once=at_once, spawn=self.spawn, name="test", cost=cost
         )
 
     def notes(self, ids: Sequence[str]) -> dict[str, Note]:
@@ -29,6 +32,9 @@ class Rows:
     def scan(self) -> Iterator[Sequence[Note]]:
         at = 0
         while at < len(self.by_id):
+            if at == self.fails_at:
+                self.fails_at = -1
+                raise OSError("the disk is gone")
             yield list(self.by_id.values())[at : at + self.at_once]
             at += self.at_once
 
@@ -77,6 +83,18 @@ def test_what_changes_meanwhile_is_known_in_the_end_as_it_then_is() -> None:
         pass
 
     assert {note_id: note for note_id, note in rows.seen.items() if note is not None} == rows.by_id
+
+
+def test_a_slice_that_cannot_be_read_is_read_again() -> None:
+    rows = Rows(10)
+    rows.fails_at = 4
+    assert not rows.follower.catch_up()
+    with pytest.raises(OSError, match="disk"):
+        rows.follower.catch_up()
+    while not rows.follower.catch_up():
+        pass
+
+    assert rows.seen == rows.by_id
 
 
 def test_a_note_that_is_gone_is_told_as_none() -> None:

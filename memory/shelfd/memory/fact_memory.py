@@ -27,7 +27,7 @@ class ShelfFacts:
         self._view = view
         self._broadcast = Broadcast()
         self._nuggets: dict[str, str] = {}  #: of each fact, under which the memory has it
-        self._follower = Follower(view, self._scan(), self._take, at_once=_AT_ONCE, spawn=spawn, name="facts")
+        self._follower = Follower(view, self._scan, self._take, at_once=_AT_ONCE, spawn=spawn, name="facts")
 
     def __len__(self) -> int:
         return len(self._nuggets)

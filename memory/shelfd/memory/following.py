@@ -13,6 +13,7 @@ _WAITING = 1_000
 #: Reads in one slice, many of which may find nothing.
 _READS = 16
 
+Scan = Callable[[], Iterator[Sequence[Note]]]
 Take = Callable[[str, Note | None], None]
 Spawn = Callable[[Any, str], object]
 Cost = Callable[[Note], int]
@@ -27,7 +28,7 @@ class Follower:
 
     Args:
         view: Where notes are read.
-        scan: Gives all notes in slices; each slice is read when it is asked for.
+        scan: Begins to give all notes in slices; each slice is read when it is asked for.
         take: Is told of a note: its id and what it is now, ``None`` if it is gone.
         at_once: Notes taken in without giving others a turn, of the usual size.
         cost: How many notes of the usual size a note is worth; one if not given.
@@ -38,7 +39,7 @@ class Follower:
     def __init__(
         self,
         view: View,
-        scan: Iterator[Sequence[Note]],
+        scan: Scan,
         take: Take,
         *,
         at_once: int,
@@ -48,6 +49,7 @@ class Follower:
     ) -> None:
         self._view = view
         self._scan = scan
+        self._slices = scan()
         self._take = take
         self._at_once = at_once
         self._cost = cost
@@ -87,7 +89,9 @@ class Follower:
         return self._is_scanned and not self._changed
 
     def _take_scanned(self) -> int:
-        notes = next(self._scan, None)
+        slices, self._slices = self._slices, self._scan()
+        notes = next(slices, None)  # a slice that cannot be read ends its scan, and the next one begins anew
+        self._slices = slices
         if notes is None:
             self._is_scanned = True
             return 0

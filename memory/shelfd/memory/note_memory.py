@@ -23,7 +23,7 @@ class ShelfVectors:
         self._view = view
         self._index = NoteIndex()
         self._follower = Follower(
-            view, self._scan(), self._take, at_once=_AT_ONCE, spawn=spawn, name="vectors", cost=_cost
+            view, self._scan, self._take, at_once=_AT_ONCE, spawn=spawn, name="vectors", cost=_cost
         )
 
     def __len__(self) -> int:
