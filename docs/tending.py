@@ -88,7 +88,10 @@ STEPS = (
         "gone=$(shelfd notes --hidden --json | jq -r '.notes[] | select(.links[].relation == \"merged_into\").id')\n"
         "shelfd note $gone",
     ),
-    Step("Once more, until there is nothing left to do:", "shelfd reflect; shelfd reflect"),
+    Step(
+        "Once more, until there is nothing left to do:",
+        "until shelfd reflect | tee run.txt | grep -q ' 0 linked'; do cat run.txt; done; cat run.txt",
+    ),
     Step(
         "`reflection.history` tells which runs there were. Their sentences for people are not kept, for those may hold"
         " words of the notes:",

@@ -56,6 +56,21 @@ async def test_nothing_of_the_note_is_left(store: Store) -> None:
     assert note.content == "stays"
 
 
+async def test_use_told_too_late_is_not_kept(store: Store) -> None:
+    await _filled(store)
+    row = store.view.notes(["n1"])["n1"].row
+    await store.commit(write(_erase))
+
+    def use(writer: Writer) -> None:
+        writer.put_usages({row: Usage(2, 2, 6, "t")})
+        writer.add_hit_sessions([(row, "t")])
+
+    await store.commit(write(use))
+
+    assert (store.view.usage([row]), store.view.was_hit([row], "t")) == ({}, set())
+    assert await store.check(full=True) == []
+
+
 async def test_its_number_is_never_given_away_again(stores: Stores, store: Store) -> None:
     await _filled(store)
     await store.commit(create("last"))

@@ -276,7 +276,7 @@ async def test_usage_is_replaced_and_outside_the_log(store: Store) -> None:
 
 
 async def test_a_hit_session_is_kept_once_for_each_note(store: Store) -> None:
-    await _create(store, make_note("n1"))
+    await _create(store, make_note("n1"), make_note("n2"))
     await store.commit(write(lambda rows: rows.add_hit_sessions([(1, "a"), (1, "b")])))
     await store.commit(write(lambda rows: rows.add_hit_sessions([(1, "a"), (2, "b")])))
 

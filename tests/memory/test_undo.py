@@ -269,3 +269,20 @@ async def test_a_nugget_that_was_made_goes_unless_it_is_used(api: Api) -> None:
     await api.remember("tea", nugget="used")
     undone = [(await api.call("undo", tx=tx))["undone"] for tx in created]
     assert (undone, await names(api)) == ([1, 0], ["used"])
+
+
+async def test_what_replaced_a_note_and_was_purged_does_not_come_back(either: Api) -> None:
+    api = either
+    old, new = await api.remember("the pier is open"), await api.remember("the pier is closed")
+    await api.call("mark_note_superseded", note_id=old["id"], superseded_by_id=new["id"])
+    rev = (await api.note(old["id"]))["rev"]
+    await api.call("undo", tx=await last_tx(api))
+    undone = await last_tx(api)
+    await api.call("forget", id=new["id"], purge=True)
+
+    result = await api.call("undo", tx=undone)
+    assert (result["undone"], kept(result)) == (0, {("superseded_by", "purged")})
+    await api.call("note.revert", id=old["id"], rev=rev)
+
+    assert "superseded_by" not in await api.note(old["id"])
+    assert (await api.call("shelf.check", principal=ROOT))["problems"] == []

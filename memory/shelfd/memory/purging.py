@@ -6,7 +6,7 @@ reached from here, such as backups and messages under way at a broker, is not pr
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from shelfd.memory.history import rewind
 from shelfd.memory.inheritance import handed_on, receivers
@@ -15,9 +15,6 @@ from shelfd.memory.note import Link, Note
 from shelfd.memory.reflection.merging import fingerprint
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
-
-#: Notes that point at one as their successor and are looked at; more would be no chain of corrections any more.
-_FOLLOWED: Final = 1000
 
 
 def purge(tx: Transaction, note: Note, *, leaving: str | None = None) -> list[str]:
@@ -36,7 +33,7 @@ def purge(tx: Transaction, note: Note, *, leaving: str | None = None) -> list[st
         for target in receivers(tx, note)
         if target.nugget == leaving or not _take_back(tx, target, note.id) or target.id in links_kept
     ]
-    for other_id in tx.rows.superseded_by(note.id)[:_FOLLOWED]:
+    for other_id in tx.rows.superseded_by(note.id):
         other = tx.rows.note(other_id)
         if other is not None:
             tx.change_note(other, other._replace(superseded_by=None))

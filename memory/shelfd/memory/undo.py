@@ -81,6 +81,10 @@ def _undo_note(tx: Transaction, changes: list[LogRow], kept: list[Kept]) -> int:
         kept.append(Kept(note_id, "note", PURGED))
         return 0
     new, restored = _restored(note, changes, later, kept)
+    if new.superseded_by is not None and tx.rows.note(new.superseded_by) is None:
+        new = new._replace(superseded_by=note.superseded_by)
+        kept.append(Kept(note_id, "superseded_by", PURGED))
+        restored -= 1
     if not changed_fields(note, new):
         return 0
     kind = "note.updated"

@@ -249,7 +249,7 @@ class Writer(View, Protocol):
         """Drop outcomes stored before that time; return how many."""
 
     def put_usages(self, usages: Mapping[int, Usage]) -> None:
-        """Replace the usage of notes, by row."""
+        """Replace the usage of notes, by row; a row that is gone by now is passed over."""
 
     def add_hit_sessions(self, sessions: Sequence[tuple[int, str]]) -> None:
         """Remember that notes (by row) were returned in sessions; what is known already is no error."""

@@ -277,6 +277,8 @@ def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
     new = then._replace(**kept)
     if "provenance" in note.extra:  # what became part of it stays so, whatever it says
         new = new._replace(extra={**new.extra, "provenance": note.extra["provenance"]})
+    if new.superseded_by is not None and tx.rows.note(new.superseded_by) is None:
+        new = new._replace(superseded_by=None)  # what replaced it then was purged
     kind = "note.updated"
     if new.hidden != note.hidden:
         kind = "note.hidden" if new.hidden else "note.restored"

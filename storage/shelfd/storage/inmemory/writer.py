@@ -108,10 +108,13 @@ class InMemoryWriter(InMemoryView, Writer):
 
     def put_usages(self, usages: Mapping[int, Usage]) -> None:
         for row, usage in usages.items():
-            self._tables.put(self._tables.usage, row, usage)
+            if row in self._tables.notes:
+                self._tables.put(self._tables.usage, row, usage)
 
     def add_hit_sessions(self, sessions: Sequence[tuple[int, str]]) -> None:
         for row, session_id in sessions:
+            if row not in self._tables.notes:
+                continue
             known = self._tables.hit_sessions.get(row, frozenset())
             self._tables.put(self._tables.hit_sessions, row, known | {session_id})
 

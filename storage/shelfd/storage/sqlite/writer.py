@@ -47,7 +47,12 @@ _COUNTERS: Final = (
 )
 _CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
-_PUT_USAGE: Final = f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) VALUES (?, {placeholders(USAGE_COLUMNS)})"  # noqa: S608
+# Use is told up to a second late, and the note may have been purged meanwhile.
+_STILL_THERE: Final = "WHERE EXISTS (SELECT 1 FROM note WHERE row = ?1)"
+_PUT_USAGE: Final = (
+    f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) SELECT ?1, {placeholders(USAGE_COLUMNS)} {_STILL_THERE}"  # noqa: S608
+)
+_ADD_HIT_SESSION: Final = f"INSERT OR IGNORE INTO hit_session SELECT ?1, ? {_STILL_THERE}"  # noqa: S608
 _CLAIM_RUN: Final = f"INSERT INTO run ({RUN_COLUMNS}) VALUES ({placeholders(RUN_COLUMNS)})"  # noqa: S608
 _PUT_RUN: Final = f"UPDATE run SET ({RUN_COLUMNS}) = ({placeholders(RUN_COLUMNS)}) WHERE job = ? AND slot = ?"  # noqa: S608
 _PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
@@ -202,7 +207,7 @@ class SqliteWriter(SqliteView, Writer):
         self._run_many(_PUT_USAGE, [(row, *usage) for row, usage in usages.items()])
 
     def add_hit_sessions(self, sessions: Sequence[tuple[int, str]]) -> None:
-        self._run_many("INSERT OR IGNORE INTO hit_session VALUES (?, ?)", sessions)
+        self._run_many(_ADD_HIT_SESSION, sessions)
 
     def put_meta(self, name: str, value: str) -> None:
         self._run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
