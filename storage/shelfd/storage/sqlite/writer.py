@@ -50,9 +50,9 @@ _INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(
 # Use is told up to a second late, and the note may have been purged meanwhile.
 _STILL_THERE: Final = "WHERE EXISTS (SELECT 1 FROM note WHERE row = ?1)"
 _PUT_USAGE: Final = (
-    f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) SELECT ?1, {placeholders(USAGE_COLUMNS)} {_STILL_THERE}"  # noqa: S608
+    f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) SELECT ?1, {placeholders(USAGE_COLUMNS)} {_STILL_THERE}"
 )
-_ADD_HIT_SESSION: Final = f"INSERT OR IGNORE INTO hit_session SELECT ?1, ? {_STILL_THERE}"  # noqa: S608
+_ADD_HIT_SESSION: Final = f"INSERT OR IGNORE INTO hit_session SELECT ?1, ? {_STILL_THERE}"
 _CLAIM_RUN: Final = f"INSERT INTO run ({RUN_COLUMNS}) VALUES ({placeholders(RUN_COLUMNS)})"  # noqa: S608
 _PUT_RUN: Final = f"UPDATE run SET ({RUN_COLUMNS}) = ({placeholders(RUN_COLUMNS)}) WHERE job = ? AND slot = ?"  # noqa: S608
 _PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
