@@ -10,7 +10,6 @@ from structlog.testing import capture_logs
 
 from contract.samples import FakeClock, create, edit, make_link, write
 from shelfd.memory.errors import InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
-from shelfd.memory.note import Usage
 from shelfd.memory.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
 
@@ -147,8 +146,6 @@ async def test_a_full_check_names_every_broken_rule(stores: SqliteStores) -> Non
     def spoil(rows: Writer) -> None:
         rows.put_link(make_link("n1", "ghost"))
         rows.put_link(make_link("ghost", "n1"))
-        rows.put_usages({99: Usage(1)})
-        rows.add_hit_sessions([(98, "s")])
 
     store = await stores.create("work", owner="uid:1")
     await store.commit(create("n1", superseded_by="ghost", parent_id="ghost"))
@@ -158,6 +155,8 @@ async def test_a_full_check_names_every_broken_rule(stores: SqliteStores) -> Non
     await store.commit(edit("n4", content="x"))
     await store.commit(write(spoil))
     with closing(sqlite3.connect(store._path)) as other:
+        other.execute("INSERT INTO usage VALUES (99, 1, 1, 1, 's')")
+        other.execute("INSERT INTO hit_session VALUES (98, 's')")
         other.execute("DELETE FROM change WHERE seq = 2")
         other.execute("UPDATE change SET tx = 1 WHERE seq = 4")
         other.execute("UPDATE floor SET last_seq = 1")
