@@ -5,7 +5,8 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from types import TracebackType
@@ -133,6 +134,15 @@ class Daemon:
     def events(self) -> list[dict[str, Any]]:
         """What it has logged so far."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+def until(condition: Callable[[], Any], what: str) -> Any:
+    """Wait until *condition* gives something true, and return it."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"timed out: {what}"
+        time.sleep(0.02)  # a pause between two looks at another process, bounded by the deadline
+    return found
 
 
 def clean_environment(home: Path, extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,19 +1,6 @@
 """A merge by hand, its undo and a purge, over the socket of a daemon that is killed in between."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from running import Daemon
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    running = Daemon(tmp_path).start()
-    yield running
-    if running.is_running:
-        running.kill()
 
 
 def remember(daemon: Daemon, content: str, **named: str) -> str:

@@ -1,9 +1,9 @@
 """The daemon and a real broker: requests, events, and what happens when either of them dies."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from mosquitto import USERS, Mosquitto, mosquitto
 from mqtt_client import SOON, Got, MqttClient
-from running import Daemon
+from running import Daemon, until
 
 pytestmark = pytest.mark.component("mosquitto")
 
@@ -28,11 +28,9 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 
 @pytest.fixture
 def daemon(tmp_path: Path, broker: Mosquitto) -> Iterator[Daemon]:
-    running = Daemon(tmp_path, *mqtt_flags(tmp_path, broker)).start()
-    connected(running)
-    yield running
-    if running.is_running:
-        running.kill()
+    with Daemon(tmp_path, *mqtt_flags(tmp_path, broker)) as running:
+        connected(running)
+        yield running
 
 
 def mqtt_flags(directory: Path, broker: Mosquitto) -> tuple[str, str]:
@@ -43,14 +41,6 @@ def mqtt_flags(directory: Path, broker: Mosquitto) -> tuple[str, str]:
     file = directory / "shelfd.toml"
     file.write_text(f'[mqtt]\nurl = "{broker.url}"\npassword_file = "{password}"\n')
     return "--config", str(file)
-
-
-def until(condition: Any, what: str) -> None:
-    """Wait until *condition* gives something true."""
-    deadline = time.monotonic() + SOON
-    while not condition():
-        assert time.monotonic() < deadline, f"timed out: {what}"
-        time.sleep(0.02)  # a poll, bounded by the deadline
 
 
 def connected(daemon: Daemon) -> None:
@@ -228,15 +218,19 @@ def _notes(daemon: Daemon) -> list[dict[str, Any]]:
             return notes
 
 
+def _holds(daemon: Daemon, count: int) -> bool:
+    return int(daemon.call("get_stats")["total_notes"]) >= count
+
+
 def test_a_killed_daemon_loses_no_request_and_makes_no_note_twice(broker: Mosquitto, daemon: Daemon) -> None:
     with writers(broker, 4) as found:
         for _ in range(5):
             count = daemon.call("get_stats")["total_notes"]
-            until(lambda count=count: daemon.call("get_stats")["total_notes"] > count + 10, "notes under load")
+            until(partial(_holds, daemon, count + 11), "notes under load")
             daemon.kill()
             daemon.start()
         sent = finish(found)
-        until(lambda: daemon.call("get_stats")["total_notes"] >= sent, "every request carried out")
+        until(partial(_holds, daemon, sent), "every request carried out")
     numbers = by_writer(daemon, found)
     assert {name: sorted(own) for name, own in numbers.items()} == {
         writer.client.name: list(range(writer.sent)) for writer in found

@@ -2,14 +2,10 @@
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from running import Daemon, refused
+from running import Daemon, refused, until
 
 SESSIONS = ("one", "two", "three", "four")
 FOREIGN = (
@@ -18,25 +14,8 @@ FOREIGN = (
 )
 
 
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Daemon]:
-    running = Daemon(tmp_path).start()
-    yield running
-    if running.is_running:
-        running.kill()
-
-
 def memory_file(daemon: Daemon) -> Path:
     return daemon.data / "shelves" / "default" / "MEMORY.md"
-
-
-def until(condition: Callable[[], Any], what: str) -> Any:
-    """Wait until *condition* gives something true, and return it."""
-    deadline = time.monotonic() + 30
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"timed out: {what}"
-        time.sleep(0.02)  # a poll, bounded by the deadline
-    return found
 
 
 def fill(daemon: Daemon) -> None:
