@@ -3,9 +3,14 @@
 import asyncio
 import itertools
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from fakes import Api, memory
 from memory_file import MemoryFile
+from shelfd.memory.errors import StoreBusy
+from shelfd.memory.ports import Applied, Change
 from shelfd.memory.promotion import Promoter
 from shelfd.storage import DiskMemoryFiles, PromotionPaths, SqliteStores
 
@@ -133,3 +138,25 @@ async def test_a_long_chain_of_merges_goes_without_being_taken_apart(api: Api) -
 
     assert (removed["purged"], removed["still_in"]) == (20, [])
     assert not any(row["kind"] == "note.updated" for row in log)  # none was rewritten only to go as well
+
+
+async def test_cut_short_it_says_what_went_and_the_same_request_goes_on(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        await api.remember(f"number {number}", nugget="gone")
+    store = api.shelf().store
+    commit, full = store.commit, [True]
+
+    async def until_full(change: Change[Any]) -> Applied[Any]:
+        if store.view.counts().notes == 8 and full and full.pop():
+            raise StoreBusy("the disk is full; nothing happened", reason="SQLITE_FULL")
+        return await commit(change)
+
+    monkeypatch.setattr(store, "commit", until_full)
+    refusal = await api.refused("nugget.remove", name="gone", purge=True)
+    assert (refusal.kind, refusal.data["reason"], refusal.data["purged"]) == ("Unavailable", "SQLITE_FULL", 32)
+    assert "nothing happened" not in refusal.message
+    assert (await api.call("note.list", nugget="gone"))["total"] == 8
+
+    assert (await api.call("nugget.remove", name="gone", purge=True))["purged"] == 8

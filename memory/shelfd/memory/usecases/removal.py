@@ -1,10 +1,10 @@
 """Use case: remove a nugget, with its notes hidden or gone for good."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NuggetNotFound
+from shelfd.memory.errors import NuggetNotFound, Unavailable
 from shelfd.memory.naming import drop_nugget
 from shelfd.memory.note import Note, Nugget
 from shelfd.memory.ports import Ticket
@@ -34,6 +34,15 @@ class _Purged(NamedTuple):
     still_in: list[str]  #: ids of notes that still hold text
 
 
+@dataclass(slots=True)
+class _Total:
+    """What all transactions so far have purged."""
+
+    count: int = 0
+    still_in: list[str] = field(default_factory=list)  #: ids of notes that still hold text
+    files: list[str] = field(default_factory=list)  #: that still hold text
+
+
 @whole("nugget.remove")
 async def remove(service: "Service", call: Call) -> dict[str, Any]:
     """Drop a nugget's name; its notes are hidden, and restoring one brings the nugget back, or they are purged."""
@@ -60,11 +69,39 @@ def _hide_and_drop(tx: Transaction, params: NuggetRemoveParams, _call: Call) -> 
 
 
 async def _remove_for_good(service: "Service", shelf: Shelf, call: Call, name: str) -> dict[str, Any]:
-    """Purge a few notes after the other, then drop the name: cut short, the same request goes on where this ended."""
+    """Purge a few notes after the other, then drop the name.
+
+    Raises:
+        Unavailable: If the store took only a part of it; the same request goes on where this ended.
+    """
     call.ticket.start()
-    count = 0
-    still_in: list[str] = []
-    files: list[str] = []
+    total = _Total()
+    last: list[_Purged] = []
+
+    def drop(tx: Transaction, _params: object, _call: Call) -> Outcome:
+        nugget = _existing(tx, name)
+        last.append(_purge_some(tx, name, _ALL))  # what somebody has written meanwhile
+        drop_nugget(tx, nugget)
+        ids = dict.fromkeys([*total.still_in, *last[0].still_in])
+        left = [note_id for note_id in ids if tx.rows.note(note_id) is not None]
+        told = [*left, *dict.fromkeys(total.files)]
+        return {"removed": name, "hidden": 0, "purged": total.count + len(last[0].gone), "still_in": told}
+
+    try:
+        await _purge_all(service, shelf, call, name, total)
+        changed = await shelf.change(replace(call, ticket=Ticket(shelf.clock)), drop)
+    except Unavailable as error:
+        if not total.count:
+            raise
+        text = f"{total.count} notes were purged, then the store took no more; the same request goes on with the others"
+        raise Unavailable(text, **{**error.data, "purged": total.count}) from error
+    for purged in last:
+        await leave_no_trace(service, shelf, call, purged.gone, purged.touched)
+    return changed.outcome | {"replayed": True} if changed.replayed else changed.outcome
+
+
+async def _purge_all(service: "Service", shelf: Shelf, call: Call, name: str, total: _Total) -> None:
+    """Purge the nugget's notes, a few in each transaction, and count them in *total*."""
 
     def some(tx: Transaction) -> _Purged:
         if told_before(tx.rows, call, shelf.settings.idempotency_retention, now=tx.now) is not None:
@@ -73,25 +110,9 @@ async def _remove_for_good(service: "Service", shelf: Shelf, call: Call, name: s
         return _purge_some(tx, name, _AT_ONCE)
 
     while (purged := (await shelf.commit(call.origin(), some)).value).gone:
-        count += len(purged.gone)
-        still_in += purged.still_in
-        files += await leave_no_trace(service, shelf, call, purged.gone, purged.touched)
-
-    last: list[_Purged] = []
-
-    def drop(tx: Transaction, _params: object, _call: Call) -> Outcome:
-        nugget = _existing(tx, name)
-        last.append(_purge_some(tx, name, _ALL))  # what somebody has written meanwhile
-        drop_nugget(tx, nugget)
-        ids = dict.fromkeys([*still_in, *last[0].still_in])
-        left = [note_id for note_id in ids if tx.rows.note(note_id) is not None]
-        told = [*left, *dict.fromkeys(files)]
-        return {"removed": name, "hidden": 0, "purged": count + len(last[0].gone), "still_in": told}
-
-    changed = await shelf.change(replace(call, ticket=Ticket(shelf.clock)), drop)
-    for purged in last:
-        await leave_no_trace(service, shelf, call, purged.gone, purged.touched)
-    return changed.outcome | {"replayed": True} if changed.replayed else changed.outcome
+        total.count += len(purged.gone)
+        total.still_in += purged.still_in
+        total.files += await leave_no_trace(service, shelf, call, purged.gone, purged.touched)
 
 
 def _purge_some(tx: Transaction, nugget: str, limit: int) -> _Purged:
