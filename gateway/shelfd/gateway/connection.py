@@ -7,11 +7,11 @@ from typing import Final, Protocol, cast
 from shelfd.gateway.binding import peer
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
-from shelfd.gateway.envelope import CANCEL, Envelope, error_of, error_reply, line_too_long
+from shelfd.gateway.envelope import CANCEL, Envelope, error_reply, line_too_long
 from shelfd.gateway.framing import LineReader
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.subscriptions import Subscriptions
-from shelfd.memory.errors import Unavailable
+from shelfd.memory.errors import Unavailable, error_of
 from shelfd.protocol import Limits
 
 #: Unsent bytes from which on a connection takes no new requests and sends no further events.

@@ -18,7 +18,7 @@ from shelfd.gateway.lane import Claim, Lane, Request
 from shelfd.gateway.own import OwnMethods
 from shelfd.gateway.ports import Scheduling, Service, System
 from shelfd.memory.call import Call
-from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown
+from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, error_of
 from shelfd.memory.ports import Clock
 from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object, from_validation
 
@@ -154,7 +154,7 @@ class Dispatcher:
             Refusal: If the daemon is on its way out, there is no such method, or the params are wrong.
         """
         if self._is_draining:
-            raise Refusal(rpc.error_of(ShuttingDown()))
+            raise Refusal(error_of(ShuttingDown()))
         method = METHODS.get(message.method)
         if method is None:
             raise Refusal(rpc.no_such_method(message.method))
@@ -233,7 +233,7 @@ class Dispatcher:
                 return reply, "ok"
             error = rpc.result_too_large(request.lane.reply_bytes, is_change=call.method.is_change)
         except ShelfError as failure:
-            error = rpc.error_of(failure)
+            error = error_of(failure)
         except Exception as fault:  # noqa: BLE001 - the dispatch boundary
             # Where and what kind, not the message: it may quote a memory.
             self._log.error(
@@ -262,7 +262,7 @@ class Dispatcher:
         elif request.task is not None and request.has_begun:
             # A task cancelled before its first step would never run its own clean-up.
             request.task.cancel()
-        answer = rpc.error_of(error)
+        answer = error_of(error)
         self._conclude(request, rpc.error_reply(request.envelope.id, answer), _outcome(answer))
         return True
 

@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from pydantic_core import from_json, to_json
 
 from shelfd.memory.call import Repeat
-from shelfd.memory.errors import ShelfError
 from shelfd.protocol import METHODS, NOT_AVAILABLE, PLANNED, Code, Limits, error_object
 from shelfd.protocol.limits import MAX_INTEGER
 
@@ -116,12 +115,6 @@ def no_such_method(name: str) -> dict[str, Any]:
     near = get_close_matches(name, METHODS, n=3) if len(name) <= _SUGGEST_UP_TO else []
     hint = f"did you mean {' or '.join(near)}?" if near else "rpc.discover lists them all"
     return error_object(Code.METHOD_NOT_FOUND, f"unknown method; {hint}", kind="MethodNotFound", near=near or None)
-
-
-def error_of(error: ShelfError) -> dict[str, Any]:
-    """Return the error object that tells a caller of *error*."""
-    fixed = {"type": type(error).__name__, "retryable": error.retryable}
-    return {"code": int(error.code), "message": error.message, "data": {**fixed, **error.data, **fixed}}
 
 
 def internal_error() -> dict[str, Any]:

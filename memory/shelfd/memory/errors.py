@@ -39,6 +39,12 @@ class ShelfError(Exception):
         self.data = {key: value for key, value in data.items() if value is not None}
 
 
+def error_of(error: ShelfError) -> dict[str, Any]:
+    """Return the error object that tells a caller of *error*."""
+    fixed = {"type": type(error).__name__, "retryable": error.retryable}
+    return {"code": int(error.code), "message": error.message, "data": {**fixed, **error.data, **fixed}}
+
+
 class InvalidParams(ShelfError):
     """A param is of the right shape and makes no sense here."""
 

@@ -1,6 +1,5 @@
 """A shelf's facts in its holographic memory, which finds them by keys that are like theirs."""
 
-import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -51,10 +50,7 @@ class ShelfFacts:
 
     async def complete(self) -> None:
         """Take in all that is missing, giving others a turn after every slice."""
-        complete = self.catch_up()
-        while not complete:
-            await asyncio.sleep(0)
-            complete = self.catch_up()
+        await self._follower.complete()
 
     def nearest(
         self, query: str, nugget: str | None, admits: Callable[[str], bool], *, least: float = 0.0

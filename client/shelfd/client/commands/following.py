@@ -170,7 +170,7 @@ def _print_event(event: dict[str, Any]) -> None:
 
 def log(
     since: Annotated[int | None, typer.Option("--since", metavar="SEQ", min=0, help="Changes after this one.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-l", metavar="N", min=1, max=1000, help="At most this many.")] = 50,
+    limit: options.Limit = 50,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,

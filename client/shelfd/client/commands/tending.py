@@ -45,7 +45,7 @@ def reflect(
 
 
 def reflections(
-    limit: Annotated[int, typer.Option("--limit", "-l", metavar="N", min=1, max=1000, help="At most this many.")] = 20,
+    limit: options.Limit = 20,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
@@ -136,7 +136,7 @@ def jobs(
 
 def runs(
     job: Annotated[str | None, typer.Option("--job", metavar="NAME", help="Only this job.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-l", metavar="N", min=1, max=1000, help="At most this many.")] = 20,
+    limit: options.Limit = 20,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,

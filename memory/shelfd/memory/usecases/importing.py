@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import ValidationError
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import DuplicateKey, ShelfError, Unavailable
+from shelfd.memory.errors import DuplicateKey, ShelfError, Unavailable, error_of
 from shelfd.memory.importing import FORMATS, Format, Intake, Origin, Tally
 from shelfd.memory.shelf import Outcome
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.registry import whole
-from shelfd.protocol import error_object, from_validation
+from shelfd.protocol import from_validation
 from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _take_items(take: Take, items: Sequence[object], tally: Tally) -> list[dict[
         except ShelfError as error:  # found before the item's first write: the others can stand
             if error.retryable:
                 raise  # trouble of the store's, not of the item
-            rejected[index] = _body(error)
+            rejected[index] = error_of(error)
             return isinstance(error, DuplicateKey)
         return False
 
@@ -121,10 +121,6 @@ def _taking(intake: Intake, format_: Format, part: str, origin: Origin) -> Take:
             intake.take_links(format_.read_links(item, origin), index, tally)
 
     return take
-
-
-def _body(error: ShelfError) -> dict[str, Any]:
-    return error_object(error.code, error.message, kind=type(error).__name__, retryable=error.retryable, **error.data)
 
 
 __all__ = ["import_"]

@@ -6,12 +6,12 @@ from pydantic import ValidationError
 
 from shelfd.memory.call import Call
 from shelfd.memory.composing import keep
-from shelfd.memory.errors import NotFound, ShelfError
+from shelfd.memory.errors import NotFound, ShelfError, error_of
 from shelfd.memory.render import NoteRenderer, note_view
 from shelfd.memory.shelf import Changed, Outcome, Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.registry import change, whole
-from shelfd.protocol import error_object, from_validation
+from shelfd.protocol import from_validation
 from shelfd.protocol.methods.notes import KeyedInput, NoteCreateParams, RememberManyParams, RememberParams
 
 if TYPE_CHECKING:
@@ -93,18 +93,13 @@ def _store_many(tx: Transaction, params: RememberManyParams, call: Call) -> Outc
         except ValidationError as error:
             rejected.append({"index": index, "error": from_validation(error, prefix=("notes", index))})
         except ShelfError as error:  # found before the item's first write: the others can stand
-            rejected.append(_rejection(index, error))
+            rejected.append({"index": index, "error": error_of(error)})
         else:
             ids[index] = kept.note.id
             created += kept.status == "created"
     if rejected and params.atomic:
         raise AtomicRefusal(rejected)
     return {"ids": ids, "rejected": rejected, "created": created}
-
-
-def _rejection(index: int, error: ShelfError) -> dict[str, Any]:
-    body = error_object(error.code, error.message, kind=type(error).__name__, retryable=error.retryable, **error.data)
-    return {"index": index, "error": body}
 
 
 __all__ = ["create", "remember", "remember_many", "show_note"]

@@ -1,6 +1,8 @@
 """SQLite's errors in the shelf's terms. The one place that knows both."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from shelfd.memory.errors import ShelfError, ShuttingDown, StorageCorrupt, StoreBusy
@@ -38,6 +40,17 @@ def translated(error: sqlite3.Error) -> ShelfError | None:
     if primary in _BUSY:
         return StoreBusy(f"{_BUSY[primary]}; nothing happened", reason=sqlite3_name(error))
     return None
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Raise what :func:`translated` makes of SQLite's errors; mistakes stay what they are."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if told := translated(error):
+            raise told from error
+        raise
 
 
 def sqlite3_name(error: sqlite3.Error) -> str:

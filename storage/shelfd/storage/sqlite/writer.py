@@ -14,7 +14,7 @@ from shelfd.memory.view import Counts, RecentQuery, Recorded, Writer
 from shelfd.storage.counters import Counters
 from shelfd.storage.encoding import encode, encode_strings
 from shelfd.storage.sqlite.erasing import erase, forget_queries
-from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.errors import translated, translating
 from shelfd.storage.sqlite.nuggets import KeptNuggets
 from shelfd.storage.sqlite.rows import (
     LINK_COLUMNS,
@@ -101,12 +101,8 @@ class SqliteWriter(SqliteView, Writer):
             raise NoteNotFound(note.id)
 
     def erase_note(self, note: Note) -> None:
-        try:
+        with translating():
             erase(self._connection, note)
-        except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
-            raise
 
     def redact(self, seqs: Sequence[int]) -> None:
         self._run_many("UPDATE change SET before = ? WHERE seq = ?", [(encode(REDACTED), seq) for seq in seqs])
@@ -251,12 +247,8 @@ class SqliteWriter(SqliteView, Writer):
         )
 
     def forget_queries_of(self, note_id: str) -> None:
-        try:
+        with translating():
             forget_queries(self._connection, note_id)
-        except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
-            raise
 
     def append_log(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""
@@ -277,12 +269,8 @@ class SqliteWriter(SqliteView, Writer):
             raise
 
     def _run_many(self, sql: str, params: Sequence[Columns]) -> None:
-        try:
+        with translating():
             self._connection.executemany(sql, params)
-        except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
-            raise
 
     def _raise_duplicate(self, note: Note, error: sqlite3.IntegrityError) -> None:
         # Asked, not read from the message: where two constraints fail, SQLite names any one.
