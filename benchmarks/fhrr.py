@@ -87,6 +87,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 Question = Callable[[str], str]
 Result = TypeVar("Result")
+Memory = TypeVar("Memory", FactMemory, Broadcast)
 
 UNANSWERABLE = ("another trait", "unrelated")
 KINDS = ("exact key", "one typo", "all key words", "two key words", "one key word", *UNANSWERABLE)
@@ -231,14 +232,20 @@ def filled(names: Sequence[str]) -> tuple[FactMemory, list[float], float]:
     times = [timed(fast.put, *row)[1] for row in rows]
     gc.enable()
     del fast
+    memory, taken = measured(FactMemory, rows)
+    return memory, times, taken
+
+
+def measured(make: Callable[[], Memory], facts: Sequence[tuple[str, ...]]) -> tuple[Memory, float]:
+    """A memory with *facts* put into it, and the bytes that each of them took."""
     gc.collect()
     tracemalloc.start()
-    memory = FactMemory()
-    for row in rows:
-        memory.put(*row)
-    taken = tracemalloc.get_traced_memory()[0] / len(rows)
+    memory = make()
+    for fact in facts:
+        memory.put(*fact)
+    taken = tracemalloc.get_traced_memory()[0] / len(facts)
     tracemalloc.stop()
-    return memory, times, taken
+    return memory, taken
 
 
 def accuracy(sizes: Iterable[int], asked: int, verdicts: Verdicts) -> None:
@@ -384,13 +391,7 @@ def bytes_in_small_nuggets(nuggets: int, verdicts: Verdicts) -> None:
     for each in (1, 5, 20):
         names = keys(nuggets * each, random.Random(each))
         given = [(f"n{at % nuggets}", f"fact-{at}", name, f"value of {name}") for at, name in enumerate(names)]
-        gc.collect()
-        tracemalloc.start()
-        shelf = Broadcast()
-        for fact in given:
-            shelf.put(*fact)
-        taken = tracemalloc.get_traced_memory()[0] / len(given)
-        tracemalloc.stop()
+        _, taken = measured(Broadcast, given)
         rows.append([f"{nuggets:,}", str(each), f"{taken:.0f}"])
         if each > 1:
             verdicts.below(f"{nuggets:,} nuggets of {each} facts: bytes a fact", 1024, taken)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from shelfd.memory.log import Entry, Origin
-from shelfd.memory.note import Link, Note, Nugget
+from shelfd.memory.note import BLANK, Link, Note, Nugget
 from shelfd.memory.ports import Change, Clock, Ticket
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.view import Writer
@@ -46,39 +46,14 @@ class Outbox:
 
 
 def make_note(note_id: str, **fields: Any) -> Note:
-    plain = Note(
-        row=0,
+    plain = BLANK._replace(
         id=note_id,
-        nugget="memory",
         kind="fact" if fields.get("key") is not None else "note",
         title=f"About {note_id}",
-        key=None,
         content=f"What {note_id} says",
-        tags=(),
-        type="note",
         subject="user",
-        scope="user",
-        source="explicit_user",
-        confidence=1.0,
-        stability="durable",
-        domain="general",
-        tier="B",
-        importance=5,
-        author=None,
-        session_id=None,
-        turn=None,
-        seq_to=None,
-        occurred_at=None,
-        valid_from=None,
-        valid_to=None,
-        expires_at=None,
-        archived_at=None,
-        superseded_by=None,
-        parent_id=None,
-        pinned=False,
         created_at=NEW_YEAR,
         updated_at=NEW_YEAR,
-        rev=1,
     )
     return plain._replace(**fields)
 

@@ -83,6 +83,42 @@ class Note(NamedTuple):
         return tuple(dict.fromkeys((*self.system_tags, *beside))) if beside else self.system_tags
 
 
+#: A note of which nothing is known: what is, replaces it.
+BLANK: Final = Note(
+    row=0,
+    id="",
+    nugget="memory",
+    kind="note",
+    title="",
+    key=None,
+    content="",
+    tags=(),
+    type="note",
+    subject="user:primary",
+    scope="user",
+    source="explicit_user",
+    confidence=1.0,
+    stability="durable",
+    domain="general",
+    tier="B",
+    importance=5,
+    author=None,
+    session_id=None,
+    turn=None,
+    seq_to=None,
+    occurred_at=None,
+    valid_from=None,
+    valid_to=None,
+    expires_at=None,
+    archived_at=None,
+    superseded_by=None,
+    parent_id=None,
+    pinned=False,
+    created_at=0,
+    updated_at=0,
+    rev=1,
+)
+
 #: Fields that say where a note is kept or how often it was written, not what it says.
 BOOKKEEPING: Final = frozenset({"row", "rev", "updated_at"})
 

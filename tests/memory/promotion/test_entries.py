@@ -6,18 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfd.memory.note import Note, Usage
+from shelfd.memory.note import BLANK, Note, Usage
 from shelfd.memory.promotion.entries import entries_of, line_of, one_line, section_of, section_order, title_of
 
 
 def note(row: int = 1, **changes: Any) -> Note:
-    made = Note(
-        row=row, id=f"note-{row}", nugget="memory", kind="note", title="title", key=None, content="content", tags=(),
-        type="note", subject="user:primary", scope="user", source="explicit_user", confidence=1.0, stability="durable",
-        domain="general", tier="B", importance=5, author=None, session_id=None, turn=None, seq_to=None,
-        occurred_at=None, valid_from=None, valid_to=None, expires_at=None, archived_at=None, superseded_by=None,
-        parent_id=None, pinned=False, created_at=0, updated_at=0, rev=1,
-    )  # fmt: skip
+    made = BLANK._replace(row=row, id=f"note-{row}", title="title", content="content")
     return made._replace(**changes)
 
 

@@ -5,23 +5,16 @@ from typing import Any
 
 from fakes import Api
 from shelfd.memory.log import Origin
-from shelfd.memory.note import Note, Nugget
+from shelfd.memory.note import BLANK, Note, Nugget
 from shelfd.memory.transaction import Transaction
 
 ORIGIN = Origin("uid:1000", "import")
 NEW_YEAR = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z in microseconds
 
-_PLAIN = Note(
-    row=0, id="n", nugget="memory", kind="note", title="", key=None, content="", tags=(), type="note",
-    subject="user:primary", scope="user", source="explicit_user", confidence=1.0, stability="durable",
-    domain="general", tier="B", importance=5, author=None, session_id=None, turn=None, seq_to=None, occurred_at=None,
-    valid_from=None, valid_to=None, expires_at=None, archived_at=None, superseded_by=None, parent_id=None,
-    pinned=False, created_at=NEW_YEAR, updated_at=NEW_YEAR, rev=1,
-)  # fmt: skip
-
 
 def a_note(content: str = "", **fields: Any) -> Note:
-    return _PLAIN._replace(content=content, **fields)
+    plain = BLANK._replace(id="n", content=content, created_at=NEW_YEAR, updated_at=NEW_YEAR)
+    return plain._replace(**fields)
 
 
 async def shelve(api: Api, notes: Iterable[Note]) -> list[Note]:

@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from shelfd.memory.inference import KnownTraits
-from shelfd.memory.note import Note, Usage, fold_key
-
-#: Stands where nothing is known; a note that is made gets its own.
-_UNKNOWN: Final = 0
+from shelfd.memory.note import BLANK, Note, Usage, fold_key
 
 
 class Loss(NamedTuple):
@@ -68,8 +65,7 @@ class NoteRecord:
     def note(self) -> Note:
         """Return the note it describes, still without row and with the id it came with, if any."""
         traits = self.traits
-        return Note(
-            row=_UNKNOWN,
+        return BLANK._replace(
             id=self.id or "",
             nugget=self.nugget,
             kind=self.kind,
@@ -83,24 +79,9 @@ class NoteRecord:
             source=traits.source,
             confidence=traits.confidence,
             stability=traits.stability,
-            domain="general",
-            tier="B",
-            importance=5,
-            author=None,
-            session_id=None,
-            turn=None,
-            seq_to=None,
-            occurred_at=None,
-            valid_from=None,
-            valid_to=None,
-            expires_at=None,
             archived_at=self.archived_at,
-            superseded_by=None,
-            parent_id=None,
-            pinned=False,
             created_at=self.created_at,
             updated_at=self.updated_at,
-            rev=1,
             extra=dict(self.extra),
         )
 
