@@ -365,3 +365,32 @@ async def test_undo_brings_facts_back_under_their_keys(told: Api) -> None:
 
     assert (await asked(told, "favorit color"))["value"] == "blue"
     assert await asked(told, "wall paint") == NOT_FOUND
+
+
+@pytest.mark.parametrize("query", ["favorite color", "favourite colour"])
+async def test_the_mode_says_whether_the_banks_give_the_value_too(told: Api, query: str) -> None:
+    assert (await asked(told, query))["confirmed"] is True
+    await told.remember("green", key="favorite color")
+    assert {name: (await asked(told, query))[name] for name in ("value", "confirmed")} == {
+        "value": "green", "confirmed": True,
+    }  # fmt: skip
+    assert "confirmed" not in (await told.call("recall", query=query))["answer"]
+
+
+@pytest.mark.parametrize("shape", [{}, {"dimension": 64, "banks": 8}, {"dimension": 512, "banks": 2, "ensembles": 4}])
+async def test_banks_confirm_what_they_have_room_for_and_rows_the_rest(api: Api, shape: dict[str, int]) -> None:
+    """Beyond its capacity a nugget knows its facts as well as before, and its banks no longer do."""
+    await api.call("nugget.create", name="n", **shape)
+    capacity = (await api.call("nugget.status", name="n"))["capacity"]
+
+    async def confirmed(count: int) -> float:
+        answers = [await asked(api, f"key {number}", nugget="n") for number in range(count)]
+        assert [answer["value"] for answer in answers] == [f"value {number}" for number in range(count)]
+        return sum(answer["confirmed"] for answer in answers) / count
+
+    for number in range(capacity):
+        await api.remember(f"value {number}", key=f"key {number}", nugget="n")
+    assert await confirmed(capacity) > 0.9
+    for number in range(capacity, 12 * capacity):
+        await api.remember(f"value {number}", key=f"key {number}", nugget="n")
+    assert await confirmed(capacity) < 0.6

@@ -68,6 +68,14 @@ class ShelfFacts:
         named = self._broadcast.recall(query, nugget, admits, least=max(least, THRESHOLD))
         return None if named is None else named.answer
 
+    def confirms(self, note: Note) -> bool:
+        """Return whether the bank of a fact gives its value back for its key, no list and no row consulted.
+
+        Up to the nugget's capacity it does; beyond it the banks forget, and the fact is known by its row alone.
+        """
+        nugget = self._nuggets.get(note.id)
+        return nugget is not None and self._broadcast[nugget].echo(note.id).confirmed
+
     def _scan(self) -> Iterator[Sequence[Note]]:
         name = ""
         while nuggets := self._view.list_nuggets(after=name, limit=1):

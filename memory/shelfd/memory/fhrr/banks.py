@@ -13,7 +13,8 @@ from shelfd.memory.fhrr.codec import Options
 from shelfd.memory.fhrr.phasors import Phasors
 
 _FACTS_PER_ELEMENT: Final = 0.05  #: measured; see :func:`capacity`
-_FEW: Final = 16  #: pairs a bank keeps as they are: 0.2 ms to superpose, and less memory than their superposition
+_FEW: Final = 16  #: pairs a bank keeps as they are, which take less memory than their superposition
+_FEW_ELEMENTS: Final = 16_384  #: of these pairs together, at most: 0.4 ms to superpose them
 _AT_ONCE: Final = 2  #: pairs superposed by one write: the one, and one of those that waited
 
 
@@ -59,17 +60,20 @@ class Banks:
     A fact's bank is the one with the fewest facts, so that all stay equally clear, of as many as are needed. A
     superposition takes 4 bytes times dimension and ensembles whatever it holds, so the pairs of a bank of a few wait,
     and are superposed when it is asked; it says the same either way. Once there are more, every write superposes two.
+    Wide banks, whose pairs take long, let fewer wait.
     Pairs are added as whole numbers, so that taking one away undoes putting it to the last bit, in any order.
 
     Args:
         options: How many banks, and of which dimension.
     """
 
-    __slots__ = ("_banks", "_wanted", "dimension")
+    __slots__ = ("_banks", "_few", "_wanted", "dimension")
 
     def __init__(self, options: Options) -> None:
         self.dimension = options.dimension * options.ensembles
         self._wanted = options.banks
+        # No more than a bank holds, too: the next one is begun when this many are in each.
+        self._few = max(min(_FEW, _FEW_ELEMENTS // self.dimension, capacity(options) // options.banks), 1)
         self._banks: list[_Bank] = []
 
     def add(self, key: str, value: str) -> int:
@@ -78,7 +82,7 @@ class Banks:
         bank = self._banks[number]
         bank.count += 1
         bank.pairs[key] = value
-        if bank.trace is not None or len(bank.pairs) > _FEW:
+        if bank.trace is not None or len(bank.pairs) > self._few:
             some = [(waiting, bank.pairs.pop(waiting)) for waiting in list(islice(bank.pairs, _AT_ONCE))]
             bank.trace = self._superposed(bank.trace, some)
         return number
@@ -126,7 +130,7 @@ class Banks:
     def _emptiest(self) -> int:
         """The bank for the next pair; a new one if the others hold some already and more are wanted."""
         least = min(range(len(self._banks)), key=lambda number: self._banks[number].count, default=0)
-        if len(self._banks) < self._wanted and (not self._banks or self._banks[least].count >= _FEW):
+        if len(self._banks) < self._wanted and (not self._banks or self._banks[least].count >= self._few):
             self._banks.append(_Bank())
             return len(self._banks) - 1
         return least

@@ -18,6 +18,7 @@ class Known(NamedTuple):
     note: Note
     confidence: float
     margin: float
+    confirmed: bool | None = None  #: whether the nugget's banks give its value, too; None if they were not asked
 
 
 def fact_by_key(shelf: Shelf, query: str, filters: Filters, planned: Planned = NOTHING_PLANNED) -> Known | None:
@@ -51,7 +52,7 @@ def answer_view(known: Known | None) -> dict[str, Any]:
     """Return what a recall reply says of the fact that answers it, or that none does."""
     if known is None:
         return {"found": False, "confidence": 0.0, "margin": 0.0}
-    return {
+    view = {
         "found": True,
         "value": known.note.content,
         "key": known.note.title,
@@ -60,3 +61,4 @@ def answer_view(known: Known | None) -> dict[str, Any]:
         "nugget": known.note.nugget,
         "note_id": known.note.id,
     }
+    return view if known.confirmed is None else view | {"confirmed": known.confirmed}

@@ -161,11 +161,14 @@ def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) 
 def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None:
     """The fact with this key; else, in the modes that look for it, one with a key like it."""
     known = fact_by_key(shelf, params.query, filters)
-    if known is not None or params.mode not in ("auto", "fhrr"):
+    if params.mode == "fhrr":
+        known = known or fact_like(shelf, params.query, filters)
+        return known and known._replace(confirmed=shelf.facts.confirms(known.note))
+    if known is not None or params.mode != "auto":
         return known
-    if not shelf.facts.catch_up() and params.mode == "auto":
+    if not shelf.facts.catch_up():
         return None  # the rest follows behind, and is worth no wait to those who did not ask for it
-    return fact_like(shelf, params.query, filters, least=0.0 if params.mode == "fhrr" else SURE)
+    return fact_like(shelf, params.query, filters, least=SURE)
 
 
 def _counted(params: RecallParams, found: Sequence[Found]) -> list[Note]:

@@ -80,6 +80,10 @@ class Answer(Result):
     margin: float = Field(ge=0, le=1, description="By how much it beats the next fact of another value.")
     nugget: str | None = None
     note_id: str | None = None
+    confirmed: bool | None = Field(
+        default=None,
+        description="With mode fhrr: whether the nugget's superposed facts give this value for this key by themselves.",
+    )
 
 
 class IndexState(Result):
