@@ -33,15 +33,9 @@ def watch(
     mqtt: Annotated[
         bool, typer.Option("--mqtt", help="By MQTT instead of the socket; without --mqtt-url, the daemon's own broker.")
     ] = False,
-    mqtt_url: Annotated[
-        str | None, typer.Option("--mqtt-url", metavar="URL", help="Another broker: mqtt[s]://[user@]host:port")
-    ] = None,
-    password_file: Annotated[
-        str | None, typer.Option("--password-file", metavar="FILE", help="Holds the password for --mqtt-url.")
-    ] = None,
-    ca_file: Annotated[
-        str | None, typer.Option("--ca-file", metavar="FILE", help="Who vouches for an mqtts broker (PEM).")
-    ] = None,
+    mqtt_url: options.MqttUrl = None,
+    password_file: options.PasswordFile = None,
+    ca_file: options.CaFile = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
