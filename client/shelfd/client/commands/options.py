@@ -18,8 +18,6 @@ MqttUrl = Annotated[
 PasswordFile = Annotated[
     str | None, typer.Option("--password-file", metavar="FILE", help="Holds the password for --mqtt-url.")
 ]
-CaFile = Annotated[
-    str | None, typer.Option("--ca-file", metavar="FILE", help="Who vouches for an mqtts broker (PEM).")
-]
+CaFile = Annotated[str | None, typer.Option("--ca-file", metavar="FILE", help="Who vouches for an mqtts broker (PEM).")]
 Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Conversation this belongs to.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="May be given several times.")]
