@@ -378,7 +378,7 @@ async def test_the_mode_says_whether_the_banks_give_the_value_too(told: Api, que
 
 
 @pytest.mark.parametrize("shape", [{}, {"dimension": 64, "banks": 8}, {"dimension": 512, "banks": 2, "ensembles": 4}])
-async def test_banks_confirm_what_they_have_room_for_and_rows_the_rest(api: Api, shape: dict[str, int]) -> None:
+async def test_banks_confirm_what_they_have_room_for_and_rows_the_rest(api: Api, shape: dict[str, Any]) -> None:
     """Beyond its capacity a nugget knows its facts as well as before, and its banks no longer do."""
     await api.call("nugget.create", name="n", **shape)
     capacity = (await api.call("nugget.status", name="n"))["capacity"]
@@ -386,7 +386,7 @@ async def test_banks_confirm_what_they_have_room_for_and_rows_the_rest(api: Api,
     async def confirmed(count: int) -> float:
         answers = [await asked(api, f"key {number}", nugget="n") for number in range(count)]
         assert [answer["value"] for answer in answers] == [f"value {number}" for number in range(count)]
-        return sum(answer["confirmed"] for answer in answers) / count
+        return sum(answer["confirmed"] is True for answer in answers) / count
 
     for number in range(capacity):
         await api.remember(f"value {number}", key=f"key {number}", nugget="n")
