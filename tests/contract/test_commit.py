@@ -264,3 +264,58 @@ async def test_a_sound_store_checks_out(store: Store) -> None:
 
     assert await store.check(full=False) == []
     assert await store.check(full=True) == []
+
+
+async def test_who_does_not_wait_is_told_in_order_and_later(store: Store) -> None:
+    told: list[int | Exception] = []
+    over = asyncio.Event()
+
+    def take(outcome: Applied[Any] | Exception) -> None:
+        told.append(outcome.last_seq if isinstance(outcome, Applied) else outcome)
+        if len(told) == 3:
+            over.set()
+
+    error = NoteNotFound("gone")
+    for one in (create("n1"), fail(error), create("n2")):
+        store.submit(one, take)
+    assert told == []
+    await over.wait()
+
+    assert told == [1, error, 2]
+
+
+async def test_who_cannot_be_told_harms_nobody(store: Store) -> None:
+    def broken(_: object) -> None:
+        raise ValueError("a mistake")
+
+    with capture_logs() as logs:
+        store.submit(create("n1"), broken)
+        applied = await store.commit(create("n2"))
+
+    assert applied.last_seq == 2
+    assert [entry["event"] for entry in logs] == ["store.caller_failed"]
+
+
+async def test_what_a_caller_submits_when_it_is_told_follows(store: Store) -> None:
+    over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def again(outcome: Applied[Any] | Exception) -> None:
+        assert isinstance(outcome, Applied)
+        if outcome.last_seq < 3:
+            store.submit(create(f"n{outcome.last_seq + 1}"), again)
+        else:
+            over.set_result(outcome.last_seq)
+
+    store.submit(create("n1"), again)
+
+    assert await over == 3
+    assert [row.ids for row in store.view.log(since_seq=0, limit=9)] == [("n1",), ("n2",), ("n3",)]
+
+
+async def test_a_closed_store_says_so_at_once(store: Store) -> None:
+    await store.close()
+    told: list[object] = []
+    with pytest.raises(ShuttingDown):
+        store.submit(create("n1"), told.append)
+
+    assert told == []

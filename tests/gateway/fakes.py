@@ -14,6 +14,7 @@ from shelfd.gateway import Counters, Dispatcher, Listener, UnixServer, Wanted
 from shelfd.memory.access import Access, Rule
 from shelfd.memory.call import Call
 from shelfd.memory.errors import HistoryTrimmed, NoteNotFound, ShelfNotFound
+from shelfd.memory.waiting import Told
 from shelfd.protocol import Limits
 
 Json = Any
@@ -118,6 +119,7 @@ class FakeService:
         self._queued: dict[str, Held] = {}
         self._started: dict[str, Held] = {}
         self._last: asyncio.Future[None] | None = None
+        self._telling: set[asyncio.Task[None]] = set()
 
     def hold(self, label: str) -> Held:
         """Stop the request before it starts (a read: while it reads)."""
@@ -144,6 +146,22 @@ class FakeService:
         if label in self.failures:
             raise self.failures[label]
         return self.results.get(label, {"label": label})
+
+    def submit(self, call: Call, told: Told[dict[str, Any]]) -> bool:
+        if call.method.name != "remember":
+            return False
+        self.access.check(call.principal, call.shelf, call.method.need)
+        task = asyncio.get_running_loop().create_task(self._tell(call, told))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+        return True
+
+    async def _tell(self, call: Call, told: Told[dict[str, Any]]) -> None:
+        try:
+            result: dict[str, Any] | Exception = await self.handle(call)
+        except Exception as error:  # noqa: BLE001
+            result = error
+        told(result)
 
     async def _apply(self, call: Call, label: str) -> None:
         previous, done = self._last, asyncio.get_running_loop().create_future()

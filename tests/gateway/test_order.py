@@ -1,9 +1,10 @@
 """Order within a connection: changes as they came, reads behind the changes before them."""
 
+import json
 import os
 from typing import Any
 
-from gateway.fakes import Client, House
+from gateway.fakes import Client, House, request
 
 
 async def test_changes_are_queued_in_order_of_arrival(client: Client, house: House) -> None:
@@ -98,3 +99,33 @@ async def test_request_ids_differ(house: House) -> None:
         await client.call("recall", query="q")
     ids = {call.request_id for call in house.service.calls}
     assert len(ids) == 4
+
+
+async def test_a_change_that_needs_no_task_does_not_overtake_one_that_has_one(client: Client, house: House) -> None:
+    client.raw(
+        request("remember_many", 1, notes=[{"content": "first"}])
+        + request("remember", 2, content="second")
+        + request("remember_many", 3, notes=[{"content": "third"}])
+        + request("remember", 4, content="fourth")
+    )
+    for _ in range(4):
+        await client.read()
+
+    assert house.service.applied == ["remember_many", "second", "remember_many", "fourth"]
+
+
+async def test_changes_that_are_refused_at_once_are_answered_in_order(client: Client) -> None:
+    client.raw(b"".join(request("remember", number, content="x", shelf="private") for number in range(50)))
+    replies = [await client.read() for _ in range(50)]
+
+    assert [reply["id"] for reply in replies] == list(range(50))
+    assert {reply["error"]["data"]["type"] for reply in replies} == {"Forbidden"}
+
+
+async def test_a_batch_of_changes_that_are_refused_at_once(client: Client) -> None:
+    members = [json.loads(request("remember", number, content="x", shelf="private")) for number in range(1000)]
+    client.raw(json.dumps(members).encode() + b"\n")
+    replies = await client.read()
+
+    assert [reply["id"] for reply in replies] == list(range(1000))
+    assert {reply["error"]["data"]["type"] for reply in replies} == {"Forbidden"}

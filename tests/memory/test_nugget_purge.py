@@ -12,6 +12,7 @@ from memory_file import MemoryFile
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.ports import Applied, Change
 from shelfd.memory.promotion import Promoter
+from shelfd.memory.waiting import Told
 from shelfd.storage import DiskMemoryFiles, PromotionPaths, SqliteStores
 
 
@@ -146,14 +147,15 @@ async def test_cut_short_it_says_what_went_and_the_same_request_goes_on(
     for number in range(40):
         await api.remember(f"number {number}", nugget="gone")
     store = api.shelf().store
-    commit, full = store.commit, [True]
+    submit, full = store.submit, [True]
 
-    async def until_full(change: Change[Any]) -> Applied[Any]:
+    def until_full(change: Change[Any], told: Told[Applied[Any]]) -> None:
         if store.view.counts().notes == 8 and full and full.pop():
-            raise StoreBusy("the disk is full; nothing happened", reason="SQLITE_FULL")
-        return await commit(change)
+            told(StoreBusy("the disk is full; nothing happened", reason="SQLITE_FULL"))
+        else:
+            submit(change, told)
 
-    monkeypatch.setattr(store, "commit", until_full)
+    monkeypatch.setattr(store, "submit", until_full)
     refusal = await api.refused("nugget.remove", name="gone", purge=True)
     assert (refusal.kind, refusal.data["reason"], refusal.data["purged"]) == ("Unavailable", "SQLITE_FULL", 32)
     assert "nothing happened" not in refusal.message

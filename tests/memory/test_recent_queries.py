@@ -10,7 +10,9 @@ import pytest
 from fakes import Api, memory
 from shelfd.memory import MemorySettings
 from shelfd.memory.errors import StoreBusy
+from shelfd.memory.ports import Applied, Change
 from shelfd.memory.queries import params_of
+from shelfd.memory.waiting import Told
 
 
 async def kept(api: Api) -> list[tuple[dict[str, Any], list[str]]]:
@@ -116,11 +118,11 @@ async def test_what_could_not_be_written_is_written_later(monkeypatch: pytest.Mo
         await api.call("recall", query="harbour")
         store = api.shelf().store
 
-        async def busy(_change: Any) -> Any:
-            raise StoreBusy("at work")
+        def busy(_change: Change[Any], told: Told[Applied[Any]]) -> None:
+            told(StoreBusy("at work"))
 
         with monkeypatch.context() as patch:
-            patch.setattr(store, "commit", busy)
+            patch.setattr(store, "submit", busy)
             with pytest.raises(StoreBusy):
                 await api.shelf().write_usage()
         assert [params for params, _ in await kept(api)] == [{"query": "harbour"}]

@@ -26,6 +26,7 @@ from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object,
 Message: TypeAlias = Envelope | list[Any] | Refusal
 Answer: TypeAlias = Callable[[bytes], None]
 Done: TypeAlias = Callable[[], None]
+Result: TypeAlias = dict[str, Any] | Exception
 
 
 class Dispatcher:
@@ -202,51 +203,86 @@ class Dispatcher:
             request.lane.when_over(request.wait_to, partial(self._begin, request))
 
     def _begin(self, request: Request) -> None:
+        """Carry out a request whose turn has come: in a task, unless it is a change that needs none."""
+        is_change = request.call.method.is_change
+        # A change whose task has not had its first step must not be overtaken.
+        if is_change and not request.lane.changes_to_begin and self._submit(request):
+            return
+        request.lane.changes_to_begin += is_change
         request.task = asyncio.get_running_loop().create_task(self._run(request), name=request.call.request_id)
 
+    def _submit(self, request: Request) -> bool:
+        over = partial(self._over, request)
+        try:
+            return not request.is_answered and self._service.submit(request.call, over)
+        except Exception as error:  # noqa: BLE001 - it becomes the answer
+            # Later, as that of a task would be: who begins many requests in a row relies on it.
+            asyncio.get_running_loop().call_soon(over, error)
+            return True
+
     async def _run(self, request: Request) -> None:
-        """Carry out one request whose turn has come. This is the boundary where every exception becomes an answer."""
-        lane = request.lane
         request.has_begun = True
+        request.lane.changes_to_begin -= request.call.method.is_change
+        result: Result = {}
         try:
             if not request.is_answered:
-                reply, outcome = await self._perform(request)
-                self._conclude(request, reply, outcome)
+                result = await self._perform(request)
         except asyncio.CancelledError:
             # A read that was taken back is answered already; any other cancellation is the loop's end.
             if not request.is_answered:
+                self._end(request)
                 raise
-        finally:
-            lane.requests.discard(request)
-            if request.turn:
-                lane.leave(request.turn)
-            request.done()
+        self._over(request, result)
 
-    async def _perform(self, request: Request) -> tuple[bytes, str]:
-        call = request.call
-        bind_contextvars(request_id=call.request_id)
+    async def _perform(self, request: Request) -> Result:
+        bind_contextvars(request_id=request.call.request_id)
+        handler = self._own.handlers.get(request.call.method.name)
         try:
-            handler = self._own.handlers.get(call.method.name)
-            result = await (self._service.handle(call) if handler is None else handler(request))
-            reply = rpc.result_reply(request.envelope.id, result)
-            if len(reply) <= request.lane.reply_bytes:
-                return reply, "ok"
-            error = rpc.result_too_large(request.lane.reply_bytes, is_change=call.method.is_change)
-        except ShelfError as failure:
-            error = error_of(failure)
-        except Exception as fault:  # noqa: BLE001 - the dispatch boundary
-            # Where and what kind, not the message: it may quote a memory.
-            self._log.error(
-                "rpc.failed",
-                method=call.method.name,
-                request_id=call.request_id,
-                error=type(fault).__name__,
-                where=[f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(fault.__traceback__)][
-                    -8:
-                ],
-            )
-            error = rpc.internal_error()
+            return await (self._service.handle(request.call) if handler is None else handler(request))
+        except Exception as error:  # noqa: BLE001 - it becomes the answer
+            return error
+
+    def _over(self, request: Request, result: Result) -> None:
+        try:
+            if not request.is_answered:
+                self._conclude(request, *self._reply(request, result))
+        finally:
+            self._end(request)
+
+    def _end(self, request: Request) -> None:
+        request.lane.requests.discard(request)
+        if request.turn:
+            request.lane.leave(request.turn)
+        request.done()
+
+    def _reply(self, request: Request, result: Result) -> tuple[bytes, str]:
+        """Return the reply and its outcome. This is the boundary where every exception becomes an answer."""
+        error: dict[str, Any]
+        try:
+            if not isinstance(result, Exception):
+                reply = rpc.result_reply(request.envelope.id, result)
+                if len(reply) <= request.lane.reply_bytes:
+                    return reply, "ok"
+                error = rpc.result_too_large(request.lane.reply_bytes, is_change=request.call.method.is_change)
+            else:
+                error = self._told(request.call, result)
+        except Exception as fault:  # noqa: BLE001 - a result that is no JSON
+            error = self._told(request.call, fault)
         return rpc.error_reply(request.envelope.id, error), _outcome(error)
+
+    def _told(self, call: Call, failure: Exception) -> dict[str, Any]:
+        if isinstance(failure, ShelfError):
+            return error_of(failure)
+        # Where and what kind, not the message: it may quote a memory.
+        where = [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(failure.__traceback__)]
+        self._log.error(
+            "rpc.failed",
+            method=call.method.name,
+            request_id=call.request_id,
+            error=type(failure).__name__,
+            where=where[-8:],
+        )
+        return rpc.internal_error()
 
     def _expire(self, request: Request) -> None:
         self._abandon(request, DeadlineExceeded())

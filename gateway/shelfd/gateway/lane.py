@@ -89,8 +89,8 @@ class Lane:
     """
 
     __slots__ = (
-        "_finished", "_numbered", "_waiters", "barrier", "entered", "finished_to", "is_closed", "name", "principal",
-        "reply_bytes", "requests", "subscriptions",
+        "_finished", "_numbered", "_waiters", "barrier", "changes_to_begin", "entered", "finished_to", "is_closed",
+        "name", "principal", "reply_bytes", "requests", "subscriptions",
     )  # fmt: skip
 
     def __init__(
@@ -104,6 +104,7 @@ class Lane:
         self.is_closed = False  #: nobody waits for answers any more: reads are pointless
         self.entered = 0
         self.finished_to = 0
+        self.changes_to_begin = 0  #: those in tasks that have not run their first step
         self.barrier = 0  #: the last batch's turn: changes behind it wait for it
         self._finished: set[int] = set()
         self._waiters: list[tuple[int, int, Callable[[], None]]] = []

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from shelfd.memory.access import Access
 from shelfd.memory.call import Call
+from shelfd.memory.waiting import Told
 
 #: Decides by event type (``note.created``) and nugget (None: the event has none).
 Wanted = Callable[[str, str | None], bool]
@@ -42,6 +43,20 @@ class Service(Protocol):
 
         Raises:
             ShelfError: What the caller is to be told.
+        """
+
+    def submit(self, call: Call, told: Told[dict[str, Any]]) -> bool:
+        """Begin a call that needs no task of its own: a change that is queued when this returns.
+
+        Args:
+            call: What to do.
+            told: Called later, on the loop, with what :meth:`handle` would return or raise. It must not raise.
+
+        Returns:
+            False, with nothing done, if the call is another and has to go to :meth:`handle`.
+
+        Raises:
+            ShelfError: What the caller is to be told; *told* is not called.
         """
 
     async def shelf(self, name: str) -> EventLog:

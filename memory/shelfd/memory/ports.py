@@ -14,6 +14,7 @@ from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.log import Entry, LogRow, Origin
 from shelfd.memory.note import Note
 from shelfd.memory.view import View, Writer
+from shelfd.memory.waiting import Told, outcome_of
 
 T = TypeVar("T")
 
@@ -107,15 +108,25 @@ class Store(Protocol):
     def view(self) -> View:
         """The last committed state. Each call on it reads what is committed at that moment."""
 
-    async def commit(self, change: Change[T]) -> Applied[T]:
-        """Apply *change* and make it durable. Changes apply in the order of these calls.
+    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+        """Queue *change* to be applied and made durable. Changes apply in the order of these calls.
 
-        The first step of this coroutine function runs synchronously up to and including queueing the change.
+        Args:
+            change: What to do.
+            told: Called later, on the loop, with what :meth:`commit` would return or raise. It must not raise.
+
+        Raises:
+            ShuttingDown: If the store is being closed; *told* is not called.
+        """
+
+    async def commit(self, change: Change[T]) -> Applied[T]:
+        """Apply *change* and make it durable. It is queued, as by :meth:`submit`, before this first waits.
 
         Raises:
             ShelfError: What the change raised; it was rolled back alone, others of its group stand.
             Unavailable: If the group could not be made durable; nothing of it happened.
         """
+        return await outcome_of(lambda told: self.submit(change, told))
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         """Call *listener* with each group of applied changes, in order, before their callers hear of it.

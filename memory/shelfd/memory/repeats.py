@@ -1,12 +1,17 @@
 """Requests that come twice: the same one is carried out once, and its outcome told again."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 from shelfd.memory.call import Call, Repeat
 from shelfd.memory.errors import IdempotencyMismatch
-from shelfd.memory.view import View
+from shelfd.memory.transaction import Transaction
+from shelfd.memory.view import Recorded, View, Writer
+
+Outcome: TypeAlias = dict[str, Any]
+Apply: TypeAlias = Callable[[Transaction, Any, Call], Outcome]
 
 
 def repeat_of(call: Call, retention: timedelta) -> Repeat | None:
@@ -31,6 +36,35 @@ def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now:
     if recorded.payload != payload:
         raise IdempotencyMismatch
     return dict(recorded.outcome)
+
+
+def once(
+    call: Call, apply: Apply, retention: timedelta
+) -> Callable[[Writer, int], tuple[tuple[Outcome, bool], Transaction]]:
+    """Return what carries out *call* in a transaction, or finds the outcome of the time when it was.
+
+    Its value is the outcome of *apply*, and whether that is one of earlier.
+
+    Args:
+        call: The request.
+        apply: What it does.
+        retention: How long an idempotency key is remembered.
+    """
+    repeat = repeat_of(call, retention)
+
+    def transact(writer: Writer, now: int) -> tuple[tuple[Outcome, bool], Transaction]:
+        transaction = Transaction(writer, now)
+        if repeat is None:
+            return (apply(transaction, call.params, call), False), transaction
+        payload = payload_of(call)  # here, because remember_many's takes long
+        before = outcome_before(writer, call, repeat, payload=payload, now=now)
+        if before is not None:
+            return (before, True), transaction
+        outcome = apply(transaction, call.params, call)
+        writer.record(call.principal, call.method.name, repeat.key, Recorded(payload, outcome, now))
+        return (outcome, False), transaction
+
+    return transact
 
 
 def told_before(view: View, call: Call, retention: timedelta, *, now: int) -> dict[str, Any] | None:

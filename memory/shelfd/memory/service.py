@@ -7,7 +7,8 @@ from shelfd.memory.call import Call
 from shelfd.memory.promotion import NoFiles, Promoter
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.shelves import Shelves
-from shelfd.memory.usecases import USE_CASES
+from shelfd.memory.usecases import CHANGES, USE_CASES
+from shelfd.memory.waiting import Told
 
 
 class Service:
@@ -32,6 +33,27 @@ class Service:
         """
         self.access.check(call.principal, call.shelf, call.method.need)
         return await USE_CASES[call.method.name](self, call)
+
+    def submit(self, call: Call, told: Told[dict[str, Any]]) -> bool:
+        """Begin a call that is one change of a shelf at hand: it is queued when this returns, and takes no task.
+
+        Args:
+            call: What to do.
+            told: Called later, on the loop, with what :meth:`handle` would return or raise.
+
+        Returns:
+            False, with nothing done, if the call is another and has to go to :meth:`handle`.
+
+        Raises:
+            ShelfError: What the caller is to be told; *told* is not called.
+        """
+        submit = CHANGES.get(call.method.name)
+        shelf = None if submit is None or call.shelf is None else self.shelves.at_hand(call.shelf)
+        if submit is None or shelf is None:
+            return False
+        self.access.check(call.principal, call.shelf, call.method.need)
+        submit(shelf, call, told)
+        return True
 
     async def shelf(self, name: str) -> Shelf:
         """Return an open shelf.

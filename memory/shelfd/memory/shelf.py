@@ -22,13 +22,14 @@ from shelfd.memory.note_memory import ShelfVectors
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.queries import QueryBook
 from shelfd.memory.recall import Analyzer, RecallIndex
-from shelfd.memory.repeats import outcome_before, payload_of, repeat_of
+from shelfd.memory.repeats import Apply, Outcome, once
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.sink import Sink
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usage import UsageBook
 from shelfd.memory.usage_writer import UsageWriter
-from shelfd.memory.view import Recorded, View, Writer
+from shelfd.memory.view import View, Writer
+from shelfd.memory.waiting import Told, outcome_of
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -43,8 +44,6 @@ _SINK_DELAY = timedelta(milliseconds=5)
 _MIN_SEQ_WAIT_S = 5.0
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
-Outcome = dict[str, Any]
-Apply = Callable[[Transaction, Any, Call], Outcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,23 +171,24 @@ class Shelf:
         Raises:
             IdempotencyMismatch: If the key was used with other params.
         """
-        repeat = repeat_of(call, self.settings.idempotency_retention)
+        return await outcome_of(lambda told: self.submit(call, apply, told))
 
-        def transact(writer: Writer, now: int) -> tuple[tuple[Outcome, bool], Transaction]:
-            transaction = Transaction(writer, now)
-            if repeat is None:
-                return (apply(transaction, call.params, call), False), transaction
-            payload = payload_of(call)  # here, because remember_many's takes long
-            before = outcome_before(writer, call, repeat, payload=payload, now=now)
-            if before is not None:
-                return (before, True), transaction
-            outcome = apply(transaction, call.params, call)
-            writer.record(call.principal, call.method.name, repeat.key, Recorded(payload, outcome, now))
-            return (outcome, False), transaction
+    def submit(self, call: Call, apply: Apply, told: Told[Changed]) -> None:
+        """Do what :meth:`change` does for a caller that does not wait: *told* is called later with what came of it.
 
-        applied = await self.store.commit(Change(call.origin(), transact, call.ticket))
-        outcome, replayed = applied.value
-        return Changed(outcome, applied.notes, replayed, applied.last_seq)
+        Raises:
+            ShuttingDown: If the shelf is being closed; *told* is not called.
+        """
+        transact = once(call, apply, self.settings.idempotency_retention)
+
+        def committed(applied: Applied[tuple[Outcome, bool]] | Exception) -> None:
+            if isinstance(applied, Exception):
+                told(applied)
+            else:
+                outcome, replayed = applied.value
+                told(Changed(outcome, applied.notes, replayed, applied.last_seq))
+
+        self.store.submit(Change(call.origin(), transact, call.ticket), committed)
 
     async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
         """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.

@@ -123,6 +123,13 @@ class Shelves:
             if not door.users:
                 del self._doors[name]
 
+    def at_hand(self, name: str) -> Shelf | None:
+        """Return the shelf if it is open and nobody waits for it, who would have to be let by."""
+        shelf = None if name in self._doors else self._open.get(name)
+        if shelf is not None:
+            shelf.last_used = self._clock.monotonic()
+        return shelf
+
     async def get(self, name: str) -> Shelf:
         """Return an open shelf, opening it if need be. Those who must wait go on in the order they came.
 
@@ -130,8 +137,8 @@ class Shelves:
             ShelfNotFound: If there is none.
             StorageCorrupt: If its file is damaged.
         """
-        shelf = self._open.get(name)
-        if shelf is None or name in self._doors:
+        shelf = self.at_hand(name)
+        if shelf is None:
             async with self._door(name):
                 shelf = self._open.get(name) or await self._opened(name)
         shelf.last_used = self._clock.monotonic()

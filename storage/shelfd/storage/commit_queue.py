@@ -14,6 +14,7 @@ import structlog
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.ports import Applied, Change
+from shelfd.memory.waiting import Told
 
 T = TypeVar("T")
 
@@ -31,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 class _Waiting(NamedTuple):
     change: Change[Any]
-    future: asyncio.Future[Applied[Any]]
+    told: Told[Any]
 
 
 class CommitQueue:
@@ -54,19 +55,18 @@ class CommitQueue:
         self._rested: asyncio.Future[None] | None = None
         self.writing_since: float | None = None  #: when the group at work was begun, by the loop's time
 
-    def put(self, change: Change[T]) -> asyncio.Future[Applied[T]]:
-        """Queue *change*; the future gets its outcome. Cancelling the future does not take the change back.
+    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+        """Queue *change*; *told* is called later, on the loop, with what came of it.
 
         Raises:
             ShuttingDown: After :meth:`drain`.
         """
         if self._closed:
             raise ShuttingDown
-        future: asyncio.Future[Applied[T]] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(change, future))
+        self._waiting.append(_Waiting(change, told))
         if self.writing_since is None:
+            # At once: a sleeping thread takes its time to wake, and then takes whatever has come until then.
             self._begin()
-        return future
 
     def follow(self, listener: Listener) -> Callable[[], None]:
         """Call *listener* with each group, before the callers hear of it; return what ends that."""
@@ -87,11 +87,8 @@ class CommitQueue:
             await asyncio.shield(self._rested)
 
     def _begin(self) -> None:
-        # In the loop's next round, so that all changes that arrive in this one, and those that callers make when they
-        # hear of the group before, are in one group.
-        loop = asyncio.get_running_loop()
-        self.writing_since = loop.time()
-        loop.call_soon(self._write_group, self._take, self._deliver)
+        self.writing_since = asyncio.get_running_loop().time()
+        self._write_group(self._take, self._deliver)
 
     def _take(self) -> list[Change[Any]]:
         # On the writer's thread, while the loop may append; nobody else takes from the queue.
@@ -103,20 +100,18 @@ class CommitQueue:
         self._group = []
         if isinstance(outcomes, Exception):  # whatever this was, the next group deserves its own try
             # Its message might quote a memory, so only kind and place are logged.
-            log.error("store.group_failed", shelf=self._shelf, changes=len(group), **_told(outcomes))
+            log.error("store.group_failed", shelf=self._shelf, changes=len(group), **_place_of(outcomes))
             outcomes = [StoreBusy("the store did not take the change; nothing happened") for _ in group]
-        for (_, future), outcome in zip(group, outcomes, strict=True):
-            if future.done():  # its caller was cancelled while it waited
-                continue
-            if isinstance(outcome, Applied):
-                future.set_result(outcome)
-            else:
-                future.set_exception(_raisable(outcome))
-        # The futures' callbacks run in the loop's next round, so listeners still hear of it first.
         if applied := [outcome for outcome in outcomes if isinstance(outcome, Applied)]:
             self._tell_listeners(applied)
+        for (_, told), outcome in zip(group, outcomes, strict=True):
+            try:
+                told(outcome if isinstance(outcome, Applied) else _told_as(outcome))
+            except Exception as error:  # noqa: BLE001 - one caller's trouble must not reach the others
+                log.error("store.caller_failed", shelf=self._shelf, **_place_of(error))
         if self._waiting:
-            self._begin()
+            # In the loop's next round, for the changes that callers make when they hear of this group.
+            asyncio.get_running_loop().call_soon(self._begin)
         else:
             self.writing_since = None
             if self._rested is not None:
@@ -128,17 +123,17 @@ class CommitQueue:
                 listener(applied)
             except Exception as error:  # noqa: BLE001
                 # The changes are durable: a listener's trouble must reach neither callers nor other listeners.
-                log.error("store.listener_failed", shelf=self._shelf, last_seq=applied[-1].last_seq, **_told(error))
+                log.error("store.listener_failed", shelf=self._shelf, last_seq=applied[-1].last_seq, **_place_of(error))
 
 
-def _told(error: Exception) -> dict[str, Any]:
+def _place_of(error: Exception) -> dict[str, Any]:
     where = [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__)]
     return {"error": type(error).__name__, "where": where[-8:]}
 
 
-def _raisable(error: BaseException) -> Exception:
-    # A future refuses StopIteration, and what is no Exception would end the caller's loop.
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+def _told_as(error: BaseException) -> Exception:
+    # What is no Exception would end the caller's loop.
+    if isinstance(error, Exception):
         return error
     wrapped = RuntimeError(f"a change raised {type(error).__name__}")
     wrapped.__cause__ = error

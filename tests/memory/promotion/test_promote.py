@@ -11,8 +11,9 @@ import pytest
 from fakes import BOB, Api, memory
 from memory_file import MemoryFile
 from shelfd.memory.errors import Unavailable
-from shelfd.memory.ports import Store
+from shelfd.memory.ports import Applied, Change, Store
 from shelfd.memory.promotion import Promoter, Target
+from shelfd.memory.waiting import Told
 from shelfd.protocol import EVENT_TYPES
 from shelfd.storage import DiskMemoryFiles, InMemoryStores
 
@@ -292,15 +293,16 @@ class FailingOnce:
     """Has a store refuse the next change of promotion's, as a full disk does."""
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        commit = store.commit
+        submit = store.submit
 
-        async def refuse(change: Any) -> Any:
+        def refuse(change: Change[Any], told: Told[Applied[Any]]) -> None:
             if change.origin.method == "promote":
                 monkeypatch.undo()
-                raise Unavailable("the disk is full")
-            return await commit(change)
+                told(Unavailable("the disk is full"))
+            else:
+                submit(change, told)
 
-        monkeypatch.setattr(store, "commit", refuse)
+        monkeypatch.setattr(store, "submit", refuse)
 
 
 async def test_a_crash_between_the_file_and_the_record_is_made_good(

@@ -19,7 +19,8 @@ from shelfd.memory.promotion.entries import MIN_HITS, entries_of
 from shelfd.memory.promotion.merge import Merged, merge
 from shelfd.memory.promotion.ports import LeftAlone, MemoryFiles, Target
 from shelfd.memory.promotion.preview import no_preview, preview_of
-from shelfd.memory.shelf import Outcome, Shelf
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Shelf
 from shelfd.memory.tending import Promoted
 from shelfd.memory.transaction import Transaction
 from shelfd.protocol import METHODS

@@ -21,9 +21,10 @@ from shelfd.memory.usecases import (
     shelves,
     undo,
 )
-from shelfd.memory.usecases.registry import USE_CASES
+from shelfd.memory.usecases.registry import CHANGES, USE_CASES
 
 __all__ = [
+    "CHANGES",
     "USE_CASES",
     "forget",
     "graph",

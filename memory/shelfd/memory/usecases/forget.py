@@ -7,7 +7,8 @@ from shelfd.memory.call import Call
 from shelfd.memory.composing import get_note
 from shelfd.memory.note import Note, fold_key
 from shelfd.memory.purging import forget_for_good, purge
-from shelfd.memory.shelf import Outcome, Shelf
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.registry import whole
 from shelfd.memory.usecases.remember import show_note

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from shelfd.memory.call import Call
 from shelfd.memory.composing import ensure_nugget, get_note
 from shelfd.memory.errors import NoteNotFound
-from shelfd.memory.shelf import Outcome
+from shelfd.memory.repeats import Outcome
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.notes import show_changed
 from shelfd.memory.usecases.registry import change, whole

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from shelfd.memory.call import Call
 from shelfd.memory.errors import DuplicateKey, ShelfError, Unavailable, error_of
 from shelfd.memory.importing import FORMATS, Format, Intake, Origin, Tally
-from shelfd.memory.shelf import Outcome
+from shelfd.memory.repeats import Outcome
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.registry import whole
 from shelfd.protocol import from_validation

@@ -8,7 +8,8 @@ from shelfd.memory.composing import connect, get_note
 from shelfd.memory.errors import NoteNotFound
 from shelfd.memory.note import Link
 from shelfd.memory.render import link_view
-from shelfd.memory.shelf import Outcome, Shelf
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.registry import change, read
 from shelfd.protocol.methods.links import LinkDeleteParams, LinkListParams, LinkUpsertParams

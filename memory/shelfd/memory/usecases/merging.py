@@ -12,7 +12,7 @@ from shelfd.memory.composing import connect, get_note, too_many
 from shelfd.memory.errors import NotMergeable, TooLarge
 from shelfd.memory.note import MERGED_INTO, Link, Note
 from shelfd.memory.reflection.merging import inherited, missing_lines, names_of_both, tags_of_both, united
-from shelfd.memory.shelf import Outcome
+from shelfd.memory.repeats import Outcome
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.notes import show_changed
 from shelfd.memory.usecases.registry import change

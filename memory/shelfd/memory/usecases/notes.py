@@ -21,7 +21,8 @@ from shelfd.memory.history import KEPT_BY_REVERT, at_rev, versions, with_log
 from shelfd.memory.inference import clamp, default_confidence
 from shelfd.memory.note import Note, fold_key
 from shelfd.memory.render import NoteRenderer, change_view, vector_view
-from shelfd.memory.shelf import Changed, Outcome, Shelf
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Changed, Shelf
 from shelfd.memory.text import render_fields, tidy_content
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.nuggets import existing_nugget

@@ -8,7 +8,8 @@ from shelfd.memory.errors import DuplicateNugget, NuggetNotFound
 from shelfd.memory.naming import rename_nugget
 from shelfd.memory.note import Nugget
 from shelfd.memory.render import nugget_view
-from shelfd.memory.shelf import Changed, Outcome, Shelf
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Changed, Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.registry import change, read
 from shelfd.memory.view import NoteFilter

@@ -10,7 +10,8 @@ from shelfd.memory.call import Call
 from shelfd.memory.ledger import draw_run_id
 from shelfd.memory.log import Entry
 from shelfd.memory.reflection import Action, Plan, carry_out, draw_plan, hold_back, log_completed
-from shelfd.memory.shelf import Outcome, Shelf
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.nuggets import existing_nugget
 from shelfd.memory.usecases.recall import replay

@@ -4,8 +4,11 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shelfd.memory.call import Call
-from shelfd.memory.shelf import Changed, Outcome, Shelf
+from shelfd.memory.errors import ShelfError
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Changed, Shelf
 from shelfd.memory.transaction import Transaction
+from shelfd.memory.waiting import Told, outcome_of
 from shelfd.protocol import Params
 
 if TYPE_CHECKING:
@@ -16,9 +19,12 @@ UseCase = Callable[["Service", Call], Awaitable[dict[str, Any]]]
 Answer = dict[str, Any]
 Read = Callable[[Shelf, P, Call], Answer | Awaitable[Answer]]
 Render = Callable[[Shelf, Changed, Call], dict[str, Any]]
+Submit = Callable[[Shelf, Call, Told[Answer]], None]
 
 #: Every use case by the name of its method.
 USE_CASES: dict[str, UseCase] = {}
+#: Those that do nothing but one change of an open shelf, and so can do without a task.
+CHANGES: dict[str, Submit] = {}
 
 
 def outcome_is_result(_shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
@@ -37,22 +43,38 @@ def change(
     """
 
     def register(apply: Callable[[Transaction, P, Call], Outcome]) -> Callable[[Transaction, P, Call], Outcome]:
-        async def run(service: "Service", call: Call) -> dict[str, Any]:
-            shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
+        def submit(shelf: Shelf, call: Call, told: Told[Answer]) -> None:
+            def over(changed: Changed | Exception) -> None:
+                try:
+                    result = changed if isinstance(changed, Exception) else _result(render, shelf, changed, call)
+                except Exception as error:  # noqa: BLE001 - whatever it was, the caller hears of it
+                    result = error
+                shelf.leave()
+                told(result)
+
             shelf.enter()
             try:
-                changed = await shelf.change(call, apply)
-                result = render(shelf, changed, call)
-            finally:
+                shelf.submit(call, apply, over)
+            except ShelfError:
                 shelf.leave()
-            if changed.replayed:
-                result["replayed"] = True
-            return result
+                raise
 
+        async def run(service: "Service", call: Call) -> dict[str, Any]:
+            shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
+            return await outcome_of(lambda told: submit(shelf, call, told))
+
+        CHANGES[name] = submit
         USE_CASES[name] = run
         return apply
 
     return register
+
+
+def _result(render: Render, shelf: Shelf, changed: Changed, call: Call) -> Answer:
+    result = render(shelf, changed, call)
+    if changed.replayed:
+        result["replayed"] = True
+    return result
 
 
 def read(name: str) -> Callable[[Read[P]], Read[P]]:
@@ -88,4 +110,4 @@ def whole(name: str) -> Callable[[UseCase], UseCase]:
     return register
 
 
-__all__ = ["USE_CASES", "Changed", "Outcome", "change", "outcome_is_result", "read", "whole"]
+__all__ = ["CHANGES", "USE_CASES", "Changed", "Outcome", "change", "outcome_is_result", "read", "whole"]

@@ -8,7 +8,8 @@ from shelfd.memory.call import Call
 from shelfd.memory.composing import keep
 from shelfd.memory.errors import NotFound, ShelfError, error_of
 from shelfd.memory.render import NoteRenderer, note_view
-from shelfd.memory.shelf import Changed, Outcome, Shelf
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Changed, Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.registry import change, whole
 from shelfd.protocol import from_validation

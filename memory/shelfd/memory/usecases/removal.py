@@ -9,8 +9,8 @@ from shelfd.memory.naming import drop_nugget
 from shelfd.memory.note import Note, Nugget
 from shelfd.memory.ports import Ticket
 from shelfd.memory.purging import purge
-from shelfd.memory.repeats import told_before
-from shelfd.memory.shelf import Outcome, Shelf
+from shelfd.memory.repeats import Outcome, told_before
+from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.forget import leave_no_trace
 from shelfd.memory.usecases.nuggets import hide_all

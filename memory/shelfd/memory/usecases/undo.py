@@ -6,7 +6,7 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import Forbidden, NotFound
 from shelfd.memory.ledger import draw_run_id
 from shelfd.memory.log import Entry, LogRow
-from shelfd.memory.shelf import Apply, Outcome
+from shelfd.memory.repeats import Apply, Outcome
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.undo import undo
 from shelfd.memory.usecases.registry import whole

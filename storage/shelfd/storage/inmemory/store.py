@@ -1,10 +1,12 @@
 """One shelf in memory."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.view import View
+from shelfd.memory.waiting import Told
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.counters import number_entries
 from shelfd.storage.inmemory.tables import Tables
@@ -41,9 +43,9 @@ class InMemoryStore(Store):
         """The last committed state."""
         return self._view
 
-    async def commit(self, change: Change[T]) -> Applied[T]:
-        """Apply *change* with the others of its group. See the port."""
-        return await self._queue.put(change)
+    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+        """Queue *change*. See the port."""
+        self._queue.submit(change, told)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         """Call *listener* with each group of applied changes. See the port."""
@@ -67,7 +69,8 @@ class InMemoryStore(Store):
         await self._queue.drain()
 
     def _write_group(self, take: Take, deliver: Deliver) -> None:
-        deliver([self._apply_one(change) for change in take()])
+        # In the loop's next round, so that what is submitted in this one is one group, as a file's mostly is.
+        asyncio.get_running_loop().call_soon(lambda: deliver([self._apply_one(change) for change in take()]))
 
     def _apply_one(self, change: Change[Any]) -> Outcome:
         tables = self._tables

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.view import View
+from shelfd.memory.waiting import Told
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, has_wal, lengthen_wal, open_reader
@@ -76,9 +77,9 @@ class SqliteStore(Store):
         """Reads on a connection of the loop's own thread: faster inline than any hop."""
         return self._view
 
-    async def commit(self, change: Change[T]) -> Applied[T]:
-        """Queue *change* at once; return when it is durable. See the port."""
-        return await self._queue.put(change)
+    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+        """Queue *change*. See the port."""
+        self._queue.submit(change, told)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         """Call *listener* with each group of applied changes. See the port."""

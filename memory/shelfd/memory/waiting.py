@@ -1,0 +1,40 @@
+"""Work that tells a function how it ended, and how a coroutine waits for that.
+
+A task costs more than all the Python of a small change, so what only waits for a commit is begun without one.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+#: Takes what came of something: its value or what went wrong.
+Told: TypeAlias = Callable[[T | Exception], None]
+
+
+async def outcome_of(begin: Callable[[Told[T]], None]) -> T:
+    """Call *begin* with a function that takes the outcome; return that outcome, or raise it.
+
+    What was begun goes on when the caller is cancelled.
+    """
+    future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    def told(outcome: T | Exception) -> None:
+        if future.done():  # its caller was cancelled
+            return
+        if isinstance(outcome, Exception):
+            future.set_exception(_raisable(outcome))
+        else:
+            future.set_result(outcome)
+
+    begin(told)
+    return await future
+
+
+def _raisable(error: Exception) -> Exception:
+    if not isinstance(error, StopIteration):
+        return error
+    wrapped = RuntimeError("raised StopIteration")  # which a future refuses
+    wrapped.__cause__ = error
+    return wrapped
