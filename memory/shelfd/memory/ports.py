@@ -8,7 +8,7 @@ Adapters live in other components. Every store passes the contract suite in ``te
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.log import Entry, LogRow, Origin
@@ -55,8 +55,7 @@ class Ticket:
         self.started = True
 
 
-@dataclass(frozen=True, slots=True)
-class Applied(Generic[T]):
+class Applied(NamedTuple, Generic[T]):
     """What one change did, once it is durable.
 
     Attributes:
@@ -84,8 +83,7 @@ class Outbox(Protocol):
         """Notes after the change, by id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change(Generic[T]):
+class Change(NamedTuple, Generic[T]):
     """One change to be applied whole or not at all.
 
     ``apply`` runs synchronously inside the store's transaction, possibly on another thread: it must touch nothing

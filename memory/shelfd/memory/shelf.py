@@ -3,10 +3,9 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from heapq import heappop, heappush
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
@@ -46,14 +45,13 @@ _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(NamedTuple):
     """What a change did: its outcome, the notes it touched as they are now, and whether it was done before."""
 
     outcome: Outcome
-    notes: Mapping[str, Note] = field(default_factory=dict)
-    replayed: bool = False
-    last_seq: int = 0
+    notes: Mapping[str, Note]
+    replayed: bool
+    last_seq: int
 
 
 class Shelf:

@@ -79,9 +79,9 @@ class SqliteWriter(SqliteView, Writer):
         return self.counters.seq
 
     def next_row(self) -> int:
-        row = self.counters.row + 1
-        self.counters = self.counters._replace(row=row)
-        return row
+        seq, row, at = self.counters
+        self.counters = Counters(seq, row + 1, at)
+        return row + 1
 
     def insert_note(self, note: Note) -> None:
         try:
@@ -258,7 +258,7 @@ class SqliteWriter(SqliteView, Writer):
             self._connection.execute(_INSERT_LOG, log_to_columns(rows[0]))
         else:
             self._connection.executemany(_INSERT_LOG, map(log_to_columns, rows))
-        self.counters = self.counters._replace(seq=rows[-1].seq, at=rows[-1].at)
+        self.counters = Counters(rows[-1].seq, self.counters.row, rows[-1].at)
 
     def _run(self, sql: str, params: Columns) -> int:
         try:
