@@ -70,7 +70,7 @@ def configure(level: str, form: Form, stream: TextIO | None = None) -> Threshold
         shared += [structlog.processors.add_log_level, _console(out)]
         factory = structlog.WriteLoggerFactory(out)
     else:
-        shared += [structlog.processors.format_exc_info, _Json(with_priority=form == "journal")]
+        shared.append(_Json(with_priority=form == "journal"))
         lines = LineLogger(cast("BinaryIO", out.buffer))
         factory = lambda *_: lines  # noqa: E731
     structlog.configure(
@@ -124,7 +124,8 @@ class _Json:
         self._priorities = {m: b"<%d>" % p for m, p in _PRIORITIES.items()} if with_priority else {}
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> bytes:
-        del logger
+        if "exc_info" in event:  # asked here: as a stage of its own the question would cost more than the rendering
+            event = structlog.processors.format_exc_info(logger, method, event)
         level = "error" if method == "exception" else method
         line = {"timestamp": event.pop("timestamp"), "level": level, "event": event.pop("event"), **event}
         # Bytes that are no UTF-8 and objects of any kind must not break a log line.

@@ -12,6 +12,8 @@ from shelfd.memory.view import Recorded, View, Writer
 
 Outcome: TypeAlias = dict[str, Any]
 Apply: TypeAlias = Callable[[Transaction, Any, Call], Outcome]
+Once: TypeAlias = tuple[Outcome, bool]  #: what came of a request, and whether that is told again
+_Transacted: TypeAlias = tuple[Once, Transaction]
 
 
 def repeat_of(call: Call, retention: timedelta) -> Repeat | None:
@@ -38,9 +40,7 @@ def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now:
     return dict(recorded.outcome)
 
 
-def once(
-    call: Call, apply: Apply, retention: timedelta
-) -> Callable[[Writer, int], tuple[tuple[Outcome, bool], Transaction]]:
+def once(call: Call, apply: Apply, retention: timedelta) -> Callable[[Writer, int], _Transacted]:
     """Return what carries out *call* in a transaction, or finds the outcome of the time when it was.
 
     Its value is the outcome of *apply*, and whether that is one of earlier.
@@ -52,7 +52,7 @@ def once(
     """
     repeat = repeat_of(call, retention)
 
-    def transact(writer: Writer, now: int) -> tuple[tuple[Outcome, bool], Transaction]:
+    def transact(writer: Writer, now: int) -> _Transacted:
         transaction = Transaction(writer, now)
         if repeat is None:
             return (apply(transaction, call.params, call), False), transaction

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from heapq import heappop, heappush
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import structlog
 
@@ -21,7 +21,7 @@ from shelfd.memory.note_memory import ShelfVectors
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.queries import QueryBook
 from shelfd.memory.recall import Analyzer, RecallIndex
-from shelfd.memory.repeats import Apply, Outcome, once
+from shelfd.memory.repeats import Apply, Once, Outcome, once
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.sink import Sink
 from shelfd.memory.transaction import Transaction
@@ -43,6 +43,8 @@ _SINK_DELAY = timedelta(milliseconds=5)
 _MIN_SEQ_WAIT_S = 5.0
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
+# A function inside a hot one has its annotations evaluated at each call: hence names for long ones.
+_Committed: TypeAlias = Applied[Once] | Exception
 
 
 class Changed(NamedTuple):
@@ -179,7 +181,7 @@ class Shelf:
         """
         transact = once(call, apply, self.settings.idempotency_retention)
 
-        def committed(applied: Applied[tuple[Outcome, bool]] | Exception) -> None:
+        def committed(applied: _Committed) -> None:
             if isinstance(applied, Exception):
                 told(applied)
             else:

@@ -5,6 +5,7 @@ A task costs more than all the Python of a small change, so what only waits for 
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -19,17 +20,17 @@ async def outcome_of(begin: Callable[[Told[T]], None]) -> T:
     What was begun goes on when the caller is cancelled.
     """
     future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-
-    def told(outcome: T | Exception) -> None:
-        if future.done():  # its caller was cancelled
-            return
-        if isinstance(outcome, Exception):
-            future.set_exception(_raisable(outcome))
-        else:
-            future.set_result(outcome)
-
-    begin(told)
+    begin(partial(_settle, future))
     return await future
+
+
+def _settle(future: asyncio.Future[T], outcome: T | Exception) -> None:
+    if future.done():  # its caller was cancelled
+        return
+    if isinstance(outcome, Exception):
+        future.set_exception(_raisable(outcome))
+    else:
+        future.set_result(outcome)
 
 
 def _raisable(error: Exception) -> Exception:

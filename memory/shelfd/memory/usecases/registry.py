@@ -1,7 +1,7 @@
 """How a use case becomes a method: a decorator each for changes, reads and what concerns the daemon as a whole."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError
@@ -20,6 +20,7 @@ Answer = dict[str, Any]
 Read = Callable[[Shelf, P, Call], Answer | Awaitable[Answer]]
 Render = Callable[[Shelf, Changed, Call], dict[str, Any]]
 Submit = Callable[[Shelf, Call, Told[Answer]], None]
+_Ended: TypeAlias = Changed | Exception
 
 #: Every use case by the name of its method.
 USE_CASES: dict[str, UseCase] = {}
@@ -44,7 +45,7 @@ def change(
 
     def register(apply: Callable[[Transaction, P, Call], Outcome]) -> Callable[[Transaction, P, Call], Outcome]:
         def submit(shelf: Shelf, call: Call, told: Told[Answer]) -> None:
-            def over(changed: Changed | Exception) -> None:
+            def over(changed: _Ended) -> None:
                 try:
                     result = changed if isinstance(changed, Exception) else _result(render, shelf, changed, call)
                 except Exception as error:  # noqa: BLE001 - whatever it was, the caller hears of it
