@@ -7,6 +7,9 @@ Three measurements:
   statement, all with the same rows in the same tables;
 * 64 writers on the socket, sent from a process of their own.
 
+A machine's speed changes within seconds, so what is compared is measured in turns, several times over, and the ratios
+are the median of the turns.
+
 Run: ``python benchmarks/remember.py``
 """
 
@@ -19,14 +22,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
 import aiosqlite
 import uvloop
 
-from served import fdatasync_overwrites_per_s, median, percentile, served, table, working_directory
+from served import Served, fdatasync_overwrites_per_s, median, percentile, served, table, working_directory
 from shelfd.daemon.clock import SystemClock
 from shelfd.memory.call import Call
 from shelfd.memory.composing import keep
@@ -44,11 +47,11 @@ WRITERS = 64
 CONTENT = "The harbour crane lifted container {} at berth four while the tide turned and rain set in from the west"
 
 
-def one_client(directory: Path, rounds: int) -> dict[str, float]:
-    """Latencies of a remember and of an append with fdatasync, taken in turns."""
-    descriptor = os.open(directory / "floor", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+def one_client(directory: Path, daemon: Served, rounds: int) -> dict[str, float]:
+    """Latencies of a remember and of an append with fdatasync, one after the other."""
+    descriptor = os.open(directory / "appended", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     remembers, floors = [], []
-    with served(directory) as daemon, socket.socket(socket.AF_UNIX) as client:
+    with socket.socket(socket.AF_UNIX) as client:
         client.connect(daemon.socket)
         for number in range(rounds + 50):
             params = {"content": CONTENT.format(number), "session_id": "bench"}
@@ -107,7 +110,7 @@ async def rate(work: Callable[[int], Awaitable[object]], seconds: float) -> floa
 
 
 async def store_rate(directory: Path, seconds: float, *, group: int) -> float:
-    """Notes a second through the store, at most *group* of them in one commit."""
+    """Notes a second through a new store, at most *group* of them in one commit."""
     clock = SystemClock()
     store = await SqliteStores(directory, clock).create(f"group-{group}", owner="uid:0")
     with patch.object(commit_queue, "GROUP_LIMIT", group):
@@ -162,18 +165,26 @@ async def statement_rate(directory: Path, seconds: float) -> float:
         return await rate(remember, seconds)
 
 
-def sixty_four(directory: Path, each: int, window: int) -> dict[str, float]:
+def in_process(directory: Path, seconds: float) -> dict[str, float]:
+    """Notes a second of 64 writers in this process, by groups and in the two other ways."""
+    directory.mkdir()
+    grouped = uvloop.run(store_rate(directory, seconds, group=commit_queue.GROUP_LIMIT))
+    hop = uvloop.run(store_rate(directory, seconds, group=1))
+    each = uvloop.run(statement_rate(directory, seconds))
+    return {"rate": grouped, "hop": hop, "each": each, "by_hop": grouped / hop, "by_each": grouped / each}
+
+
+def sixty_four(directory: Path, daemon: Served, each: int, window: int) -> dict[str, float]:
     """Notes a second through the socket, and what the disk does alone before and after."""
-    before = fdatasync_overwrites_per_s(directory / "floor")
-    with served(directory) as daemon:
-        cpu = daemon.cpu_s()
-        command = [sys.executable, str(Path(__file__).with_name("load.py")), "--socket", daemon.socket]
-        command += ["--each", str(each), "--window", str(window), "--writers", str(WRITERS)]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        daemon_cpu = daemon.cpu_s() - cpu
+    before = fdatasync_overwrites_per_s(directory / "overwritten")
+    cpu = daemon.cpu_s()
+    command = [sys.executable, str(Path(__file__).with_name("load.py")), "--socket", daemon.socket]
+    command += ["--each", str(each), "--window", str(window), "--writers", str(WRITERS)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    daemon_cpu = daemon.cpu_s() - cpu
     figures: dict[str, float] = json.loads(output)
     assert not figures["failed"], "some requests were refused"
-    after = fdatasync_overwrites_per_s(directory / "floor")
+    after = fdatasync_overwrites_per_s(directory / "overwritten")
     floor = (before + after) / 2
     rate_ = figures["acknowledged"] / figures["seconds"]
     return {
@@ -188,26 +199,32 @@ def sixty_four(directory: Path, each: int, window: int) -> dict[str, float]:
     }
 
 
+def medians(turns: Sequence[dict[str, float]]) -> dict[str, float]:
+    """The middle of each figure over the turns."""
+    return {name: median([turn[name] for turn in turns]) for name in turns[0]}
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", help="directory on the disk to measure; default: .run in the checkout")
-    parser.add_argument("--rounds", type=int, default=1500, help="remembers of the one client")
-    parser.add_argument("--seconds", type=float, default=2.0, help="length of each window in process")
-    parser.add_argument("--each", type=int, default=400, help="notes of each of the 64 socket writers")
+    parser.add_argument("--turns", type=int, default=5, help="how often everything is measured")
+    parser.add_argument("--rounds", type=int, default=500, help="remembers of the one client in a turn")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of each window in process")
+    parser.add_argument("--each", type=int, default=200, help="notes of each of the 64 socket writers in a turn")
     parser.add_argument("--window", type=int, default=8, help="requests of one connection on the way")
     arguments = parser.parse_args()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)  # as in the daemon; it holds for every measurement in this process
     with working_directory(arguments.dir) as directory:
-        for name in ("one", "process", "many"):
-            (directory / name).mkdir()
-        single = one_client(directory / "one", arguments.rounds)
-        process = directory / "process"
-        grouped = uvloop.run(store_rate(process, arguments.seconds, group=commit_queue.GROUP_LIMIT))
-        hop = uvloop.run(store_rate(process, arguments.seconds, group=1))
-        each = uvloop.run(statement_rate(process, arguments.seconds))
-        many = sixty_four(directory / "many", arguments.each, arguments.window)
+        (directory / "one").mkdir()
+        (directory / "many").mkdir()
+        turns = range(arguments.turns)
+        with served(directory / "one") as daemon:
+            single = medians([one_client(directory, daemon, arguments.rounds) for _ in turns])
+        process = medians([in_process(directory / f"process-{turn}", arguments.seconds) for turn in turns])
+        with served(directory / "many") as daemon:
+            many = medians([sixty_four(directory, daemon, arguments.each, arguments.window) for _ in turns])
     rows = [
         ["measurement", "measured", "baseline of the same run", "ratio", "must be"],
         [
@@ -219,16 +236,16 @@ def main() -> None:
         ],
         [
             "64 writers, in process",
-            f"{grouped:,.0f}/s",
-            f"one commit a note, one hop: {hop:,.0f}/s",
-            f"{grouped / hop:.1f}",
+            f"{process['rate']:,.0f}/s",
+            f"one commit a note, one hop: {process['hop']:,.0f}/s",
+            f"{process['by_hop']:.1f}",
             ">= 4",
         ],
         [
             "64 writers, in process",
-            f"{grouped:,.0f}/s",
-            f"awaiting each statement: {each:,.0f}/s",
-            f"{grouped / each:.1f}",
+            f"{process['rate']:,.0f}/s",
+            f"awaiting each statement: {process['each']:,.0f}/s",
+            f"{process['by_each']:.1f}",
             ">= 8",
         ],
         [

@@ -12,6 +12,7 @@ from shelfd.memory.errors import Cancelled, DeadlineExceeded, NoteNotFound, Shut
 from shelfd.memory.log import Entry
 from shelfd.memory.ports import Applied, Change, Store
 from shelfd.memory.transaction import Transaction
+from shelfd.storage.commit_queue import TOLD_AT_ONCE
 
 
 async def test_a_commit_returns_value_log_rows_notes_and_the_last_seq(store: Store) -> None:
@@ -319,3 +320,21 @@ async def test_a_closed_store_says_so_at_once(store: Store) -> None:
         store.submit(create("n1"), told.append)
 
     assert told == []
+
+
+async def test_others_get_their_turn_while_the_callers_of_a_large_group_are_told(store: Store) -> None:
+    told: list[int] = []
+    seen: set[int] = set()
+
+    def look() -> None:
+        seen.add(len(told))
+        if len(told) < 300:
+            asyncio.get_running_loop().call_soon(look)
+
+    for number in range(300):
+        store.submit(create(f"n{number}"), lambda _, number=number: told.append(number))  # type: ignore[misc]
+    look()
+    await store.close()
+
+    assert told == list(range(300))
+    assert len(seen) > 300 / TOLD_AT_ONCE

@@ -6,7 +6,8 @@ group is whatever waited while the one before it was written.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from traceback import extract_tb
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -24,6 +25,8 @@ Deliver: TypeAlias = Callable[[Sequence[Outcome] | Exception], None]
 WriteGroup: TypeAlias = Callable[[Take, Deliver], None]
 Listener: TypeAlias = Callable[[Sequence[Applied[Any]]], None]
 
+#: Callers of a group that hear of it before others get their turn on the loop: about two milliseconds.
+TOLD_AT_ONCE: Final = 32
 #: Changes in one group. At about 30 us each this bounds how long the first waits for the last.
 GROUP_LIMIT: Final = 512
 
@@ -104,14 +107,22 @@ class CommitQueue:
             outcomes = [StoreBusy("the store did not take the change; nothing happened") for _ in group]
         if applied := [outcome for outcome in outcomes if isinstance(outcome, Applied)]:
             self._tell_listeners(applied)
-        for (_, told), outcome in zip(group, outcomes, strict=True):
+        self._tell(zip(group, outcomes, strict=True))
+
+    def _tell(self, told: Iterator[tuple[_Waiting, Outcome]]) -> None:
+        """Tell the next callers, and the others in later rounds of the loop: each may take as long as a request."""
+        loop = asyncio.get_running_loop()
+        some = list(islice(told, TOLD_AT_ONCE))
+        for (_, tell), outcome in some:
             try:
-                told(outcome if isinstance(outcome, Applied) else _told_as(outcome))
+                tell(outcome if isinstance(outcome, Applied) else _told_as(outcome))
             except Exception as error:  # noqa: BLE001 - one caller's trouble must not reach the others
                 log.error("store.caller_failed", shelf=self._shelf, **_place_of(error))
-        if self._waiting:
+        if len(some) == TOLD_AT_ONCE:
+            loop.call_soon(self._tell, told)
+        elif self._waiting:
             # In the loop's next round, for the changes that callers make when they hear of this group.
-            asyncio.get_running_loop().call_soon(self._begin)
+            loop.call_soon(self._begin)
         else:
             self.writing_since = None
             if self._rested is not None:
