@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from contract.samples import FakeClock
+from fakes import FakeClock
 from shelfd.memory.ports import Store, Stores
 from shelfd.storage import InMemoryStores, SqliteStores
 

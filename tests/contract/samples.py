@@ -1,9 +1,7 @@
-"""Clock, notes and changes for tests of stores."""
+"""Notes and changes for tests of stores."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, TypeVar
 
 from shelfd.memory.log import Entry, Origin
@@ -14,27 +12,8 @@ from shelfd.memory.view import Writer
 
 T = TypeVar("T")
 
-NEW_YEAR = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z in microseconds
+NEW_YEAR = 1_767_225_600_000_000  # where the fake clock begins, in microseconds
 ORIGIN = Origin("uid:1000", "remember", "req-1", "sess-1", 3, "run-1")
-
-
-@dataclass(slots=True)
-class FakeClock:
-    """A clock that stands until it is moved."""
-
-    current: int = NEW_YEAR
-    ticks: float = 0.0
-
-    def now(self) -> int:
-        return self.current
-
-    def monotonic(self) -> float:
-        return self.ticks
-
-    async def sleep(self, delay: timedelta) -> None:
-        self.current += delay // timedelta(microseconds=1)
-        self.ticks += delay.total_seconds()
-        await asyncio.sleep(0)
 
 
 @dataclass(slots=True)

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
-from contract.samples import NEW_YEAR, ORIGIN, FakeClock, Outbox, change, create, edit, fail, make_note, ticket
+from contract.samples import NEW_YEAR, ORIGIN, Outbox, change, create, edit, fail, make_note, ticket
+from fakes import FakeClock
 from shelfd.memory.errors import Cancelled, DeadlineExceeded, NoteNotFound, ShuttingDown
 from shelfd.memory.log import Entry
 from shelfd.memory.ports import Applied, Change, Store
@@ -136,9 +138,9 @@ async def test_a_change_without_log_rows_takes_no_seq(store: Store) -> None:
 
 async def test_time_never_goes_back(store: Store, clock: FakeClock) -> None:
     await store.commit(create("n1"))
-    clock.current -= 5_000_000
+    clock.set_back(timedelta(seconds=5))
     earlier = await store.commit(create("n2"))
-    clock.current += 6_000_000
+    clock.advance(timedelta(seconds=6))
     later = await store.commit(create("n3"))
 
     assert earlier.rows[0].at == NEW_YEAR
@@ -220,7 +222,7 @@ async def test_a_ticket_cancelled_while_it_waits_does_not_start(store: Store, cl
 
 async def test_a_deadline_that_passed_means_nothing_happened(store: Store, clock: FakeClock) -> None:
     late, timely = ticket(clock, deadline=5.0), ticket(clock, deadline=5.1)
-    clock.ticks = 5.0
+    clock.advance(timedelta(seconds=5))
     outcomes = await asyncio.gather(
         store.commit(change(lambda tx: tx.create_note(make_note("late")), ticket=late)),
         store.commit(change(lambda tx: tx.create_note(make_note("timely")), ticket=timely)),

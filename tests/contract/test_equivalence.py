@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from contract.samples import FakeClock, change, make_link, make_note, make_nugget
+from contract.samples import change, make_link, make_note, make_nugget
+from fakes import FakeClock
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
@@ -258,7 +260,10 @@ class FileAndTwin(RuleBasedStateMachine):
 
     @rule(microseconds=st.integers(-3, 5))
     def move_clock(self, microseconds: int) -> None:
-        self.clock.current += microseconds
+        if microseconds < 0:
+            self.clock.set_back(timedelta(microseconds=-microseconds))
+        else:
+            self.clock.advance(timedelta(microseconds=microseconds))
 
     @rule()
     def reopen(self) -> None:

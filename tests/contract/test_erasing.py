@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from contract.samples import FakeClock, change, create, edit, make_link, write
+from contract.samples import change, create, edit, make_link, write
+from fakes import FakeClock
 from shelfd.memory.log import REDACTED
 from shelfd.memory.note import Usage
 from shelfd.memory.ports import Store, Stores

@@ -1,8 +1,11 @@
 """Shelves: which there are, whose they are, and that they last."""
 
+from datetime import timedelta
+
 import pytest
 
-from contract.samples import NEW_YEAR, FakeClock, create, edit, make_link, make_note, make_nugget, write
+from contract.samples import NEW_YEAR, create, edit, make_link, make_note, make_nugget, write
+from fakes import FakeClock
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
 from shelfd.memory.note import Usage
 from shelfd.memory.ports import Store, Stores
@@ -115,7 +118,7 @@ async def test_everything_is_there_after_a_reopen(stores: Stores, clock: FakeClo
     log = opened.view.log(since_seq=0, limit=10)
     await opened.close()
 
-    clock.current -= 1_000_000
+    clock.set_back(timedelta(seconds=1))
     again = await stores.open("work")
     view = again.view
     assert view.note("n1") == stored == full._replace(row=1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
+from fakes import FakeClock
 from shelfd.gateway import Counters, Dispatcher, Listener, UnixServer, Wanted
 from shelfd.memory.access import Access, Rule
 from shelfd.memory.call import Call
@@ -19,23 +20,6 @@ from shelfd.protocol import Limits
 
 Json = Any
 SOON = 20.0  # seconds after which a test that waits for something is stuck
-
-
-@dataclass
-class FakeClock:
-    """Time that stands still unless told otherwise."""
-
-    seconds: float = 1000.0
-
-    def now(self) -> int:
-        return int(self.seconds * 1_000_000)
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    async def sleep(self, delay: timedelta) -> None:
-        self.seconds += delay.total_seconds()
-        await asyncio.sleep(0)
 
 
 class FakeShelf:

@@ -1,5 +1,6 @@
 """Taking requests back: by the caller, by deadline."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -103,7 +104,7 @@ async def test_a_change_whose_ticket_finds_the_deadline_passed(client: Client, h
     held = house.service.hold("late")
     client.send("remember", content="late", timeout_ms=60_000)
     await held.reached()
-    house.clock.seconds += 61
+    house.clock.advance(timedelta(seconds=61))
     held.release()
     assert (await client.error())["code"] == -32009
     assert house.service.applied == []

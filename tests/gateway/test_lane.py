@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.fakes import FakeClock
+from fakes import FakeClock
 from shelfd.gateway.lane import Claim, Lane
 from shelfd.memory.errors import Cancelled
 

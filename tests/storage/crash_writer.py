@@ -4,7 +4,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from contract.samples import FakeClock, create
+from contract.samples import create
+from fakes import FakeClock
 from shelfd.storage import SqliteStores
 
 

@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from contract.samples import FakeClock
+from fakes import FakeClock
 from shelfd.storage import SqliteStores
 
 WRITER = Path(__file__).with_name("crash_writer.py")

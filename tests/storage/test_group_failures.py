@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from contract.samples import FakeClock, change, create, make_note
+from contract.samples import change, create, make_note
+from fakes import FakeClock
 from shelfd.memory.errors import ShuttingDown, StorageCorrupt, StoreBusy, Unavailable
 from shelfd.memory.ports import Applied, Change
 from shelfd.memory.transaction import Transaction

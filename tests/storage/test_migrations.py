@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from contract.samples import FakeClock, create
+from contract.samples import create
+from fakes import FakeClock
 from shelfd.memory.errors import StorageCorrupt
 from shelfd.storage import SqliteStores
 from shelfd.storage.sqlite.migrations import APPLICATION_ID, Migration, inspect, load_migrations, migrate

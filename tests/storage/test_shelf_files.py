@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from contract.samples import FakeClock, create, edit, make_link, write
+from contract.samples import create, edit, make_link, write
+from fakes import FakeClock
 from shelfd.memory.errors import InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
 from shelfd.memory.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
