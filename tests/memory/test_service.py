@@ -1,6 +1,7 @@
 """The front door's short way: a change of a shelf at hand is queued at once and takes no task."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -110,6 +111,16 @@ async def test_who_may_not_is_refused_at_once(api: Api) -> None:
 
     assert told.outcomes == []
     assert api.shelves.opened("mine").in_use == 0  # type: ignore[union-attr]
+
+
+async def test_who_may_not_does_not_keep_a_shelf_open(api: Api) -> None:
+    await api.call("shelf.create", shelf="mine")
+    api.clock.advance(api.settings.idle_close + timedelta(seconds=1))
+    with pytest.raises(Forbidden):
+        api.service.submit(api.request("remember", content="x", shelf="mine", principal=BOB), Told())
+    await api.shelves.close_idle()
+
+    assert api.shelves.state("mine") == "closed"
 
 
 async def test_a_shelf_that_closes_refuses_at_once(api: Api) -> None:

@@ -48,10 +48,12 @@ class Service:
             ShelfError: What the caller is to be told; *told* is not called.
         """
         submit = CHANGES.get(call.method.name)
-        shelf = None if submit is None or call.shelf is None else self.shelves.at_hand(call.shelf)
-        if submit is None or shelf is None:
+        if submit is None or call.shelf is None:
             return False
-        self.access.check(call.principal, call.shelf, call.method.need)
+        self.access.check(call.principal, call.shelf, call.method.need)  # first: a refused call is no use of the shelf
+        shelf = self.shelves.at_hand(call.shelf)
+        if shelf is None:
+            return False
         submit(shelf, call, told)
         return True
 
