@@ -1,15 +1,18 @@
 """shelf.*, who may do what, and the life of shelves."""
 
 import asyncio
+import threading
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
-from fakes import ALICE, BOB, ROOT, Api, memory
+from fakes import ALICE, BOB, ROOT, Api, FakeClock, memory
 from shelfd.memory import MemorySettings, Rule
 from shelfd.memory.errors import StorageCorrupt
+from shelfd.memory.log import Origin
 from shelfd.protocol import Need
-from shelfd.storage import InMemoryStore, InMemoryStores
+from shelfd.storage import InMemoryStore, InMemoryStores, SqliteStores
 
 
 async def names(api: Api, principal: str) -> list[str]:
@@ -372,3 +375,28 @@ async def test_a_cancelled_or_late_change_does_not_happen(either: Api) -> None:
             await either.handle(call)
 
     assert (await either.call("get_stats"))["last_seq"] == 0
+
+
+async def test_a_writer_that_hangs_is_seen_also_while_its_shelf_closes(tmp_path: Path) -> None:
+    clock, go_on = FakeClock(), threading.Event()
+    api = Api(clock, SqliteStores(tmp_path, clock))
+    await api.shelves.start()
+    try:
+        await api.call("shelf.create", shelf="mine")
+        shelf = api.shelves.opened("mine")
+        assert shelf is not None
+        working = asyncio.create_task(shelf.commit(Origin("shelfd", "test"), lambda _: go_on.wait(20)))
+        await asyncio.sleep(0)
+        assert api.shelves.stuck(-1) == ["mine"]
+
+        clock.advance(api.settings.idle_close + timedelta(seconds=1))
+        closing = asyncio.create_task(api.shelves.close_idle())
+        await asyncio.sleep(0)
+        assert api.shelves.state("mine") == "closed"
+        assert api.shelves.stuck(-1) == ["mine"]
+        assert api.shelves.stuck(60) == []
+    finally:
+        go_on.set()
+    await asyncio.gather(working, closing)
+    assert api.shelves.stuck(-1) == []
+    await api.shelves.close()

@@ -46,7 +46,7 @@ class Shelves:
         self._clock = clock
         self._open: dict[str, Shelf] = {}
         self._opening: dict[str, asyncio.Task[Shelf]] = {}
-        self._ending: set[asyncio.Future[None]] = set()
+        self._ending: dict[asyncio.Future[None], Shelf] = {}
         self._doors: dict[str, _Door] = {}
         self._failed: dict[str, str] = {}
         self._owners: dict[str, str] = {}
@@ -247,9 +247,10 @@ class Shelves:
         return found
 
     def stuck(self, seconds: float) -> list[str]:
-        """Return open shelves whose writer has been at one group of changes for that long."""
+        """Return shelves, open or closing, whose writer has been at one group of changes for that long."""
         since = asyncio.get_running_loop().time() - seconds
-        return [name for name, shelf in self._open.items() if (shelf.store.writing_since or since) < since]
+        shelves = (*self._open.values(), *self._ending.values())
+        return [shelf.name for shelf in shelves if (shelf.store.writing_since or since) < since]
 
     async def _sweep(self) -> None:
         while True:
@@ -271,7 +272,8 @@ class Shelves:
 
     async def _close_one(self, name: str) -> None:
         """Close an open shelf to the end, even if who asked for it is cancelled."""
-        task = asyncio.ensure_future(self._open.pop(name).close())
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        shelf = self._open.pop(name)
+        task = asyncio.ensure_future(shelf.close())
+        self._ending[task] = shelf
+        task.add_done_callback(self._ending.pop)
         await asyncio.shield(task)

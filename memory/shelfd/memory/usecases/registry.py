@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import ShelfError
 from shelfd.memory.repeats import Outcome
 from shelfd.memory.shelf import Changed, Shelf
 from shelfd.memory.transaction import Transaction
@@ -56,7 +55,7 @@ def change(
             shelf.enter()
             try:
                 shelf.submit(call, apply, over)
-            except ShelfError:
+            except BaseException:
                 shelf.leave()
                 raise
 
