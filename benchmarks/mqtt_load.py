@@ -6,6 +6,7 @@ requests, seconds, latencies in ms, how long after its commit each event arrived
 
 import argparse
 import json
+import select
 import selectors
 import time
 from collections.abc import Callable
@@ -40,6 +41,9 @@ class Client:
         """Read and write what is due."""
         if readable:
             self.paho.loop_read()
+            # paho reads one packet at a time; a listener that is read less often than others fill it would be late.
+            while (sock := self.paho.socket()) is not None and select.select([sock], [], [], 0)[0]:
+                self.paho.loop_read()
         if self.paho.want_write():
             self.paho.loop_write()
         self.paho.loop_misc()
