@@ -31,6 +31,7 @@ class Client:
         self.paho.max_inflight_messages_set(0)
         self.paho.on_message = lambda _client, _data, message: on_message(message)
         self.is_subscribed = False
+        self.reads_all = False
         self.paho.on_subscribe = self._subscribed
         self.paho.connect("127.0.0.1", port, clean_start=True)
 
@@ -41,8 +42,9 @@ class Client:
         """Read and write what is due."""
         if readable:
             self.paho.loop_read()
-            # paho reads one packet at a time; a listener that is read less often than others fill it would be late.
-            while (sock := self.paho.socket()) is not None and select.select([sock], [], [], 0)[0]:
+            # paho reads one packet at a time: a listener that hears sixteen others would fall behind.
+            sock: Any = self.paho.socket()
+            while self.reads_all and select.select([sock], [], [], 0)[0]:
                 self.paho.loop_read()
         if self.paho.want_write():
             self.paho.loop_write()
@@ -116,6 +118,7 @@ class Listener:
         self.lags_ms: list[float] = []
         self.seqs: list[int] = []
         self.client = Client("listener", port, user, password, self._came)
+        self.client.reads_all = True
         self.client.paho.subscribe(f"shelfd/v1/{INSTANCE}/ev/default/#", qos=1)
 
     def _came(self, message: Any) -> None:
