@@ -106,12 +106,18 @@ async def test_the_target_counts_the_sessions_of_both(either: Api) -> None:
     assert (await either.note(target))["hits"] == 1
 
 
-async def test_sessions_are_counted_over_merges_of_merges(either: Api) -> None:
-    one, two = await _pair(either)
-    three = (await either.remember("water at night"))["id"]
+async def _two_made_one(api: Api) -> tuple[str, str, str]:
+    """Three notes, each with a hit of its own, the first merged into the second."""
+    one, two = await _pair(api)
+    three = (await api.remember("water at night"))["id"]
     for number, note_id in enumerate((one, two, three)):
-        await either.call("note.record_hit", id=note_id, session_id=f"s{number}")
-    await _merge(either, two, one)
+        await api.call("note.record_hit", id=note_id, session_id=f"s{number}")
+    await _merge(api, two, one)
+    return one, two, three
+
+
+async def test_sessions_are_counted_over_merges_of_merges(either: Api) -> None:
+    _, two, three = await _two_made_one(either)
     last = await _merge(either, three, two)
 
     assert (last["hits"], last["last_hit_session"]) == (3, "s2")
@@ -357,11 +363,7 @@ async def test_too_many_links_are_refused_whole(either: Api, full: str) -> None:
 
 
 async def test_a_hidden_note_has_the_hits_of_its_own(either: Api) -> None:
-    one, two = await _pair(either)
-    three = (await either.remember("water at night"))["id"]
-    for number, note_id in enumerate((one, two, three)):
-        await either.call("note.record_hit", id=note_id, session_id=f"s{number}")
-    await _merge(either, two, one)
+    one, two, three = await _two_made_one(either)
     await _merge(either, three, two)
 
     assert [(await either.note(note_id))["hits"] for note_id in (one, two, three)] == [1, 1, 3]

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from traceback import extract_tb
 from typing import Any, TypeAlias
 
 import structlog
@@ -18,7 +17,7 @@ from shelfd.gateway.lane import Claim, Lane, Request
 from shelfd.gateway.own import OwnMethods
 from shelfd.gateway.ports import Scheduling, Service, System
 from shelfd.memory.call import Call
-from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, error_of
+from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, error_of, traced
 from shelfd.memory.ports import Clock
 from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object, from_validation
 
@@ -273,15 +272,7 @@ class Dispatcher:
     def _told(self, call: Call, failure: Exception) -> dict[str, Any]:
         if isinstance(failure, ShelfError):
             return error_of(failure)
-        # Where and what kind, not the message: it may quote a memory.
-        where = [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(failure.__traceback__)]
-        self._log.error(
-            "rpc.failed",
-            method=call.method.name,
-            request_id=call.request_id,
-            error=type(failure).__name__,
-            where=where[-8:],
-        )
+        self._log.error("rpc.failed", method=call.method.name, request_id=call.request_id, **traced(failure))
         return rpc.internal_error()
 
     def _expire(self, request: Request) -> None:

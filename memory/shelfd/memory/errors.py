@@ -22,6 +22,7 @@
 An error carries data for programs and builds its own message. Messages never hold memory text.
 """
 
+from traceback import extract_tb
 from typing import Any, ClassVar
 
 from shelfd.protocol import NOT_AVAILABLE, Code
@@ -43,6 +44,12 @@ def error_of(error: ShelfError) -> dict[str, Any]:
     """Return the error object that tells a caller of *error*."""
     fixed = {"type": type(error).__name__, "retryable": error.retryable}
     return {"code": int(error.code), "message": error.message, "data": {**fixed, **error.data, **fixed}}
+
+
+def traced(error: BaseException) -> dict[str, Any]:
+    """Return what a log line says of an unforeseen *error*: its kind and place. Its message might quote a memory."""
+    where = [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__)]
+    return {"error": type(error).__name__, "where": where[-8:]}
 
 
 class InvalidParams(ShelfError):

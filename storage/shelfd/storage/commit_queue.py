@@ -8,12 +8,11 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from traceback import extract_tb
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import structlog
 
-from shelfd.memory.errors import ShuttingDown, StoreBusy
+from shelfd.memory.errors import ShuttingDown, StoreBusy, traced
 from shelfd.memory.ports import Applied, Change
 from shelfd.memory.waiting import Told
 
@@ -102,8 +101,7 @@ class CommitQueue:
         group = self._group
         self._group = []
         if isinstance(outcomes, Exception):  # whatever this was, the next group deserves its own try
-            # Its message might quote a memory, so only kind and place are logged.
-            log.error("store.group_failed", shelf=self._shelf, changes=len(group), **_place_of(outcomes))
+            log.error("store.group_failed", shelf=self._shelf, changes=len(group), **traced(outcomes))
             outcomes = [StoreBusy("the store did not take the change; nothing happened") for _ in group]
         if applied := [outcome for outcome in outcomes if isinstance(outcome, Applied)]:
             self._tell_listeners(applied)
@@ -117,7 +115,7 @@ class CommitQueue:
             try:
                 tell(outcome if isinstance(outcome, Applied) else _told_as(outcome))
             except Exception as error:  # noqa: BLE001 - one caller's trouble must not reach the others
-                log.error("store.caller_failed", shelf=self._shelf, **_place_of(error))
+                log.error("store.caller_failed", shelf=self._shelf, **traced(error))
         if len(some) == TOLD_AT_ONCE:
             loop.call_soon(self._tell, told)
         elif self._waiting:
@@ -134,12 +132,7 @@ class CommitQueue:
                 listener(applied)
             except Exception as error:  # noqa: BLE001
                 # The changes are durable: a listener's trouble must reach neither callers nor other listeners.
-                log.error("store.listener_failed", shelf=self._shelf, last_seq=applied[-1].last_seq, **_place_of(error))
-
-
-def _place_of(error: Exception) -> dict[str, Any]:
-    where = [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__)]
-    return {"error": type(error).__name__, "where": where[-8:]}
+                log.error("store.listener_failed", shelf=self._shelf, last_seq=applied[-1].last_seq, **traced(error))
 
 
 def _told_as(error: BaseException) -> Exception:

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
-from traceback import extract_tb
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -18,7 +17,7 @@ from pydantic_core import to_json
 from shelfd.gateway.mqtt.link import Link, Trouble
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Clock, Shelf, ShelfError
-from shelfd.memory.errors import BrokerUnreachable, HistoryTrimmed
+from shelfd.memory.errors import BrokerUnreachable, HistoryTrimmed, traced
 from shelfd.memory.log import Origin
 from shelfd.memory.sink import Sink
 from shelfd.protocol import from_micros
@@ -346,9 +345,7 @@ class Feed(Sink):
     def _ended(self, task: asyncio.Task[None]) -> None:
         if task.cancelled() or (error := task.exception()) is None:
             return
-        # Its message might quote a memory, so only kind and place are logged.
-        where = [f"{frame.name} {frame.filename}:{frame.lineno}" for frame in extract_tb(error.__traceback__)]
-        log.error("events.delivery_failed", shelf=self.shelf.name, error=type(error).__name__, where=where[-8:])
+        log.error("events.delivery_failed", shelf=self.shelf.name, **traced(error))
         self._is_stuck = True
 
     def _end(self) -> list[asyncio.Task[None]]:
