@@ -23,6 +23,7 @@ _FEW_FILES = 1024
 #: A shelf that is not served, by its state: what to do about it.
 _REMEDIES = {
     "corrupt": "its file is damaged and was left untouched; any call on the shelf says what to do",
+    "newer": "a newer shelfd wrote it and nothing is wrong with it: install a newer shelfd",
     "failed": "it could not be opened; the log says why",
 }
 

@@ -161,7 +161,8 @@ class Stores(Protocol):
 
         Raises:
             ShelfNotFound: If there is none.
-            StorageCorrupt: If its file is damaged or newer than this version; it is left untouched.
+            StorageCorrupt: If its file is damaged; it is left untouched.
+            SchemaTooNew: If a newer version wrote it; it is left untouched.
             Unavailable: If it is in use by another daemon or cannot be read.
         """
 

@@ -13,6 +13,7 @@ from shelfd.memory.errors import (
     Conflict,
     DuplicateShelf,
     QuotaExceeded,
+    SchemaTooNew,
     ShelfError,
     ShelfNotFound,
     ShuttingDown,
@@ -62,7 +63,7 @@ class Shelves:
             else:
                 await self.get(DEFAULT_SHELF)
         except ShelfError as error:
-            self._failed[DEFAULT_SHELF] = type(error).__name__  # the daemon goes on: other shelves may be sound
+            self._failed[DEFAULT_SHELF] = _state_after(error)  # the daemon goes on: other shelves may be sound
         self._sweeper = asyncio.get_running_loop().create_task(self._sweep(), name="shelfd.shelves.sweep")
 
     async def close(self) -> None:
@@ -98,6 +99,7 @@ class Shelves:
         Raises:
             ShelfNotFound: If there is none.
             StorageCorrupt: If its file is damaged.
+            SchemaTooNew: If a newer version wrote it.
         """
         was_open = name in self._open
         shelf = await self.get(name)
@@ -136,6 +138,7 @@ class Shelves:
         Raises:
             ShelfNotFound: If there is none.
             StorageCorrupt: If its file is damaged.
+            SchemaTooNew: If a newer version wrote it.
         """
         shelf = self.at_hand(name)
         if shelf is None:
@@ -161,7 +164,7 @@ class Shelves:
         except ShelfNotFound:
             raise
         except ShelfError as error:
-            self._failed[name] = type(error).__name__
+            self._failed[name] = _state_after(error)
             log.error("shelf.open_failed", shelf=name, error=type(error).__name__, message=error.message)
             raise
         finally:
@@ -223,13 +226,8 @@ class Shelves:
         return known
 
     def state(self, name: str) -> str:
-        """Return ``open``, ``closed``, ``corrupt`` or ``failed``."""
-        if name in self._open:
-            return "open"
-        failure = self._failed.get(name)
-        if failure is None:
-            return "closed"
-        return "corrupt" if failure == StorageCorrupt.__name__ else "failed"
+        """Return ``open``, ``closed``, or why it could not be opened: ``corrupt``, ``newer`` or ``failed``."""
+        return "open" if name in self._open else self._failed.get(name, "closed")
 
     def status(self) -> list[dict[str, Any]]:
         """Return every shelf that is open or could not be opened: name, state, index state and last sequence number."""
@@ -277,3 +275,10 @@ class Shelves:
         self._ending[task] = shelf
         task.add_done_callback(self._ending.pop)
         await asyncio.shield(task)
+
+
+def _state_after(error: ShelfError) -> str:
+    """The state of a shelf that could not be opened."""
+    if isinstance(error, StorageCorrupt):
+        return "corrupt"
+    return "newer" if isinstance(error, SchemaTooNew) else "failed"

@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from shelfd.memory.errors import StorageCorrupt
+from shelfd.memory.errors import SchemaTooNew, StorageCorrupt
 from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.errors import REMEDY
 
@@ -50,7 +50,8 @@ def inspect(path: Path, *, newest: int) -> int:
     Reads the header, application id and version only, so that its time does not depend on the shelf's size.
 
     Raises:
-        StorageCorrupt: If it is no shelf of this or an older version; the message says what to do.
+        StorageCorrupt: If it is no shelf; the message says what to do.
+        SchemaTooNew: If a newer version wrote it.
         OSError: If it cannot be read.
     """
     with path.open("rb") as file:
@@ -66,10 +67,7 @@ def inspect(path: Path, *, newest: int) -> int:
     if application_id != APPLICATION_ID:
         raise StorageCorrupt("the shelf's file belongs to another program; move it away", reason="FOREIGN_FILE")
     if version > newest:
-        raise StorageCorrupt(
-            f"the shelf has schema version {version} and this shelfd knows {newest}; install a newer shelfd",
-            reason="NEWER_SCHEMA",
-        )
+        raise SchemaTooNew(schema=version, newest=newest)
     return version
 
 
@@ -121,7 +119,7 @@ def prepare(path: Path, *, now: int) -> None:
     """Bring an existing shelf file to the newest schema, refusing what is no shelf.
 
     Raises:
-        StorageCorrupt: As :func:`inspect` does.
+        StorageCorrupt, SchemaTooNew: As :func:`inspect` does.
         OSError: If it cannot be read.
         sqlite3.Error: If a migration fails; the file keeps its version.
     """

@@ -46,7 +46,8 @@ class SqliteStore(Store):
         checked behind the open store, and what is found is logged as ``store.check_failed``.
 
         Raises:
-            StorageCorrupt: If it is no shelf this version can read; it is left untouched.
+            StorageCorrupt: If it is no shelf; it is left untouched.
+            SchemaTooNew: If a newer version wrote it; it is left untouched.
             Unavailable: If it is in use or cannot be read.
         """
         try:
