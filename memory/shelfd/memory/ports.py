@@ -174,10 +174,11 @@ class Stores(Protocol):
         """
 
     async def drop(self, shelf: str) -> None:
-        """Remove a closed shelf's files.
+        """Remove a closed shelf's files, and nothing outside of its directory.
 
         Raises:
             ShelfNotFound: If there is none.
+            StorageCorrupt: If its directory is elsewhere and only linked to.
         """
 
     def owner(self, shelf: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from shelfd.memory.errors import SchemaTooNew, StorageCorrupt
 from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.errors import REMEDY
+from shelfd.storage.sqlite.files import check_kinds, read_beginning
 
 #: "shlf", in the file's header, so that no other program's database is ever taken for a shelf.
 APPLICATION_ID: Final = 0x73686C66
@@ -54,9 +55,8 @@ def inspect(path: Path, *, newest: int) -> int:
         SchemaTooNew: If a newer version wrote it.
         OSError: If it cannot be read.
     """
-    with path.open("rb") as file:
-        header = file.read(len(_MAGIC))
-    if header != _MAGIC:
+    check_kinds(path)
+    if read_beginning(path, len(_MAGIC)) != _MAGIC:
         raise StorageCorrupt("the shelf's file is not a database; " + REMEDY, reason="NOT_A_DATABASE")
     try:
         application_id, version = _identify(path)
