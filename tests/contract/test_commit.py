@@ -147,6 +147,20 @@ async def test_time_never_goes_back(store: Store, clock: FakeClock) -> None:
     assert later.rows[0].at == NEW_YEAR + 1_000_000
 
 
+async def test_a_store_at_rest_reads_and_writes_as_before(store: Store) -> None:
+    heard: list[int] = []
+    store.follow(lambda group: heard.extend(applied.last_seq for applied in group))
+    for number in range(3):
+        await store.commit(create(f"n{number}"))
+        for _ in range(number):
+            await store.rest()
+        assert store.view.last_seq == number + 1
+        assert await store.scrub()
+
+    assert [note.id for note in store.view.scan_notes(before_row=None, limit=9)] == ["n2", "n1", "n0"]
+    assert heard == [1, 2, 3]
+
+
 async def test_listeners_hear_of_a_group_in_order_before_its_callers(store: Store) -> None:
     heard: list[str] = []
 

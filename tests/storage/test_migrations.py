@@ -136,7 +136,8 @@ async def test_a_newer_shelf_is_refused_untouched_and_is_not_called_damaged(tmp_
 async def test_a_newer_version_that_is_still_in_the_wal_is_refused_untouched(tmp_path: Path) -> None:
     stores = SqliteStores(tmp_path / "shelves", FakeClock())
     store = await stores.create("work", owner="uid:1")
-    await store._writer.run(lambda: store._writer.raw.execute("PRAGMA user_version = 99"))
+    writer = (await store._awake()).connection
+    await writer.run(lambda: writer.raw.execute("PRAGMA user_version = 99"))
     copy = tmp_path / "copy"
     copy.mkdir()
     files = ("shelf.db", "shelf.db-wal")

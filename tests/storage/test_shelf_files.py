@@ -37,6 +37,7 @@ def _names(directory: Path) -> list[str]:
 
 async def test_nobody_else_may_read_a_shelf(stores: SqliteStores, root: Path) -> None:
     store = await stores.create("work", owner="uid:1")
+    assert _names(root / "work") == ["shelf.db"]
     await store.commit(create("n1"))
 
     assert _mode(root) == _mode(root / "work") == 0o700
@@ -192,7 +193,8 @@ async def test_what_the_check_finds_is_logged_and_closing_does_not_wait_for_it(
     store = await stores.create("work", owner="uid:1")
     for number in range(300):
         await store.commit(create(f"n{number}", content=f"{number} " * 200))
-    await store._writer.run(lambda: store._writer.raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall())
+    writer = (await store._awake()).connection
+    await writer.run(lambda: writer.raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall())
     await store.commit(create("last"))
     file = await _after_a_crash(store, root) / "shelf.db"
     await store.close()

@@ -143,6 +143,9 @@ class Store(Protocol):
     async def check(self, *, full: bool) -> list[str]:
         """Check the files; return what is wrong in words, with what to do. *full* also checks cross references."""
 
+    async def rest(self) -> None:
+        """Release what only writing needs, unless a change came since the last call. The next change takes it again."""
+
     async def close(self) -> None:
         """Finish what is queued, then release everything. A second call is harmless."""
 

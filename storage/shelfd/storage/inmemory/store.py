@@ -64,6 +64,9 @@ class InMemoryStore(Store):
         """Return nothing: dictionaries do not rot."""
         return []
 
+    async def rest(self) -> None:
+        """Do nothing: there is nothing to release."""
+
     async def close(self) -> None:
         """Finish what is queued. A second call is harmless."""
         await self._queue.drain()

@@ -36,7 +36,7 @@ class GroupWriter:
             self._writer.forget(saved)
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            return [_group_error(error) for _ in changes]
+            return [group_error(error) for _ in changes]
         return outcomes
 
     def _apply_one(self, change: Change[Any], *, alone: bool) -> Outcome:
@@ -72,7 +72,8 @@ class GroupWriter:
         return Applied(value, rows, outbox.touched, writer.counters.seq)
 
 
-def _group_error(error: BaseException) -> ShelfError:
+def group_error(error: BaseException) -> ShelfError:
+    """Return what the caller of one change is told when its whole group failed."""
     # One object each: an exception collects the frames of everyone it is raised to.
     sql_error = error if isinstance(error, sqlite3.Error) else error.__cause__
     if isinstance(sql_error, sqlite3.Error) and (told := translated(sql_error)):

@@ -3,14 +3,17 @@
 import re
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from shelfd.memory.errors import SchemaTooNew, StorageCorrupt
-from shelfd.storage.sqlite.connection import open_untouched
+from shelfd.storage.sqlite.connection import open_untouched, open_writer
+from shelfd.storage.sqlite.erasing import empty_wal
 from shelfd.storage.sqlite.errors import REMEDY
 from shelfd.storage.sqlite.files import check_kinds, read_beginning
+from shelfd.storage.sqlite.wal import has_wal
 
 #: "shlf", in the file's header, so that no other program's database is ever taken for a shelf.
 APPLICATION_ID: Final = 0x73686C66
@@ -106,17 +109,16 @@ def _apply(connection: sqlite3.Connection, migration: Migration, now: int) -> No
 
 
 def _identify(path: Path) -> tuple[int, int]:
-    connection = open_untouched(path)
-    try:
+    with closing(open_untouched(path)) as connection:
         application_id: int = connection.execute("PRAGMA application_id").fetchone()[0]
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    finally:
-        connection.close()
     return application_id, version
 
 
 def prepare(path: Path, *, now: int) -> None:
-    """Bring an existing shelf file to the newest schema, refusing what is no shelf.
+    """Bring an existing shelf file to the newest schema, refusing what is no shelf, and recover its WAL.
+
+    Afterwards there is no WAL, unless another process reads the file.
 
     Raises:
         StorageCorrupt, SchemaTooNew: As :func:`inspect` does.
@@ -125,10 +127,10 @@ def prepare(path: Path, *, now: int) -> None:
     """
     migrations = load_migrations()
     newest = migrations[-1].number
-    if inspect(path, newest=newest) == newest:
+    if inspect(path, newest=newest) == newest and not has_wal(path):
         return
-    connection = sqlite3.connect(path, isolation_level=None)
-    try:
+    with closing(open_writer(path)) as connection:
         migrate(connection, migrations, now=now)
-    finally:
-        connection.close()
+        # What was erased just before an unclean stop may still be in the WAL. Another process that reads can keep it.
+        with suppress(sqlite3.Error):
+            empty_wal(connection)
