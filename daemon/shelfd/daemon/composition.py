@@ -91,6 +91,8 @@ def memory_settings(settings: Settings) -> MemorySettings:
         idle_close=timedelta(seconds=settings.memory.idle_close_s),
         idempotency_retention=timedelta(days=settings.memory.idempotency_days),
         shelves_count=settings.memory.shelves_count,
+        shelves_per_principal_count=settings.memory.shelves_per_principal_count,
+        open_shelves_count=settings.memory.open_shelves_count,
         reflection_max_notes=settings.reflection.max_notes,
         recall_log=settings.recall.log == "on",
     )

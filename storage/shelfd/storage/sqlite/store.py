@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Error as SqliteError
 from typing import Any, NamedTuple, TypeVar
@@ -197,7 +198,8 @@ class SqliteStore(Store):
             # From here to the writer's end nobody can begin to write.
             self._writing = None
             self._view.move_to(still)
-            await connection.close()
+            with suppress(SqliteError):  # whoever writes next meets the same disk
+                await connection.close()
 
     @property
     def _is_at_work(self) -> bool:
