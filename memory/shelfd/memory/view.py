@@ -245,8 +245,11 @@ class Writer(View, Protocol):
     def record(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
         """Store an outcome under an idempotency key."""
 
-    def forget_recorded(self, before: int) -> int:
-        """Drop outcomes stored before that time; return how many."""
+    def forget_recorded(self, before: int, *, now: int, limit: int) -> int:
+        """Drop at most *limit* outcomes stored before that time, the oldest first; return how many.
+
+        Of those that a clock which was set back since had stored after *now*, as many count as stored now.
+        """
 
     def put_usages(self, usages: Mapping[int, Usage]) -> None:
         """Replace the usage of notes, by row; a row that is gone by now is passed over."""

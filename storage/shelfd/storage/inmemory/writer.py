@@ -100,10 +100,17 @@ class InMemoryWriter(InMemoryView, Writer):
         stored = outcome._replace(outcome=decode(encode(outcome.outcome)))
         self._tables.put(self._tables.recorded, (principal, method, key), stored)
 
-    def forget_recorded(self, before: int) -> int:
-        old = [key for key, outcome in self._tables.recorded.items() if outcome.at < before]
+    def forget_recorded(self, before: int, *, now: int, limit: int) -> int:
+        recorded = self._tables.recorded
+
+        def by_age(key: tuple[str, str, str]) -> tuple[int, list[bytes]]:
+            return recorded[key].at, [part.encode() for part in key]
+
+        for key in sorted((key for key in recorded if recorded[key].at > now), key=by_age)[:limit]:
+            self._tables.put(recorded, key, recorded[key]._replace(at=now))
+        old = sorted((key for key in recorded if recorded[key].at < before), key=by_age)[:limit]
         for key in old:
-            self._tables.remove(self._tables.recorded, key)
+            self._tables.remove(recorded, key)
         return len(old)
 
     def put_usages(self, usages: Mapping[int, Usage]) -> None:

@@ -45,6 +45,14 @@ _COUNTERS: Final = (
     " max(last_row, coalesce((SELECT max(row) FROM note), 0)),"
     " max(last_at, coalesce((SELECT at FROM change ORDER BY seq DESC LIMIT 1), 0)) FROM floor"
 )
+_FORGET_RECORDED: Final = (
+    "DELETE FROM idempotency WHERE (principal, method, key) IN"
+    " (SELECT principal, method, key FROM idempotency WHERE at < ? ORDER BY at, principal, method, key LIMIT ?)"
+)
+_RECORDED_LATER: Final = (
+    "UPDATE idempotency SET at = ?1 WHERE (principal, method, key) IN"
+    " (SELECT principal, method, key FROM idempotency WHERE at > ?1 ORDER BY at, principal, method, key LIMIT ?2)"
+)
 _CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
 # Use is told up to a second late, and the note may have been purged meanwhile.
@@ -196,8 +204,9 @@ class SqliteWriter(SqliteView, Writer):
             (principal, method, key, outcome.payload, encode(outcome.outcome), outcome.at),
         )
 
-    def forget_recorded(self, before: int) -> int:
-        return self._run("DELETE FROM idempotency WHERE at < ?", (before,))
+    def forget_recorded(self, before: int, *, now: int, limit: int) -> int:
+        self._run(_RECORDED_LATER, (now, limit))
+        return self._run(_FORGET_RECORDED, (before, limit))
 
     def put_usages(self, usages: Mapping[int, Usage]) -> None:
         self._run_many(_PUT_USAGE, [(row, *usage) for row, usage in usages.items()])
