@@ -141,3 +141,21 @@ async def test_a_shelf_that_is_only_written_to_forgets_outcomes_whose_time_is_ov
         await either.call("remember", content="tea", idempotency_key=f"again{number}")
     assert _kept(either, 60) == 0
     assert (await either.call("remember", content="tea", idempotency_key="again0"))["note"] == first["note"]
+
+
+async def test_an_outcome_that_a_clock_ahead_had_recorded_is_remembered_for_seven_days_and_no_longer(
+    either: Api,
+) -> None:
+    either.clock.advance(timedelta(days=20_000))
+    for number in range(10):
+        await either.call("remember", content="tea", idempotency_key=f"k{number}")
+    either.clock.set_back(timedelta(days=20_000))
+    for number in range(10):  # which also brings those times back to the clock's
+        await either.call("remember", content="mate", idempotency_key=f"other{number}")
+    either.clock.advance(timedelta(days=6))
+    for number in range(10):
+        again = await either.call("remember", content="tea", idempotency_key=f"k{number}")
+        assert again["replayed"] is True
+    either.clock.advance(timedelta(days=2))
+    for number in range(10):
+        assert "replayed" not in await either.call("remember", content="tea", idempotency_key=f"k{number}")

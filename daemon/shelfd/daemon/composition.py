@@ -58,6 +58,7 @@ def build(settings: Settings, places: Places) -> Parts:
         connections_count=settings.limits.connections_count,
         socket_mode=socket_mode(settings, places),
         scheduler=scheduler.status,
+        clock_status=scheduler.clock_status,
     )
     dispatcher = Dispatcher(
         service,

@@ -67,6 +67,7 @@ class System:
         connections_count: int,
         socket_mode: int,
         scheduler: Status,
+        clock_status: Status,
     ) -> None:
         self._instance = instance
         self._places = places
@@ -76,6 +77,7 @@ class System:
         self._connections_count = connections_count
         self._socket_mode = socket_mode
         self._scheduler = scheduler
+        self._clock_status = clock_status
         self._started = clock.monotonic()
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
@@ -100,6 +102,7 @@ class System:
             "connections": self._counters.connections_open,
             "shelves": shelves,
             "scheduler": scheduler,
+            "clock": self._clock_status(),
             "mqtt": mqtt,
             "config": {"complaints": self.complaints},
         }

@@ -53,6 +53,7 @@ class Shelves:
         self._opening: dict[str, asyncio.Task[Shelf]] = {}
         self._arriving: set[str] = set()  # those that have a place among the open ones and are being opened
         self._ending: dict[asyncio.Future[None], Shelf] = {}
+        self._resting: set[asyncio.Future[None]] = set()
         self._doors: dict[str, _Door] = {}
         self._creating = asyncio.Lock()  # so that nobody is counted while somebody else is added
         self._failed: dict[str, str] = {}
@@ -78,7 +79,7 @@ class Shelves:
         if self._sweeper is not None:
             self._sweeper.cancel()
             await asyncio.gather(self._sweeper, return_exceptions=True)
-        await asyncio.gather(*self._opening.values(), *self._ending, return_exceptions=True)
+        await asyncio.gather(*self._opening.values(), *self._ending, *self._resting, return_exceptions=True)
         results = await asyncio.gather(*(shelf.close() for shelf in self._open.values()), return_exceptions=True)
         self._open.clear()
         for result in results:
@@ -326,8 +327,10 @@ class Shelves:
         while True:
             await self._clock.sleep(_SWEEP)
             await self.close_idle()
-            for shelf in list(self._open.values()):
-                await shelf.store.rest()
+            for shelf in self._open.values():
+                task = asyncio.ensure_future(shelf.store.rest())  # a slow disk must not hold up the others
+                self._resting.add(task)
+                task.add_done_callback(self._resting.discard)
 
     async def close_idle(self) -> None:
         """Close shelves that nobody used for a while; ``default`` stays open."""

@@ -281,8 +281,11 @@ class Writer(View, Protocol):
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         """Add queries in the order they were asked, each replacing the one with its params."""
 
-    def forget_recent_queries(self, *, before: int, kept: int) -> None:
-        """Drop queries that were last asked before that time, and all but the last *kept*."""
+    def forget_recent_queries(self, *, before: int, now: int, kept: int) -> None:
+        """Drop queries that were last asked before that time, and all but the last *kept*.
+
+        Those that a clock which was set back since has as asked after *now* count as asked now.
+        """
 
     def forget_queries_of(self, note_id: str) -> None:
         """Drop the queries that found this note; :meth:`erase_note` does so, too."""

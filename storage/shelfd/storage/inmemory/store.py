@@ -81,7 +81,7 @@ class InMemoryStore(Store):
         try:
             if change.ticket is not None:
                 change.ticket.start()
-            now = max(self._clock.now(), counters.at)
+            now = self._clock.now()
             value, outbox = change.apply(self._writer, now)
             rows = number_entries(outbox.entries, change.origin, last_seq=counters.seq, at=now)
             self._writer.append_log(rows)

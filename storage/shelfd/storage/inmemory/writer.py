@@ -159,7 +159,10 @@ class InMemoryWriter(InMemoryView, Writer):
         for query in queries:
             self._tables.put(self._tables.recent_queries, query.params, query)
 
-    def forget_recent_queries(self, *, before: int, kept: int) -> None:
+    def forget_recent_queries(self, *, before: int, now: int, kept: int) -> None:
+        for query in list(self._tables.recent_queries.values()):
+            if query.at > now:
+                self._tables.put(self._tables.recent_queries, query.params, query._replace(at=now))
         known = self.recent_queries(len(self._tables.recent_queries))
         for query in [*known[kept:], *(query for query in known[:kept] if query.at < before)]:
             self._tables.remove(self._tables.recent_queries, query.params)
@@ -174,7 +177,7 @@ class InMemoryWriter(InMemoryView, Writer):
         for row in rows:
             before = None if row.before is None else decode(encode(row.before))
             self._tables.put(self._tables.log, row.seq, row._replace(before=before))
-            self._tables.counters = self._tables.counters._replace(seq=row.seq, at=row.at)
+            self._tables.counters = self._tables.counters._replace(seq=row.seq)
 
     def _put_note(self, note: Note, old: Note | None = None) -> None:
         if note.key is not None:

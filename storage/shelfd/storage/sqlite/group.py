@@ -51,8 +51,7 @@ class GroupWriter:
         if not alone:
             self._connection.execute(_SAVEPOINT)
         try:
-            # A clock set back must not give a change an earlier time than the one before it.
-            now = max(self._clock.now(), before.at)
+            now = self._clock.now()  # which may be set back: order comes from seq
             value, outbox = change.apply(writer, now)
             rows = number_entries(outbox.entries, change.origin, last_seq=before.seq, at=now)
             writer.append_log(rows)
