@@ -12,7 +12,7 @@ from shelfd.memory.ports import Clock, Stores
 from shelfd.storage.memory_files import remove_left_over
 from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.errors import translated
-from shelfd.storage.sqlite.files import check_kinds, remove_all, sync_directory
+from shelfd.storage.sqlite.files import check_kinds, remove_all, sync
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 from shelfd.storage.sqlite.store import SqliteStore
 from shelfd.storage.sqlite.view import UNFINISHED_JOB
@@ -133,14 +133,16 @@ class SqliteStores(Stores):
             # off the time of a single remember and still holds three notes.
             connection.execute("PRAGMA page_size = 2048")
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = OFF")  # the file is synced once, before it gets its name
             migrate(connection, load_migrations(), now=now)
             connection.executemany(
                 "INSERT INTO meta VALUES (?, ?)",
                 [("shelf", shelf), ("owner", owner), ("created_at", str(now))],
             )
-        sync_directory(aside)
+        sync(file)
+        sync(aside)
         aside.rename(self._root / shelf)
-        sync_directory(self._root)
+        sync(self._root)
 
     def _remove(self, shelf: str) -> None:
         directory, aside = self._root / shelf, self._root / f".dropped-{shelf}"
@@ -149,7 +151,7 @@ class SqliteStores(Stores):
         if os.path.lexists(aside):  # left by a crash
             remove_all(aside)
         directory.rename(aside)
-        sync_directory(self._root)
+        sync(self._root)
         remove_all(aside)
 
 
