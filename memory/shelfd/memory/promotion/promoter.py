@@ -99,6 +99,10 @@ class Promoter:
             except LeftAlone as refusal:
                 return _nothing(Target(None, str(refusal)))
 
+    def is_open(self, project: str) -> bool:
+        """Return whether everybody who may write to a shelf may name *project*, and not administrators alone."""
+        return self._files.is_open(project)
+
     async def withdraw(
         self, shelf: Shelf, call: Call, note_ids: Sequence[str], changed: Sequence[str] = ()
     ) -> list[str]:
