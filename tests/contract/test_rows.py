@@ -345,5 +345,5 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
     assert view.last_seq == 1
     with pytest.raises(ValueError, match="again"):
         await store.commit(fail(ValueError("again")))
-    assert (await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory")))).value is True
+    assert (await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory")))).value == "added"
     assert view.list_links(note_id=None, relation=None, after=1, limit=9) == [(2, make_link("n1", "n2"))]

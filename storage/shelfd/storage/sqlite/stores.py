@@ -8,8 +8,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from shelfd.memory.errors import DuplicateShelf, InvalidParams, ShelfNotFound, StoreBusy
+from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfNotFound, StoreBusy
 from shelfd.memory.ports import Clock, Stores
+from shelfd.storage.memory_files import FILE_NAME
 from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
@@ -88,6 +89,7 @@ class SqliteStores(Stores):
         return self._root / shelf / _FILE
 
     def _build(self, shelf: str, owner: str) -> None:
+        self._check_place(shelf)
         aside = self._root / f".{shelf}.new"
         if aside.exists():  # left by a crash
             shutil.rmtree(aside)
@@ -106,8 +108,32 @@ class SqliteStores(Stores):
                 [("shelf", shelf), ("owner", owner), ("created_at", str(now))],
             )
         _sync_directory(aside)
-        aside.rename(self._root / shelf)
+        directory = self._root / shelf
+        if directory.exists():  # with a MEMORY.md in it, which stays
+            file.rename(directory / _FILE)
+            _sync_directory(directory)
+            aside.rmdir()
+        else:
+            aside.rename(directory)
         _sync_directory(self._root)
+
+    def _check_place(self, shelf: str) -> None:
+        """Raise unless there is nothing in a new shelf's place, or a directory that holds its MEMORY.md alone.
+
+        Anything else is not ours to keep, and would go when the shelf is dropped.
+
+        Raises:
+            Conflict: If there is.
+        """
+        directory = self._root / shelf
+        if not os.path.lexists(directory):
+            return
+        if directory.is_symlink() or not directory.is_dir():
+            raise Conflict(f"shelves/{shelf} in the data directory is no directory; move it away", shelf=shelf)
+        if any(entry.name != FILE_NAME for entry in directory.iterdir()):
+            raise Conflict(
+                f"shelves/{shelf} in the data directory holds more than a {FILE_NAME}; move the rest away", shelf=shelf
+            )
 
     def _remove(self, shelf: str) -> None:
         for left in self._root.glob(".dropped-*"):  # by a crash
