@@ -112,6 +112,19 @@ async def test_a_listing_filters(store: Store) -> None:
     assert listed(NoteFilter(needs_review=False)) == ["n1", "n2", "n5"]
 
 
+async def test_notes_that_changed_since_are_counted(store: Store) -> None:
+    for number, (at, nugget) in enumerate([(5, "memory"), (5, "memory"), (5, "work"), (7, "memory")], 1):
+        await store.commit(create(f"n{number}", nugget=nugget, updated_at=at, archived_at=9 if number == 4 else None))
+    found = store.view.notes([f"n{number}" for number in range(1, 5)])
+    first, second, last = found["n1"], found["n2"], found["n4"]
+
+    assert store.view.count_changed("memory", (0, 0)) == 3
+    assert store.view.count_changed("memory", (5, first.row)) == 2
+    assert store.view.count_changed("memory", (5, second.row)) == 1
+    assert store.view.count_changed("memory", (7, last.row)) == 0
+    assert store.view.count_changed("nowhere", (0, 0)) == 0
+
+
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("order", ["updated_at", "row"])
 async def test_paging_is_stable_under_writes(store: Store, order: str, *, descending: bool) -> None:

@@ -13,7 +13,10 @@ from shelfd.scheduler import Job, QuietHours, SchedulerSettings, daily_cron
 #: As whom the scheduler acts; no transport can claim this name.
 PRINCIPAL: Final = "scheduler"
 #: Of a result, what the ledger keeps.
-_COUNTS: Final = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked", "added", "updated", "removed")
+_COUNTS: Final = (
+    "inspected", "rewritten", "merged", "hidden", "tagged", "linked", "held_back", "remaining",
+    "added", "updated", "removed", "fell_out",
+)  # fmt: skip
 
 
 def jobs(service: Service, clock: Clock, limits: Limits) -> tuple[Job, Job]:

@@ -71,11 +71,15 @@ def selecting(improvements: Sequence[Improve]) -> Step:
         search = _Search(picture, improvements)
         for tended in (yield from _turns(picture)):
             if search.allowance <= 0:
-                break
+                picture.unseen += picture.view.count_changed(tended.nugget, tended.changed)
+                yield None
+                continue
             visit = Visit.of(tended)
             picture.visits.append(visit)
             search.allowance -= _ROWS  # looking at nothing is work, too
             yield from _visit(search, visit)
+            if search.allowance <= 0:
+                picture.unseen += picture.view.count_changed(tended.nugget, visit.changed)
         search.choose()
         yield None
 

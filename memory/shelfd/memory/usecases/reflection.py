@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary
+
+import structlog
 
 from shelfd.memory.call import Call
 from shelfd.memory.ledger import draw_run_id
@@ -22,6 +24,10 @@ from shelfd.protocol.methods.reflection import ReflectParams
 if TYPE_CHECKING:
     from shelfd.memory.service import Service
 
+log = structlog.get_logger("shelfd.memory")
+
+#: Of a result, what is logged of it.
+_LOGGED: Final = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked", "held_back", "remaining")
 #: One reflection of a shelf at a time: a second one waits, and finds what the first has left.
 _at_work: WeakKeyDictionary[Shelf, asyncio.Lock] = WeakKeyDictionary()
 
@@ -71,6 +77,7 @@ async def _run(shelf: Shelf, params: ReflectParams, call: Call) -> dict[str, Any
         _record(tx, call, result)
 
     await shelf.commit(origin, end)
+    log.info("reflection.completed", shelf=shelf.name, run_id=call.run_id, **{name: result[name] for name in _LOGGED})
     return result
 
 
@@ -96,6 +103,7 @@ def _result(plan: Plan, done: Sequence[Action], run_id: str | None) -> dict[str,
         "ran_at": from_micros(plan.ran_at),
         **plan.counts(done),
         "held_back": len(plan.held_back),
+        "remaining": plan.remaining(done),
         "changes": [
             {"type": action.type, "nugget": action.note.nugget, "note_id": action.note.id, "detail": action.detail}
             for action in done

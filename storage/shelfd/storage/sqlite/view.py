@@ -98,6 +98,14 @@ class SqliteView(View):
         condition, params = where(wanted)
         return int(self._value(f"SELECT count(*) FROM note WHERE {condition}", tuple(params)))  # noqa: S608
 
+    def count_changed(self, nugget: str, after: tuple[int, int]) -> int:
+        ranges = behind("updated_at", after, descending=False)
+        counts = (
+            self._value(f"SELECT count(*) FROM note WHERE nugget = ? AND {condition}", (nugget, *params))  # noqa: S608
+            for condition, params in ranges
+        )
+        return sum(map(int, counts))
+
     def scan_notes(self, *, before_row: int | None, limit: int) -> list[Note]:
         if before_row is None:
             return self._notes("ORDER BY row DESC LIMIT ?", (max(limit, 0),))
