@@ -238,6 +238,7 @@ def test_the_daemon_tells_where_its_broker_is(tmp_path: Path) -> None:
     ("mqtt", "said"),
     [
         ({}, "--embedded-broker"),
+        ({"state": "connected", "embedded": False}, "names its broker to administrators only"),
         ({"url": "mqtt://shelfd@broker.example", "embedded": False}, "mqtt://USER@broker.example:1883"),
         ({"url": "mqtt://127.0.0.1:1", "agent_password_file": "/nowhere/x"}, "/nowhere/x"),
     ],

@@ -172,7 +172,8 @@ class FakeService:
 class FakeSystem:
     """A daemon that is well."""
 
-    def health(self) -> dict[str, Any]:
+    def health(self, principal: str) -> dict[str, Any]:
+        del principal
         return {"status": "ok"}
 
     def version(self) -> dict[str, Any]:

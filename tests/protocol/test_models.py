@@ -69,6 +69,26 @@ def test_any_mix_of_spellings_means_the_same(data: st.DataObject) -> None:
     assert method.params.model_validate(mixed) == method.params.model_validate(params)
 
 
+@pytest.mark.parametrize("name", sorted(name for name in METHODS if "nugget" in METHODS[name].params.model_fields))
+def test_a_nugget_may_be_called_nugget_name(name: str) -> None:
+    model = METHODS[name].params
+    params = given_params(model)
+    if name == "forget":  # by key: an id needs no nugget
+        params = {"key": "k"}
+    params.pop("nugget", None)
+    plain = model.model_validate({**params, "nugget": "Kitchen"})
+
+    assert plain.model_dump()["nugget"] == "kitchen"
+    assert model.model_validate({**params, "nuggetName": "Kitchen"}) == plain
+    assert model.model_validate({**params, "nugget_name": "Kitchen"}) == plain
+    for two in ("nugget nuggetName", "nugget nugget_name", "nugget_name nuggetName"):
+        with pytest.raises(ValidationError) as refused:
+            model.model_validate({**params, **dict.fromkeys(two.split(), "kitchen")})
+        error = from_validation(refused.value)
+        assert (error["code"], error["data"]["field"]) == (Code.INVALID_PARAMS, "nugget")
+        assert "two spellings" in error["message"]
+
+
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_the_camel_case_of_every_param_is_understood(name: str) -> None:
     model = METHODS[name].params

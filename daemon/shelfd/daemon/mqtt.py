@@ -6,6 +6,7 @@ None of it holds up anything else: it starts behind READY, and what is wrong wit
 import asyncio
 import socket
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +28,7 @@ from shelfd.gateway.mqtt import (
     Topics,
     tls_context,
 )
-from shelfd.memory import Clock, Shelves
+from shelfd.memory import ANYONE, Clock, Shelves
 from shelfd.memory.errors import BrokerUnreachable, ConfigError
 from shelfd.memory.ledger import draw_run_id
 
@@ -99,7 +100,7 @@ class Mqtt:
             instance=self._instance,
             version=package_version(),
             boot=draw_run_id().removeprefix("run-"),
-            health=self._system.health,
+            health=partial(self._system.health, ANYONE),
         )
         self._session = Session(
             broker, self._requests, self._topics, self._clock, announcer,

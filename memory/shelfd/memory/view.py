@@ -97,6 +97,9 @@ class View(Protocol):
     def count_notes(self, wanted: NoteFilter) -> int:
         """Return how many notes :meth:`list_notes` would give without a limit."""
 
+    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        """Return (``updated_at``, row) of the nugget's notes, hidden ones included, in that order, behind *after*."""
+
     def scan_notes(self, *, before_row: int | None, limit: int) -> list[Note]:
         """Return notes newest first, with a row below *before_row*; None begins at the newest."""
 

@@ -113,6 +113,15 @@ class SqliteView(View):
         condition, params = where(wanted)
         return int(self._value(f"SELECT count(*) FROM note WHERE {condition}", tuple(params)))  # noqa: S608
 
+    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for condition, params in behind("updated_at", after, descending=False):
+            query = (
+                f"SELECT updated_at, row FROM note WHERE nugget = ? AND {condition} ORDER BY updated_at, row LIMIT ?"  # noqa: S608
+            )
+            found += self._all(query, (nugget, *params, limit - len(found)))
+        return found
+
     def scan_notes(self, *, before_row: int | None, limit: int) -> list[Note]:
         if before_row is None:
             return self._notes("ORDER BY row DESC LIMIT ?", (max(limit, 0),))
