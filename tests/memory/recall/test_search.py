@@ -41,9 +41,9 @@ def test_unknown_terms_make_an_answer_weak() -> None:
     assert (mixed.matched_terms, mixed.query_terms) == (1, 2)
 
 
-def test_k_cuts_and_ties_go_by_id() -> None:
+def test_k_cuts_and_of_equal_ones_the_newest_come_first() -> None:
     index = index_of(note(3, "tea"), note(1, "tea"), note(2, "tea"))
-    assert [hit.id for hit in index.search("tea", Filters(), 2).hits] == ["n0001", "n0002"]
+    assert [hit.id for hit in index.search("tea", Filters(), 2).hits] == ["n0003", "n0002"]
     assert index.search("tea", Filters(), 0).hits == []
 
 
@@ -70,7 +70,7 @@ def test_hiding_links_the_neighbours(two_stage_from: int) -> None:
     assert ids(index, "tea") == ["n0001", "n0002"]
     index.put(note(2, "milk", turn=2, hidden=True, **talk))
     assert ids(index, "tea") == ["n0001", "n0003"]
-    assert ids(index, "tea", include_hidden=True) == ["n0001", "n0002", "n0003"]
+    assert ids(index, "tea", include_hidden=True) == ["n0001", "n0003", "n0002"]
     index.put(note(2, "milk", turn=2, **talk))
     assert ids(index, "tea") == ["n0001", "n0002"]
 
@@ -122,7 +122,7 @@ def test_exact_filters(name: str) -> None:
 
 def test_tags_filter_by_all_of_them() -> None:
     index = index_of(note(1, "tea", tags=("a",)), note(2, "tea", tags=("a", "b")))
-    assert ids(index, "tea", tags=("a",)) == ["n0001", "n0002"]
+    assert ids(index, "tea", tags=("a",)) == ["n0002", "n0001"]
     assert ids(index, "tea", tags=("a", "b")) == ["n0002"]
     assert ids(index, "tea", tags=("a", "c")) == []
 
