@@ -95,10 +95,14 @@ class WriterConnection:
         await self._connection.close()
 
 
-def open_reader(path: Path) -> sqlite3.Connection:
-    """Return a connection that can only read, bound to the calling thread."""
+def open_reader(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
+    """Return a connection that can only read, bound to the calling thread or, one at a time, for *any_thread*."""
     reader = sqlite3.connect(
-        _uri(path, "mode=ro"), uri=True, isolation_level=None, cached_statements=_CACHED_STATEMENTS
+        _uri(path, "mode=ro"),
+        uri=True,
+        isolation_level=None,
+        cached_statements=_CACHED_STATEMENTS,
+        check_same_thread=not any_thread,
     )
     try:
         _set_pragmas(
