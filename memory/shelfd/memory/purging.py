@@ -48,7 +48,7 @@ async def forget_for_good(shelf: Shelf, notes: list[Note]) -> None:
     await shelf.reach(None)  # what was written of them before is on its way to recall
     shelf.event_log.forget()
     for note in notes:
-        shelf.index.remove(note.row)
+        shelf.intake.remove(note.row)
         shelf.facts.forget(note.id)
         shelf.vectors.forget(note.id)
         shelf.hot.drop(note.id)

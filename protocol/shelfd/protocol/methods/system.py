@@ -15,12 +15,13 @@ class OpenDocument(BaseModel):
 
 
 class ShelfHealth(Result):
-    """One open shelf."""
+    """One open shelf; ``index_complaint`` says why recall does not know all of its notes."""
 
     shelf: str
     state: str
     index: str
     seq: int
+    index_complaint: str | None = None
 
 
 class HealthResult(OpenDocument):
