@@ -69,6 +69,7 @@ class Reference:
             line = date_line(analyzer.day(doc.when))
             terms = analyzer.terms(f"{line}\n{doc.author or ''}\n{doc.text}")
             lengths[doc.row] = len(terms)
+            terms += map(analyzer.term, analyzer.beside(doc.text))
             bags[doc.row] = Counter({term: min(count, 255) for term, count in Counter(terms).items()})
         both_bags, both_lengths = {}, {}
         for row, before in self.previous.items():

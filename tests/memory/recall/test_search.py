@@ -23,10 +23,45 @@ def test_an_empty_index_finds_nothing() -> None:
     assert (ranking.hits, ranking.strength, ranking.matched_terms, ranking.query_terms) == ([], 0.0, 0, 1)
 
 
-@pytest.mark.parametrize(("query", "terms"), [("unheard words", 2), ("", 0), ("🙂", 0)])
+@pytest.mark.parametrize(("query", "terms"), [("unheard words", 2), ("", 0), ("🙂", 1)])
 def test_a_query_without_known_terms_finds_nothing(query: str, terms: int) -> None:
     ranking = index_of(note(1, "tea")).search(query, Filters(), 5)
     assert (ranking.hits, ranking.strength, ranking.query_terms) == ([], 0.0, terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("see you soon 🙂", ["🙂", "🙂🙂", "soon 🙂"]),
+        ("nice work 👍🏽", ["👍", "👍🏿"]),
+        ("東京タワーで茶を飲む", ["茶", "東", "タ", "東京", "茶を"]),
+        ("안녕하세요", ["녕"]),
+        ("born in Iğdır", ["igdir", "IĞDIR", "Iğdır", "ığdır"]),
+        ("a flat in Łódź", ["lodz", "łódź"]),
+        (
+            "call getUserName first",
+            ["getUserName", "get_user_name", "get-user-name", "getusername", "user", "user name"],
+        ),
+        ("call get_user_name first", ["getUserName", "get_user_name", "get-user-name", "getusername", "user name"]),
+        ("call get-user-name first", ["getUserName", "get_user_name", "get-user-name", "getusername", "user name"]),
+        ("an HTTPServer", ["httpserver", "http", "server", "HTTPServer"]),
+    ],
+)
+def test_emoji_characters_and_compound_names_are_found(text: str, queries: list[str]) -> None:
+    index = index_of(note(1, text), note(2, "something else altogether"), note(3, "別の物"))
+    assert [ids(index, query) for query in queries] == [["n0001"]] * len(queries)
+
+
+def test_the_name_itself_comes_before_notes_with_its_parts() -> None:
+    index = index_of(note(1, "the user has a name"), note(2, "getUserName fails"), note(3, "get the name of a user"))
+    for query in ("getUserName", "get_user_name"):
+        assert ids(index, query)[0] == "n0002"
+
+
+def test_what_a_text_is_found_by_beside_its_words_makes_it_no_longer() -> None:
+    index = index_of(note(1, "tea 🙂 x_y", when=MAY_7_2023), note(2, "tea x y", when=MAY_7_2023))
+    one, other = index.search("tea", Filters(), 2).hits
+    assert one.score == other.score
 
 
 def test_a_query_of_question_words_only_searches_for_them() -> None:
