@@ -99,7 +99,7 @@ async def test_what_is_no_directory_is_left_alone(stores: SqliteStores, root: Pa
             (root / "work").symlink_to(tmp_path / "elsewhere")
         case _:
             (root / "work").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(Conflict, match="no directory|already exists"):
+    with pytest.raises(Conflict, match=r"no directory|already exists"):
         await stores.create("work", owner="uid:1")
 
     assert list((tmp_path / "elsewhere").iterdir()) == []
@@ -174,7 +174,7 @@ async def test_a_directory_elsewhere_is_refused_and_stays_and_others_can_be_drop
     assert stores.owner("linked") is None
     await (await stores.create("new", owner="uid:1")).close()
     await stores.drop("other")
-    assert await stores.clean_up() == 2
+    assert await stores.clean_up() == 1
 
     assert _names(tmp_path / "elsewhere") == ["shelf.db"]
     assert _names(root) == ["linked", "new"]

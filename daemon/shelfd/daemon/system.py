@@ -100,7 +100,7 @@ class System:
         scheduler = self._scheduler()
         mqtt = None if self.mqtt is None else self.mqtt()
         is_well = (
-            all(shelf["state"] not in _REMEDIES for shelf in shelves)
+            all(shelf["state"] not in _REMEDIES and "index_complaint" not in shelf for shelf in shelves)
             and (mqtt is None or (mqtt["state"] not in _MQTT_REMEDIES and not _held_up(mqtt)))
             and not scheduler["complaint"]
             and not self.complaints
@@ -220,7 +220,10 @@ class System:
         for shelf in self._shelves.status():
             remedy = _REMEDIES.get(shelf["state"])
             detail = f"{shelf['state']}, index {shelf['index']}, seq {shelf['seq']}" if remedy is None else remedy
-            yield Finding(f"shelf {shelf['shelf']}", remedy is None, detail)
+            complaint = shelf.get("index_complaint")
+            if remedy is None and complaint:
+                detail = f"{detail}: {complaint}"
+            yield Finding(f"shelf {shelf['shelf']}", not (remedy or complaint), detail)
 
 
 def _held_up(mqtt: dict[str, Any]) -> list[tuple[str, str]]:

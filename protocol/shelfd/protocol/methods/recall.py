@@ -88,11 +88,12 @@ class Answer(Result):
 
 
 class IndexState(Result):
-    """How far the recall index follows the shelf."""
+    """How far the recall index follows the shelf; ``skipped`` notes could not be indexed, left out when none."""
 
     state: Literal["ready", "warming"]
     share: float = Field(ge=0, le=1)
     seq: int
+    skipped: int | None = None
 
 
 class RecallResult(Result):

@@ -21,6 +21,7 @@ class ShelfHealth(Result):
     state: str
     index: str
     seq: int
+    index_complaint: str | None = None
 
 
 class HealthResult(OpenDocument):
