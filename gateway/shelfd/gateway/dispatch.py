@@ -97,6 +97,9 @@ class Dispatcher:
         if request.call.method.is_change:
             request.wait_to = lane.barrier
             request.turn = lane.enter()
+            if request.call.method.decides_access:
+                # What the changes behind it may do is asked when their turn comes, and that is after its end.
+                lane.barrier = request.turn
         elif request.call.method.name not in self._own.unordered:
             request.wait_to = lane.entered
         self._launch(request, done)

@@ -1,8 +1,8 @@
 """Lanes: the order in which the requests of one caller take effect.
 
 Changes start in the order they arrived. A read waits until every change sent before it has finished. A batch is
-one turn: later changes wait until all of it is done. Every change and every batch takes the next turn number;
-``finished_to`` is the highest number up to which all turns are over.
+one turn: later changes wait until all of it is done, as they do for a change of who may do what. Every change and
+every batch takes the next turn number; ``finished_to`` is the highest number up to which all turns are over.
 """
 
 import asyncio
@@ -105,7 +105,7 @@ class Lane:
         self.entered = 0
         self.finished_to = 0
         self.changes_to_begin = 0  #: those in tasks that have not run their first step
-        self.barrier = 0  #: the last batch's turn: changes behind it wait for it
+        self.barrier = 0  #: the last turn that changes behind it wait for: a batch's, or of what decides their access
         self._finished: set[int] = set()
         self._waiters: list[tuple[int, int, Callable[[], None]]] = []
         self._numbered = 0
