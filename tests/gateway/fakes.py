@@ -97,6 +97,7 @@ class FakeService:
         self.calls: list[Call] = []
         self.begun: list[str] = []
         self.applied: list[str] = []
+        self.read: list[str] = []  #: reads whose answers were made
         self.results: dict[str, dict[str, Any]] = {}
         self.failures: dict[str, Exception] = {}
         self.default = FakeShelf()
@@ -125,8 +126,12 @@ class FakeService:
         self.begun.append(label)
         if call.method.is_change:
             await self._apply(call, label)
-        elif label in self._queued:
-            await self._queued[label].stop_here()
+        else:
+            if label in self._queued:
+                await self._queued[label].stop_here()
+            if call.room is not None:
+                await call.room()
+            self.read.append(label)
         if label in self.failures:
             raise self.failures[label]
         return self.results.get(label, {"label": label})

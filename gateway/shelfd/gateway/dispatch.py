@@ -14,10 +14,11 @@ from shelfd.gateway.batch import Batch
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Claim, Lane, Request
+from shelfd.gateway.outbox import Outbox
 from shelfd.gateway.own import OwnMethods
 from shelfd.gateway.ports import Scheduling, Service, System
 from shelfd.memory.call import Call
-from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, error_of, traced
+from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, Unavailable, error_of, traced
 from shelfd.memory.ports import Clock
 from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object, from_validation
 
@@ -210,6 +211,8 @@ class Dispatcher:
         # A change whose task has not had its first step must not be overtaken.
         if is_change and not request.lane.changes_to_begin and self._submit(request):
             return
+        if not is_change and request.lane.outbox is not None:
+            request.call.room = partial(self._room, request, request.lane.outbox)
         request.lane.changes_to_begin += is_change
         request.task = asyncio.get_running_loop().create_task(self._run(request), name=request.call.request_id)
 
@@ -240,18 +243,41 @@ class Dispatcher:
         bind_contextvars(request_id=request.call.request_id)
         handler = self._own.handlers.get(request.call.method.name)
         try:
-            return await (self._service.handle(request.call) if handler is None else handler(request))
+            if handler is None:
+                return await self._service.handle(request.call)
+            if request.call.room is not None:
+                await request.call.room()
+            return await handler(request)
         except Exception as error:  # noqa: BLE001 - it becomes the answer
             return error
+
+    @staticmethod
+    async def _room(request: Request, outbox: Outbox) -> None:
+        if request.room is None:
+            request.room = await outbox.room(request.lane.reply_bytes)
 
     def _over(self, request: Request, result: Result) -> None:
         try:
             if not request.is_answered:
-                self._conclude(request, *self._reply(request, result))
+                self._conclude(request, *self._fitted(request, *self._reply(request, result)))
         finally:
+            if isinstance(result, Exception):
+                # Its frames know the futures that know it: a ring around what may be a large request.
+                result.__traceback__ = None
             self._end(request)
 
+    def _fitted(self, request: Request, reply: bytes, outcome: str) -> tuple[bytes, str]:
+        """Return the reply, or an error if it was made for want of room and turned out too large."""
+        room, request.room = request.room, None
+        if room is None or room(len(reply)):
+            return reply, outcome
+        error = error_of(Unavailable("result: there is no room for it now; ask for less, or again", field="result"))
+        return rpc.error_reply(request.envelope.id, error), _outcome(error)
+
     def _end(self, request: Request) -> None:
+        if request.room is not None:
+            request.room(0)
+            request.room = None
         request.lane.requests.discard(request)
         if request.turn:
             request.lane.leave(request.turn)

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from shelfd.gateway.envelope import Envelope, Id
+from shelfd.gateway.outbox import Outbox
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.call import Call
 from shelfd.memory.ports import Ticket
@@ -51,11 +52,12 @@ class Request:
         answer: Takes the reply; called once, never for a notification.
         done: Called once when nothing of the request is left at work, which may be after its answer.
         follow_up: Called when the reply is on its way.
+        room: Gives back the room taken for the reply; see :meth:`Outbox.room`.
     """
 
     __slots__ = (
         "answer", "batch", "began", "call", "done", "envelope", "follow_up", "has_begun", "is_answered", "lane",
-        "task", "ticket", "timer", "turn", "wait_to",
+        "room", "task", "ticket", "timer", "turn", "wait_to",
     )  # fmt: skip
 
     def __init__(
@@ -70,6 +72,7 @@ class Request:
         self.done: Callable[[], None] = _nothing
         self.batch: Batch | None = None
         self.follow_up: Callable[[], None] | None = None
+        self.room: Callable[[int], bool] | None = None
         self.has_begun = False  #: whether its task has run its first step
         self.is_answered = False
         self.task: asyncio.Task[None] | None = None
@@ -86,16 +89,24 @@ class Lane:
         name: Prefix of its request ids.
         reply_bytes: Largest reply the transport takes.
         subscriptions: Where its event subscriptions live; None if the transport has another way to events.
+        outbox: Where its replies go, which reads wait for; None if the transport bounds them otherwise.
     """
 
     __slots__ = (
         "_finished", "_numbered", "_waiters", "barrier", "changes_to_begin", "entered", "finished_to", "is_closed",
-        "name", "principal", "reply_bytes", "requests", "subscriptions",
+        "name", "outbox", "principal", "reply_bytes", "requests", "subscriptions",
     )  # fmt: skip
 
     def __init__(
-        self, principal: str, name: str, *, reply_bytes: int, subscriptions: Subscriptions | None = None
+        self,
+        principal: str,
+        name: str,
+        *,
+        reply_bytes: int,
+        subscriptions: Subscriptions | None = None,
+        outbox: Outbox | None = None,
     ) -> None:
+        self.outbox = outbox
         self.principal = principal
         self.name = name
         self.reply_bytes = reply_bytes
