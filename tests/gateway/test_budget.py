@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from fakes import memory
 from gateway.fakes import Client, House, Open, opener, request, until
 from shelfd.gateway import connection as connection_module
 from shelfd.gateway import lines as lines_module
@@ -106,6 +107,31 @@ SENT: dict[str, Callable[[Client], None]] = {
 @pytest.mark.usefixtures("without_collector")
 def test_a_connection_that_ends_leaves_nothing_behind(tmp_path: Any, run: Callable[..., int], what: str) -> None:
     assert run(hang_ups(tmp_path, SENT[what])) < MIB
+
+
+NOTES = [{"content": "x" * 250_000}] * 8
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"shelf": "nowhere", "notes": NOTES},
+        {"notes": [*NOTES, {"content": "x", "links": [{"to": "note-x"}]}], "atomic": True},
+    ],
+)
+@pytest.mark.usefixtures("without_collector")
+async def test_a_request_that_is_refused_leaves_nothing_behind(open_house: Open, params: dict[str, Any]) -> None:
+    async with memory() as api:
+        client = await (await open_house(memory=api.service)).connect()
+        before = 0
+        for number in range(6):
+            await client.writer.drain()
+            client.send("remember_many", **params)
+            reply = await client.read()
+            assert "error" in reply or reply["result"]["rejected"]
+            if number == 1:
+                before = tracemalloc.get_traced_memory()[0]
+        assert tracemalloc.get_traced_memory()[0] - before < 2 * MIB
 
 
 # ---------------------------------------------------------------------- replies that nobody reads
