@@ -67,7 +67,7 @@ class Dispatcher:
         try:
             return self.open(rpc.parse(data, self.limits))
         except Refusal as refusal:
-            return refusal
+            return refusal.kept()
 
     def open(self, message: Any) -> Message:  # noqa: ANN401 - whatever JSON holds
         """Do what :meth:`read` does for a message that is parsed already."""
@@ -77,7 +77,7 @@ class Dispatcher:
                 return message
             return rpc.open_envelope(message)
         except Refusal as refusal:
-            return refusal
+            return refusal.kept()
 
     def start(self, message: Message, lane: Lane, answer: Answer, done: Done) -> None:
         """Begin to carry out *message*; must be called in order of arrival, on the loop.

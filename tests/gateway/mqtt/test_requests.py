@@ -1,7 +1,9 @@
 """Requests from a link: answers, order, what is ignored, and that there are never too many."""
 
 import asyncio
+import gc
 import json
+import tracemalloc
 from datetime import timedelta
 from typing import Any
 
@@ -78,6 +80,21 @@ async def test_what_cannot_be_understood_is_answered_and_counted(body: Any, code
         assert at.link.acknowledged == [1]
         assert at.requests.status()["refused"] == {counted: 1}
         assert at.service.calls == []
+
+
+async def test_what_cannot_be_understood_leaves_nothing_behind() -> None:
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        async with desk() as at:
+            for _ in range(8):
+                at.link.arrive(RECALL, b"x" * 1_000_000, response_topic=HERE)
+                await at.idle()
+            assert tracemalloc.get_traced_memory()[0] < 3_000_000
+    finally:
+        tracemalloc.stop()
+        gc.enable()
 
 
 async def test_a_refusal_goes_to_the_address_in_the_body_too() -> None:
