@@ -1,4 +1,6 @@
 """One client's connection: lines in, replies and events out, both held back when the other side is slow."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 import asyncio
 import socket
