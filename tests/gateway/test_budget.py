@@ -372,6 +372,22 @@ async def test_requests_of_one_principal_wait_for_each_other_on_all_its_connecti
     assert {(await second.read())["id"] for _ in range(5)} == {1, 2, 3, 4, 99}
 
 
+async def test_who_waited_and_went_keeps_no_place(open_house: Open) -> None:
+    house = await open_house(principal_requests_count=1)
+    first, gone_, last = [await house.connect() for _ in range(3)]
+    held = house.service.hold("slow")
+    first.send("recall", query="slow")
+    await held.reached()
+    for client, query in ((gone_, "went"), (last, "last")):
+        client.send("recall", query=query)
+        await client.writer.drain()
+    await until(lambda: sum(len(share.waiting) for share in house.server._budget._shares.values()) == 2)
+    gone_.writer.transport.abort()
+    held.release()
+    assert (await first.read())["id"] == 1
+    assert (await last.read())["result"] == {"label": "last"}
+
+
 async def test_who_does_not_read_keeps_nobody_of_his_own_from_working(open_house: Open) -> None:
     house = await open_house(line_bytes=LINE, principal_requests_count=8)
     big(house)

@@ -23,22 +23,28 @@ class Share:
         connections: How many are open.
         at_work: Requests of all its connections that were begun and have not ended.
         bytes: What its connections hold of the budget.
-        waiting: Called, one for each request that ends, when there were too many at work.
+        waiting: Called in turn when there is a place for a request again.
     """
 
-    __slots__ = ("at_work", "bytes", "connections", "waiting")
+    __slots__ = ("_limit", "at_work", "bytes", "connections", "waiting")
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
         self.connections = 0
         self.at_work = 0
         self.bytes = 0
         self.waiting: deque[Callable[[], None]] = deque()
 
     def leave(self) -> None:
-        """Note the end of a request, and let one begin that waits."""
+        """Note the end of a request, and let those begin that wait."""
         self.at_work -= 1
-        if self.waiting:
+        while self.waiting and self.has_place:
             self.waiting.popleft()()
+
+    @property
+    def has_place(self) -> bool:
+        """Whether one more request may begin."""
+        return self.at_work < self._limit
 
 
 class Budget:
@@ -52,12 +58,16 @@ class Budget:
     def __init__(self, limits: Limits) -> None:
         self.free = limits.buffer_bytes
         self.spare = Window(1)
+        self._requests_count = limits.principal_requests_count
         self._shares: dict[str, Share] = {}
         self._waiting: list[tuple[Account, int, Callable[[], None]]] = []
 
     def share(self, principal: str) -> Share:
         """Return what *principal* has."""
-        return self._shares.setdefault(principal, Share())
+        share = self._shares.get(principal)
+        if share is None:
+            share = self._shares[principal] = Share(self._requests_count)
+        return share
 
     def forget(self, principal: str) -> None:
         """Drop the share of a principal that has nothing any more."""

@@ -143,7 +143,6 @@ class Connection(asyncio.Protocol):
         self._owner.lost(self)
         self._dispatcher.close(self._lane)
         self._take()
-        self._end_if_finished()
 
     # ------------------------------------------------------------------ called by the server
 
@@ -182,6 +181,9 @@ class Connection(asyncio.Protocol):
         self._is_taking = False
         self._lines.settle(self._next_bytes)
         self._throttle()
+        if self.in_flight == 0:  # what was taken may have been answered at once
+            self._close_if_finished()
+            self._end_if_finished()
 
     def _peek(self) -> Message | None:
         if self._next is None and self._lines:
@@ -200,7 +202,7 @@ class Connection(asyncio.Protocol):
             return True
         if self.in_flight >= self._limits.in_flight_count:
             return True
-        if self._share.at_work < self._limits.principal_requests_count:
+        if self._share.has_place:
             return False
         if not self._is_waiting:
             self._is_waiting = True
