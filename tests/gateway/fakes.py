@@ -129,8 +129,8 @@ class FakeService:
         else:
             if label in self._queued:
                 await self._queued[label].stop_here()
-            if call.room is not None:
-                await call.room()
+            if call.room is not None and (wait := call.room()) is not None:
+                await wait
             self.read.append(label)
         if label in self.failures:
             raise self.failures[label]

@@ -115,6 +115,22 @@ class Account:
         more = min(size, self.held + size - OWN_BYTES)
         return more <= 0 or self._share.bytes + more <= self._budget.free - more
 
+    def reserve(self, size: int) -> bool:
+        """Take *size* bytes of the budget, whatever is held, if there is room; return whether there was."""
+        budget, share = self._budget, self._share
+        if share.bytes + size > budget.free - size:
+            return False
+        budget.free -= size
+        share.bytes += size
+        return True
+
+    def give_back(self, size: int) -> None:
+        """Give back what was reserved."""
+        self._budget.free += size
+        self._share.bytes -= size
+        if self._budget.is_wanted:
+            self._budget.freed()
+
     def hold(self, size: int) -> None:
         """Hold *size* bytes more, or less if negative, whether there is room or not."""
         before = max(0, self.held - OWN_BYTES)

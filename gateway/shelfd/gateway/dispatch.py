@@ -1,7 +1,7 @@
 """Dispatch: from one message to its reply, the same for every transport."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -212,7 +212,7 @@ class Dispatcher:
         if is_change and not request.lane.changes_to_begin and self._submit(request):
             return
         if not is_change and request.lane.outbox is not None:
-            request.call.room = partial(self._room, request, request.lane.outbox)
+            request.call.room = partial(_room, request, request.lane.outbox)
         request.lane.changes_to_begin += is_change
         request.task = asyncio.get_running_loop().create_task(self._run(request), name=request.call.request_id)
 
@@ -245,16 +245,11 @@ class Dispatcher:
         try:
             if handler is None:
                 return await self._service.handle(request.call)
-            if request.call.room is not None:
-                await request.call.room()
+            if request.call.room is not None and (wait := request.call.room()) is not None:
+                await wait
             return await handler(request)
         except Exception as error:  # noqa: BLE001 - it becomes the answer
             return error
-
-    @staticmethod
-    async def _room(request: Request, outbox: Outbox) -> None:
-        if request.room is None:
-            request.room = await outbox.room(request.lane.reply_bytes)
 
     def _over(self, request: Request, result: Result) -> None:
         try:
@@ -268,16 +263,14 @@ class Dispatcher:
 
     def _fitted(self, request: Request, reply: bytes, outcome: str) -> tuple[bytes, str]:
         """Return the reply, or an error if it was made for want of room and turned out too large."""
-        room, request.room = request.room, None
-        if room is None or room(len(reply)):
+        if _room_fits(request, len(reply)):
             return reply, outcome
         error = error_of(Unavailable("result: there is no room for it now; ask for less, or again", field="result"))
         return rpc.error_reply(request.envelope.id, error), _outcome(error)
 
     def _end(self, request: Request) -> None:
-        if request.room is not None:
-            request.room(0)
-            request.room = None
+        _room_fits(request, 0)
+        request.call.room = None  # it knows the request: a ring for the garbage collector
         request.lane.requests.discard(request)
         if request.turn:
             request.lane.leave(request.turn)
@@ -353,6 +346,32 @@ class Dispatcher:
             duration_ms=round(duration_ms, 3),
             outcome=outcome,
         )
+
+
+def _room(request: Request, outbox: Outbox) -> Awaitable[None] | None:
+    """Take room for the request's reply; return what waits for it if that has to be."""
+    if request.has_room is not None:
+        return None
+    if outbox.take_room(request.lane.reply_bytes):
+        request.has_room = True
+        return None
+    return _wait_for_room(request, outbox)
+
+
+async def _wait_for_room(request: Request, outbox: Outbox) -> None:
+    request.has_room = await outbox.wait_for_room(request.lane.reply_bytes)
+
+
+def _room_fits(request: Request, size: int) -> bool:
+    """Give back what was taken for the request's reply; return whether there is room for the *size* it came to."""
+    has_room, outbox = request.has_room, request.lane.outbox
+    if has_room is None or outbox is None:
+        return True
+    request.has_room = None
+    if has_room:
+        outbox.leave_room(request.lane.reply_bytes)
+        return True
+    return outbox.leave_spare(size)
 
 
 def _outcome(error: dict[str, Any]) -> str:

@@ -52,12 +52,12 @@ class Request:
         answer: Takes the reply; called once, never for a notification.
         done: Called once when nothing of the request is left at work, which may be after its answer.
         follow_up: Called when the reply is on its way.
-        room: Gives back the room taken for the reply; see :meth:`Outbox.room`.
+        has_room: Whether room was taken for the reply, or it is made without; None before and after.
     """
 
     __slots__ = (
-        "answer", "batch", "began", "call", "done", "envelope", "follow_up", "has_begun", "is_answered", "lane",
-        "room", "task", "ticket", "timer", "turn", "wait_to",
+        "answer", "batch", "began", "call", "done", "envelope", "follow_up", "has_begun", "has_room",
+        "is_answered", "lane", "task", "ticket", "timer", "turn", "wait_to",
     )  # fmt: skip
 
     def __init__(
@@ -72,7 +72,7 @@ class Request:
         self.done: Callable[[], None] = _nothing
         self.batch: Batch | None = None
         self.follow_up: Callable[[], None] | None = None
-        self.room: Callable[[int], bool] | None = None
+        self.has_room: bool | None = None
         self.has_begun = False  #: whether its task has run its first step
         self.is_answered = False
         self.task: asyncio.Task[None] | None = None

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from shelfd.gateway.budget import Account, Budget, Share
@@ -110,19 +109,33 @@ class Outbox:
 
     # ------------------------------------------------------------------ room for an answer
 
-    async def room(self, size: int) -> Callable[[int], bool]:
-        """Wait until an answer of up to *size* bytes may be made; return what is called with the size it came to.
+    def take_room(self, size: int) -> bool:
+        """Take room for an answer of up to *size* bytes if there is room now and the client reads."""
+        if self._is_paused or self._bytes > HIGH_WATER_BYTES or not self._door.is_free:
+            return False
+        return self._account.reserve(size)
+
+    async def wait_for_room(self, size: int) -> bool:
+        """Wait until an answer of up to *size* bytes may be made; return whether room for it was taken.
 
         It waits until the client has read what it was sent. When there is no room in the budget, answers are made
-        one at a time, for most are small: what is returned then says False to one for which there is none.
+        one at a time, for most are small, and False is returned.
         """
         if self.is_backed_up() or not self._door.is_free:
             await self._until_read()
-        if self._account.fits(size):
-            self._account.hold(size)
-            return partial(self._room_left, size)
+        if self._account.reserve(size):
+            return True
         await self._budget.spare.wait()
-        return self._spare_left
+        return False
+
+    def leave_room(self, size: int) -> None:
+        """Give back room that was taken for an answer."""
+        self._account.give_back(size)
+
+    def leave_spare(self, size: int) -> bool:
+        """End the making of an answer without room; return whether there is room for the *size* bytes it came to."""
+        self._budget.spare.leave()
+        return self._account.fits(size)
 
     async def _until_read(self) -> None:
         self._share.leave()  # who waits for its own client is not at work, and must not keep others from it
@@ -136,14 +149,6 @@ class Outbox:
                 self._door.leave()
         finally:
             self._share.at_work += 1
-
-    def _room_left(self, size: int, _: int) -> bool:
-        self._account.hold(-size)
-        return True
-
-    def _spare_left(self, size: int) -> bool:
-        self._budget.spare.leave()
-        return self._account.fits(size)
 
     def _resumed(self) -> None:
         if self._drained is not None and not self._drained.done():

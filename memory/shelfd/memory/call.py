@@ -35,8 +35,8 @@ class Call:
         limits: The configured limits.
         repeat: How a redelivery of it is recognised; None when the transport delivers once.
         run_id: The run it belongs to, for the change log.
-        room: Of a read: to be awaited right before its answer is made, which can be large while the caller is behind
-            with reading others; None if there is always room.
+        room: Of a read: called right before its answer is made, which can be large while the caller is behind with
+            reading others; returns what is to be awaited first, if anything. None if there is always room.
     """
 
     method: Method
@@ -47,7 +47,7 @@ class Call:
     limits: Limits = field(default_factory=Limits)
     repeat: Repeat | None = None
     run_id: str | None = None
-    room: Callable[[], Awaitable[None]] | None = None
+    room: Callable[[], Awaitable[None] | None] | None = None
 
     @property
     def shelf(self) -> str | None:
