@@ -273,7 +273,7 @@ async def shown(publish: Callable[[str, bytes], Awaitable[None]], *arguments: st
 
 
 async def test_at_the_embedded_broker(tmp_path: Path) -> None:
-    broker = EmbeddedBroker(tmp_path / "broker", port=0)
+    broker = EmbeddedBroker(tmp_path / "broker", may_read=lambda _principal, _shelf: True, port=0)
     await broker.start()
     told = health(
         url=broker.url("agent"), embedded=True, agent_password_file=str(broker.agent_password_file)

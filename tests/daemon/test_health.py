@@ -12,7 +12,7 @@ from shelfd.daemon.places import choose
 from shelfd.daemon.settings import load
 from shelfd.memory import ANYONE, Access, Rule
 
-EVERYONE_S = {"status", "ready", "uptime_s", "connections", "shelves", "scheduler", "mqtt"}
+EVERYONE_S = {"status", "ready", "uptime_s", "connections", "clock", "shelves", "scheduler", "mqtt"}
 ACCESS = Access({"hers": ALICE}.get, frozenset({"uid:0"}), {"default": Rule(deny=frozenset({"mqtt:eve"}))})
 
 
@@ -25,7 +25,7 @@ def health(last: str = "hers") -> dict[str, Any]:
     broker = {"state": "down", "url": "mqtt://shelfd@broker.example:1883", "message": "no route to broker.example"}
     lags = {"shelves": [{"shelf": name, "lag": 1} for name in ("default", "hers")], "events_sent": 7}
     return {
-        "status": "degraded", "ready": True, "uptime_s": 1.0, "connections": 2,
+        "status": "degraded", "ready": True, "uptime_s": 1.0, "connections": 2, "clock": {"jumped": None},
         "shelves": [{"shelf": "default", "state": "open"}, {"shelf": "hers", "state": "corrupt"}],
         "scheduler": {"cron": "0 9 * * *", "tz": "UTC", "next_at": None, "last": run(last),
                       "running": [run("default"), run("hers")], "last_tick_s": 1.0, "complaint": "reflection.cron"},

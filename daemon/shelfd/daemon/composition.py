@@ -72,7 +72,7 @@ def build(settings: Settings, places: Places) -> Parts:
     )
     mqtt = None
     if settings.mqtt.url or settings.mqtt.embedded_broker:
-        mqtt = Mqtt(settings, places, shelves, dispatcher, system, clock)
+        mqtt = Mqtt(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
     return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt)
 

@@ -21,7 +21,7 @@ def visible(health: dict[str, Any], access: Access, principal: str) -> dict[str,
     scheduler, mqtt = health["scheduler"], health["mqtt"]
     last = scheduler["last"]
     return {
-        **{name: health[name] for name in ("status", "ready", "uptime_s", "connections")},
+        **{name: health[name] for name in ("status", "ready", "uptime_s", "connections", "clock")},
         "shelves": [shelf for shelf in health["shelves"] if may_read(shelf)],
         "scheduler": {
             **{name: scheduler[name] for name in _SCHEDULE},

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import structlog
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import DeadlineExceeded, ShuttingDown, traced
+from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
 from shelfd.memory.event_log import EventLog
 from shelfd.memory.fact_memory import ShelfFacts
 from shelfd.memory.hot import HotNotes
@@ -42,6 +42,8 @@ _INDEX_DELAY = timedelta(milliseconds=20)
 #: The same while a sink wants to hear of them, which may be a little late but not much.
 _SINK_DELAY = timedelta(milliseconds=5)
 _MIN_SEQ_WAIT_S = 5.0
+#: How far ahead of the last change a read may wait for one: some requests of the largest size.
+_AHEAD_CHANGES = 100_000
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
 # A function inside a hot one has its annotations evaluated at each call: hence names for long ones.
@@ -289,11 +291,14 @@ class Shelf:
         """Wait until recall knows every change up to *min_seq*, and all that is committed already.
 
         Raises:
+            InvalidParams: If that change is so far ahead that it cannot be on its way.
             DeadlineExceeded: If that change does not come within five seconds.
         """
         if self._backlog:
             await self._catch_up()
         if min_seq is not None and min_seq > self.seq:
+            if min_seq > (last := self.view.last_seq) + _AHEAD_CHANGES:
+                raise InvalidParams(f"min_seq: the last change is {last}", field="min_seq", limit=last)
             try:
                 async with asyncio.timeout(_MIN_SEQ_WAIT_S):
                     await self._reach(min_seq)

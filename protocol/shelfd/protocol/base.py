@@ -309,7 +309,8 @@ class ReadParams(ShelfParams):
     """Params of a method that reads."""
 
     min_seq: Count | None = Field(
-        default=None, description="Wait until the answer can know every change up to this sequence number."
+        default=None,
+        description="Wait, at most 5 s, until the answer can know every change up to this sequence number.",
     )
 
 

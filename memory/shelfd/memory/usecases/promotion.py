@@ -46,6 +46,8 @@ async def preview(service: "Service", call: Call) -> dict[str, Any]:
     shelf.enter()
     try:
         await shelf.reach(params.min_seq)
+        if call.room is not None and (wait := call.room()) is not None:
+            await wait
         return await service.promoter.preview(shelf, project=params.project)
     finally:
         shelf.leave()
