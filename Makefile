@@ -5,7 +5,7 @@ UV := UV_PYTHON_DOWNLOADS=never .tools/bin/uv
 # Compiled bytecode is what makes commands and the daemon start fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check lint types imports drift docs lock clean
+.PHONY: run test check lint types imports drift docs lock clean distclean
 
 .tools/bin/uv:
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .tools uv
@@ -55,5 +55,16 @@ lock: .tools/bin/uv  ## resolve dependencies anew (needs the network)
 	$(UV) export --quiet --no-emit-project --all-groups --extra broker --format requirements-txt --no-header --output-file requirements.lock
 	$(UV) export --quiet --no-emit-project --no-default-groups --extra broker --format requirements-txt --no-header --output-file requirements-run.lock
 
-clean:
-	rm -rf .venv .tools .run .mypy_cache .ruff_cache .hypothesis dist
+clean:  ## remove what can be made again; what was remembered stays
+	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis dist
+
+distclean:  ## remove the shelf of `make run` as well; asks first
+	@if [ -e .run ] && [ "$(CONFIRM)" != yes ]; then \
+		if ! [ -t 0 ]; then \
+			echo "make: .run holds what was remembered; to delete that, too: make distclean CONFIRM=yes" >&2; exit 1; \
+		fi; \
+		printf 'Delete .run and everything remembered in it? Type yes: '; read -r answer; \
+		if [ "$$answer" != yes ]; then echo "nothing was deleted"; exit 1; fi; \
+	fi
+	rm -rf .run
+	$(MAKE) --no-print-directory clean
