@@ -4,11 +4,13 @@ import json
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 Note = Mapping[str, Any]
 
 _INDENT = "    "
+_TIMES = ("valid_from", "valid_to")  #: fields of a note that hold a moment, beside those that end in _at
 
 
 def print_json(value: object) -> None:
@@ -39,6 +41,18 @@ def one_line(text: str, columns: int) -> str:
     return flat if len(flat) <= columns else flat[: max(0, columns - 1)] + "…"
 
 
+def local_time(moment: str) -> str:
+    """Return an RFC 3339 *moment* in this machine's zone, to the second: ``2026-01-31 10:00:00+01:00``.
+
+    What is no moment, or outside the years that can be reckoned with, stays as it is.
+    """
+    try:
+        # isoformat and not strftime, which cuts the colon out of the offset.
+        return datetime.fromisoformat(moment).astimezone().isoformat(" ", "seconds")
+    except (ValueError, OverflowError, OSError):
+        return clean(moment)
+
+
 def print_table(rows: Iterable[Sequence[object]], *, header: Sequence[str] = (), right: Sequence[int] = ()) -> None:
     """Print rows in aligned columns; the last column takes what room is left.
 
@@ -66,6 +80,8 @@ def print_note(note: Note) -> None:
     broad = max(len(name) for name in fields)
     for name, value in fields.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        if isinstance(value, str) and (name.endswith("_at") or name in _TIMES):
+            shown = local_time(value)
         print(f"{name.ljust(broad)}  {one_line(str(shown), width())}")
     for link in note.get("links", []):
         print(f"{'link'.ljust(broad)}  {link['relation']} → {link['to']}  {link.get('reason', '')}".rstrip())
