@@ -47,15 +47,15 @@ class AsyncClient:
 
         Raises:
             ConnectionError: If the connection has ended.
+            Unsendable: If *params* hold what JSON or UTF-8 cannot say.
         """
         if self._lost is not None:
             raise self._lost
         self._last_id += 1
+        line = encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": dict(params or {})})
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[self._last_id] = answer
-        self._writer.write(
-            encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": dict(params or {})})
-        )
+        self._writer.write(line)
         return answer
 
     async def call(

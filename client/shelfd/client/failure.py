@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+
+INTERRUPTED: Final = 130  #: what a shell says of a command that Ctrl-C has ended
 
 
 class RpcFailure(Exception):
@@ -38,6 +40,10 @@ class NotRunning(ConnectionError):
 
 class ProtocolError(ConnectionError):
     """What came back is no JSON-RPC."""
+
+
+class Unsendable(ValueError):
+    """Params hold what JSON or UTF-8 cannot say; nothing was sent."""
 
 
 _EXITS: Mapping[int, int] = {

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from shelfd.client.streams import is_unicode
+
 Note = Mapping[str, Any]
 
 _INDENT = "    "
@@ -17,12 +19,13 @@ def print_json(value: object) -> None:
     """Print *value* as JSON: one line for a program, indented on a terminal."""
     indent = 2 if sys.stdout.isatty() else None
     separators = None if indent else (",", ":")
-    print(json.dumps(value, ensure_ascii=False, indent=indent, separators=separators))
+    # Where the characters cannot be written, escapes say the same.
+    print(json.dumps(value, ensure_ascii=not is_unicode(), indent=indent, separators=separators))
 
 
 def print_line(value: object) -> None:
     """Print *value* as one line of JSON, at once: for streams."""
-    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")), flush=True)
+    print(json.dumps(value, ensure_ascii=not is_unicode(), separators=(",", ":")), flush=True)
 
 
 def width() -> int:

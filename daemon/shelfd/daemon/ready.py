@@ -1,11 +1,11 @@
 """The READY line: where the daemon is, and commands to paste."""
 
-import os
 import shlex
 import shutil
 import sys
 from pathlib import Path
 
+from shelfd.daemon import streams
 from shelfd.daemon.places import Places
 
 
@@ -25,11 +25,7 @@ def announce(places: Places, *, has_mqtt: bool = False) -> None:
     if has_mqtt:
         lines.append(f"  {command} watch --mqtt --socket {socket}")
     # One write: whoever waits for READY has all of it. Nobody reading is no reason not to serve.
-    try:
-        sys.stdout.write("\n".join(lines) + "\n")
-        sys.stdout.flush()
-    except OSError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    streams.say("\n".join(lines) + "\n")
 
 
 def client_command() -> str:

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.invocation import call, complain, daemon, given, text_or_stdin
+from shelfd.client.invocation import call, daemon, given, text_or_stdin
 from shelfd.client.output import local_time, print_json, print_note, print_table, progress
+from shelfd.client.streams import complain
 
 PAGE = 1000
 

@@ -9,9 +9,10 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.handover import become_daemon
-from shelfd.client.invocation import Stop, call, complain, daemon, text_or_stdin
+from shelfd.client.invocation import Stop, call, daemon, text_or_stdin
 from shelfd.client.output import print_json, print_table
 from shelfd.client.plain_command import PlainCommand
+from shelfd.client.streams import complain
 
 Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Configuration file (TOML).")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="DIR", help="Where the shelves are kept.")]
@@ -267,8 +268,11 @@ def call_method(
     del as_json  # the result is JSON either way
     try:
         given_params = json.loads(text_or_stdin(params))
-    except ValueError as error:
-        complain(f"params are not JSON: {error}")
+    except json.JSONDecodeError as error:
+        complain(f"params are not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
+        raise Stop(os.EX_USAGE) from error
+    except (ValueError, RecursionError) as error:
+        complain("params are not JSON: a number is too long, or they are nested too deeply")
         raise Stop(os.EX_USAGE) from error
     if not isinstance(given_params, dict):
         complain("params are not a JSON object")

@@ -1,12 +1,11 @@
 """The command line of ``shelfd setup``."""
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from shelfd.daemon import flags
+from shelfd.daemon import flags, streams
 from shelfd.daemon.places import xdg
 from shelfd.daemon.setup import installation, machine, plan, shipped
 from shelfd.daemon.setup.installation import UnreachableError
@@ -93,11 +92,10 @@ def _failure(step: Step) -> tuple[str, int] | None:
 
 
 def _print(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    # Nobody reading is no reason to stop halfway.
+    streams.say(line + "\n")
 
 
 def _complain(message: str, status: int) -> int:
-    for line in message.splitlines():
-        sys.stderr.write(f"shelfd: {line}\n")
+    streams.complain(message)
     return status
