@@ -26,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
 	install -d -m 700 .run
-	.venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock --embedded-broker
+	SHELFD_STARTED_BY="make run" .venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock --embedded-broker
 
 test: .venv/.dev  ## run the test suite
 	.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)

@@ -40,7 +40,9 @@ class AsyncClient:
                 return cls(*await asyncio.open_unix_connection(candidate, limit=REPLY_BYTES))
             except OSError as error:
                 tried.append((candidate, error.strerror or str(error)))
-        raise NotRunning(tried)
+        from shelfd.client.served import advice  # only when it is needed
+
+        raise NotRunning(tried, advice([one for one, _ in tried]))
 
     def submit(self, method: str, params: Mapping[str, Any] | None = None) -> asyncio.Future[Any]:
         """Send a request now and return the future of its result; requests leave in the order of these calls.

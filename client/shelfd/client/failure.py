@@ -31,10 +31,10 @@ class RpcFailure(Exception):
 class NotRunning(ConnectionError):
     """No daemon listens where one was looked for."""
 
-    def __init__(self, tried: Sequence[tuple[str, str]]) -> None:
-        """*tried*: by socket path, why it could not be used."""
+    def __init__(self, tried: Sequence[tuple[str, str]], advice: str = "start one with: shelfd run") -> None:
+        """*tried*: by socket path, why it could not be used; *advice*: what to do."""
         lines = "".join(f"\n  {path}: {why}" for path, why in tried)
-        super().__init__(f"no daemon is listening; tried:{lines}\nstart one with: shelfd run")
+        super().__init__(f"no daemon is listening; tried:{lines}\n{advice}")
         self.tried = tuple(tried)
 
 

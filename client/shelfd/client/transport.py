@@ -36,7 +36,9 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
             tried.append((candidate, error.strerror or str(error)))
         else:
             return Client(connection)
-    raise NotRunning(tried)
+    from shelfd.client.served import advice  # only when it is needed
+
+    raise NotRunning(tried, advice([path for path, _ in tried]))
 
 
 class Client:

@@ -70,13 +70,15 @@ def _run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except OSError as error:
         streams.complain(f"{places.data_origin}: daemon.data_dir: cannot be used: {error.strerror}: {places.data}")
         return os.EX_IOERR
+    from shelfd.daemon import served
     from shelfd.daemon.life import serve  # after the cheap refusals: this imports everything else
     from shelfd.daemon.reload import Reloading
 
     notifier = Notifier(environ)
     reloading = Reloading(loaded, partial(read, arguments, environ), threshold)
+    origin = served.by_this(loaded, places, environ, system=arguments.system, pid=os.getpid())
     coroutine = partial(
-        serve, loaded, places, activated=sockets.get("rpc"), notifier=notifier,
+        serve, loaded, places, origin, activated=sockets.get("rpc"), notifier=notifier,
         watchdog_s=watchdog_interval_s(environ, os.getpid()), reload=reloading,
     )  # fmt: skip
     with lock:

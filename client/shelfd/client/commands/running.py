@@ -10,7 +10,7 @@ from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.handover import become_daemon
 from shelfd.client.invocation import Stop, call, daemon, text_or_stdin
-from shelfd.client.output import print_json, print_table
+from shelfd.client.output import clean, print_json, print_table
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.streams import complain
 
@@ -210,15 +210,16 @@ def doctor(
 def _print_status(found: dict[str, Any], shelf: str) -> None:
     health, version, stats = found["health"], found["version"], found.get("stats")
     ready = "ready" if health["ready"] else "not ready"
-    print_table(
-        [
-            ("daemon", f"shelfd {version['version']}, instance {version['instance']}, wire {version['wire']}"),
-            (
-                "state",
-                f"{health['status']}, {ready}, up {_span(health['uptime_s'])}, connections {health['connections']}",
-            ),
-        ]
-    )
+    rows = [
+        ("daemon", f"shelfd {version['version']}, instance {version['instance']}, wire {version['wire']}"),
+        ("state", f"{health['status']}, {ready}, up {_span(health['uptime_s'])}, connections {health['connections']}"),
+        ("data", health.get("data_dir")),  # these are for the daemon's user and administrators
+        ("socket", health.get("socket")),
+        ("broker", _broker(health)),
+    ]
+    print_table([row for row in rows if row[1]])
+    if health.get("warning"):
+        complain(clean(health["warning"]))
     print()
     print_table(
         [(s["shelf"], s["state"], s["index"], s["seq"]) for s in health["shelves"]],
@@ -239,6 +240,14 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
         "retrievals",
     )
     print_table([(f"  {name.replace('_', ' ')}", stats[name]) for name in counts if name in stats])
+
+
+def _broker(health: dict[str, Any]) -> str | None:
+    mqtt = health.get("mqtt")
+    if not mqtt:
+        return "none" if health.get("data_dir") else None
+    where = f"{mqtt['url']}, " if mqtt.get("url") else ""
+    return f"{where}{mqtt['state']}{', embedded' if mqtt.get('embedded') else ''}"
 
 
 def _span(seconds: float) -> str:
