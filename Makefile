@@ -5,7 +5,7 @@ UV := UV_PYTHON_DOWNLOADS=never .tools/bin/uv
 # Compiled bytecode is what makes commands and the daemon start fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check lint types imports drift docs lock clean distclean
+.PHONY: run test check lint types imports drift readme docs bare lock clean distclean
 
 .tools/bin/uv:
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .tools uv
@@ -31,7 +31,7 @@ run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
 test: .venv/.dev  ## run the test suite
 	.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
-check: lint types imports drift test  ## everything CI checks
+check: lint types imports drift readme test  ## everything CI checks but a bare machine
 
 lint: .venv/.dev
 	.venv/bin/ruff check .
@@ -46,6 +46,9 @@ imports: .venv/.dev
 
 drift: .venv/.dev  ## generated documents still say what the models say
 	.venv/bin/python docs/generate.py --check
+
+readme: .venv/.dev  ## every command in README.md does what it says
+	.venv/bin/python docs/readme.py --check
 
 docs: .venv/.dev  ## write the generated documents anew
 	.venv/bin/python docs/generate.py
