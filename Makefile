@@ -53,6 +53,9 @@ readme: .venv/.dev  ## every command in README.md does what it says
 docs: .venv/.dev  ## write the generated documents anew
 	.venv/bin/python docs/generate.py
 
+bare:  ## the README and all tests on a machine with nothing on it (needs root and debootstrap; some minutes)
+	.ci/bare all
+
 lock: .tools/bin/uv  ## resolve dependencies anew (needs the network)
 	$(UV) lock --upgrade
 	$(UV) export --quiet --no-emit-project --all-groups --extra broker --format requirements-txt --no-header --output-file requirements.lock

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-_LONGEST_S = 300
+_LONGEST_S = 180
 _END = b"__end__\n"
 
 
@@ -91,6 +91,9 @@ class Shell:
         except (BrokenPipeError, subprocess.TimeoutExpired):
             self._bash.kill()
             self._bash.wait()
+        finally:
+            if self._bash.stdout is not None:
+                self._bash.stdout.close()
 
     def _say(self, line: str) -> None:
         assert self._bash.stdin is not None
