@@ -104,7 +104,7 @@ def _listener(loaded: Loaded, places: Places, activated: socket.socket | None) -
 def _compare_with_last(parts: Parts, places: Places, origin: Served) -> None:
     """Find out whether what was remembered lies elsewhere, and if not, be what belongs to this socket from now on."""
     before = served.last(places.socket)
-    if before is not None and before.data != origin.data and before.has_shelves():
+    if before is not None and before.data.resolve() != origin.data.resolve() and before.has_shelves():
         parts.system.before = before
     _remember(parts, places, origin)
     if parts.system.elsewhere() is not None:
