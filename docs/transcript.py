@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-_LONGEST_S = 180
+_LONGEST_S = 300
 _END = b"__end__\n"
 
 
@@ -31,10 +31,16 @@ class Shell:
     Use as a context manager: on exit the shell ends, and everything it has started.
     """
 
-    def __init__(self, directory: Path, environment: Mapping[str, str]) -> None:
-        """*environment*: all of it but what configures a daemon, which is left out."""
+    def __init__(self, directory: Path, environment: Mapping[str, str], *, patience_s: float = _LONGEST_S) -> None:
+        """Start it.
+
+        Args:
+            environment: What configures a daemon is left out of it.
+            patience_s: How long a command may take.
+        """
         kept = {name: value for name, value in environment.items() if not name.startswith(("SHELFD", "XDG_", "MAKE"))}
         self._directory = directory
+        self._patience_s = patience_s
         self._started: list[tuple[str, Path]] = []
         self._bash = subprocess.Popen(
             ["bash"], cwd=directory, env={**kept, "HOME": str(directory)},
@@ -49,7 +55,7 @@ class Shell:
         assert stdout is not None
         printed = b""
         while not printed.endswith(_END):
-            readable, _, _ = select.select([stdout], [], [], _LONGEST_S)
+            readable, _, _ = select.select([stdout], [], [], self._patience_s)
             piece = os.read(stdout.fileno(), 65536) if readable else b""
             if not piece:
                 raise TimeoutError(f"does not end:\n{command}\n{printed.decode(errors='replace')}")
@@ -65,7 +71,7 @@ class Shell:
 
     def wait_for(self, output: Path, condition: Callable[[str], bool]) -> str:
         """Wait until what was printed there fulfils *condition*, and return it."""
-        deadline = time.monotonic() + _LONGEST_S
+        deadline = time.monotonic() + self._patience_s
         text = ""
         while not (text.endswith("\n") and condition(text)):
             if time.monotonic() > deadline:
@@ -114,7 +120,8 @@ def run(steps: Sequence[Step], files: Mapping[str, str | Path]) -> list[str]:
             (directory / name).write_text(content, encoding="utf-8")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     try:
-        with Shell(directory, {**os.environ, "PATH": path}) as shell:
+        # A page on a long conversation takes its time.
+        with Shell(directory, {**os.environ, "PATH": path}, patience_s=3600) as shell:
             return [_run(shell, step).replace(str(directory), "~/walk") for step in steps]
     finally:
         shutil.rmtree(directory)

