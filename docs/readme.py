@@ -107,7 +107,7 @@ def _run(shell: Shell, block: Block, number: int, started: dict[int, Path]) -> s
         # What make and the log say around it is not what the page is about.
         lines = printed[printed.index("READY") :].splitlines()
         return "\n".join(line for line in lines if not line.startswith("{"))
-    time.sleep(3)  # until it listens
+    time.sleep(6)  # until it listens, on a busy machine, too
     return None
 
 
