@@ -1,6 +1,7 @@
 """README's examples are held to what they do; this holds what does that to its own word."""
 
 import importlib.util
+import os
 import re
 import sys
 from pathlib import Path
@@ -43,6 +44,8 @@ two 3
 @pytest.fixture
 def readme(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(CHECKOUT / "docs"))
+    # The page exports this; a machine with nothing on it has no "python" otherwise.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     spec = importlib.util.spec_from_file_location("readme", CHECKOUT / "docs" / "readme.py")
     assert spec is not None
     assert spec.loader is not None
