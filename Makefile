@@ -5,7 +5,7 @@ UV := UV_PYTHON_DOWNLOADS=never .tools/bin/uv
 # Compiled bytecode is what makes commands and the daemon start fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check lint types imports drift docs lock clean
+.PHONY: run test check lint types imports drift readme docs bare lock clean distclean
 
 .tools/bin/uv:
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .tools uv
@@ -26,12 +26,12 @@ unexport PYTHONDONTWRITEBYTECODE
 
 run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
 	install -d -m 700 .run
-	.venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock --embedded-broker
+	SHELFD_STARTED_BY="make run" .venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock --embedded-broker
 
 test: .venv/.dev  ## run the test suite
 	.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
-check: lint types imports drift test  ## everything CI checks
+check: lint types imports drift readme test  ## everything CI checks but a bare machine
 
 lint: .venv/.dev
 	.venv/bin/ruff check .
@@ -47,13 +47,30 @@ imports: .venv/.dev
 drift: .venv/.dev  ## generated documents still say what the models say
 	.venv/bin/python docs/generate.py --check
 
+readme: .venv/.dev  ## every command in README.md does what it says
+	.venv/bin/python docs/readme.py --check
+
 docs: .venv/.dev  ## write the generated documents anew
 	.venv/bin/python docs/generate.py
+
+bare:  ## the README and all tests on a machine with nothing on it (needs root and debootstrap; some minutes)
+	.ci/bare all
 
 lock: .tools/bin/uv  ## resolve dependencies anew (needs the network)
 	$(UV) lock --upgrade
 	$(UV) export --quiet --no-emit-project --all-groups --extra broker --format requirements-txt --no-header --output-file requirements.lock
 	$(UV) export --quiet --no-emit-project --no-default-groups --extra broker --format requirements-txt --no-header --output-file requirements-run.lock
 
-clean:
-	rm -rf .venv .tools .run .mypy_cache .ruff_cache .hypothesis dist
+clean:  ## remove what can be made again; what was remembered stays
+	rm -rf .venv .tools .mypy_cache .ruff_cache .hypothesis dist
+
+distclean:  ## remove the shelf of `make run` as well; asks first
+	@if [ -e .run ] && [ "$(CONFIRM)" != yes ]; then \
+		if ! [ -t 0 ]; then \
+			echo "make: .run holds what was remembered; to delete that, too: make distclean CONFIRM=yes" >&2; exit 1; \
+		fi; \
+		printf 'Delete .run and everything remembered in it? Type yes: '; read -r answer; \
+		if [ "$$answer" != yes ]; then echo "nothing was deleted"; exit 1; fi; \
+	fi
+	rm -rf .run
+	$(MAKE) --no-print-directory clean

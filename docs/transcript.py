@@ -2,16 +2,19 @@
 
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import TracebackType
+from typing import NamedTuple, Self
 
-_LONGEST_START_S = 30
+_LONGEST_S = 300
+_END = b"__end__\n"
 
 
 class Step(NamedTuple):
@@ -20,6 +23,87 @@ class Step(NamedTuple):
     prose: str
     command: str
     in_background: bool = False
+
+
+class Shell:
+    """One bash in a directory, which keeps its variables and jobs from command to command.
+
+    Use as a context manager: on exit the shell ends, and everything it has started.
+    """
+
+    def __init__(self, directory: Path, environment: Mapping[str, str], *, patience_s: float = _LONGEST_S) -> None:
+        """Start it.
+
+        Args:
+            environment: What configures a daemon is left out of it.
+            patience_s: How long a command may take.
+        """
+        kept = {name: value for name, value in environment.items() if not name.startswith(("SHELFD", "XDG_", "MAKE"))}
+        self._directory = directory
+        self._patience_s = patience_s
+        self._started: list[tuple[str, Path]] = []
+        self._bash = subprocess.Popen(
+            ["bash"], cwd=directory, env={**kept, "HOME": str(directory)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
+        )  # fmt: skip
+        self._say("set -m")  # jobs that can be named and have a process group, as on a terminal
+
+    def run(self, command: str) -> str:
+        """Run *command* and return what it printed."""
+        self._say(f"{{ {command}\n}} 2>&1 < /dev/null\necho {_END.decode().strip()}")
+        stdout = self._bash.stdout
+        assert stdout is not None
+        printed = b""
+        while not printed.endswith(_END):
+            readable, _, _ = select.select([stdout], [], [], self._patience_s)
+            piece = os.read(stdout.fileno(), 65536) if readable else b""
+            if not piece:
+                raise TimeoutError(f"does not end:\n{command}\n{printed.decode(errors='replace')}")
+            printed += piece
+        return printed.removesuffix(_END).decode()
+
+    def start(self, command: str) -> Path:
+        """Start *command* in the background and return the file that what it prints goes to."""
+        output = self._directory / f".started-{len(self._started)}"
+        self._say(f"{{ {command}\n}} > {output.name} 2>&1 < /dev/null &")
+        self._started.append((command, output))
+        return output
+
+    def wait_for(self, output: Path, condition: Callable[[str], bool]) -> str:
+        """Wait until what was printed there fulfils *condition*, and return it."""
+        deadline = time.monotonic() + self._patience_s
+        text = ""
+        while not (text.endswith("\n") and condition(text)):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not what was waited for:\n{text}")
+            time.sleep(0.1)
+            text = output.read_text(encoding="utf-8") if output.exists() else ""
+        return text
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        stdin = self._bash.stdin
+        assert stdin is not None
+        try:
+            # Whole process groups, to the last one of them: a daemon ends after the make that has started it.
+            self._say("groups=$(jobs -p); for group in $groups; do kill -- -$group; done 2> /dev/null; wait")
+            self._say("for group in $groups; do while kill -0 -- -$group; do sleep 0.1; done; done 2> /dev/null; exit")
+            stdin.close()
+            self._bash.wait(timeout=_LONGEST_S)
+        except (BrokenPipeError, subprocess.TimeoutExpired):
+            self._bash.kill()
+            self._bash.wait()
+        finally:
+            if self._bash.stdout is not None:
+                self._bash.stdout.close()
+
+    def _say(self, line: str) -> None:
+        assert self._bash.stdin is not None
+        self._bash.stdin.write(line.encode() + b"\n")
 
 
 def run(steps: Sequence[Step], files: Mapping[str, str | Path]) -> list[str]:
@@ -34,64 +118,23 @@ def run(steps: Sequence[Step], files: Mapping[str, str | Path]) -> list[str]:
             shutil.copy(content, directory / name)
         else:
             (directory / name).write_text(content, encoding="utf-8")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SHELFD")}
-    environment |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(directory)}
-    shell = subprocess.Popen(
-        ["bash"], cwd=directory, env=environment, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    assert shell.stdin is not None
-    shell.stdin.write("set -m\n")  # jobs that can be named, as on a terminal
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     try:
-        return [_run(shell, step, directory) for step in steps]
+        # A page on a long conversation takes its time.
+        with Shell(directory, {**os.environ, "PATH": path}, patience_s=3600) as shell:
+            return [_run(shell, step).replace(str(directory), "~/walk") for step in steps]
     finally:
-        _end(shell)
         shutil.rmtree(directory)
 
 
-def _end(shell: "subprocess.Popen[str]") -> None:
-    """End the shell and what it has started."""
-    assert shell.stdin is not None
-    try:
-        shell.stdin.write("kill $(jobs -p) 2> /dev/null; wait; exit\n")
-        shell.stdin.close()
-        shell.wait(timeout=_LONGEST_START_S)
-    except (BrokenPipeError, subprocess.TimeoutExpired):
-        shell.kill()
-        shell.wait()
-
-
-def _run(shell: "subprocess.Popen[str]", step: Step, directory: Path) -> str:
-    assert shell.stdin is not None
-    assert shell.stdout is not None
-    if step.in_background:
-        return _start(shell, step, directory).replace(str(directory), "~/walk")
-    shell.stdin.write(f"{{ {step.command}\n}} 2>&1\necho __end__\n")
-    shell.stdin.flush()
-    lines = []
-    while (line := shell.stdout.readline()) and line != "__end__\n":
-        lines.append(line)
-    return "".join(lines).replace(str(directory), "~/walk")
-
-
-def _start(shell: "subprocess.Popen[str]", step: Step, directory: Path) -> str:
-    """Start a command that goes on; return what a daemon says when it is ready."""
-    assert shell.stdin is not None
-    is_daemon = step.command.startswith("shelfd run")
-    target = "ready" if is_daemon else "/dev/null"
-    command = step.command if "> events" in step.command else f"{step.command} > {target}"
-    shell.stdin.write(f"{command} &\n")
-    shell.stdin.flush()
-    if not is_daemon:
-        time.sleep(4)  # until it listens; a page is not in a hurry
-        return ""
-    ready = directory / "ready"
-    deadline = time.monotonic() + _LONGEST_START_S
-    while time.monotonic() < deadline:
-        if ready.exists() and ready.read_text(encoding="utf-8").count("\n") >= 4:  # READY and what to paste
-            break
-        time.sleep(0.1)
-    return ready.read_text(encoding="utf-8")
+def _run(shell: Shell, step: Step) -> str:
+    if not step.in_background:
+        return shell.run(step.command)
+    output = shell.start(step.command)
+    if step.command.startswith("shelfd run"):
+        return shell.wait_for(output, lambda text: "READY" in text)
+    time.sleep(4)  # until it listens; a page is not in a hurry
+    return ""
 
 
 def page(introduction: str, steps: Sequence[Step], outputs: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -11,6 +12,10 @@ from typing import Any, Self
 #: By method, the result; or a function of the params that gives it; an RPC error is a dict with ``error``.
 Answers = Mapping[str, Any]
 TIMEOUT_S = 30.0
+
+
+class BrokenOff(Exception):
+    """Raised by an answer: the connection ends without one."""
 
 
 class FakeDaemon:
@@ -55,7 +60,7 @@ class FakeDaemon:
                 connection, _ = self._listening.accept()
             except OSError:
                 return
-            with connection:
+            with connection, suppress(BrokenOff, BrokenPipeError, ConnectionResetError):
                 connection.settimeout(TIMEOUT_S)
                 self._converse(connection)
 

@@ -52,11 +52,15 @@ def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
         yield fake
 
 
+#: Central European time by its rule: no machine needs to have a table of zones for it.
+ZONE = {"TZ": "CET-1CEST,M3.5.0,M10.5.0/3"}
+
+
 def shelfd(*arguments: str, stdin: str = "", env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFD", "XDG_"))}
     return subprocess.run(
         [sys.executable, "-m", "shelfd.client", *arguments],
-        input=stdin, env={**kept, **(env or {})}, capture_output=True, text=True, check=False, timeout=60,
+        input=stdin, env={**kept, **ZONE, **(env or {})}, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
 
 
@@ -155,10 +159,21 @@ def test_notes_follows_pages_until_the_limit(daemon: FakeDaemon) -> None:
 def test_notes_are_a_table(daemon: FakeDaemon) -> None:
     daemon.answers["note.list"] = {"notes": [note(), note("n2", "b", title="t", hidden=True)], "total": 2}
     assert ran(daemon, "notes", "--hidden").splitlines() == [
-        "note-memory-1  2026-01-31 09:00  memory  note          the kettle is green",
-        "n2             2026-01-31 09:00  memory  note, hidden  t: b",
+        "note-memory-1  2026-01-31 10:00:00+01:00  memory  note          the kettle is green",
+        "n2             2026-01-31 10:00:00+01:00  memory  note, hidden  t: b",
     ]
     assert daemon.params("note.list")["include_hidden"] is True
+
+
+def test_times_are_those_of_this_machine_and_say_so(daemon: FakeDaemon) -> None:
+    daemon.answers["note.get"] = {"note": note(occurred_at="2026-07-01T22:30:00Z", created_at="9999-12-31T23:59:59Z")}
+    text = ran(daemon, "note", "note-memory-1")
+    assert "updated_at   2026-01-31 10:00:00+01:00\n" in text
+    assert "occurred_at  2026-07-02 00:30:00+02:00\n" in text
+    assert "created_at   9999-12-31T23:59:59Z\n" in text  # beyond what can be reckoned with
+    assert "2026-01-31 10:00:00+01:00  uid:0" in ran(daemon, "note", "note-memory-1", "--history")
+    assert "2026-01-31 10:00:00+01:00  uid:0" in ran(daemon, "log")
+    assert "T22:30:00Z" in ran(daemon, "note", "note-memory-1", "--json")
 
 
 def test_a_note_is_shown_whole(daemon: FakeDaemon) -> None:
@@ -271,8 +286,8 @@ def test_watch_prints_events_until_it_has_enough(daemon: FakeDaemon) -> None:
     daemon.notifications = [[event(5), event(6)]]
     text = ran(daemon, "watch", "--types", "note.*,link.*", "--nugget", "home", "--count", "2", "--since", "4")
     assert [line.split() for line in text.splitlines()] == [
-        ["09:00:00", "5", "note.created", "note-memory-1", "kettle"],
-        ["09:00:00", "6", "note.created", "note-memory-1", "kettle"],
+        ["2026-01-31", "10:00:00+01:00", "5", "note.created", "note-memory-1", "kettle"],
+        ["2026-01-31", "10:00:00+01:00", "6", "note.created", "note-memory-1", "kettle"],
     ]
     wanted = {"types": ["note.*", "link.*"], "nugget": "home", "shelf": "default", "since_seq": 4}
     assert daemon.params("events.subscribe") == wanted

@@ -103,17 +103,17 @@ def test_a_project_is_named_from_here(daemon: FakeDaemon, tmp_path: Path) -> Non
 
 def test_jobs_are_a_table(daemon: FakeDaemon) -> None:
     assert ran(daemon, "jobs").splitlines() == [
-        "reflection  0 9 * * *  Europe/Berlin  2026-02-01T08:00:00Z  done 2026-01-31T08:00:01Z",
-        "promotion   0 9 * * *  Europe/Berlin  never                 not run yet",
+        "reflection  0 9 * * *  Europe/Berlin  2026-02-01 09:00:00+01:00  done 2026-01-31 09:00:01+01:00",
+        "promotion   0 9 * * *  Europe/Berlin  never                      not run yet",
     ]
 
 
 def test_runs_are_a_table(daemon: FakeDaemon) -> None:
     lines = ran(daemon, "runs", "--job", "reflection", "--limit", "3").splitlines()
-    assert [line.split()[3:5] for line in lines] == [
-        ["done", "2026-01-31T08:00:01Z"],
-        ["failed", "(StoreBusy)"],
-        ["running", "run-2"],
+    assert [line.split()[4:7] for line in lines] == [
+        ["done", "2026-01-31", "09:00:01+01:00"],
+        ["failed", "(StoreBusy)", "2026-01-31"],
+        ["running", "run-2", "2026-01-31T09:00"],
     ]
     assert all(line.endswith("2026-01-31T09:00 Europe/Berlin") for line in lines)
     assert daemon.params("scheduler.history") == {"job": "reflection", "limit": 3, "shelf": "default"}
@@ -121,8 +121,8 @@ def test_runs_are_a_table(daemon: FakeDaemon) -> None:
 
 def test_reflections_say_what_was_done_and_what_was_taken_back(daemon: FakeDaemon) -> None:
     assert ran(daemon, "reflections", "--limit", "2").splitlines() == [
-        "2026-02-01T09:00:00Z  run-2  uid:1000   nothing",
-        "2026-01-31T09:00:00Z  run-1  scheduler  10 inspected, 1 rewritten, 1 tagged, undone by run-3",
+        "2026-02-01 10:00:00+01:00  run-2  uid:1000   nothing",
+        "2026-01-31 10:00:00+01:00  run-1  scheduler  10 inspected, 1 rewritten, 1 tagged, undone by run-3",
     ]
     assert daemon.params("reflection.history") == {"limit": 2, "shelf": "default"}
 

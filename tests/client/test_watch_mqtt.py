@@ -39,8 +39,8 @@ def test_events_are_shown_as_by_the_socket() -> None:
     with FakeBroker(Visit([message(5), message(6)])) as broker:
         done = watched(broker, "--count", "2")
     assert [line.split() for line in done.stdout.splitlines()] == [
-        ["09:00:00", "5", "note.created", "note-memory-1", "kettle"],
-        ["09:00:00", "6", "note.created", "note-memory-1", "kettle"],
+        ["2026-01-31", "10:00:00+01:00", "5", "note.created", "note-memory-1", "kettle"],
+        ["2026-01-31", "10:00:00+01:00", "6", "note.created", "note-memory-1", "kettle"],
     ]
     assert (done.returncode, done.stderr) == (0, "")
 

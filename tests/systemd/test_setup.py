@@ -253,13 +253,57 @@ def test_a_user_gets_units_and_configuration_in_the_home_directory(tmp_path: Pat
     assert any("loginctl enable-linger" in remark for remark in planned.remarks)
 
 
-def test_a_users_way_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def only_systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, does: str) -> Path:
+    """Make a systemctl that says *does* the only command there is; return what it writes its calls to."""
+    calls, script = tmp_path / "calls", tmp_path / "bin" / "systemctl"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\necho "$@" >> {calls}\n{does}\n', encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(script.parent))
+    return calls
+
+
+def test_a_users_way_back(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = only_systemctl(tmp_path, monkeypatch, does="exit 0")
     assert setup("--user", "--command", OUTSIDE, home=tmp_path) == 0
-    assert len(files(tmp_path)) == 3
     assert "later: systemctl --user enable --now" in capsys.readouterr().out
     assert setup("--user", "--uninstall", home=tmp_path) == 0
-    assert files(tmp_path) == {}
+    assert files(tmp_path / ".config") == {}
+    assert calls.read_text(encoding="utf-8") == "--user disable shelfd.service shelfd.socket\n"
     assert f"the data stays in {tmp_path}/.local/share/shelfd" in capsys.readouterr().out
+
+
+def test_without_systemd_setup_says_so_and_the_way_back_removes_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert setup("--user", "--command", OUTSIDE, home=tmp_path) == 0
+    said = capsys.readouterr().out
+    assert f"there is no systemd here to start it; the daemon needs none: {OUTSIDE} run" in said
+    assert "systemctl" not in said
+    wants = tmp_path / ".config/systemd/user/default.target.wants"
+    wants.mkdir()  # as it was enabled by a systemd that has been removed since
+    (wants / "shelfd.service").symlink_to("../shelfd.service")
+    assert setup("--user", "--uninstall", home=tmp_path) == 0
+    assert files(tmp_path) == {}
+    assert list(wants.iterdir()) == []
+    said = capsys.readouterr().out
+    assert f"remove  {wants}/shelfd.service" in said
+    assert f"the data stays in {tmp_path}/.local/share/shelfd" in said
+    assert "a daemon that was started by hand goes on" in said
+
+
+def test_the_way_back_goes_on_when_the_service_manager_refuses_and_says_what_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_systemctl(tmp_path, monkeypatch, does="echo no bus >&2; exit 1")
+    assert setup("--user", "--command", OUTSIDE, home=tmp_path) == 0
+    assert setup("--user", "--uninstall", home=tmp_path) == os.EX_UNAVAILABLE
+    assert files(tmp_path / ".config") == {}
+    heard = capsys.readouterr()
+    assert "the data stays in" in heard.out
+    assert "left undone: systemctl --user disable shelfd.service shelfd.socket: exit status 1" in heard.err
+    assert "no bus" in heard.err
 
 
 def test_a_user_may_have_everything_at_home(tmp_path: Path) -> None:
@@ -267,13 +311,16 @@ def test_a_user_may_have_everything_at_home(tmp_path: Path) -> None:
     assert setup("--user", "--command", "/home/ada/.local/bin/shelfd", "--dry-run", home=tmp_path) == 0
 
 
-def test_a_users_manager_is_the_one_of_the_session(tmp_path: Path) -> None:
+def test_a_users_manager_is_the_one_of_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    only_systemctl(tmp_path, monkeypatch, does="exit 0")
     environ = {"XDG_RUNTIME_DIR": str(tmp_path)}
     assert not look(None, environ, user=True).runs_manager
     (tmp_path / "systemd").mkdir()
     (tmp_path / "systemd" / "private").touch()
     assert look(None, environ, user=True).runs_manager
     assert not look(tmp_path, environ, user=True).runs_manager
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert not look(None, environ, user=True).runs_manager  # nothing can ask it
 
 
 # ------------------------------------------------------------------ what is refused

@@ -5,13 +5,13 @@ Standard library only, so that a command starts fast.
 
 from typing import TYPE_CHECKING, Any
 
-from shelfd.client.failure import NotRunning, RpcFailure
+from shelfd.client.failure import NotRunning, RpcFailure, Unsendable
 from shelfd.client.transport import Client, connect
 
 if TYPE_CHECKING:
     from shelfd.client.aio import AsyncClient
 
-__all__ = ["AsyncClient", "Client", "NotRunning", "RpcFailure", "connect"]
+__all__ = ["AsyncClient", "Client", "NotRunning", "RpcFailure", "Unsendable", "connect"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401

@@ -40,22 +40,24 @@ class AsyncClient:
                 return cls(*await asyncio.open_unix_connection(candidate, limit=REPLY_BYTES))
             except OSError as error:
                 tried.append((candidate, error.strerror or str(error)))
-        raise NotRunning(tried)
+        from shelfd.client.served import advice  # only when it is needed
+
+        raise NotRunning(tried, advice([one for one, _ in tried]))
 
     def submit(self, method: str, params: Mapping[str, Any] | None = None) -> asyncio.Future[Any]:
         """Send a request now and return the future of its result; requests leave in the order of these calls.
 
         Raises:
             ConnectionError: If the connection has ended.
+            Unsendable: If *params* hold what JSON or UTF-8 cannot say.
         """
         if self._lost is not None:
             raise self._lost
         self._last_id += 1
+        line = encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": dict(params or {})})
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[self._last_id] = answer
-        self._writer.write(
-            encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": dict(params or {})})
-        )
+        self._writer.write(line)
         return answer
 
     async def call(

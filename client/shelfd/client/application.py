@@ -11,7 +11,9 @@ app = typer.Typer(
     name="shelfd",
     cls=PlainGroup,
     help=_HELP,
+    epilog="Every command explains itself with -h or --help. --version prints the version.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     # rich takes 0.1 s to import, and a traceback with local variables would show memory text.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -2,24 +2,77 @@
 
 import os
 import sys
+from collections.abc import Sequence
+
+from shelfd.client import streams
+from shelfd.client.failure import INTERRUPTED
 
 _CLICK_USAGE = 2
 
 
 def main() -> None:
-    """Run the command on this process's arguments and exit with a sysexits status."""
+    """Run the command on this process's arguments and exit with a sysexits status.
+
+    Whatever happens, what is said of it is a sentence on stderr.
+    """
     arguments = sys.argv[1:]
-    if arguments[:1] == ["run"] and "--help" not in arguments:
+    flags = set(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    if arguments[:1] == ["run"] and not flags & {"-h", "--help", "--version"}:
         from shelfd.client.handover import become_daemon
 
         # The daemon reads the same flags itself; not loading ours makes it ready 0.1 s earlier.
         become_daemon(arguments[1:])
-    from shelfd.client.application import app
+    if not streams.prepare():
+        streams.complain("stdout is closed: there is nowhere to write the answer to")
+        sys.exit(os.EX_IOERR)
+    status = _status(arguments, wants_version="--version" in flags)
+    # Everything is flushed, or nobody takes it; what Python would still say of that at its end, was said.
+    streams.abandon()
+    sys.exit(status)
+
+
+def _status(arguments: Sequence[str], *, wants_version: bool) -> int | str | None:
+    """Run the command; return its status."""
+    try:
+        status = _print_version() if wants_version else _run(arguments)
+        streams.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return os.EX_OK  # whoever read our output has had enough
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else "cannot write the output: "
+        streams.complain(f"{where}{error.strerror or error}")
+        return os.EX_IOERR
+    except Exception as error:  # noqa: BLE001 - the boundary of the process: no traceback, it may hold memory text
+        streams.complain(f"internal error, please report it: {_place(error)}")
+        return os.EX_SOFTWARE
+    return status
+
+
+def _run(arguments: Sequence[str]) -> int | str | None:
+    from shelfd.client.application import app  # here, so that whatever goes wrong with it is said as well
 
     try:
-        app(prog_name="shelfd")
+        app(arguments, prog_name="shelfd")
     except SystemExit as stop:
         # The command line library says 2 for wrong usage; the contract's statuses are sysexits.
-        sys.exit(os.EX_USAGE if stop.code == _CLICK_USAGE else stop.code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return os.EX_USAGE if stop.code == _CLICK_USAGE else stop.code
+    return os.EX_OK
+
+
+def _print_version() -> int:
+    from importlib.metadata import version  # takes 20 ms
+
+    print(f"shelfd {version('shelfd')}")
+    return os.EX_OK
+
+
+def _place(error: BaseException) -> str:
+    """Return the kind of *error* and where it was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(error).__name__
+    return f"{type(error).__name__} in {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"  # noqa: PTH119

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+
+INTERRUPTED: Final = 130  #: what a shell says of a command that Ctrl-C has ended
 
 
 class RpcFailure(Exception):
@@ -29,15 +31,19 @@ class RpcFailure(Exception):
 class NotRunning(ConnectionError):
     """No daemon listens where one was looked for."""
 
-    def __init__(self, tried: Sequence[tuple[str, str]]) -> None:
-        """*tried*: by socket path, why it could not be used."""
+    def __init__(self, tried: Sequence[tuple[str, str]], advice: str = "start one with: shelfd run") -> None:
+        """*tried*: by socket path, why it could not be used; *advice*: what to do."""
         lines = "".join(f"\n  {path}: {why}" for path, why in tried)
-        super().__init__(f"no daemon is listening; tried:{lines}\nstart one with: shelfd run")
+        super().__init__(f"no daemon is listening; tried:{lines}\n{advice}")
         self.tried = tuple(tried)
 
 
 class ProtocolError(ConnectionError):
     """What came back is no JSON-RPC."""
+
+
+class Unsendable(ValueError):
+    """Params hold what JSON or UTF-8 cannot say; nothing was sent."""
 
 
 _EXITS: Mapping[int, int] = {

@@ -64,7 +64,8 @@ class Batch(NamedTuple):
 
     def params(self) -> dict[str, Any]:
         """Return it as one of the request's parts."""
-        source = {"name": os.path.basename(self.file)[:255], "header": self.header}  # noqa: PTH119
+        name = os.path.basename(self.file).encode(errors="replace").decode()  # noqa: PTH119
+        source = {"name": name[:255], "header": self.header}
         return {"part": self.part, "source": source, "items": self.items}
 
 

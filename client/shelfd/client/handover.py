@@ -8,6 +8,7 @@ from typing import NoReturn
 
 def become_daemon(arguments: Sequence[str]) -> NoReturn:
     """Replace this process by ``python -m shelfd.daemon`` with *arguments*; its process id stays."""
-    sys.stdout.flush()
+    if sys.stdout is not None:  # the shell may have closed it
+        sys.stdout.flush()
     # -P: a folder called shelfd in the current directory must not be taken for the daemon.
     os.execv(sys.executable, [sys.executable, "-P", "-m", "shelfd.daemon", *arguments])  # noqa: S606 - no shell wanted

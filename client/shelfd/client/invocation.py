@@ -6,17 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from shelfd.client.failure import NotRunning, RpcFailure, exit_status
+from shelfd.client.failure import NotRunning, RpcFailure, Unsendable, exit_status
+from shelfd.client.streams import complain
 from shelfd.client.transport import Client, connect
 
 
 class Stop(SystemExit):
     """Ends the command with a status."""
-
-
-def complain(message: str) -> None:
-    """Say what is wrong on stderr."""
-    print(f"shelfd: {message}", file=sys.stderr)
 
 
 @contextmanager
@@ -37,10 +33,11 @@ def reported() -> Iterator[None]:
     except TimeoutError as error:
         complain("no answer in time; whether it was carried out is unknown")
         raise Stop(os.EX_TEMPFAIL) from error
-    except BrokenPipeError as error:
-        # Whoever read our output has gone; without this, Python complains once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise Stop(os.EX_OK) from error
+    except Unsendable as error:
+        complain(str(error))
+        raise Stop(os.EX_DATAERR) from error
+    except BrokenPipeError:
+        raise  # of our own output: a connection that ends is a ConnectionResetError
     except ConnectionError as error:
         complain(str(error))
         raise Stop(os.EX_TEMPFAIL) from error
@@ -68,15 +65,21 @@ def text_or_stdin(text: str) -> str:
     """Return *text*, or what stdin holds when it is ``-``.
 
     Raises:
-        Stop: If stdin is not UTF-8.
+        Stop: If stdin is not UTF-8, or cannot be read.
     """
     if text != "-":
         return text
+    if sys.stdin is None:
+        complain("stdin is closed")
+        raise Stop(os.EX_NOINPUT)
     try:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as error:
         complain("stdin is not UTF-8 text")
         raise Stop(os.EX_DATAERR) from error
+    except OSError as error:
+        complain(f"cannot read stdin: {error.strerror}")
+        raise Stop(os.EX_NOINPUT) from error
 
 
 def _explain(failure: RpcFailure) -> str:

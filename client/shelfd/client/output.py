@@ -4,23 +4,28 @@ import json
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
+
+from shelfd.client.streams import is_unicode
 
 Note = Mapping[str, Any]
 
 _INDENT = "    "
+_TIMES = ("valid_from", "valid_to")  #: fields of a note that hold a moment, beside those that end in _at
 
 
 def print_json(value: object) -> None:
     """Print *value* as JSON: one line for a program, indented on a terminal."""
     indent = 2 if sys.stdout.isatty() else None
     separators = None if indent else (",", ":")
-    print(json.dumps(value, ensure_ascii=False, indent=indent, separators=separators))
+    # Where the characters cannot be written, escapes say the same.
+    print(json.dumps(value, ensure_ascii=not is_unicode(), indent=indent, separators=separators))
 
 
 def print_line(value: object) -> None:
     """Print *value* as one line of JSON, at once: for streams."""
-    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")), flush=True)
+    print(json.dumps(value, ensure_ascii=not is_unicode(), separators=(",", ":")), flush=True)
 
 
 def width() -> int:
@@ -37,6 +42,18 @@ def one_line(text: str, columns: int) -> str:
     """Return *text* on one line of at most *columns* characters, cut with an ellipsis."""
     flat = " ".join(clean(text).split())
     return flat if len(flat) <= columns else flat[: max(0, columns - 1)] + "…"
+
+
+def local_time(moment: str) -> str:
+    """Return an RFC 3339 *moment* in this machine's zone, to the second: ``2026-01-31 10:00:00+01:00``.
+
+    What is no moment, or outside the years that can be reckoned with, stays as it is.
+    """
+    try:
+        # isoformat and not strftime, which cuts the colon out of the offset.
+        return datetime.fromisoformat(moment).astimezone().isoformat(" ", "seconds")
+    except (ValueError, OverflowError, OSError):
+        return clean(moment)
 
 
 def print_table(rows: Iterable[Sequence[object]], *, header: Sequence[str] = (), right: Sequence[int] = ()) -> None:
@@ -66,6 +83,8 @@ def print_note(note: Note) -> None:
     broad = max(len(name) for name in fields)
     for name, value in fields.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        if isinstance(value, str) and (name.endswith("_at") or name in _TIMES):
+            shown = local_time(value)
         print(f"{name.ljust(broad)}  {one_line(str(shown), width())}")
     for link in note.get("links", []):
         print(f"{'link'.ljust(broad)}  {link['relation']} → {link['to']}  {link.get('reason', '')}".rstrip())

@@ -5,10 +5,13 @@ parameters are only text, numbers, switches and lists of text. A typer that keep
 ``_runtime_param`` just works as it comes; a test tells when that makes commands import pydantic again.
 """
 
+import os
 from typing import Any
 
 from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
+
+from shelfd.client.failure import INTERRUPTED
 
 
 class PlainCommand(TyperCommand):
@@ -17,6 +20,15 @@ class PlainCommand(TyperCommand):
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
         """Return the parameters, ``--help`` included."""
         return _converted_by_us(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+        """Run the command, and leave to us what the library would make a status 1 of, in versions that differ."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
+        except BrokenPipeError:  # whoever read our output has had enough
+            raise SystemExit(os.EX_OK) from None
 
 
 class PlainGroup(TyperGroup):

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from shelfd.client.endpoint import candidates
-from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure
+from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure, Unsendable
 
 #: A reply is at most 8 MiB by contract; anything longer is not ours.
 REPLY_BYTES = 8 * 1024 * 1024 + 2
@@ -36,7 +36,9 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
             tried.append((candidate, error.strerror or str(error)))
         else:
             return Client(connection)
-    raise NotRunning(tried)
+    from shelfd.client.served import advice  # only when it is needed
+
+    raise NotRunning(tried, advice([path for path, _ in tried]))
 
 
 class Client:
@@ -55,13 +57,14 @@ class Client:
         """Call *method* and return its result.
 
         Raises:
+            Unsendable: If *params* hold what JSON or UTF-8 cannot say.
             RpcFailure: If the daemon answers with an error.
             ConnectionError: If the connection ends first; whether the call was carried out is then unknown.
             TimeoutError: If no reply came in time; the connection is of no more use then.
         """
         self._last_id += 1
         request = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": dict(params or {})}
-        self._socket.sendall(encode(request))
+        self._send(encode(request))
         while True:
             message = self._read()
             if message.get("method"):
@@ -120,6 +123,12 @@ class Client:
     ) -> None:
         self.close()
 
+    def _send(self, line: bytes) -> None:
+        try:
+            self._socket.sendall(line)
+        except BrokenPipeError:
+            raise ConnectionResetError("the daemon closed the connection") from None
+
     def _read(self) -> dict[str, Any]:
         line = self._reader.readline(REPLY_BYTES)
         if not line.endswith(b"\n"):
@@ -133,9 +142,17 @@ def encode(message: Mapping[str, Any]) -> bytes:
     """Return *message* as one line.
 
     Raises:
-        ValueError: If it holds NaN or an infinity, which JSON cannot say.
+        Unsendable: If JSON or UTF-8 cannot say it: NaN, an infinity, half a surrogate pair, endless nesting.
     """
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    # From None: those errors quote the text, which may be a memory.
+    try:
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    except UnicodeEncodeError:
+        raise Unsendable("text that is not UTF-8 cannot be sent") from None
+    except RecursionError:
+        raise Unsendable("params are nested too deeply to be sent") from None
+    except ValueError:
+        raise Unsendable("a number that is not finite cannot be sent") from None
 
 
 def decode(line: bytes) -> dict[str, Any]:

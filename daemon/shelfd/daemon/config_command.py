@@ -2,11 +2,10 @@
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shelfd.daemon import flags, run
+from shelfd.daemon import flags, run, streams
 from shelfd.daemon.places import choose
 from shelfd.daemon.settings import Loaded
 from shelfd.daemon.sources import Location
@@ -24,17 +23,16 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     arguments = flags.config_parser().parse_args(argv)
     loaded = run.read(arguments, environ)
     if arguments.action == "acl":
-        _print(_acl(loaded, environ, system=arguments.system).rstrip("\n"))
-        return os.EX_OK
+        return _print(_acl(loaded, environ, system=arguments.system).rstrip("\n"))
     rows = list(_rows(loaded, environ, system=arguments.system))
     if arguments.action == "check":
         where = str(loaded.file) if loaded.file else "no configuration file"
-        _print({"ok": True, "file": str(loaded.file) if loaded.file else None} if arguments.json else f"{where}: ok")
-    elif arguments.json:
-        _print({key: {"value": value, "origin": origin} if arguments.origin else value for key, value, origin in rows})
-    else:
-        _print("\n".join(_lines(rows, with_origin=arguments.origin)))
-    return os.EX_OK
+        found = {"ok": True, "file": str(loaded.file) if loaded.file else None}
+        return _print(found if arguments.json else f"{where}: ok")
+    if arguments.json:
+        with_origin = arguments.origin
+        return _print({key: {"value": value, "origin": of} if with_origin else value for key, value, of in rows})
+    return _print("\n".join(_lines(rows, with_origin=arguments.origin)))
 
 
 def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterator[tuple[str, Any, str]]:
@@ -83,6 +81,6 @@ def _lines(rows: Sequence[tuple[str, Any, str]], *, with_origin: bool) -> Iterat
         yield f"{text.ljust(broad)}  # {origin}" if with_origin else text
 
 
-def _print(answer: object) -> None:
+def _print(answer: object) -> int:
     text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, indent=2)
-    sys.stdout.write(text + "\n")
+    return os.EX_OK if streams.say(text + "\n") else os.EX_IOERR

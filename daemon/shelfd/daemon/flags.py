@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from shelfd.daemon import streams
 from shelfd.daemon.sources import Location
 
 _EPILOG = """\
@@ -40,6 +41,30 @@ class Parser(argparse.ArgumentParser):
         """Print *message* and end the process."""
         self.print_usage(sys.stderr)
         self.exit(os.EX_USAGE, f"{self.prog}: {message}\n")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Print *message* and end the process; help that could not be written is said to be missing."""
+        if not streams.say(""):
+            status = status or os.EX_IOERR
+        super().exit(status, message)
+
+
+class _Version(argparse.Action):
+    """Prints the version; a daemon that starts has no time to look it up for nothing."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Print it and end the process."""
+        del namespace, values, option_string
+        from importlib.metadata import version  # takes 20 ms
+
+        streams.say(f"shelfd {version('shelfd')}\n")
+        parser.exit()
 
 
 def parser() -> argparse.ArgumentParser:
@@ -86,6 +111,7 @@ def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def _add_flags(root: argparse.ArgumentParser) -> None:
+    root.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     root.add_argument("--config", metavar="FILE", help="configuration file (TOML)")
     root.add_argument("--data-dir", metavar="DIR", help="where the shelves are kept")
     root.add_argument("--socket", metavar="PATH", help="Unix socket to listen on")

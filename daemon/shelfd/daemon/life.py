@@ -11,11 +11,12 @@ from datetime import timedelta
 
 import structlog
 
-from shelfd.daemon import ready
+from shelfd.daemon import ready, served
 from shelfd.daemon.clock import SystemClock
 from shelfd.daemon.composition import Parts, build, socket_mode
 from shelfd.daemon.notify import Notifier
 from shelfd.daemon.places import Places
+from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Listener
 
@@ -32,6 +33,7 @@ _GC_THRESHOLD = 50_000
 async def serve(
     loaded: Loaded,
     places: Places,
+    origin: Served,
     *,
     activated: socket.socket | None,
     notifier: Notifier,
@@ -43,6 +45,7 @@ async def serve(
     Args:
         loaded: The settings.
         places: Where data and socket are.
+        origin: What this daemon is remembered as, beside its socket.
         activated: The listening socket the service manager handed over; None to bind one.
         notifier: Speaks to the service manager.
         watchdog_s: How often to tell it that the daemon is alive; None for never.
@@ -69,6 +72,9 @@ async def serve(
         gc.freeze()
         gc.set_threshold(_GC_THRESHOLD, 20, 50)
         parts.system.is_ready = True
+        parts.system.settings = loaded
+        _compare_with_last(parts, places, origin)
+        stack.callback(_remember, parts, places, origin)
         _say_ready(loaded, places, parts, notifier)
         # Behind READY: neither is needed to be of use.
         if parts.mqtt is not None:
@@ -93,6 +99,22 @@ def _listener(loaded: Loaded, places: Places, activated: socket.socket | None) -
     if activated is not None and places.activated:
         return Listener.adopt(activated)
     return Listener.bind(places.socket, mode=socket_mode(loaded.settings, places))
+
+
+def _compare_with_last(parts: Parts, places: Places, origin: Served) -> None:
+    """Find out whether what was remembered lies elsewhere, and if not, be what belongs to this socket from now on."""
+    before = served.last(places.socket)
+    if before is not None and before.data.resolve() != origin.data.resolve() and before.has_shelves():
+        parts.system.before = before
+    _remember(parts, places, origin)
+    if parts.system.elsewhere() is not None:
+        log.warning("data.elsewhere", data_dir=str(places.data), advice=parts.system.elsewhere())
+
+
+def _remember(parts: Parts, places: Places, origin: Served) -> None:
+    # A daemon that was started by mistake must not take the place of the one that has the memory.
+    if parts.system.elsewhere() is None:
+        served.remember(places.socket, origin)
 
 
 def _on_signals(stop: asyncio.Event, reload: Callable[[], None]) -> None:
@@ -122,7 +144,7 @@ def _say_ready(loaded: Loaded, places: Places, parts: Parts, notifier: Notifier)
         config=str(loaded.file) if loaded.file else None,
         shelves=len(parts.shelves.status()),
     )
-    ready.announce(places, has_mqtt=loaded.settings.mqtt.embedded_broker)
+    ready.announce(places, has_mqtt=loaded.settings.mqtt.embedded_broker, warning=parts.system.elsewhere())
     notifier.ready(_status(places))
 
 

@@ -1,19 +1,20 @@
 """The READY line: where the daemon is, and commands to paste."""
 
-import os
 import shlex
 import shutil
 import sys
 from pathlib import Path
 
+from shelfd.daemon import streams
 from shelfd.daemon.places import Places
 
 
-def announce(places: Places, *, has_mqtt: bool = False) -> None:
+def announce(places: Places, *, has_mqtt: bool = False, warning: str | None = None) -> None:
     """Print the READY line and the commands below it on stdout.
 
     Args:
         has_mqtt: Whether events can be watched over MQTT without further settings.
+        warning: What else a person should know.
     """
     command, socket = client_command(), shlex.quote(str(places.socket))
     lines = [
@@ -24,12 +25,10 @@ def announce(places: Places, *, has_mqtt: bool = False) -> None:
     ]
     if has_mqtt:
         lines.append(f"  {command} watch --mqtt --socket {socket}")
+    if warning is not None:
+        lines.append(f"WARNING {warning}")
     # One write: whoever waits for READY has all of it. Nobody reading is no reason not to serve.
-    try:
-        sys.stdout.write("\n".join(lines) + "\n")
-        sys.stdout.flush()
-    except OSError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    streams.say("\n".join(lines) + "\n")
 
 
 def client_command() -> str:

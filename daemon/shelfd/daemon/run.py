@@ -11,7 +11,7 @@ from socket import socket
 
 import structlog
 
-from shelfd.daemon import environment, flags
+from shelfd.daemon import environment, flags, streams
 from shelfd.daemon import logging as daemon_logging
 from shelfd.daemon.lock import DataLock, HeldError
 from shelfd.daemon.notify import Notifier, listen_fds, watchdog_interval_s
@@ -22,6 +22,7 @@ from shelfd.memory.errors import ConfigError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the daemon or its ``config`` or ``setup`` command and return the exit status; ``--help`` explains it."""
+    streams.prepare()
     command, rest = flags.split(sys.argv[1:] if argv is None else argv)
     environ = environment.take()
     try:
@@ -35,10 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return setup.execute(rest, environ)
         return _run(flags.parser().parse_args(rest), environ)
     except ConfigError as error:
-        _complain(error.message)
+        streams.complain(error.message)
         return os.EX_CONFIG
     except HeldError as error:
-        _complain(str(error))
+        streams.complain(str(error))
         return os.EX_TEMPFAIL
 
 
@@ -67,15 +68,17 @@ def _run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         places.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = DataLock(places.data, socket=places.socket)
     except OSError as error:
-        _complain(f"{places.data_origin}: daemon.data_dir: cannot be used: {error.strerror}: {places.data}")
+        streams.complain(f"{places.data_origin}: daemon.data_dir: cannot be used: {error.strerror}: {places.data}")
         return os.EX_IOERR
+    from shelfd.daemon import served
     from shelfd.daemon.life import serve  # after the cheap refusals: this imports everything else
     from shelfd.daemon.reload import Reloading
 
     notifier = Notifier(environ)
     reloading = Reloading(loaded, partial(read, arguments, environ), threshold)
+    origin = served.by_this(loaded, places, environ, system=arguments.system, pid=os.getpid())
     coroutine = partial(
-        serve, loaded, places, activated=sockets.get("rpc"), notifier=notifier,
+        serve, loaded, places, origin, activated=sockets.get("rpc"), notifier=notifier,
         watchdog_s=watchdog_interval_s(environ, os.getpid()), reload=reloading,
     )  # fmt: skip
     with lock:
@@ -90,10 +93,12 @@ def _serve(
             runner.run(coroutine())
     except ConfigError as error:
         is_socket = error.data.get("field") == "socket"
-        _complain(f"{places.socket_origin}: daemon.socket: {error.message}" if is_socket else error.message)
+        streams.complain(f"{places.socket_origin}: daemon.socket: {error.message}" if is_socket else error.message)
         return os.EX_CONFIG
     except OSError as error:
-        _complain(f"{places.data_origin}: daemon.data_dir: cannot be used: {error.strerror or error}: {places.data}")
+        streams.complain(
+            f"{places.data_origin}: daemon.data_dir: cannot be used: {error.strerror or error}: {places.data}"
+        )
         return os.EX_IOERR
     except Exception:  # noqa: BLE001 - the boundary of the process: whatever it was, it is logged and has a status
         structlog.get_logger("shelfd.daemon").exception("daemon.failed")
@@ -109,8 +114,3 @@ def _loop_factory(loaded: Loaded) -> Callable[[], asyncio.AbstractEventLoop]:
     import uvloop  # only when it is used
 
     return uvloop.new_event_loop
-
-
-def _complain(message: str) -> None:
-    for line in message.splitlines():
-        print(f"shelfd: {line}", file=sys.stderr)  # noqa: T201 - no logging yet, or none any more

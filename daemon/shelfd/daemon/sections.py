@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from shelfd.daemon.zones import zone
 from shelfd.protocol.limits import SHELF_NAME
 
 NOT_YET = "is not available in this version"
@@ -21,13 +22,10 @@ def _refuse_bool(value: object) -> object:
 
 
 def _known_zone(name: str) -> str:
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # lazily: most configurations name no zone
-
-    if name != "system":
-        try:
-            ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError(f"unknown time zone {name!r}; expected a name like Europe/Berlin, or system") from None
+    try:
+        zone(name)
+    except (ValueError, OSError):
+        raise ValueError(f"unknown time zone {name!r}; expected a name like Europe/Berlin, or system") from None
     return name
 
 

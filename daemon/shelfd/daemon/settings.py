@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from shelfd.daemon import sections
 from shelfd.daemon.sources import Environment, File, Flags, Location, Source
+from shelfd.daemon.zones import SYSTEM, zone
 from shelfd.memory.errors import ConfigError
 from shelfd.protocol import Limits
 
@@ -84,9 +85,29 @@ def load(flags: Mapping[Location, tuple[str, object]], environ: Mapping[str, str
     # A class of its own for every load: pydantic-settings asks the class for its sources, not the call.
     described: Any = type("Settings", (Settings,), {"sources": found, "__module__": __name__})
     try:
-        return Loaded(described(), origins, file)
+        loaded = Loaded(described(), origins, file)
     except ValidationError as error:
         raise ConfigError("\n".join(_complaints(error, origins))) from error
+    return _in_zone_of(environ, loaded)
+
+
+def _in_zone_of(environ: Mapping[str, str], loaded: Loaded) -> Loaded:
+    """Return *loaded* with the zone ``system`` made that of $TZ, if that is set, as in every other program.
+
+    Raises:
+        ConfigError: If $TZ is no zone. Other programs would take UTC in silence, and everything would be hours off.
+    """
+    name = environ.get("TZ")
+    memory = loaded.settings.memory
+    if name is None or memory.timezone != SYSTEM:
+        return loaded
+    try:
+        zone(name)
+    except (ValueError, OSError):
+        expected = "expected a name like Europe/Berlin, or none for the machine's own zone"
+        raise ConfigError(f"environment TZ: unknown time zone {name!r}; {expected}") from None
+    settings = loaded.settings.model_copy(update={"memory": memory.model_copy(update={"timezone": name or "UTC"})})
+    return Loaded(settings, {**loaded.origins, ("memory", "timezone"): "environment TZ"}, loaded.file)
 
 
 def _complaints(error: ValidationError, origins: Mapping[Location, str]) -> list[str]:

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 from shelfd.daemon.health import visible
 from shelfd.daemon.places import Places
+from shelfd.daemon.served import Served
+from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Counters
-from shelfd.memory import Clock, Service, Shelves
+from shelfd.memory import DEFAULT_SHELF, Clock, Service, Shelves
 from shelfd.protocol import WIRE_VERSION
 
 _LOW_SPACE_BYTES = 256 * 1024 * 1024
@@ -85,6 +87,8 @@ class System:
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
         self.mqtt_probe: Probe | None = None  #: finds out whether requests arrive by MQTT
+        self.settings: Loaded | None = None  #: for where they come from
+        self.before: Served | None = None  #: what served our socket last, if its data is not ours
         self.complaints: list[str] = []  #: what was wrong with the configuration when it was last reloaded
 
     def health(self, principal: str) -> dict[str, Any]:
@@ -114,8 +118,29 @@ class System:
             "scheduler": scheduler,
             "clock": self._clock_status(),
             "mqtt": mqtt,
-            "config": {"complaints": self.complaints},
+            "config": {"complaints": self.complaints, **self._origins()},
+            "data_dir": str(self._places.data),
+            "socket": str(self._places.socket),
+            "warning": self.elsewhere(),
         }
+
+    def _origins(self) -> dict[str, Any]:
+        """Return where settings that are not the default come from, by their key."""
+        origins = {} if self.settings is None else {".".join(key): at for key, at in self.settings.origins.items()}
+        origins |= {"daemon.data_dir": self._places.data_origin, "daemon.socket": self._places.socket_origin}
+        file = None if self.settings is None else self.settings.file
+        return {"file": None if file is None else str(file), "origins": dict(sorted(origins.items()))}
+
+    def elsewhere(self) -> str | None:
+        """Return where memories may be that are missed here; None once anything is remembered here."""
+        if self.before is None or any(shelf["seq"] for shelf in self._shelves.status()):
+            return None
+        if self._shelves.names() != [DEFAULT_SHELF]:
+            return None
+        return (
+            f"nothing is remembered here yet; the daemon that last listened at this socket has its data in"
+            f" {self.before.data}. To go on with that, stop this one and run: {self.before.command}"
+        )
 
     def stuck(self) -> list[str]:
         """Return the parts that stand still: shelves whose writer does not come back, the scheduler."""
@@ -196,6 +221,8 @@ class System:
         return Finding("open_files", soft >= needed, f"limit {soft}{advice}")
 
     def _look_at_parts(self) -> Iterator[Finding]:
+        if (elsewhere := self.elsewhere()) is not None:
+            yield Finding("data", False, elsewhere)
         scheduler = self._scheduler()
         complaint = scheduler["complaint"]
         yield Finding("scheduler", not complaint, complaint or f"{scheduler['cron']} {scheduler['tz']}")

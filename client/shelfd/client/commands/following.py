@@ -10,8 +10,9 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
-from shelfd.client.invocation import Stop, call, complain, given, reported
-from shelfd.client.output import clean, print_json, print_line, print_table
+from shelfd.client.invocation import Stop, call, given, reported
+from shelfd.client.output import clean, local_time, print_json, print_line, print_table
+from shelfd.client.streams import complain
 from shelfd.client.transport import connect
 
 FIRST_RETRY_S = 0.2
@@ -62,19 +63,16 @@ def watch(
         by_mqtt=by_mqtt, has_since=since is not None, has_files=bool(password_file or ca_file), url=mqtt_url
     )
     wanted = given({"types": _types(types), "nugget": nugget, "shelf": shelf})
-    try:
-        with reported():
-            events = (
-                _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
-                if by_mqtt
-                else _events(socket, wanted, since)
-            )
-            for number, event in enumerate(events, start=1):
-                print_line(event) if as_json else _print_event(event)
-                if number == count:
-                    return
-    except KeyboardInterrupt:
-        raise Stop(os.EX_OK) from None
+    with reported():
+        events = (
+            _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
+            if by_mqtt
+            else _events(socket, wanted, since)
+        )
+        for number, event in enumerate(events, start=1):
+            print_line(event) if as_json else _print_event(event)
+            if number == count:
+                return
 
 
 def _types(given_types: list[str] | None) -> list[str] | None:
@@ -158,7 +156,7 @@ def _print_event(event: dict[str, Any]) -> None:
     kind = event["type"].removeprefix("shelfd.").removesuffix(".v1")
     data = event.get("data", {})
     about = data.get("title") or data.get("content") or ""
-    print_table([(clean(event["time"][11:19]), event["seq"], clean(kind).ljust(18), clean(event["subject"]), about)])
+    print_table([(local_time(event["time"]), event["seq"], clean(kind).ljust(18), clean(event["subject"]), about)])
     sys.stdout.flush()
 
 
@@ -184,7 +182,7 @@ def log(
         print_json(result)
         return
     rows = [
-        (r["seq"], r["at"][:19] + "Z", r["principal"], r["method"], r["kind"], ", ".join(r["ids"]))
+        (r["seq"], local_time(r["at"]), r["principal"], r["method"], r["kind"], ", ".join(r["ids"]))
         for r in result["log"]
     ]
     print_table(rows, header=("seq", "at", "by", "method", "change", "ids"), right=(0,))

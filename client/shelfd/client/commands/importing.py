@@ -10,8 +10,9 @@ from shelfd.client import foreign
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.foreign import Batch, ForeignFile, Unusable
-from shelfd.client.invocation import Stop, complain, daemon
+from shelfd.client.invocation import Stop, daemon
 from shelfd.client.output import clean, print_json, print_table, progress
+from shelfd.client.streams import complain
 from shelfd.client.transport import Client
 
 _COUNTS = ("created", "updated", "unchanged")

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.invocation import call, complain, daemon, given, text_or_stdin
-from shelfd.client.output import print_json, print_note, print_table, progress
+from shelfd.client.invocation import call, daemon, given, text_or_stdin
+from shelfd.client.output import local_time, print_json, print_note, print_table, progress
+from shelfd.client.streams import complain
 
 PAGE = 1000
 
@@ -109,7 +110,7 @@ def notes(
     rows = [
         (
             n["id"],
-            n["updated_at"][:16].replace("T", " "),
+            local_time(n["updated_at"]),
             n["nugget"],
             _mark(n),
             (n["title"] + ": " if n["title"] else "") + n["content"],
@@ -163,7 +164,7 @@ def note(
         print_json(result)
         return
     rows = [
-        (v["rev"], v["seq"], v["at"][:19] + "Z", v["principal"], v["kind"], ", ".join(v["change"]))
+        (v["rev"], v["seq"], local_time(v["at"]), v["principal"], v["kind"], ", ".join(v["change"]))
         for v in result["versions"]
     ]
     print_table(rows, header=("rev", "seq", "at", "by", "change", "fields"), right=(0, 1))

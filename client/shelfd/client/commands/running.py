@@ -9,9 +9,10 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.handover import become_daemon
-from shelfd.client.invocation import Stop, call, complain, daemon, text_or_stdin
-from shelfd.client.output import print_json, print_table
+from shelfd.client.invocation import Stop, call, daemon, text_or_stdin
+from shelfd.client.output import clean, print_json, print_table
 from shelfd.client.plain_command import PlainCommand
+from shelfd.client.streams import complain
 
 Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Configuration file (TOML).")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="DIR", help="Where the shelves are kept.")]
@@ -209,15 +210,16 @@ def doctor(
 def _print_status(found: dict[str, Any], shelf: str) -> None:
     health, version, stats = found["health"], found["version"], found.get("stats")
     ready = "ready" if health["ready"] else "not ready"
-    print_table(
-        [
-            ("daemon", f"shelfd {version['version']}, instance {version['instance']}, wire {version['wire']}"),
-            (
-                "state",
-                f"{health['status']}, {ready}, up {_span(health['uptime_s'])}, connections {health['connections']}",
-            ),
-        ]
-    )
+    rows = [
+        ("daemon", f"shelfd {version['version']}, instance {version['instance']}, wire {version['wire']}"),
+        ("state", f"{health['status']}, {ready}, up {_span(health['uptime_s'])}, connections {health['connections']}"),
+        ("data", health.get("data_dir")),  # these are for the daemon's user and administrators
+        ("socket", health.get("socket")),
+        ("broker", _broker(health)),
+    ]
+    print_table([row for row in rows if row[1]])
+    if health.get("warning"):
+        complain(clean(health["warning"]))
     print()
     print_table(
         [(s["shelf"], s["state"], s["index"], s["seq"]) for s in health["shelves"]],
@@ -241,6 +243,14 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
         "retrievals",
     )
     print_table([(f"  {name.replace('_', ' ')}", stats[name]) for name in counts if name in stats])
+
+
+def _broker(health: dict[str, Any]) -> str | None:
+    mqtt = health.get("mqtt")
+    if not mqtt:
+        return "none" if health.get("data_dir") else None
+    where = f"{mqtt['url']}, " if mqtt.get("url") else ""
+    return f"{where}{mqtt['state']}{', embedded' if mqtt.get('embedded') else ''}"
 
 
 def _span(seconds: float) -> str:
@@ -270,8 +280,11 @@ def call_method(
     del as_json  # the result is JSON either way
     try:
         given_params = json.loads(text_or_stdin(params))
-    except ValueError as error:
-        complain(f"params are not JSON: {error}")
+    except json.JSONDecodeError as error:
+        complain(f"params are not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
+        raise Stop(os.EX_USAGE) from error
+    except (ValueError, RecursionError) as error:
+        complain("params are not JSON: a number is too long, or they are nested too deeply")
         raise Stop(os.EX_USAGE) from error
     if not isinstance(given_params, dict):
         complain("params are not a JSON object")

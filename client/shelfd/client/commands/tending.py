@@ -7,7 +7,7 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.invocation import call
-from shelfd.client.output import clean, notice, print_json, print_table
+from shelfd.client.output import clean, local_time, notice, print_json, print_table
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 
@@ -166,7 +166,7 @@ def _what(run: dict[str, Any]) -> str:
 
 
 def _time(moment: str | None) -> str | None:
-    return moment[:19] + "Z" if moment else None
+    return local_time(moment) if moment else None
 
 
 def _outcome(run: dict[str, Any] | None) -> str:

@@ -1,16 +1,15 @@
 """The command line of ``shelfd setup``."""
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from shelfd.daemon import flags
+from shelfd.daemon import flags, streams
 from shelfd.daemon.places import xdg
 from shelfd.daemon.setup import installation, machine, plan, shipped
 from shelfd.daemon.setup.installation import UnreachableError
-from shelfd.daemon.setup.steps import StepFailedError
+from shelfd.daemon.setup.steps import Step, StepFailedError
 
 
 def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -26,7 +25,7 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         return _complain(f"this installation is incomplete: {error}", os.EX_UNAVAILABLE)
     if not (arguments.dry_run or arguments.user or target.is_tree or target.is_root):
         return _complain("changing the system needs root: sudo shelfd setup …, or --dry-run to look", os.EX_NOPERM)
-    return _carry_out(planned, dry_run=arguments.dry_run)
+    return _carry_out(planned, dry_run=arguments.dry_run, is_way_back=arguments.uninstall)
 
 
 def _parser() -> flags.Parser:
@@ -61,30 +60,42 @@ def _plan(arguments: Namespace, environ: Mapping[str, str], target: machine.Mach
     return plan.install_system(target, found.command, arguments.drop_in)
 
 
-def _carry_out(planned: plan.Plan, *, dry_run: bool) -> int:
+def _carry_out(planned: plan.Plan, *, dry_run: bool, is_way_back: bool) -> int:
+    """Do every step. Installing ends at the first that fails; on the way back, the others are no worse for it."""
+    failures: list[tuple[str, int]] = []
     for step in planned.steps:
         _print(step.describe())
-        if dry_run:
+        failure = None if dry_run else _failure(step)
+        if failure is None:
             continue
-        try:
-            step.perform()
-        except StepFailedError as error:
-            return _complain(str(error), os.EX_UNAVAILABLE)
-        except PermissionError as error:
-            return _complain(f"{error.filename}: {error.strerror}", os.EX_NOPERM)
-        except OSError as error:
-            return _complain(f"{error.filename}: {error.strerror}", os.EX_CANTCREAT)
+        if not is_way_back:
+            return _complain(*failure)
+        failures.append(failure)
     for remark in ["nothing was changed"] if dry_run else planned.remarks:
         _print(remark)
-    return os.EX_OK
+    for message, status in failures:
+        _complain(f"this was left undone: {message}", status)
+    return failures[0][1] if failures else os.EX_OK
+
+
+def _failure(step: Step) -> tuple[str, int] | None:
+    """Perform *step*; return what went wrong, and the exit status for it."""
+    try:
+        step.perform()
+    except StepFailedError as error:
+        return str(error), os.EX_UNAVAILABLE
+    except PermissionError as error:
+        return f"{error.filename}: {error.strerror}", os.EX_NOPERM
+    except OSError as error:
+        return f"{error.filename}: {error.strerror}", os.EX_CANTCREAT
+    return None
 
 
 def _print(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    # Nobody reading is no reason to stop halfway.
+    streams.say(line + "\n")
 
 
 def _complain(message: str, status: int) -> int:
-    for line in message.splitlines():
-        sys.stderr.write(f"shelfd: {line}\n")
+    streams.complain(message)
     return status

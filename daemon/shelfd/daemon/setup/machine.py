@@ -43,11 +43,12 @@ def look(root: Path | None, environ: Mapping[str, str], *, user: bool) -> Machin
     """Return this machine, or the tree at *root*."""
     runtime = Path(environ.get("XDG_RUNTIME_DIR") or "/nonexistent") if user else Path("/run")
     manager = runtime / "systemd" / ("private" if user else "system")
+    has_systemctl = shutil.which("systemctl") is not None
     return Machine(
         root=root or Path("/"),
         is_tree=root is not None,
-        runs_manager=root is None and manager.exists(),
-        has_systemctl=shutil.which("systemctl") is not None,
+        runs_manager=root is None and has_systemctl and manager.exists(),
+        has_systemctl=has_systemctl,
         has_account=_has_account(),
         has_sysusers=shutil.which("systemd-sysusers") is not None,
         has_tmpfiles=shutil.which("systemd-tmpfiles") is not None,

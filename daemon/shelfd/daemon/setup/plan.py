@@ -1,5 +1,6 @@
 """What ``setup`` does, as steps in order: for the system and for a user, there and back."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ SERVICE, SOCKET = "shelfd.service", "shelfd.socket"
 _SYSTEM_UNITS = Path("/etc/systemd/system")
 _SYSUSERS = Path("/etc/sysusers.d/shelfd.conf")
 _TMPFILES = Path("/etc/tmpfiles.d/shelfd.conf")
+#: What enabling makes, beside the units: links that start them.
+_SYSTEM_LINKS = (Path("sockets.target.wants") / SOCKET, Path("multi-user.target.wants") / SERVICE)
+_USER_LINKS = (Path("sockets.target.wants") / SOCKET, Path("default.target.wants") / SERVICE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ def install_system(machine: Machine, command: Sequence[str], drop_ins: Sequence[
         *units,
         *_start(machine, ["systemctl"], is_changed=any(unit.is_needed for unit in units)),
     ]
-    return Plan(steps, _remarks(machine, SYSTEM_CONFIG, "systemctl", "journalctl --unit shelfd"))
+    return Plan(steps, _remarks(machine, SYSTEM_CONFIG, "systemctl", "journalctl --unit shelfd", command))
 
 
 def install_user(machine: Machine, command: Sequence[str], config_home: Path) -> Plan:
@@ -50,8 +54,10 @@ def install_user(machine: Machine, command: Sequence[str], config_home: Path) ->
         *units,
         *_start(machine, ["systemctl", "--user"], is_changed=any(unit.is_needed for unit in units)),
     ]
-    remarks = _remarks(machine, config, "systemctl --user", "journalctl --user --unit shelfd")
-    return Plan(steps, [*remarks, "it runs while you are logged in; always: loginctl enable-linger"])
+    remarks = _remarks(machine, config, "systemctl --user", "journalctl --user --unit shelfd", command)
+    if machine.has_systemctl:
+        remarks.append("it runs while you are logged in; always: loginctl enable-linger")
+    return Plan(steps, remarks)
 
 
 def remove_system(machine: Machine) -> Plan:
@@ -59,12 +65,13 @@ def remove_system(machine: Machine) -> Plan:
     units = [machine.at(_SYSTEM_UNITS / name) for name in (SERVICE, SOCKET)]
     steps = [
         *_stop(machine, ["systemctl"], units),
+        *_link_removals(machine, _SYSTEM_UNITS, _SYSTEM_LINKS),
         *_drop_in_removals(machine),
         *(Remove(path) for path in (*units, machine.at(_SYSUSERS), machine.at(_TMPFILES)) if path.exists()),
         *_config_removal(machine, SYSTEM_CONFIG),
         *_reload(machine, ["systemctl"], units),
     ]
-    remarks = [f"the data stays in {SYSTEM_DATA}, or where daemon.data_dir in the configuration says"]
+    remarks = _what_stays(machine, SYSTEM_DATA)
     if machine.has_account and not machine.is_tree:
         remarks.append(f"user and group {ACCOUNT} stay, they own it; without the data: userdel {ACCOUNT}")
     return Plan(steps, remarks)
@@ -72,15 +79,16 @@ def remove_system(machine: Machine) -> Plan:
 
 def remove_user(machine: Machine, config_home: Path, data_home: Path) -> Plan:
     """Plan the way back for one user; data and what was edited stay."""
-    units = [machine.at(config_home / "systemd" / "user" / name) for name in (SERVICE, SOCKET)]
+    directory = config_home / "systemd" / "user"
+    units = [machine.at(directory / name) for name in (SERVICE, SOCKET)]
     steps = [
         *_stop(machine, ["systemctl", "--user"], units),
+        *_link_removals(machine, directory, _USER_LINKS),
         *(Remove(path) for path in units if path.exists()),
         *_config_removal(machine, config_home / "shelfd" / "shelfd.toml"),
         *_reload(machine, ["systemctl", "--user"], units),
     ]
-    data = data_home / "shelfd"
-    return Plan(steps, [f"the data stays in {data}, or where daemon.data_dir in the configuration says"])
+    return Plan(steps, _what_stays(machine, data_home / "shelfd"))
 
 
 def _units(machine: Machine, directory: Path, variant: str, command: Sequence[str]) -> list[Write]:
@@ -126,7 +134,7 @@ def _start(machine: Machine, systemctl: list[str], *, is_changed: bool) -> list[
 
 
 def _stop(machine: Machine, systemctl: list[str], units: Sequence[Path]) -> list[Step]:
-    if machine.is_tree or not any(unit.exists() for unit in units):
+    if machine.is_tree or not machine.has_systemctl or not any(unit.exists() for unit in units):
         return []
     now = ["--now"] if machine.runs_manager else []
     return [Run([*systemctl, "disable", *now, *(unit.name for unit in units if unit.exists())])]
@@ -135,6 +143,13 @@ def _stop(machine: Machine, systemctl: list[str], units: Sequence[Path]) -> list
 def _reload(machine: Machine, systemctl: list[str], units: Sequence[Path]) -> list[Step]:
     is_useful = machine.runs_manager and any(unit.exists() for unit in units)
     return [Run([*systemctl, "daemon-reload"])] if is_useful else []
+
+
+def _link_removals(machine: Machine, directory: Path, links: Sequence[Path]) -> list[Step]:
+    # Where systemctl is there, disabling has removed them.
+    if machine.has_systemctl and not machine.is_tree:
+        return []
+    return [Remove(path) for link in links if (path := machine.at(directory / link)).is_symlink()]
 
 
 def _drop_in_removals(machine: Machine) -> list[Step]:
@@ -150,9 +165,18 @@ def _config_removal(machine: Machine, config: Path) -> list[Step]:
     return [Remove(path, only_if=shipped.text("config", "shelfd.toml"), also_directory=True)] if path.exists() else []
 
 
-def _remarks(machine: Machine, config: Path, systemctl: str, journal: str) -> list[str]:
+def _remarks(machine: Machine, config: Path, systemctl: str, journal: str, command: Sequence[str]) -> list[str]:
     if machine.is_tree:
         return []
+    if not machine.has_systemctl:
+        return [f"there is no systemd here to start it; the daemon needs none: {shlex.join(command)} run"]
     if not machine.runs_manager:
         return [f"no service manager is running to start it; later: {systemctl} enable --now {SOCKET} {SERVICE}"]
     return [f"settings: {config}; after a change: {systemctl} restart shelfd", f"log: {journal}"]
+
+
+def _what_stays(machine: Machine, data: Path) -> list[str]:
+    stays = [f"the data stays in {data}, or where daemon.data_dir in the configuration says"]
+    if not machine.runs_manager and not machine.is_tree:
+        stays.append("no service manager is running here: a daemon that was started by hand goes on")
+    return stays
