@@ -121,7 +121,7 @@ class House:
         """Ask the daemon to end and wait until it has."""
         self._part()
         status = self._stage.ask("end", number=SIGTERM)["status"]
-        assert status == 0, f"the daemon ended with {status}:\n{self.log.read_text()}"
+        assert status == 0, f"the daemon ended with {status}:\n{self._last_words()}"
 
     def kill(self) -> list[str]:
         """End the daemon as a power cut would, if it has not ended yet; return the steps it took if it was traced."""
@@ -149,8 +149,8 @@ class House:
         assert self._client is not None
         try:
             return self._client.call(method, params)
-        except ConnectionError:
-            raise Gone from None
+        except ConnectionError as error:
+            raise Gone(f"{error}; its log ends with\n{self._last_words()}") from None
 
     def _trace(self, kill_at: int | None) -> None:
         self._stage.ask("trace", directory=str(self.home), kill_at=kill_at)
@@ -171,8 +171,11 @@ class House:
                 return
             if self._is_traced and self._stage.has_answered():
                 raise Gone
-            assert time.monotonic() < deadline, f"the daemon does not answer:\n{self.log.read_text()}"
+            assert time.monotonic() < deadline, f"the daemon does not answer:\n{self._last_words()}"
             time.sleep(0.002)  # a pause between two looks at another process, bounded by the deadline
+
+    def _last_words(self) -> str:
+        return "\n".join(self.log.read_text().splitlines()[-5:])
 
     def _part(self) -> None:
         if self._client is not None:
