@@ -8,7 +8,7 @@ import pytest
 from contract.samples import change, create, edit, make_link, write
 from fakes import FakeClock
 from shelfd.memory.log import REDACTED
-from shelfd.memory.note import Usage
+from shelfd.memory.note import Note, Usage
 from shelfd.memory.ports import Store, Stores
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.view import Recorded, Writer
@@ -32,9 +32,10 @@ async def _filled(store: Store) -> None:
     await store.commit(write(use))
 
 
-def _erase(writer: Writer) -> None:
-    note = writer.note("n1")
+def _erase(writer: Writer, note_id: str = "n1") -> None:
+    note = writer.note(note_id)
     assert note is not None
+    assert writer.redact_note(note, after=0, limit=99) is None
     writer.erase_note(note)
 
 
@@ -49,7 +50,6 @@ async def test_nothing_of_the_note_is_left(store: Store) -> None:
     assert view.fact("memory", "combination") is None
     assert view.list_links(note_id=None, relation=None, after=0, limit=9) == []
     assert (view.usage([row]), view.was_hit([row], "s")) == ({}, set())
-    assert view.recorded("uid:1000", "remember", "key") is None
     assert view.last_seq == last
     assert [entry.before for entry in view.note_log(row)] == [REDACTED, REDACTED]
     assert "4711" not in str(view.log(since_seq=0, limit=99))
@@ -76,7 +76,7 @@ async def test_its_number_is_never_given_away_again(stores: Stores, store: Store
     await _filled(store)
     await store.commit(create("last"))
     row = store.view.notes(["last"])["last"].row
-    await store.commit(write(lambda writer: writer.erase_note(writer.notes(["last"])["last"])))
+    await store.commit(write(lambda writer: _erase(writer, "last")))
     await store.commit(create("next"))
     assert store.view.notes(["next"])["next"].row > row
 
@@ -103,6 +103,7 @@ async def test_the_files_hold_nothing_of_it_once_scrubbed(tmp_path: Path) -> Non
     await store.commit(edit("n3", content="short now"))
     for note_id in ("n1", "n3"):
         await store.commit(write(_erasing(note_id)))
+    await store.commit(write(lambda writer: writer.drop_recorded([("uid:1000", "remember", "key")])))
     assert await store.scrub()
     files = _bytes(tmp_path)
     assert b"4711" not in files
@@ -115,7 +116,7 @@ def _bytes(directory: Path) -> bytes:
 
 
 def _erasing(note_id: str) -> Callable[[Writer], None]:
-    return lambda writer: writer.erase_note(writer.notes([note_id])[note_id])
+    return lambda writer: _erase(writer, note_id)
 
 
 async def test_what_became_of_links_from_one_note_to_another_is_found(store: Store) -> None:
@@ -133,3 +134,56 @@ async def test_what_became_of_links_from_one_note_to_another_is_found(store: Sto
     found = store.view.link_log("n1", "n2")
     assert [row.kind for row in found] == ["link.added", "link.added", "link.removed"]
     assert [row.before["link"][2] for row in found if row.before] == ["related", "needs", "related"]
+
+
+async def test_much_is_redacted_in_pieces(store: Store) -> None:
+    for note_id in ("n1", "n2"):
+        await store.commit(create(note_id))
+    for number in range(5):
+        await store.commit(edit("n1", content=f"{SECRET} {number}"))
+
+    def link(tx: Transaction) -> None:
+        for number in range(7):
+            tx.put_link(make_link("n2", "n1", f"relation {number}", reason=SECRET), "memory")
+        tx.put_link(make_link("n2", "n2", "itself", reason="stays"), "memory")
+
+    await store.commit(change(link))
+    note = store.view.notes(["n1"])["n1"]
+    reached: list[int | None] = [0]
+    while (after := reached[-1]) is not None:
+        reached.append((await store.commit(write(_redacting(note, after)))).value)
+
+    assert len(reached) > 3
+    assert SECRET not in str(store.view.log(since_seq=0, limit=99))
+    assert "stays" in str(store.view.log(since_seq=0, limit=99))
+    left = store.view.list_links(note_id=None, relation=None, after=0, limit=9)
+    assert [link.relation for _, link in left] == ["itself"]
+    await store.commit(write(lambda rows: rows.erase_note(note)))
+    assert await store.check(full=True) == []
+
+
+def _redacting(note: Note, after: int) -> Callable[[Writer], int | None]:
+    return lambda rows: rows.redact_note(note, after=after, limit=4)
+
+
+async def test_stored_outcomes_that_name_a_note_are_found_page_by_page(store: Store) -> None:
+    def record(rows: Writer) -> None:
+        for number in range(10):
+            outcome = {"status": "created", "ids": ["n1", f"n{number}"] if number % 3 else ['quo"ted', "n10"]}
+            rows.record("uid:1", "remember", f"key {number}", Recorded("payload", outcome, number))
+
+    await store.commit(write(record))
+    found, after, pages = [], None, 0
+    while True:
+        naming, after = store.view.recorded_naming({"n1", 'quo"te'}, after=after, limit=4)
+        found += naming
+        pages += 1
+        if after is None:
+            break
+    assert found == [("uid:1", "remember", f"key {number}") for number in (1, 2, 4, 5, 7, 8)]
+    assert pages == 3
+    assert store.view.recorded_naming({'quo"ted'}, after=None, limit=99)[0] == [
+        ("uid:1", "remember", f"key {number}") for number in (0, 3, 6, 9)
+    ]
+    await store.commit(write(lambda rows: rows.drop_recorded(found)))
+    assert store.view.recorded_naming({"n1"}, after=None, limit=99) == ([], None)

@@ -176,13 +176,12 @@ async def test_queries_are_forgotten_by_age_and_by_number(store: Store) -> None:
     assert store.view.recent_queries(99) == []
 
 
-async def test_queries_that_found_a_note_are_forgotten_with_it(store: Store) -> None:
-    await store.commit(create("n1"))
+async def test_queries_that_found_one_of_some_notes_are_forgotten(store: Store) -> None:
     others = [asked("c", 3, "n10"), asked("b", 2, "n2", "n3")]
     await store.commit(write(lambda rows: rows.put_recent_queries([*others, asked("a", 1, "n2", "n1")])))
-    await store.commit(write(lambda rows: rows.erase_note(rows.notes(["n1"])["n1"])))
+    await store.commit(write(lambda rows: rows.forget_queries_of({"n1", "n4"})))
     assert store.view.recent_queries(9) == others
-    await store.commit(write(lambda rows: rows.forget_queries_of("n3")))
+    await store.commit(write(lambda rows: rows.forget_queries_of(["n3"])))
     assert store.view.recent_queries(9) == others[:1]
 
 

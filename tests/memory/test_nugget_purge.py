@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +158,37 @@ async def test_cut_short_it_says_what_went_and_the_same_request_goes_on(
 
     monkeypatch.setattr(store, "submit", until_full)
     refusal = await api.refused("nugget.remove", name="gone", purge=True)
-    assert (refusal.kind, refusal.data["reason"], refusal.data["purged"]) == ("Unavailable", "SQLITE_FULL", 32)
+    assert (refusal.kind, refusal.data["reason"], refusal.data["retryable"]) == ("Unavailable", "SQLITE_FULL", True)
+    assert refusal.data["progress"] == {"done": 32, "total": 40}
     assert "nothing happened" not in refusal.message
     assert (await api.call("note.list", nugget="gone"))["total"] == 8
+    cut_short = (await api.call("job.get", id=refusal.data["job"]))["job"]
+    assert (cut_short["state"], cut_short["attempts"], cut_short["error"]) == ("waiting", 1, "StoreBusy")
 
     assert (await api.call("nugget.remove", name="gone", purge=True))["purged"] == 8
+
+
+async def test_cut_short_it_goes_on_by_itself(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(40):
+        await api.remember(f"number {number}", nugget="gone")
+    request = {"name": "gone", "purge": True, "idempotency_key": "k"}
+    store = api.shelf().store
+    submit, full = store.submit, [True, True]
+
+    def until_full(change: Change[Any], told: Told[Applied[Any]]) -> None:
+        if store.view.counts().notes == 8 and full:  # the step, and the record of its failure
+            full.pop()
+            told(StoreBusy("the disk is full; nothing happened"))
+        else:
+            submit(change, told)
+
+    monkeypatch.setattr(store, "submit", until_full)
+    refusal = await api.refused("nugget.remove", request)
+    again = asyncio.ensure_future(api.call("nugget.remove", request))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not again.done()
+    api.clock.advance(timedelta(seconds=1))
+
+    assert await again == {"removed": "gone", "hidden": 0, "purged": 40, "still_in": [], "replayed": True}
+    assert (await api.call("job.get", id=refusal.data["job"]))["job"]["state"] == "done"

@@ -76,7 +76,7 @@ async def test_the_number_of_shelves_is_limited() -> None:
 async def test_drop_removes_the_shelf_for_good(either: Api) -> None:
     await either.call("shelf.create", shelf="mine")
     await either.remember("tea", shelf="mine")
-    assert await either.call("shelf.drop", shelf="mine", confirm="mine") == {"dropped": "mine"}
+    assert await either.call("shelf.drop", shelf="mine", confirm="mine") == {"dropped": "mine", "still_in": []}
     assert await names(either, ROOT) == ["default"]
 
     await either.call("shelf.create", shelf="mine", principal=BOB)
@@ -262,7 +262,7 @@ async def test_a_shelf_dropped_while_it_opens_is_gone() -> None:
         stores.may_open.set()
 
         assert await reading == []
-        assert await dropping == {"dropped": "mine"}
+        assert await dropping == {"dropped": "mine", "still_in": []}
         assert api.shelves.opened("mine") is None
         assert (await api.refused("recall", query="x", shelf="mine", principal=ROOT)).kind == "ShelfNotFound"
 

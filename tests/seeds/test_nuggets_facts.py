@@ -52,7 +52,7 @@ async def test_clearing_a_nugget_leaves_no_fact(api: Api) -> None:
     """Fixed: the original deleted facts and notes for good; ours hides them, and each can come back."""
     await tell(api, city="Rome", drink="tea")
 
-    assert await api.call("nugget.clear", name="memory") == {"hidden": 2}
+    assert (await api.call("nugget.clear", name="memory"))["hidden"] == 2
     assert (await api.call("nugget.facts", name="memory"))["facts"] == []
     assert (await api.call("nugget.status", name="memory"))["fact_count"] == 0
 

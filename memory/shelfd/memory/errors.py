@@ -102,6 +102,13 @@ class SessionNotFound(NotFound):
         super().__init__("there is no session with this id", session_id=session_id)
 
 
+class JobNotFound(NotFound):
+    """No job has this id, or it ended long ago."""
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__("there is no job with this id; job.list shows those that are kept", id=job_id)
+
+
 class Conflict(ShelfError):
     """The request contradicts what is there."""
 

@@ -6,15 +6,16 @@ reached from here, such as backups and messages under way at a broker, is not pr
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from shelfd.memory.history import rewind
 from shelfd.memory.inheritance import handed_on, receivers
-from shelfd.memory.log import REDACTED, Entry, Origin
+from shelfd.memory.log import REDACTED, Entry
 from shelfd.memory.note import Link, Note
 from shelfd.memory.reflection.merging import fingerprint
-from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
+
+_ALL: Final = 2**31
 
 
 def purge(tx: Transaction, note: Note, *, leaving: str | None = None) -> list[str]:
@@ -37,31 +38,13 @@ def purge(tx: Transaction, note: Note, *, leaving: str | None = None) -> list[st
         other = tx.rows.note(other_id)
         if other is not None:
             tx.change_note(other, other._replace(superseded_by=None))
+    after: int | None = 0
+    while after is not None:
+        after = tx.rows.redact_note(note, after=after, limit=_ALL)
     tx.rows.erase_note(note)
     tx.touched.pop(note.id, None)
     tx.log(Entry("note.purged", note.nugget, (note.id,)))
     return still_in
-
-
-async def forget_for_good(shelf: Shelf, notes: list[Note]) -> None:
-    """Let go of everything that the daemon's memory still holds of purged *notes*."""
-    await shelf.reach(None)  # what was written of them before is on its way to recall
-    shelf.event_log.forget()
-    for note in notes:
-        shelf.index.remove(note.row)
-        shelf.facts.forget(note.id)
-        shelf.vectors.forget(note.id)
-        shelf.hot.drop(note.id)
-        shelf.usage.drop(note.row)
-    ids = frozenset(note.id for note in notes)
-    shelf.queries.drop(ids)
-
-    def forget_queries(tx: Transaction) -> None:
-        for note_id in ids:
-            tx.rows.forget_queries_of(note_id)
-
-    # Behind a write of the log that was under way when the note went.
-    await shelf.commit(Origin("shelfd", "forget"), forget_queries)
 
 
 def _is_leaving(tx: Transaction, link: Link, nugget: str | None) -> bool:

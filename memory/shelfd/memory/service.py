@@ -1,14 +1,22 @@
 """The front door of the memory: every transport hands its validated calls in here."""
 
 from typing import Any
+from weakref import WeakKeyDictionary
+
+import structlog
 
 from shelfd.memory.access import Access
 from shelfd.memory.call import Call
+from shelfd.memory.errors import ShelfError
+from shelfd.memory.jobs.kinds import PROCEDURES
+from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.promotion import NoFiles, Promoter
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.shelves import Shelves
 from shelfd.memory.usecases import CHANGES, USE_CASES
 from shelfd.memory.waiting import Told
+
+log = structlog.get_logger("shelfd.memory")
 
 
 class Service:
@@ -22,6 +30,8 @@ class Service:
         self.shelves = shelves
         self.access = access
         self.promoter = promoter or Promoter(NoFiles())
+        self._jobs: WeakKeyDictionary[Shelf, JobRunner] = WeakKeyDictionary()
+        shelves.on_open(self._resume)
 
     async def handle(self, call: Call) -> dict[str, Any]:
         """Carry out *call* and return its result, a JSON-like dict of the method's result shape.
@@ -56,6 +66,22 @@ class Service:
             return False
         submit(shelf, call, told)
         return True
+
+    def jobs(self, shelf: Shelf) -> JobRunner:
+        """Return what carries out the jobs of an open shelf."""
+        return self._jobs[shelf]
+
+    def _resume(self, shelf: Shelf) -> None:
+        """Go on with what a daemon left unfinished in a shelf."""
+        self._jobs[shelf] = JobRunner(shelf, self, PROCEDURES)
+        shelf.spawn(self._go_on(shelf), "resume")
+
+    async def _go_on(self, shelf: Shelf) -> None:
+        try:
+            await self.promoter.settle(shelf)
+        except ShelfError as error:  # the next promotion looks again
+            log.warning("promotion.settle_failed", shelf=shelf.name, error=type(error).__name__)
+        await self._jobs[shelf].start_unfinished()
 
     async def shelf(self, name: str) -> Shelf:
         """Return an open shelf.

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from heapq import heappop, heappush
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -86,13 +86,14 @@ class Shelf:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap by sequence number
         self._wait_count = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self.facts = ShelfFacts(store.view, self._spawn)
-        self.vectors = ShelfVectors(store.view, self._spawn)
+        self.facts = ShelfFacts(store.view, self.spawn)
+        self.vectors = ShelfVectors(store.view, self.spawn)
         self._closing = False
+        self._at_close: list[Callable[[], None]] = []
         self._unused: asyncio.Future[None] | None = None
         retention = settings.idempotency_retention
         self._usage_writer = UsageWriter(
-            self.usage, self.queries, store, clock, shelf=name, spawn=self._spawn, retention=retention
+            self.usage, self.queries, store, clock, shelf=name, spawn=self.spawn, retention=retention
         )
         self._unfollow = store.follow(self._on_group)
 
@@ -100,7 +101,7 @@ class Shelf:
 
     def start(self) -> None:
         """Begin to fill the index, behind whatever else happens."""
-        self._spawn(self._warm_up(), "warm_up")
+        self.spawn(self._warm_up(), "warm_up")
 
     def enter(self) -> None:
         """Say that a call uses the shelf from now on; it is not closed meanwhile."""
@@ -119,6 +120,8 @@ class Shelf:
         self._closing = True
         for sink in self._sinks:
             sink.closing()
+        for callback in self._at_close:
+            callback()
         self._usage_writer.close()
         await self._until_unused()
         for task in self._tasks:
@@ -155,7 +158,12 @@ class Shelf:
         """The last committed state."""
         return self.store.view
 
-    def _spawn(self, work: Any, name: str) -> asyncio.Task[None]:  # noqa: ANN401
+    def at_close(self, callback: Callable[[], None]) -> None:
+        """Call *callback* when the shelf is about to close, before its last calls end."""
+        self._at_close.append(callback)
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """Start a task that is cancelled when the shelf closes."""
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work, name=f"shelfd.{self.name}.{name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -224,7 +232,7 @@ class Shelf:
 
     def _begin_indexing(self) -> None:
         if self._backlog and self._index_task is None and not self._closing:
-            self._index_task = self._spawn(self._index_backlog(), "index")
+            self._index_task = self.spawn(self._index_backlog(), "index")
 
     async def _index_backlog(self) -> None:
         try:
@@ -319,7 +327,7 @@ class Shelf:
         number = self._follower_count
         self._followers[number] = callback
         if self._backlog:
-            self._spawn(self._catch_up(), "catch_up")
+            self.spawn(self._catch_up(), "catch_up")
         return lambda: self._followers.pop(number, None) and None
 
     def attach(self, sink: Sink) -> Callable[[], None]:

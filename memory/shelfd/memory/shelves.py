@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -52,6 +52,8 @@ class Shelves:
         self._owners: dict[str, str] = {}
         self._on_open: list[Callable[[Shelf], None]] = []
         self._sweeper: asyncio.Task[None] | None = None
+        self._resuming: asyncio.Task[None] | None = None
+        self.cleaned_up = 0  #: things that an earlier daemon left unfinished and that were removed at start
         self._closing = False
 
     async def start(self) -> None:
@@ -63,14 +65,17 @@ class Shelves:
                 await self.get(DEFAULT_SHELF)
         except ShelfError as error:
             self._failed[DEFAULT_SHELF] = type(error).__name__  # the daemon goes on: other shelves may be sound
-        self._sweeper = asyncio.get_running_loop().create_task(self._sweep(), name="shelfd.shelves.sweep")
+        loop = asyncio.get_running_loop()
+        self._sweeper = loop.create_task(self._sweep(), name="shelfd.shelves.sweep")
+        self._resuming = loop.create_task(self._resume(), name="shelfd.shelves.resume")
 
     async def close(self) -> None:
         """Close every shelf; what was acknowledged is safe already."""
         self._closing = True
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            await asyncio.gather(self._sweeper, return_exceptions=True)
+        for task in (self._sweeper, self._resuming):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
         await asyncio.gather(*self._opening.values(), *self._ending, return_exceptions=True)
         results = await asyncio.gather(*(shelf.close() for shelf in self._open.values()), return_exceptions=True)
         self._open.clear()
@@ -191,6 +196,15 @@ class Shelves:
             store = await self._stores.create(name, owner=owner)
             self._admit(name, Shelf(name, store, self._clock, self.settings))
 
+    def check_droppable(self, name: str) -> None:
+        """Make sure that a shelf may be dropped.
+
+        Raises:
+            Conflict: For shelf ``default``.
+        """
+        if name == DEFAULT_SHELF:
+            raise Conflict("shelf 'default' always exists; clear its nuggets instead", shelf=name)
+
     async def drop(self, name: str) -> None:
         """Remove a shelf and its files for good.
 
@@ -198,8 +212,7 @@ class Shelves:
             Conflict: For shelf ``default``.
             ShelfNotFound: If there is none.
         """
-        if name == DEFAULT_SHELF:
-            raise Conflict("shelf 'default' always exists; clear its nuggets instead", shelf=name)
+        self.check_droppable(name)
         async with self._door(name):
             if name in self._opening:  # for somebody who was cancelled meanwhile
                 await asyncio.wait([self._opening[name]])
@@ -251,6 +264,20 @@ class Shelves:
         since = asyncio.get_running_loop().time() - seconds
         shelves = (*self._open.values(), *self._ending.values())
         return [shelf.name for shelf in shelves if (shelf.store.writing_since or since) < since]
+
+    async def _resume(self) -> None:
+        """Clean up after a daemon that died, and open the shelves whose work it left unfinished: that goes on then."""
+        try:
+            self.cleaned_up = await self._stores.clean_up()
+            if self.cleaned_up:
+                log.warning("shelves.cleaned_up", removed=self.cleaned_up)
+        except OSError as error:
+            log.error("shelves.clean_up_failed", error=type(error).__name__)
+        for name in self._stores.names():
+            if name not in self._open and self._stores.has_work_left(name):
+                with suppress(ShelfError):  # said by the shelf's state
+                    await self.get(name)
+            await asyncio.sleep(0)
 
     async def _sweep(self) -> None:
         while True:

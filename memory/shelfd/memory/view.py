@@ -2,9 +2,10 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from shelfd.memory.jobs.job import Job
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
@@ -51,6 +52,10 @@ class Recorded(NamedTuple):
     payload: str
     outcome: Mapping[str, Any]
     at: int
+
+
+#: Under which an outcome is stored: principal, method, key.
+RecordedKey: TypeAlias = tuple[str, str, str]
 
 
 class RecentQuery(NamedTuple):
@@ -143,10 +148,10 @@ class View(Protocol):
         """Return the changes of one note after *since_seq*, in order."""
 
     def link_log(self, source: str, target: str) -> list[LogRow]:
-        """Return the changes of links from one note to another, in order. Walks the whole log."""
+        """Return the changes of links from one note to another, in order."""
 
-    def run_log(self, run_id: str) -> list[LogRow]:
-        """Return the changes a run made, in order."""
+    def run_log(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
+        """Return the changes a run made after *since_seq*, in order."""
 
     def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         """Return rows that end a run, the last first, below sequence number *before*.
@@ -156,6 +161,15 @@ class View(Protocol):
 
     def recorded(self, principal: str, method: str, key: str) -> Recorded | None:
         """Return the outcome stored under an idempotency key."""
+
+    def recorded_naming(
+        self, ids: Collection[str], *, after: RecordedKey | None, limit: int
+    ) -> tuple[list[RecordedKey], RecordedKey | None]:
+        """Look at the next *limit* stored outcomes, by key, for those that name one of the notes *ids*.
+
+        Returns:
+            The keys of those, and behind which key to go on; None when there are no more.
+        """
 
     def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
         """Return the nugget's number of a conversation's turn, if it was seen."""
@@ -178,8 +192,23 @@ class View(Protocol):
     def promoted(self, path: str) -> list[Promoted]:
         """Return the lines that promotion wrote to the file at *path*, in the order they were given."""
 
+    def promoting(self, path: str) -> list[Promoted]:
+        """Return the lines that promotion is about to write to the file at *path*, or was when the daemon died."""
+
+    def promoted_paths(self) -> list[str]:
+        """Return the paths of all files that promotion wrote to or is about to."""
+
+    def promoting_paths(self) -> list[str]:
+        """Return the paths of files that promotion is about to write to, or was when the daemon died."""
+
     def promoted_to(self, note_id: str) -> list[str]:
-        """Return the paths of the files to which promotion wrote a line of the note."""
+        """Return the paths of the files to which promotion wrote a line of the note, or is about to."""
+
+    def job(self, job_id: str) -> Job | None:
+        """Return a job."""
+
+    def list_jobs(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
+        """Return jobs with their numbers, the last begun first, below number *before*."""
 
     def recent_queries(self, limit: int) -> list[RecentQuery]:
         """Return queries that were asked lately, the last one first, those of one moment by their params."""
@@ -219,7 +248,20 @@ class Writer(View, Protocol):
         """
 
     def erase_note(self, note: Note) -> None:
-        """Delete a note with its links, usage, outcomes and queries, and redact what the log keeps of it."""
+        """Delete a note and its usage, after :meth:`redact_note` has taken away all it does.
+
+        Stored outcomes and queries that name the note are left: see :meth:`drop_recorded`, :meth:`forget_queries_of`.
+        """
+
+    def redact_note(self, note: Note, *, after: int, limit: int) -> int | None:
+        """Take a note out of the log, and its links away: as many rows of each as *limit*.
+
+        Args:
+            after: The sequence number after which log rows are left to redact.
+
+        Returns:
+            Where to go on; None when nothing is left.
+        """
 
     def redact(self, seqs: Sequence[int]) -> None:
         """Take away what the log rows with these numbers keep of what they replaced."""
@@ -248,6 +290,9 @@ class Writer(View, Protocol):
     def forget_recorded(self, before: int) -> int:
         """Drop outcomes stored before that time; return how many."""
 
+    def drop_recorded(self, keys: Sequence[RecordedKey]) -> None:
+        """Drop the outcomes stored under these keys."""
+
     def put_usages(self, usages: Mapping[int, Usage]) -> None:
         """Replace the usage of notes, by row; a row that is gone by now is passed over."""
 
@@ -275,11 +320,20 @@ class Writer(View, Protocol):
     def put_promoted(self, path: str, lines: Sequence[Promoted]) -> None:
         """Replace the lines that promotion wrote to the file at *path*."""
 
+    def put_promoting(self, path: str, lines: Sequence[Promoted]) -> None:
+        """Replace the lines that promotion is about to write to the file at *path*; none when it has."""
+
+    def put_job(self, job: Job) -> None:
+        """Add a job, or replace the one with its id."""
+
+    def forget_jobs(self, before: int) -> int:
+        """Drop jobs that ended before that time; return how many."""
+
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         """Add queries in the order they were asked, each replacing the one with its params."""
 
     def forget_recent_queries(self, *, before: int, kept: int) -> None:
         """Drop queries that were last asked before that time, and all but the last *kept*."""
 
-    def forget_queries_of(self, note_id: str) -> None:
-        """Drop the queries that found this note; :meth:`erase_note` does so, too."""
+    def forget_queries_of(self, ids: Collection[str]) -> None:
+        """Drop the queries that found one of these notes."""

@@ -70,7 +70,7 @@ PLANNED = frozenset(
     session.get_descendants session.get_nearest_visible_ancestor session.project_edges session.get_node_exposure
     session.get_injection_state session.record_injection session.context_at session.retract_turns session.branch
     session.select_variant schema.get schema.set_type schema.delete_type
-    job.list job.retry shelf.export shelf.merge shelf.move shelf.backup shelf.restore
+    shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()
 )

@@ -4,7 +4,8 @@ What was stored comes back as JSON knows it: tuples as lists, any mapping as a d
 """
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -18,6 +19,7 @@ def _plain(value: object) -> Any:  # noqa: ANN401
 
 
 _encoder: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+_STRING: Final = re.compile(r'"([^"]*)"')
 _quote: Final = json.encoder.encode_basestring
 
 
@@ -43,6 +45,24 @@ def encode_strings(values: Iterable[str]) -> str:
 def decode_strings(text: str) -> tuple[str, ...]:
     """Return the strings that :func:`encode_strings` was given."""
     return tuple(from_json(text))
+
+
+def strings_in(text: str) -> set[str]:
+    """Return every string, names included, in the JSON *text* that one of these functions made."""
+    if "\\" in text:  # rare enough to be read for good
+        return set(_strings(from_json(text)))
+    return set(_STRING.findall(text))
+
+
+def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from (name, *_strings(item))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
 
 
 def encode_integers(values: Iterable[int]) -> str:

@@ -7,6 +7,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,6 +18,8 @@ from shelfd.memory.promotion import LeftAlone, Target
 FILE_NAME: Final = "MEMORY.md"
 _LARGEST: Final = 1 << 20  #: bytes; what is larger is no memory file, whatever its name
 _PRIVATE_DIR: Final = 0o700
+#: How the name of a file begins and ends that is about to replace one.
+_TEMPORARY: Final = (f".{FILE_NAME}.", ".tmp")
 
 
 class Destination(NamedTuple):
@@ -124,6 +127,10 @@ class DiskMemoryFiles:
         """Replace the file. See the port."""
         return await asyncio.to_thread(replace_file, path, old, new)
 
+    async def clean_up(self, path: str) -> None:
+        """Remove what was left beside the file. See the port."""
+        await asyncio.to_thread(lambda: remove_left_over(Path(os.path.realpath(path)).parent))
+
 
 def read_file(path: str) -> bytes | None:
     """Return a file's bytes, None if there is none. See the port."""
@@ -154,10 +161,12 @@ def replace_file(path: str, old: bytes | None, new: bytes) -> bool:
         real = Path(os.path.realpath(path))
         with suppress(FileExistsError):
             real.parent.mkdir(mode=_PRIVATE_DIR)
-        descriptor, name = tempfile.mkstemp(prefix=f".{FILE_NAME}.", suffix=".tmp", dir=real.parent)
+        remove_left_over(real.parent)
+        descriptor, name = tempfile.mkstemp(prefix=_TEMPORARY[0], suffix=_TEMPORARY[1], dir=real.parent)
         temporary = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as file:
+                flock(descriptor, LOCK_EX)  # who cleans up leaves it alone
                 _dress_like(descriptor, real)
                 file.write(new)
                 file.flush()
@@ -169,6 +178,29 @@ def replace_file(path: str, old: bytes | None, new: bytes) -> bool:
             temporary.unlink(missing_ok=True)
         _sync_directory(real.parent)
     return True
+
+
+def remove_left_over(directory: Path) -> int:
+    """Remove the unfinished files of daemons that died while they replaced one in *directory*; return how many."""
+    removed = 0
+    with suppress(OSError):  # nobody's daemon ever got this far
+        for entry in os.scandir(directory):
+            if entry.name.startswith(_TEMPORARY[0]) and entry.name.endswith(_TEMPORARY[1]):
+                removed += _remove_unlocked(Path(entry.path))
+    return removed
+
+
+def _remove_unlocked(path: Path) -> bool:
+    """Remove a file unless a daemon is at work on it."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+            path.unlink()
+            return True
+        finally:
+            os.close(descriptor)
+    return False
 
 
 def _dress_like(descriptor: int, path: Path) -> None:

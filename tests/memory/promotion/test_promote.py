@@ -267,6 +267,9 @@ class Interfering:
             MemoryFile(Path(path)).append(b"written by a person\n")
         return await self._files.replace(path, old, new)
 
+    async def clean_up(self, path: str) -> None:
+        await self._files.clean_up(path)
+
 
 async def test_somebody_elses_write_in_between_is_kept(
     api: Api, file: MemoryFile, files: DiskMemoryFiles, known: Known
@@ -282,24 +285,29 @@ async def test_a_file_that_never_stands_still_is_given_up(
     api: Api, file: MemoryFile, files: DiskMemoryFiles, known: Known
 ) -> None:
     await known("dark", key="user:theme")
-    api.service.promoter = Promoter(Interfering(files, 2))
+    api.service.promoter = Promoter(Interfering(files, 5))
 
     error = await api.refused("promote")
     assert (error.kind, error.data["retryable"]) == ("Unavailable", True)
-    assert file.data == b"written by a person\n" * 2
+    assert file.data == b"written by a person\n" * 5
 
 
 class FailingOnce:
-    """Has a store refuse the next change of promotion's, as a full disk does."""
+    """Has a store refuse one of promotion's changes, as a full disk does.
 
-    def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    The first says what the file is about to hold, the second that it does.
+    """
+
+    def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch, *, after: int) -> None:
         submit = store.submit
+        left = [after]
 
         def refuse(change: Change[Any], told: Told[Applied[Any]]) -> None:
-            if change.origin.method == "promote":
+            if change.origin.method == "promote" and not left[0]:
                 monkeypatch.undo()
                 told(Unavailable("the disk is full"))
             else:
+                left[0] -= change.origin.method == "promote"
                 submit(change, told)
 
         monkeypatch.setattr(store, "submit", refuse)
@@ -309,7 +317,7 @@ async def test_a_crash_between_the_file_and_the_record_is_made_good(
     api: Api, file: MemoryFile, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note_id = await known("dark", key="user:theme")
-    FailingOnce(api.shelf().store, monkeypatch)
+    FailingOnce(api.shelf().store, monkeypatch, after=1)
     assert (await api.refused("promote")).kind == "Unavailable"
     written = file.data
     assert b"dark" in written

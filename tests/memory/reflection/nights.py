@@ -145,6 +145,9 @@ class Page:
     def text(self) -> str:
         return (self.data or b"").decode()
 
+    async def clean_up(self, path: str) -> None:
+        """Do nothing: a page leaves nothing beside it."""
+
 
 async def promoting(api: Api, page: Page, *, nights: int, per_night: int, seed: int = 7) -> list[dict[str, Any]]:
     """Promote night after night while notes come, change and go, and a person edits lines; return the results.

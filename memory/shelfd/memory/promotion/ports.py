@@ -41,6 +41,9 @@ class MemoryFiles(Protocol):
             Unavailable: If it cannot be written; then it is as it was.
         """
 
+    async def clean_up(self, path: str) -> None:
+        """Remove what a daemon that died left beside the file while it replaced it."""
+
 
 class NoFiles:
     """A daemon without any MEMORY.md: there is no target, so nothing is ever read or written."""
@@ -59,3 +62,7 @@ class NoFiles:
         """Return False: nothing is written."""
         del path, old, new
         return False
+
+    async def clean_up(self, path: str) -> None:
+        """Do nothing: there is nothing to remove."""
+        del path

@@ -1,17 +1,19 @@
 """Promotion of a shelf: from its notes to the file, then to the shelf's record of it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 import structlog
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Unavailable
-from shelfd.memory.ledger import draw_run_id
 from shelfd.memory.log import Entry as LogEntry
+from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
 from shelfd.memory.ports import Ticket
 from shelfd.memory.promotion.budget import TOKEN_CHARACTERS
@@ -19,16 +21,16 @@ from shelfd.memory.promotion.entries import MIN_HITS, entries_of
 from shelfd.memory.promotion.merge import Merged, merge
 from shelfd.memory.promotion.ports import LeftAlone, MemoryFiles, Target
 from shelfd.memory.promotion.preview import no_preview, preview_of
-from shelfd.memory.repeats import Outcome
+from shelfd.memory.promotion.record import is_left_in, sealed, settle
+from shelfd.memory.repeats import Outcome, repeat_of
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.tending import Promoted
 from shelfd.memory.transaction import Transaction
-from shelfd.protocol import METHODS
 
 log = structlog.get_logger("shelfd.memory")
 
 #: How often a file is read anew that somebody else writes at the same time.
-_ATTEMPTS: Final = 2
+_ATTEMPTS: Final = 5
 #: Notes that others became part of, whose hits are counted without giving others a turn: some 5 ms.
 _TARGETS_AT_ONCE: Final = 64
 
@@ -41,16 +43,18 @@ class _Plan:
         path: The file.
         old: Its bytes as they were read; None is no file.
         new: Its bytes as they shall be; equal to *old* if nothing changes there.
-        recorded: What the shelf has on record of the file.
         first_time: Notes that were never promoted before.
+        revs: Of the notes whose lines shall stand in the file, by id, as they were read.
+        is_recorded: Whether the shelf has just this on record, and nothing else under way.
     """
 
     path: str
     old: bytes | None
     new: bytes | None
-    recorded: list[Promoted]
     merged: Merged
     first_time: tuple[str, ...]
+    revs: Mapping[str, int]
+    is_recorded: bool
 
     @property
     def changes_file(self) -> bool:
@@ -59,14 +63,15 @@ class _Plan:
     @property
     def is_settled(self) -> bool:
         """Whether everything is as it shall be already."""
-        return not self.changes_file and not self.first_time and list(self.merged.manifest) == self.recorded
+        return not self.changes_file and not self.first_time and self.is_recorded
 
 
 class Promoter:
     """Writes what is recalled again and again to MEMORY.md.
 
-    The file is written first, then one transaction records it; what a crash leaves between the two is taken up by
-    the next promotion. One promotion of a shelf, and of a file, is at work at a time.
+    What is about to change is put on record first, then the file is replaced, then the record: whichever of these a
+    crash comes between, the next start knows each line of its own. One promotion of a shelf, and of a file, is at work
+    at a time.
 
     Args:
         files: The files.
@@ -95,46 +100,95 @@ class Promoter:
         async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{target.path}"):
             await shelf.write_usage()
             try:
-                return await self._promote(shelf, call, target.path, dry_run=dry_run)
+                return await self._promote(
+                    shelf, _Caller(call.origin(), call), target.path, candidates=_all, dry_run=dry_run
+                )
             except LeftAlone as refusal:
                 return _nothing(Target(None, str(refusal)))
 
-    async def withdraw(
-        self, shelf: Shelf, call: Call, note_ids: Sequence[str], changed: Sequence[str] = ()
-    ) -> list[str]:
+    async def withdraw(self, shelf: Shelf, origin: Origin, touched: Collection[str] = ()) -> list[str]:
         """Take the lines of notes that are gone out of every file they were written to, and add none.
 
+        Nothing that is on record of such a note keeps its text, also where the file cannot be written.
+
         Args:
-            note_ids: The notes that are gone.
-            changed: Notes that held text of them, whose own lines are brought up to date.
+            origin: On whose behalf.
+            touched: Notes that held text of them, whose own lines are brought up to date.
 
         Returns:
             The paths of files that still hold one, or may, because they cannot be written or a person has edited the
             line.
         """
         left = []
-        params = METHODS["promote"].params.model_validate({"shelf": shelf.name}, context=call.limits)
-        # A call of its own: under the caller's idempotency key the purge is on record, not this.
-        own = Call(
-            METHODS["promote"], params, call.principal, call.request_id, Ticket(shelf.clock), run_id=draw_run_id()
-        )
-        for path in dict.fromkeys(
-            path for note_id in (*note_ids, *changed) for path in shelf.view.promoted_to(note_id)
-        ):
-            ours = [row for row in shelf.view.promoted(path) if row.note_id in (*note_ids, *changed)]
+        for path in shelf.view.promoted_paths():
             async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{path}"):
-                try:
-                    await self._promote(shelf, own, path, dry_run=False, only_known=True)
-                    text = await self._files.read(path) or b""
-                except (LeftAlone, Unavailable):
+                rows = [*shelf.view.promoted(path), *shelf.view.promoting(path)]
+                ids = {row.note_id for row in rows if row.note_id}
+                gone = ids - shelf.view.notes(list(ids)).keys()
+                concerned = [row for row in rows if row.note_id in gone or row.note_id in touched]
+                if concerned and not await self._withdraw(shelf, origin, path, concerned, gone):
                     left.append(path)
-                    continue
-            # A line that a person has changed is theirs, and stays.
-            written = {row.note_id: row.line.encode() for row in shelf.view.promoted(path)}
-            lines = frozenset(text.splitlines())
-            if any(written.get(row.note_id) not in lines and _title(row) in text for row in ours):
-                left.append(path)
         return left
+
+    async def _withdraw(
+        self, shelf: Shelf, origin: Origin, path: str, concerned: Sequence[Promoted], gone: Collection[str]
+    ) -> bool:
+        """Bring what is on record of a file and the file up to date; return whether nothing of *concerned* stays."""
+        try:
+            await self._promote(shelf, _Caller(origin), path, candidates=_known)
+            text = _decoded(await self._files.read(path)) or ""
+        except (LeftAlone, Unavailable):
+            await shelf.commit(origin, partial(_seal, path=path, gone=gone))
+            return False
+        # A line that a person has changed is theirs, and stays.
+        ours = {row.line for row in shelf.view.promoted(path)}
+        return not any(is_left_in(text, row, ours) for row in concerned)
+
+    @asynccontextmanager
+    async def retired(self, shelf: Shelf, origin: Origin) -> AsyncIterator[list[str]]:
+        """Take every line of the shelf's out of every file, and promote none for the length of a block.
+
+        Yields:
+            The paths of files that still hold one, or may.
+        """
+        async with self._lock(f"shelf:{shelf.name}"):
+            left = []
+            for path in shelf.view.promoted_paths():
+                async with self._lock(f"file:{path}"):
+                    rows = [*shelf.view.promoted(path), *shelf.view.promoting(path)]
+                    try:
+                        await self._promote(shelf, _Caller(origin), path, candidates=_none)
+                        text = _decoded(await self._files.read(path)) or ""
+                    except (LeftAlone, Unavailable):
+                        left.append(path)
+                        continue
+                    if any(is_left_in(text, row, ()) for row in rows if row.note_id):
+                        left.append(path)
+            yield left
+
+    async def holds(self, path: str) -> bool:
+        """Return whether there is something at *path* that may hold a line."""
+        try:
+            return await self._files.read(path) is not None
+        except (LeftAlone, Unavailable):
+            return True
+
+    async def settle(self, shelf: Shelf) -> None:
+        """Put right what a daemon left that died while it changed a file: what it wrote besides, and the record.
+
+        Raises:
+            Unavailable: If a file cannot be read, or the store did not take the record.
+        """
+        for path in shelf.view.promoting_paths():
+            async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{path}"):
+                await self._files.clean_up(path)
+                try:
+                    text = _decoded(await self._files.read(path))
+                except LeftAlone:
+                    continue  # nobody can tell; the next promotion looks again
+                rows = settle(text, *_on_record(shelf, path))
+                await shelf.commit(Origin("shelfd", "promotion.settle"), partial(_put_record, path=path, rows=rows))
+                log.info("promotion.settled", shelf=shelf.name)
 
     async def preview(self, shelf: Shelf, *, project: str | None) -> dict[str, Any]:
         """Return which line is which note's, and what a promotion would do to it; changes nothing.
@@ -150,34 +204,35 @@ class Promoter:
             await shelf.write_usage()
             try:
                 old = await self._files.read(target.path)
-                plan = await self._plan(shelf, target.path, old, only_known=False)
+                recorded = settle(_decoded(old), *_on_record(shelf, target.path))
+                plan = await self._plan(shelf, target.path, old, _all)
             except LeftAlone as refusal:
                 return no_preview(Target(None, str(refusal)), budget)
-        return preview_of(shelf, target.path, plan.merged, plan.recorded, budget)
+        return preview_of(shelf, target.path, plan.merged, recorded, budget)
 
     def _lock(self, name: str) -> asyncio.Lock:
         return self._locks.setdefault(name, asyncio.Lock())
 
     async def _promote(
-        self, shelf: Shelf, call: Call, path: str, *, dry_run: bool, only_known: bool = False
+        self, shelf: Shelf, caller: "_Caller", path: str, *, candidates: "_Candidates", dry_run: bool = False
     ) -> dict[str, Any]:
         for _ in range(_ATTEMPTS):
-            plan = await self._plan(shelf, path, await self._files.read(path), only_known=only_known)
+            plan = await self._plan(shelf, path, await self._files.read(path), candidates)
             if dry_run:
                 return _result(plan)
-            if plan.new is not None and plan.changes_file and not await self._files.replace(path, plan.old, plan.new):
-                continue
-            return await _record(shelf, call, plan)
-        raise Unavailable(
-            "MEMORY.md is being changed by somebody else; nothing was written, try again", file="MEMORY.md"
-        )
+            if plan.new is not None and plan.changes_file:
+                # On record before the file changes: a crash between the two must not leave a line that nobody knows.
+                if not (await shelf.commit(caller.origin, partial(_intend, plan))).value:
+                    continue
+                if not await self._files.replace(path, plan.old, plan.new):
+                    continue
+            return await _record(shelf, caller, plan)
+        raise Unavailable("MEMORY.md or its notes are being changed by somebody else; try again", file="MEMORY.md")
 
-    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, *, only_known: bool) -> _Plan:
+    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, candidates: "_Candidates") -> _Plan:
         text, now = _decoded(old), shelf.clock.now()
-        notes, recorded = await _candidates(shelf), shelf.view.promoted(path)
-        if only_known:
-            known = {row.note_id for row in recorded}
-            notes = [note for note in notes if note.id in known]
+        recorded = settle(text, *_on_record(shelf, path))
+        notes = await candidates(shelf, recorded)
         usage = shelf.usage.of(notes)
         existing = {note.id for note in notes} | shelf.view.notes([row.note_id for row in recorded]).keys()
 
@@ -189,10 +244,33 @@ class Promoter:
         merged = await asyncio.to_thread(merged_text)
         new = None if merged.text is None else merged.text.encode()
         first_time = (note.id for note in notes if note.id in merged.promoted and "promoted_at" not in note.extra)
-        return _Plan(path, old, new, recorded, merged, tuple(first_time))
+        revs = {note.id: note.rev for note in notes if note.id in merged.promoted}
+        is_recorded = not shelf.view.promoting(path) and shelf.view.promoted(path) == list(merged.manifest)
+        return _Plan(path, old, new, merged, tuple(first_time), revs, is_recorded=is_recorded)
 
 
-async def _candidates(shelf: Shelf) -> list[Note]:
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """On whose behalf a file changes: a part of the daemon, or a call that may be repeated."""
+
+    origin: Origin
+    call: Call | None = None
+
+
+_Candidates: TypeAlias = Callable[[Shelf, Sequence[Promoted]], Awaitable[list[Note]]]
+
+
+async def _none(_shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
+    return []
+
+
+async def _known(shelf: Shelf, recorded: Sequence[Promoted]) -> list[Note]:
+    """The notes that may be promoted, of those that are on record."""
+    known = {row.note_id for row in recorded}
+    return [note for note in await _all(shelf, recorded) if note.id in known]
+
+
+async def _all(shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
     """The visible notes that enough sessions used, counting what became part of them."""
     notes = {note.row: note for note in shelf.view.notes_with_hits(MIN_HITS)}
     after = ""
@@ -205,11 +283,6 @@ async def _candidates(shelf: Shelf) -> list[Note]:
     return [notes[row] for row in sorted(notes)]
 
 
-def _title(row: Promoted) -> bytes:
-    """What a line of ours begins with behind its bullet, whatever became of the rest."""
-    return row.line.partition("**: ")[0].removeprefix("- ").encode()
-
-
 def _decoded(data: bytes | None) -> str | None:
     if data is None:
         return None
@@ -219,15 +292,37 @@ def _decoded(data: bytes | None) -> str | None:
         raise LeftAlone("MEMORY.md is not UTF-8; it was left alone") from None
 
 
-async def _record(shelf: Shelf, call: Call, plan: _Plan) -> dict[str, Any]:
+def _intend(plan: _Plan, tx: Transaction) -> bool:
+    """Put down what the file is about to hold; return False if one of the notes has changed since that was planned."""
+    notes = tx.rows.notes(list(plan.revs))
+    if {note_id: note.rev for note_id, note in notes.items()} != plan.revs:
+        return False
+    tx.rows.put_promoting(plan.path, plan.merged.manifest)
+    return True
+
+
+def _on_record(shelf: Shelf, path: str) -> tuple[list[Promoted], list[Promoted]]:
+    """What promotion wrote to a file, and what it was about to write."""
+    return shelf.view.promoted(path), shelf.view.promoting(path)
+
+
+def _put_record(tx: Transaction, *, path: str, rows: Sequence[Promoted]) -> None:
+    tx.rows.put_promoted(path, rows)
+    tx.rows.put_promoting(path, ())
+
+
+def _seal(tx: Transaction, *, path: str, gone: Collection[str]) -> None:
+    tx.rows.put_promoted(path, sealed(tx.rows.promoted(path), gone))
+    tx.rows.put_promoting(path, sealed(tx.rows.promoting(path), gone))
+
+
+async def _record(shelf: Shelf, caller: _Caller, plan: _Plan) -> dict[str, Any]:
     """Put on the shelf's record what is in the file now; return the result."""
     result = _result(plan)
 
-    def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
-        if list(plan.merged.manifest) != plan.recorded:
-            # A note may have gone since the file was read: no copy of its text stays behind.
-            rows = [row for row in plan.merged.manifest if not row.note_id or tx.rows.note(row.note_id) is not None]
-            tx.rows.put_promoted(plan.path, rows)
+    def write(tx: Transaction) -> None:
+        if not plan.is_recorded or plan.changes_file:
+            _put_record(tx, path=plan.path, rows=plan.merged.manifest)
         for note_id in plan.first_time:
             note = tx.rows.note(note_id)
             if note is not None:
@@ -236,14 +331,22 @@ async def _record(shelf: Shelf, call: Call, plan: _Plan) -> dict[str, Any]:
         if plan.changes_file or plan.first_time:
             told = {name: value for name, value in result.items() if name not in ("path", "reason")}
             tx.log(LogEntry("promotion.completed", None, (), None, told))
+
+    def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
+        write(tx)
         return result
 
-    if plan.is_settled and getattr(call.params, "idempotency_key", None) is None and call.repeat is None:
+    call = caller.call
+    is_repeatable = call is not None and repeat_of(call, shelf.settings.idempotency_retention) is not None
+    if plan.is_settled and not is_repeatable:
         return result
-    # The file is written: nothing may take the record of it back any more.
-    changed = await shelf.change(replace(call, ticket=Ticket(shelf.clock)), apply)
-    log.info("promotion.completed", shelf=shelf.name, run_id=call.run_id, **_counts(plan.merged))
-    return dict(changed.outcome)
+    if call is None:
+        await shelf.commit(caller.origin, write)
+    else:
+        # The file is written: nothing may take the record of it back any more.
+        result = dict((await shelf.change(replace(call, ticket=Ticket(shelf.clock)), apply)).outcome)
+    log.info("promotion.completed", shelf=shelf.name, run_id=caller.origin.run_id, **_counts(plan.merged))
+    return result
 
 
 def _counts(merged: Merged) -> dict[str, int]:

@@ -1,12 +1,14 @@
 """Use cases that let go of notes: forget and delete, for now or for good."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.composing import get_note
+from shelfd.memory.jobs import Job
+from shelfd.memory.jobs.begin import Begun, carry_out
+from shelfd.memory.jobs.purge import PURGE, new_cursor, purge_some
 from shelfd.memory.note import Note, fold_key
-from shelfd.memory.purging import forget_for_good, purge
 from shelfd.memory.repeats import Outcome
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
@@ -50,46 +52,31 @@ async def _let_go(
     service: "Service", shelf: Shelf, call: Call, find: Callable[[Transaction], Note | None]
 ) -> dict[str, Any]:
     params: Any = call.params
-    for_good = getattr(params, "purge", False) or getattr(params, "hard", False)
-    gone: list[Note] = []
-    touched: list[str] = []
-    still_in: list[str] = []
+    if getattr(params, "purge", False) or getattr(params, "hard", False):
+        return await carry_out(service, shelf, call, lambda tx: _begin_purge(tx, find(tx)), _purged)
 
-    def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
+    def hide(tx: Transaction, _params: object, _call: Call) -> Outcome:
         note = find(tx)
-        if note is None or (note.hidden and not for_good):
+        if note is None or note.hidden:
             return {"forgotten": [], "still_in": []}
-        if not for_good:
-            tx.hide(note)
-            return {"forgotten": [note.id], "still_in": []}
-        gone.append(note)
-        still_in = purge(tx, note)
-        touched.extend(tx.touched)
-        return {"forgotten": [note.id], "still_in": still_in}
+        tx.hide(note)
+        return {"forgotten": [note.id], "still_in": []}
 
     shelf.enter()
     try:
-        changed = await shelf.change(call, apply)
-        if gone:
-            still_in += await leave_no_trace(service, shelf, call, gone, touched)
-            await shelf.store.scrub()
+        changed = await shelf.change(call, hide)
     finally:
         shelf.leave()
-    result = {**changed.outcome, "still_in": [*changed.outcome["still_in"], *still_in]}
-    return result | {"replayed": True} if changed.replayed else result
+    return changed.outcome | {"replayed": True} if changed.replayed else changed.outcome
 
 
-async def leave_no_trace(
-    service: "Service", shelf: Shelf, call: Call, gone: list[Note], touched: Sequence[str]
-) -> list[str]:
-    """Let go of purged notes outside of the shelf's rows: in the daemon's memory and in MEMORY.md.
+def _begin_purge(tx: Transaction, note: Note | None) -> Begun | Outcome:
+    if note is None:
+        return {"forgotten": [], "still_in": []}
+    params, cursor = {"ids": [note.id]}, new_cursor(total=1)
+    purge_some(tx, cursor, params)
+    return Begun(PURGE, params, cursor)
 
-    Args:
-        gone: The notes.
-        touched: Ids of notes from which lines were taken back, so that their own in MEMORY.md follow.
 
-    Returns:
-        The paths of files that still hold text of them.
-    """
-    await forget_for_good(shelf, gone)
-    return await service.promoter.withdraw(shelf, call, [note.id for note in gone], touched)
+def _purged(job: Job) -> dict[str, Any]:
+    return {"forgotten": list(job.params["ids"]), "still_in": list((job.result or {})["still_in"])}

@@ -17,12 +17,9 @@ from shelfd.protocol import PageParams
 from shelfd.protocol.methods.nuggets import (
     NuggetCreateParams,
     NuggetFactsParams,
-    NuggetParams,
     NuggetReadParams,
     NuggetRenameParams,
 )
-
-_PAGE = 1000
 
 
 def existing_nugget(shelf: Shelf, name: str) -> Nugget:
@@ -115,27 +112,6 @@ def facts(shelf: Shelf, params: NuggetFactsParams, _call: Call) -> dict[str, Any
     if len(found) > params.limit:
         result["next_cursor"] = cursor.encode(page[-1].row)
     return result
-
-
-def hide_all(tx: Transaction, nugget: str) -> int:
-    """Hide every note of *nugget*; return how many were in sight."""
-    hidden = 0
-    after: tuple[int, int] | None = None
-    while notes := tx.rows.list_notes(
-        NoteFilter(nugget=nugget), order="row", descending=False, after=after, limit=_PAGE
-    ):
-        for note in notes:
-            tx.hide(note)
-        hidden += len(notes)
-        after = (notes[-1].row, notes[-1].row)
-    return hidden
-
-
-@change("nugget.clear")
-def clear(tx: Transaction, params: NuggetParams, _call: Call) -> Outcome:
-    """Hide every note of a nugget."""
-    _nugget(tx, params.name)
-    return {"hidden": hide_all(tx, params.name)}
 
 
 @change("nugget.rename", render=_show)

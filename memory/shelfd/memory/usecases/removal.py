@@ -1,46 +1,28 @@
-"""Use case: remove a nugget, with its notes hidden or gone for good."""
+"""Use cases that let go of all notes of a nugget: clear it, or remove it with its notes hidden or gone for good."""
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NuggetNotFound, Unavailable
-from shelfd.memory.naming import drop_nugget
-from shelfd.memory.note import Note, Nugget
-from shelfd.memory.ports import Ticket
-from shelfd.memory.purging import purge
-from shelfd.memory.repeats import Outcome, told_before
-from shelfd.memory.shelf import Shelf
+from shelfd.memory.errors import NuggetNotFound
+from shelfd.memory.jobs import Job
+from shelfd.memory.jobs import hide as hiding
+from shelfd.memory.jobs import purge as purging
+from shelfd.memory.jobs.begin import Begun, carry_out
+from shelfd.memory.repeats import Outcome
 from shelfd.memory.transaction import Transaction
-from shelfd.memory.usecases.forget import leave_no_trace
-from shelfd.memory.usecases.nuggets import hide_all
 from shelfd.memory.usecases.registry import whole
-from shelfd.memory.view import NoteFilter
-from shelfd.protocol.methods.nuggets import NuggetRemoveParams
+from shelfd.protocol.methods.nuggets import NuggetParams, NuggetRemoveParams
 
 if TYPE_CHECKING:
     from shelfd.memory.service import Service
 
-#: Notes purged in one transaction: each takes a walk through the log, and others want to write, too.
-_AT_ONCE: Final = 16
-_ALL: Final = 2**31
 
-
-class _Purged(NamedTuple):
-    """What one transaction has purged."""
-
-    gone: list[Note]
-    touched: list[str]  #: ids of notes from which lines were taken back
-    still_in: list[str]  #: ids of notes that still hold text
-
-
-@dataclass(slots=True)
-class _Total:
-    """What all transactions so far have purged."""
-
-    count: int = 0
-    still_in: list[str] = field(default_factory=list)  #: ids of notes that still hold text
-    files: list[str] = field(default_factory=list)  #: that still hold text
+@whole("nugget.clear")
+async def clear(service: "Service", call: Call) -> dict[str, Any]:
+    """Hide every note of a nugget."""
+    params = cast("NuggetParams", call.params)
+    shelf = await service.shelf(params.shelf)
+    return await carry_out(service, shelf, call, lambda tx: _hide(tx, params.name, call, drop=False), _hidden)
 
 
 @whole("nugget.remove")
@@ -48,88 +30,42 @@ async def remove(service: "Service", call: Call) -> dict[str, Any]:
     """Drop a nugget's name; its notes are hidden, and restoring one brings the nugget back, or they are purged."""
     params = cast("NuggetRemoveParams", call.params)
     shelf = await service.shelf(params.shelf)
-    shelf.enter()
-    try:
-        if params.purge:
-            try:
-                return await _remove_for_good(service, shelf, call, params.name)
-            finally:
-                await shelf.store.scrub()  # of a part that went, too, if the rest could not
-        changed = await shelf.change(call, _hide_and_drop)
-    finally:
-        shelf.leave()
-    return changed.outcome | {"replayed": True} if changed.replayed else changed.outcome
+    if params.purge:
+        return await carry_out(service, shelf, call, lambda tx: _purge(tx, params.name), _purged)
+    return await carry_out(service, shelf, call, lambda tx: _hide(tx, params.name, call, drop=True), _removed)
 
 
-def _hide_and_drop(tx: Transaction, params: NuggetRemoveParams, _call: Call) -> Outcome:
-    nugget = _existing(tx, params.name)
-    hidden = hide_all(tx, params.name)
-    drop_nugget(tx, nugget)
-    return {"removed": params.name, "hidden": hidden}
+def _hide(tx: Transaction, name: str, call: Call, *, drop: bool) -> Begun | Outcome:
+    _check_exists(tx, name)
+    params = {"nugget": name, "drop": drop, "seq": tx.rows.last_seq}
+    counts = tx.rows.nugget_counts(name)
+    cursor = hiding.new_cursor(total=counts.notes - counts.hidden)
+    hiding.hide_some(tx, cursor, params)
+    if not cursor["is_over"]:
+        return Begun(hiding.HIDE, params, cursor)
+    outcome = {"hidden": cursor["done"], "run_id": call.run_id}
+    return {"removed": name, **outcome} if drop else outcome
 
 
-async def _remove_for_good(service: "Service", shelf: Shelf, call: Call, name: str) -> dict[str, Any]:
-    """Purge a few notes after the other, then drop the name.
-
-    Raises:
-        Unavailable: If the store took only a part of it; the same request goes on where this ended.
-    """
-    call.ticket.start()
-    total = _Total()
-    last: list[_Purged] = []
-
-    def drop(tx: Transaction, _params: object, _call: Call) -> Outcome:
-        nugget = _existing(tx, name)
-        last.append(_purge_some(tx, name, _ALL))  # what somebody has written meanwhile
-        drop_nugget(tx, nugget)
-        ids = dict.fromkeys([*total.still_in, *last[0].still_in])
-        left = [note_id for note_id in ids if tx.rows.note(note_id) is not None]
-        told = [*left, *dict.fromkeys(total.files)]
-        return {"removed": name, "hidden": 0, "purged": total.count + len(last[0].gone), "still_in": told}
-
-    try:
-        await _purge_all(service, shelf, call, name, total)
-        changed = await shelf.change(replace(call, ticket=Ticket(shelf.clock)), drop)
-    except Unavailable as error:
-        if not total.count:
-            raise
-        text = f"{total.count} notes were purged, then the store took no more; the same request goes on with the others"
-        raise Unavailable(text, **{**error.data, "purged": total.count}) from error
-    for purged in last:
-        await leave_no_trace(service, shelf, call, purged.gone, purged.touched)
-    return changed.outcome | {"replayed": True} if changed.replayed else changed.outcome
+def _hidden(job: Job) -> dict[str, Any]:
+    return {"hidden": (job.result or {})["hidden"], "run_id": job.run_id}
 
 
-async def _purge_all(service: "Service", shelf: Shelf, call: Call, name: str, total: _Total) -> None:
-    """Purge the nugget's notes, a few in each transaction, and count them in *total*."""
-
-    def some(tx: Transaction) -> _Purged:
-        if told_before(tx.rows, call, shelf.settings.idempotency_retention, now=tx.now) is not None:
-            return _Purged([], [], [])  # the same request was here
-        _existing(tx, name)
-        return _purge_some(tx, name, _AT_ONCE)
-
-    while (purged := (await shelf.commit(call.origin(), some)).value).gone:
-        total.count += len(purged.gone)
-        total.still_in += purged.still_in
-        total.files += await leave_no_trace(service, shelf, call, purged.gone, purged.touched)
+def _removed(job: Job) -> dict[str, Any]:
+    return {"removed": job.params["nugget"], **_hidden(job)}
 
 
-def _purge_some(tx: Transaction, nugget: str, limit: int) -> _Purged:
-    wanted = NoteFilter(nugget=nugget, include_hidden=True)
-    notes = tx.rows.list_notes(wanted, order="row", descending=False, after=None, limit=limit)
-    still_in: list[str] = []
-    gone: list[Note] = []
-    for note in notes:
-        current = tx.rows.note(note.id)  # the one before may have given lines to it
-        assert current is not None
-        still_in += purge(tx, current, leaving=nugget)
-        gone.append(current)
-    return _Purged(gone, list(tx.touched), still_in)
+def _purge(tx: Transaction, name: str) -> Begun:
+    _check_exists(tx, name)
+    params, cursor = {"nugget": name}, purging.new_cursor(total=tx.rows.nugget_counts(name).notes)
+    purging.purge_some(tx, cursor, params)
+    return Begun(purging.PURGE, params, cursor)
 
 
-def _existing(tx: Transaction, name: str) -> Nugget:
-    nugget = tx.rows.nugget(name)
-    if nugget is None:
+def _purged(job: Job) -> dict[str, Any]:
+    return {"removed": job.params["nugget"], "hidden": 0, **(job.result or {})}
+
+
+def _check_exists(tx: Transaction, name: str) -> None:
+    if tx.rows.nugget(name) is None:
         raise NuggetNotFound(name)
-    return nugget

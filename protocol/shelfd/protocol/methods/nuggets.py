@@ -107,6 +107,7 @@ class NuggetClearResult(Result):
     """How many notes were hidden."""
 
     hidden: int
+    run_id: str | None = Field(default=None, description="For `reflection.undo`, which brings them back.")
     replayed: bool | None = None
 
 
@@ -133,6 +134,7 @@ class NuggetRemoveResult(Result):
     still_in: list[str] | None = Field(
         default=None, description="With `purge`: notes and files that still hold text of them."
     )
+    run_id: str | None = Field(default=None, description="Without `purge`: for `reflection.undo`.")
     replayed: bool | None = None
 
 

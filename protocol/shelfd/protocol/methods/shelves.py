@@ -43,6 +43,7 @@ class ShelfDropResult(Result):
     """The shelf that is gone."""
 
     dropped: str
+    still_in: list[str] = Field(description="Paths of files that still hold lines of it, or may.")
 
 
 class ShelfCheckResult(Result):

@@ -44,3 +44,12 @@ class InMemoryStores(Stores):
     def owner(self, shelf: str) -> str | None:
         """Return the principal a shelf belongs to."""
         return self._shelves[shelf].meta.get("owner") if shelf in self._shelves else None
+
+    def has_work_left(self, shelf: str) -> bool:
+        """Return whether the shelf was closed with work under way. See the port."""
+        tables = self._shelves[shelf]
+        return any(job.is_unfinished for _, job in tables.jobs.values()) or any(tables.promoting.values())
+
+    async def clean_up(self) -> int:
+        """Return 0: nothing is ever left over in memory."""
+        return 0

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+from shelfd.memory.jobs.job import Job
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
@@ -37,6 +38,9 @@ class Tables:
         run_number: Number of the last run ever claimed.
         tended: By nugget.
         promoted: Lines by path.
+        promoting: Lines by path.
+        jobs: (number, job) by id.
+        job_number: Number of the last job ever added.
         recent_queries: By params.
         counters: Numbers given away.
     """
@@ -59,6 +63,9 @@ class Tables:
         self.run_number = 0
         self.tended: dict[str, Tended] = {}
         self.promoted: dict[str, tuple[Promoted, ...]] = {}
+        self.promoting: dict[str, tuple[Promoted, ...]] = {}
+        self.jobs: dict[str, tuple[int, Job]] = {}
+        self.job_number = 0
         self.recent_queries: dict[str, RecentQuery] = {}
         self.counters = Counters()
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
@@ -78,7 +85,7 @@ class Tables:
     def savepoint(self) -> Callable[[], None]:
         """Begin a transaction; return what takes everything since back."""
         self._journal.clear()
-        counters, link_row, run_number = self.counters, self.link_row, self.run_number
+        counters, numbers = self.counters, (self.link_row, self.run_number, self.job_number)
 
         def rollback() -> None:
             for table, key, old in reversed(self._journal):
@@ -88,6 +95,6 @@ class Tables:
                     table[key] = old
             self._journal.clear()
             self.notes = dict(sorted(self.notes.items()))  # one that was erased came back at the end
-            self.counters, self.link_row, self.run_number = counters, link_row, run_number
+            self.counters, (self.link_row, self.run_number, self.job_number) = counters, numbers
 
         return rollback

@@ -1,14 +1,16 @@
 """Reads of the twin: plain loops, so that they can be seen to be right."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final
 
+from shelfd.memory.jobs.job import Job
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import MERGED_INTO, Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, View
+from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, RecordedKey, View
+from shelfd.storage.encoding import encode, strings_in
 from shelfd.storage.inmemory.tables import Tables
 
 _EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
@@ -143,8 +145,10 @@ class InMemoryView(View):
         found = [entry for entry in self._tables.log.values() if entry.kind in kinds]
         return [entry for entry in found if tuple(entry.ids) == (source, target)]
 
-    def run_log(self, run_id: str) -> list[LogRow]:
-        return [entry for entry in self._tables.log.values() if entry.origin.run_id == run_id]
+    def run_log(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
+        log = self._tables.log.values()
+        found = [entry for entry in log if entry.origin.run_id == run_id and entry.seq > since_seq]
+        return found if limit is None else found[: max(limit, 0)]
 
     def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         found = [
@@ -156,6 +160,14 @@ class InMemoryView(View):
 
     def recorded(self, principal: str, method: str, key: str) -> Recorded | None:
         return self._tables.recorded.get((principal, method, key))
+
+    def recorded_naming(
+        self, ids: Collection[str], *, after: RecordedKey | None, limit: int
+    ) -> tuple[list[RecordedKey], RecordedKey | None]:
+        keys = sorted(key for key in self._tables.recorded if after is None or key > after)[: max(limit, 0)]
+        recorded = self._tables.recorded
+        naming = [key for key in keys if not strings_in(encode(recorded[key].outcome)).isdisjoint(ids)]
+        return naming, keys[-1] if len(keys) == limit else None
 
     def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
         return self._tables.turns.get((nugget, session_id, turn))
@@ -184,9 +196,32 @@ class InMemoryView(View):
     def promoted(self, path: str) -> list[Promoted]:
         return list(self._tables.promoted.get(path, ()))
 
+    def promoting(self, path: str) -> list[Promoted]:
+        return list(self._tables.promoting.get(path, ()))
+
+    def promoted_paths(self) -> list[str]:
+        tables = (self._tables.promoted, self._tables.promoting)
+        return sorted({path for table in tables for path, lines in table.items() if lines})
+
+    def promoting_paths(self) -> list[str]:
+        return sorted(path for path, lines in self._tables.promoting.items() if lines)
+
     def promoted_to(self, note_id: str) -> list[str]:
-        promoted = self._tables.promoted
-        return sorted(path for path, lines in promoted.items() if any(line.note_id == note_id for line in lines))
+        paths = self.promoted_paths()
+        lines = {path: [*self.promoted(path), *self.promoting(path)] for path in paths}
+        return [path for path in paths if any(line.note_id == note_id for line in lines[path])]
+
+    def job(self, job_id: str) -> Job | None:
+        numbered = self._tables.jobs.get(job_id)
+        return None if numbered is None else numbered[1]
+
+    def list_jobs(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
+        found = [
+            (number, job)
+            for number, job in self._tables.jobs.values()
+            if (job.is_unfinished or not unfinished) and (before is None or number < before)
+        ]
+        return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
 
     def recent_queries(self, limit: int) -> list[RecentQuery]:
         queries = sorted(self._tables.recent_queries.values(), key=lambda query: (-query.at, query.params))

@@ -1,14 +1,15 @@
 """Writes of the twin."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.jobs.job import Job
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import REDACTED, LogRow
 from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import RecentQuery, Recorded, Writer
+from shelfd.memory.view import RecentQuery, Recorded, RecordedKey, Writer
 from shelfd.storage.encoding import decode, encode
 from shelfd.storage.inmemory.view import InMemoryView
 
@@ -40,17 +41,19 @@ class InMemoryWriter(InMemoryView, Writer):
         tables.remove(tables.note_rows, note.id)
         if note.key is not None:
             tables.remove(tables.facts, (note.key, note.nugget))
-        for key in [key for key in tables.links if note.id in key[:2]]:
-            tables.remove(tables.links, key)
         tables.remove(tables.usage, note.row)
         tables.remove(tables.hit_sessions, note.row)
-        self.forget_queries_of(note.id)
-        for seq, entry in list(tables.log.items()):
-            about = entry.row == note.row or (entry.kind in ("link.added", "link.removed") and note.id in entry.ids)
-            if about:
-                tables.put(tables.log, seq, entry._replace(before=dict(REDACTED)))
-        for key in [key for key, recorded in tables.recorded.items() if f'"{note.id}"' in encode(recorded.outcome)]:
-            tables.remove(tables.recorded, key)
+
+    def redact_note(self, note: Note, *, after: int, limit: int) -> int | None:
+        tables = self._tables
+        seqs = [seq for seq, entry in tables.log.items() if seq > after and _is_about(entry, note)][:limit]
+        self.redact(seqs)
+        links = [key for key in tables.links if note.id in key[:2]][:limit]
+        for key in links:
+            tables.remove(tables.links, key)
+        if max(len(seqs), len(links)) < limit:
+            return None
+        return seqs[-1] if seqs else after
 
     def redact(self, seqs: Sequence[int]) -> None:
         for seq in seqs:
@@ -106,6 +109,10 @@ class InMemoryWriter(InMemoryView, Writer):
             self._tables.remove(self._tables.recorded, key)
         return len(old)
 
+    def drop_recorded(self, keys: Sequence[RecordedKey]) -> None:
+        for key in keys:
+            self._tables.remove(self._tables.recorded, key)
+
     def put_usages(self, usages: Mapping[int, Usage]) -> None:
         for row, usage in usages.items():
             if row in self._tables.notes:
@@ -148,6 +155,23 @@ class InMemoryWriter(InMemoryView, Writer):
     def put_promoted(self, path: str, lines: Sequence[Promoted]) -> None:
         self._tables.put(self._tables.promoted, path, tuple(lines))
 
+    def put_promoting(self, path: str, lines: Sequence[Promoted]) -> None:
+        self._tables.put(self._tables.promoting, path, tuple(lines))
+
+    def put_job(self, job: Job) -> None:
+        known = self._tables.jobs.get(job.id)
+        if known is None:
+            self._tables.job_number += 1
+        number = self._tables.job_number if known is None else known[0]
+        self._tables.put(self._tables.jobs, job.id, (number, _stored_job(job)))
+
+    def forget_jobs(self, before: int) -> int:
+        jobs = self._tables.jobs
+        old = [key for key, (_, job) in jobs.items() if not job.is_unfinished and job.updated_at < before]
+        for key in old:
+            self._tables.remove(jobs, key)
+        return len(old)
+
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         for query in queries:
             self._tables.put(self._tables.recent_queries, query.params, query)
@@ -157,9 +181,8 @@ class InMemoryWriter(InMemoryView, Writer):
         for query in [*known[kept:], *(query for query in known[:kept] if query.at < before)]:
             self._tables.remove(self._tables.recent_queries, query.params)
 
-    def forget_queries_of(self, note_id: str) -> None:
-        found = [query.params for query in self._tables.recent_queries.values() if note_id in query.ids]
-        for params in found:
+    def forget_queries_of(self, ids: Collection[str]) -> None:
+        for params in [p for p, query in self._tables.recent_queries.items() if not set(query.ids).isdisjoint(ids)]:
             self._tables.remove(self._tables.recent_queries, params)
 
     def append_log(self, rows: Sequence[LogRow]) -> None:
@@ -187,3 +210,15 @@ class InMemoryWriter(InMemoryView, Writer):
 
 def _stored(run: Run) -> Run:
     return run._replace(result=decode(encode(run.result)) if run.result else NO_EXTRA)
+
+
+def _stored_job(job: Job) -> Job:
+    return job._replace(
+        params=decode(encode(job.params)),
+        cursor=decode(encode(job.cursor)),
+        result=None if job.result is None else decode(encode(job.result)),
+    )
+
+
+def _is_about(entry: LogRow, note: Note) -> bool:
+    return entry.row == note.row or (entry.kind in ("link.added", "link.removed") and note.id in entry.ids)

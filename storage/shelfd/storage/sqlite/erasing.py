@@ -12,15 +12,33 @@ from shelfd.memory.note import Note
 from shelfd.storage.encoding import encode
 
 _REDACTED: Final = encode(REDACTED)
-#: What stood in the log before the purge is found by its note's row; its links only by their ends.
-_REDACT_LINKS: Final = (
-    "UPDATE change SET before = ?1 WHERE kind IN ('link.added', 'link.removed')"
-    " AND EXISTS (SELECT 1 FROM json_each(change.ids) WHERE json_each.value = ?2)"
+#: The log rows of a note, by its row, and of its links, by their ends: three indexes, merged in order.
+_LINKS: Final = "kind IN ('link.added', 'link.removed')"
+_ABOUT: Final = (
+    "SELECT seq FROM change WHERE note = ?1 AND seq > ?3"  # noqa: S608 (words of ours)
+    f" UNION ALL SELECT seq FROM change WHERE {_LINKS} AND json_extract(ids, '$[0]') = ?2 AND seq > ?3"
+    f" UNION ALL SELECT seq FROM change WHERE {_LINKS} AND json_extract(ids, '$[1]') = ?2 AND seq > ?3"
+    " ORDER BY seq LIMIT ?4"
 )
+_UNLINK: Final = "DELETE FROM link WHERE row IN (SELECT row FROM link WHERE source = ?1 OR target = ?1 LIMIT ?2)"
+
+
+def redact_note(connection: sqlite3.Connection, note: Note, *, after: int, limit: int) -> int | None:
+    """Redact what the log keeps of *note* and delete its links. Runs inside a transaction; see the port.
+
+    Raises:
+        sqlite3.Error: As SQLite does.
+    """
+    seqs = [row[0] for row in connection.execute(_ABOUT, (note.row, note.id, after, limit))]
+    connection.executemany("UPDATE change SET before = ? WHERE seq = ?", [(_REDACTED, seq) for seq in seqs])
+    unlinked = connection.execute(_UNLINK, (note.id, limit)).rowcount
+    if max(len(seqs), unlinked) < limit:
+        return None
+    return int(seqs[-1]) if seqs else after
 
 
 def erase(connection: sqlite3.Connection, note: Note) -> None:
-    """Delete *note* and all that is about it. Runs inside a transaction; walks the whole log once.
+    """Delete *note* and its usage. Runs inside a transaction.
 
     Raises:
         sqlite3.Error: As SQLite does.
@@ -28,22 +46,8 @@ def erase(connection: sqlite3.Connection, note: Note) -> None:
     run = connection.execute
     run("UPDATE floor SET last_row = max(last_row, ?)", (note.row,))  # its number is never given away again
     run("DELETE FROM note WHERE row = ?", (note.row,))
-    run("DELETE FROM link WHERE source = ?1 OR target = ?1", (note.id,))
     run("DELETE FROM usage WHERE note = ?", (note.row,))
     run("DELETE FROM hit_session WHERE note = ?", (note.row,))
-    run("UPDATE change SET before = ? WHERE note = ?", (_REDACTED, note.row))
-    run(_REDACT_LINKS, (_REDACTED, note.id))
-    forget_queries(connection, note.id)
-    run("DELETE FROM idempotency WHERE instr(outcome, ?) > 0", (f'"{note.id}"',))
-
-
-def forget_queries(connection: sqlite3.Connection, note_id: str) -> None:
-    """Delete the recent queries that found this note.
-
-    Raises:
-        sqlite3.Error: As SQLite does.
-    """
-    connection.execute("DELETE FROM recent_query WHERE instr(ids, ?) > 0", (f'"{note_id}"',))
 
 
 def empty_wal(connection: sqlite3.Connection) -> bool:

@@ -1,7 +1,9 @@
 """How records lie in SQLite's columns: one tuple each way, in the order of the SQL next to it."""
 
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
+from shelfd.memory.jobs.job import Job
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow, Origin
 from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
@@ -16,6 +18,7 @@ LINK_COLUMNS: Final = ", ".join(Link._fields)
 NUGGET_COLUMNS: Final = ", ".join(Nugget._fields)
 USAGE_COLUMNS: Final = ", ".join(Usage._fields)
 RUN_COLUMNS: Final = ", ".join(Run._fields)
+JOB_COLUMNS: Final = ", ".join(Job._fields)
 TENDED_COLUMNS: Final = "nugget, changed_at, changed, again_at, again, served_at"
 LOG_COLUMNS: Final = (
     "seq, tx, tx_size, at, principal, method, request_id, session_id, turn, run_id, kind, nugget, note, ids, before"
@@ -24,6 +27,7 @@ LOG_COLUMNS: Final = (
 _TAGS: Final = Note._fields.index("tags")
 _PINNED: Final = Note._fields.index("pinned")
 _EXTRA: Final = Note._fields.index("extra")
+_JOB_JSON: Final = ("params", "cursor", "result")
 
 
 def placeholders(columns: str) -> str:
@@ -93,6 +97,25 @@ def run_from_columns(columns: Columns) -> Run:
     """Return the run in RUN_COLUMNS."""
     *values, result = columns
     return Run._make((*values, NO_EXTRA if result is None else decode(result)))
+
+
+def job_to_columns(job: Job) -> Columns:
+    """Return a job as JOB_COLUMNS."""
+    return tuple(_encoded(value) if name in _JOB_JSON else value for name, value in job._asdict().items())
+
+
+def job_from_columns(columns: Columns) -> Job:
+    """Return the job in JOB_COLUMNS."""
+    named = zip(Job._fields, columns, strict=True)
+    return Job._make(_decoded(value) if name in _JOB_JSON else value for name, value in named)
+
+
+def _encoded(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else encode(value)
+
+
+def _decoded(text: str | None) -> Mapping[str, Any] | None:
+    return None if text is None else decode(text)
 
 
 def tended_to_columns(tended: Tended) -> Columns:

@@ -10,14 +10,17 @@ from typing import Final
 
 from shelfd.memory.errors import DuplicateShelf, InvalidParams, ShelfNotFound, StoreBusy
 from shelfd.memory.ports import Clock, Stores
+from shelfd.storage.memory_files import remove_left_over
 from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 from shelfd.storage.sqlite.store import SqliteStore
+from shelfd.storage.sqlite.view import UNFINISHED_JOB
 
 _FILE: Final = "shelf.db"
 _PRIVATE_DIR: Final = 0o700
 _PRIVATE_FILE: Final = 0o600
+_WORK_LEFT: Final = f"SELECT EXISTS (SELECT 1 FROM job WHERE {UNFINISHED_JOB}) OR EXISTS (SELECT 1 FROM promoting)"  # noqa: S608
 
 
 class SqliteStores(Stores):
@@ -84,6 +87,34 @@ class SqliteStores(Stores):
             return None
         return None if row is None else str(row[0])
 
+    def has_work_left(self, shelf: str) -> bool:
+        """Return whether the shelf was closed with work under way. See the port."""
+        if not self.exists(shelf):
+            return False
+        try:
+            with closing(open_untouched(self._file(shelf))) as connection:
+                return bool(connection.execute(_WORK_LEFT).fetchone()[0])
+        except (sqlite3.Error, OSError):
+            return False  # damaged, or of a version that did not know such work
+
+    async def clean_up(self) -> int:
+        """Remove what a crash left of shelves that were being made or removed. See the port."""
+        async with self._changing:
+            return await asyncio.to_thread(self._remove_left_over)
+
+    def _remove_left_over(self) -> int:
+        removed = 0
+        for entry in os.scandir(self._root):
+            if _is_left_over(entry.name):
+                path = Path(entry.path)
+                shutil.rmtree(path) if entry.is_dir(follow_symlinks=False) else path.unlink()
+                removed += 1
+            elif entry.is_dir(follow_symlinks=False):
+                removed += remove_left_over(Path(entry.path))
+        if removed:
+            _sync_directory(self._root)
+        return removed
+
     def _file(self, shelf: str) -> Path:
         return self._root / shelf / _FILE
 
@@ -120,6 +151,10 @@ class SqliteStores(Stores):
 
 def _is_name(shelf: str) -> bool:
     return shelf not in {"", ".", ".."} and not shelf.startswith(".") and "/" not in shelf and "\0" not in shelf
+
+
+def _is_left_over(name: str) -> bool:
+    return name.startswith(".dropped-") or (name.startswith(".") and name.endswith(".new"))
 
 
 def _sync_directory(directory: Path) -> None:

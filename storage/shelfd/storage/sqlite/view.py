@@ -2,18 +2,20 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
+from shelfd.memory.jobs.job import UNFINISHED, Job
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, View
-from shelfd.storage.encoding import decode, decode_strings, encode_integers, encode_strings
+from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, RecordedKey, View
+from shelfd.storage.encoding import decode, decode_strings, encode_integers, encode_strings, strings_in
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.listing import behind, where
 from shelfd.storage.sqlite.rows import (
+    JOB_COLUMNS,
     LINK_COLUMNS,
     LOG_COLUMNS,
     NOTE_COLUMNS,
@@ -22,6 +24,7 @@ from shelfd.storage.sqlite.rows import (
     TENDED_COLUMNS,
     USAGE_COLUMNS,
     Columns,
+    job_from_columns,
     log_from_columns,
     note_from_columns,
     run_from_columns,
@@ -35,6 +38,9 @@ _LOG: Final = f"SELECT {LOG_COLUMNS} FROM change"  # noqa: S608
 #: A list of values as one parameter: one prepared statement for any length.
 _AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _ALL: Final = -1  # SQLite's LIMIT for none
+
+#: In so many words, which lets SQLite use the index of such jobs.
+UNFINISHED_JOB: Final = "state IN ({})".format(", ".join(f"'{state}'" for state in UNFINISHED))
 
 #: Hidden notes that became part of a note, those of these, and so on; each once, even around a circle.
 _MERGED = """
@@ -206,13 +212,18 @@ class SqliteView(View):
 
     def link_log(self, source: str, target: str) -> list[LogRow]:
         found = self._all(
-            f"{_LOG} WHERE kind IN ('link.added', 'link.removed') AND ids = ? ORDER BY seq",
-            (encode_strings([source, target]),),
+            f"{_LOG} WHERE kind IN ('link.added', 'link.removed') AND json_extract(ids, '$[0]') = ? AND ids = ?"
+            " ORDER BY seq",
+            (source, encode_strings([source, target])),
         )
         return [log_from_columns(columns) for columns in found]
 
-    def run_log(self, run_id: str) -> list[LogRow]:
-        return [log_from_columns(columns) for columns in self._all(f"{_LOG} WHERE run_id = ? ORDER BY seq", (run_id,))]
+    def run_log(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
+        found = self._all(
+            f"{_LOG} WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+            (run_id, since_seq, _ALL if limit is None else max(limit, 0)),
+        )
+        return [log_from_columns(columns) for columns in found]
 
     def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         # The kinds in so many words let SQLite use the index of what ends a run.
@@ -229,6 +240,17 @@ class SqliteView(View):
             (principal, method, key),
         )
         return None if columns is None else Recorded(columns[0], decode(columns[1]), columns[2])
+
+    def recorded_naming(
+        self, ids: Collection[str], *, after: RecordedKey | None, limit: int
+    ) -> tuple[list[RecordedKey], RecordedKey | None]:
+        found = self._all(
+            "SELECT principal, method, key, outcome FROM idempotency WHERE (principal, method, key) > (?, ?, ?)"
+            " ORDER BY principal, method, key LIMIT ?",
+            (*(after or ("", "", "")), max(limit, 0)),
+        )
+        naming = [columns[:3] for columns in found if not strings_in(columns[3]).isdisjoint(ids)]
+        return naming, found[-1][:3] if len(found) == limit else None
 
     def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
         columns = self._one(
@@ -261,14 +283,45 @@ class SqliteView(View):
         return [tended_from_columns(columns) for columns in self._all(f"SELECT {TENDED_COLUMNS} FROM tended")]  # noqa: S608
 
     def promoted(self, path: str) -> list[Promoted]:
+        return self._lines("promoted", path)
+
+    def promoting(self, path: str) -> list[Promoted]:
+        return self._lines("promoting", path)
+
+    def _lines(self, table: str, path: str) -> list[Promoted]:
         found = self._all(
-            "SELECT note_id, section, line, promoted_at FROM promoted WHERE path = ? ORDER BY position", (path,)
+            f"SELECT note_id, section, line, promoted_at FROM {table} WHERE path = ? ORDER BY position",  # noqa: S608
+            (path,),
         )
         return [Promoted(*columns) for columns in found]
 
-    def promoted_to(self, note_id: str) -> list[str]:
-        found = self._all("SELECT DISTINCT path FROM promoted WHERE note_id = ? ORDER BY path", (note_id,))
+    def promoted_paths(self) -> list[str]:
+        found = self._all("SELECT path FROM promoted UNION SELECT path FROM promoting ORDER BY path")
         return [columns[0] for columns in found]
+
+    def promoting_paths(self) -> list[str]:
+        return [columns[0] for columns in self._all("SELECT DISTINCT path FROM promoting ORDER BY path")]
+
+    def promoted_to(self, note_id: str) -> list[str]:
+        found = self._all(
+            "SELECT path FROM promoted WHERE note_id = ?1 UNION SELECT path FROM promoting WHERE note_id = ?1"
+            " ORDER BY path",
+            (note_id,),
+        )
+        return [columns[0] for columns in found]
+
+    def job(self, job_id: str) -> Job | None:
+        columns = self._one(f"SELECT {JOB_COLUMNS} FROM job WHERE id = ?", (job_id,))  # noqa: S608
+        return None if columns is None else job_from_columns(columns)
+
+    def list_jobs(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
+        condition = UNFINISHED_JOB if unfinished else "1"
+        found = self._all(
+            f"SELECT number, {JOB_COLUMNS} FROM job WHERE {condition}"  # noqa: S608
+            " AND (?1 IS NULL OR number < ?1) ORDER BY number DESC LIMIT ?2",
+            (before, max(limit, 0)),
+        )
+        return [(columns[0], job_from_columns(columns[1:])) for columns in found]
 
     def recent_queries(self, limit: int) -> list[RecentQuery]:
         found = self._all("SELECT params, ids, at FROM recent_query ORDER BY at DESC, params LIMIT ?", (max(limit, 0),))

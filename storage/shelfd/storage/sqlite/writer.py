@@ -2,21 +2,23 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.jobs.job import Job
 from shelfd.memory.ledger import Run
 from shelfd.memory.log import REDACTED, LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, RecentQuery, Recorded, Writer
+from shelfd.memory.view import Counts, RecentQuery, Recorded, RecordedKey, Writer
 from shelfd.storage.counters import Counters
-from shelfd.storage.encoding import encode, encode_strings
-from shelfd.storage.sqlite.erasing import erase, forget_queries
+from shelfd.storage.encoding import decode_strings, encode, encode_strings
+from shelfd.storage.sqlite.erasing import erase, redact_note
 from shelfd.storage.sqlite.errors import translated, translating
 from shelfd.storage.sqlite.nuggets import KeptNuggets
 from shelfd.storage.sqlite.rows import (
+    JOB_COLUMNS,
     LINK_COLUMNS,
     LOG_COLUMNS,
     NOTE_COLUMNS,
@@ -25,13 +27,14 @@ from shelfd.storage.sqlite.rows import (
     TENDED_COLUMNS,
     USAGE_COLUMNS,
     Columns,
+    job_to_columns,
     log_to_columns,
     note_to_columns,
     placeholders,
     run_to_columns,
     tended_to_columns,
 )
-from shelfd.storage.sqlite.view import SqliteView
+from shelfd.storage.sqlite.view import UNFINISHED_JOB, SqliteView
 
 # Table and column names are ours.
 _INSERT_NOTE: Final = f"INSERT INTO note ({NOTE_COLUMNS}) VALUES ({placeholders(NOTE_COLUMNS)})"  # noqa: S608
@@ -55,6 +58,8 @@ _PUT_USAGE: Final = (
 _ADD_HIT_SESSION: Final = f"INSERT OR IGNORE INTO hit_session SELECT ?1, ? {_STILL_THERE}"
 _CLAIM_RUN: Final = f"INSERT INTO run ({RUN_COLUMNS}) VALUES ({placeholders(RUN_COLUMNS)})"  # noqa: S608
 _PUT_RUN: Final = f"UPDATE run SET ({RUN_COLUMNS}) = ({placeholders(RUN_COLUMNS)}) WHERE job = ? AND slot = ?"  # noqa: S608
+_INSERT_JOB: Final = f"INSERT INTO job ({JOB_COLUMNS}) VALUES ({placeholders(JOB_COLUMNS)})"  # noqa: S608
+_PUT_JOB: Final = f"UPDATE job SET ({JOB_COLUMNS}) = ({placeholders(JOB_COLUMNS)}) WHERE id = ?"  # noqa: S608
 _PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
 
 
@@ -103,6 +108,10 @@ class SqliteWriter(SqliteView, Writer):
     def erase_note(self, note: Note) -> None:
         with translating():
             erase(self._connection, note)
+
+    def redact_note(self, note: Note, *, after: int, limit: int) -> int | None:
+        with translating():
+            return redact_note(self._connection, note, after=after, limit=limit)
 
     def redact(self, seqs: Sequence[int]) -> None:
         self._run_many("UPDATE change SET before = ? WHERE seq = ?", [(encode(REDACTED), seq) for seq in seqs])
@@ -199,6 +208,9 @@ class SqliteWriter(SqliteView, Writer):
     def forget_recorded(self, before: int) -> int:
         return self._run("DELETE FROM idempotency WHERE at < ?", (before,))
 
+    def drop_recorded(self, keys: Sequence[RecordedKey]) -> None:
+        self._run_many("DELETE FROM idempotency WHERE principal = ? AND method = ? AND key = ?", keys)
+
     def put_usages(self, usages: Mapping[int, Usage]) -> None:
         self._run_many(_PUT_USAGE, [(row, *usage) for row, usage in usages.items()])
 
@@ -227,11 +239,25 @@ class SqliteWriter(SqliteView, Writer):
         self._run(_PUT_TENDED, tended_to_columns(tended))
 
     def put_promoted(self, path: str, lines: Sequence[Promoted]) -> None:
-        self._run("DELETE FROM promoted WHERE path = ?", (path,))
+        self._put_lines("promoted", path, lines)
+
+    def put_promoting(self, path: str, lines: Sequence[Promoted]) -> None:
+        self._put_lines("promoting", path, lines)
+
+    def _put_lines(self, table: str, path: str, lines: Sequence[Promoted]) -> None:
+        self._run(f"DELETE FROM {table} WHERE path = ?", (path,))  # noqa: S608 (a name of ours)
         self._run_many(
-            "INSERT INTO promoted VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
             [(path, position, *line) for position, line in enumerate(lines)],
         )
+
+    def put_job(self, job: Job) -> None:
+        columns = job_to_columns(job)
+        if not self._run(_PUT_JOB, (*columns, job.id)):  # no upsert: that would use up a number each time
+            self._run(_INSERT_JOB, columns)
+
+    def forget_jobs(self, before: int) -> int:
+        return self._run(f"DELETE FROM job WHERE NOT ({UNFINISHED_JOB}) AND updated_at < ?", (before,))  # noqa: S608
 
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         self._run_many(
@@ -246,9 +272,10 @@ class SqliteWriter(SqliteView, Writer):
             (before, kept),
         )
 
-    def forget_queries_of(self, note_id: str) -> None:
-        with translating():
-            forget_queries(self._connection, note_id)
+    def forget_queries_of(self, ids: Collection[str]) -> None:
+        found = self._all("SELECT params, ids FROM recent_query")  # bounded: some hundred are kept
+        naming = [(params,) for params, named in found if not set(decode_strings(named)).isdisjoint(ids)]
+        self._run_many("DELETE FROM recent_query WHERE params = ?", naming)
 
     def append_log(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""

@@ -1,0 +1,183 @@
+"""Carries out the jobs of one shelf: those just begun, and at start those that an earlier daemon left unfinished."""
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from shelfd.memory.errors import JobNotFound, ShelfError, ShuttingDown, Unavailable, traced
+from shelfd.memory.jobs.job import Job
+from shelfd.memory.jobs.work import Procedure, Work
+from shelfd.memory.log import Origin
+from shelfd.memory.shelf import Shelf
+
+if TYPE_CHECKING:
+    from shelfd.memory.service import Service
+
+log = structlog.get_logger("shelfd.memory")
+
+#: Jobs of one shelf at work at a time; others wait their turn.
+_AT_ONCE: Final = 4
+#: How long to wait before another attempt; the last one again and again.
+_BACK_OFF: Final = tuple(timedelta(seconds=seconds) for seconds in (1, 5, 30, 120, 600))
+#: Attempts that may end in an error nobody foresaw. Trouble of the store's is no reason to give up.
+_ATTEMPTS: Final = 5
+_KEPT: Final = timedelta(days=30)  #: longer than any idempotency key is remembered, for its outcome names the job
+_PAGE: Final = 100
+
+
+class JobRunner:
+    """The jobs of an open shelf.
+
+    Args:
+        service: What procedures may use besides the shelf.
+        procedures: By kind.
+    """
+
+    def __init__(self, shelf: Shelf, service: "Service", procedures: Mapping[str, Procedure]) -> None:
+        self._shelf = shelf
+        self._service = service
+        self._procedures = procedures
+        self._queued: deque[str] = deque()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._waiting: dict[str, list[asyncio.Future[Job]]] = {}
+        self._is_closed = False
+        shelf.at_close(self._close)
+
+    def start(self, job_id: str) -> None:
+        """See to it that a job is carried out; one that is at work already is not begun twice."""
+        if self._is_closed or job_id in self._tasks or job_id in self._queued:
+            return
+        self._queued.append(job_id)
+        self._begin_next()
+
+    async def start_unfinished(self) -> None:
+        """Go on with the jobs that were cut short, and drop the records of those that ended long ago."""
+        found: list[str] = []
+        before: int | None = None
+        while page := self._shelf.view.list_jobs(unfinished=True, before=before, limit=_PAGE):
+            found += [job.id for _, job in page]
+            before = page[-1][0]
+            await asyncio.sleep(0)
+        if found:
+            log.info("job.resumed", shelf=self._shelf.name, jobs=len(found))
+        for job_id in reversed(found):
+            self.start(job_id)
+        if self._shelf.view.list_jobs(unfinished=False, before=None, limit=1):
+            kept = self._shelf.clock.now() - _KEPT // timedelta(microseconds=1)
+            await self._shelf.commit(Origin("shelfd", "job.forget"), lambda tx: tx.rows.forget_jobs(kept))
+
+    async def end_of(self, job_id: str) -> Job:
+        """Wait until a job has ended and return it.
+
+        Raises:
+            ShelfError: What the job was refused with, or, retryable, why it has to wait; then it goes on by itself.
+            ShuttingDown: If the shelf is closed first; the job goes on when it is opened again.
+        """
+        job = self._shelf.view.job(job_id)
+        if job is None:
+            raise JobNotFound(job_id)
+        if job.is_unfinished:
+            if self._is_closed:
+                raise ShuttingDown
+            self.start(job_id)
+            future: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(job_id, []).append(future)
+            job = await future
+        if job.state != "done":
+            raise Unavailable(f"job {job.id} was given up: {job.error}; job.get shows it", job=job.id)
+        return job
+
+    def _begin_next(self) -> None:
+        while self._queued and len(self._tasks) < _AT_ONCE:
+            job_id = self._queued.popleft()
+            self._tasks[job_id] = self._shelf.spawn(self._carry_out(job_id), f"job.{job_id}")
+
+    async def _carry_out(self, job_id: str) -> None:
+        self._shelf.enter()
+        try:
+            while not await self._attempt(job_id):
+                pass
+        finally:
+            self._shelf.leave()
+            del self._tasks[job_id]
+            if not self._is_closed:
+                self._begin_next()
+
+    async def _attempt(self, job_id: str) -> bool:
+        """Try to bring a job to its end; return whether it has ended."""
+        job = self._shelf.view.job(job_id)
+        if job is None or not job.is_unfinished:
+            return True
+        work = Work(self._service, self._shelf, job)
+        try:
+            result = await self._procedures[job.kind](work)
+            ended = await self._record(work.job._replace(state="done", error=None, result=result))
+        except ShelfError as error:
+            if error.retryable:
+                await self._wait(work.job, error)
+                return False
+            ended = await self._record(work.job._replace(state="failed", error=type(error).__name__))
+            self._notify(ended, error)
+            return True
+        except Exception as error:  # noqa: BLE001 - a boundary: one job's trouble must not reach the shelf
+            log.error("job.failed", shelf=self._shelf.name, kind=job.kind, job=job.id, **traced(error))
+            attempts = work.job.attempts + 1
+            if attempts < _ATTEMPTS:
+                await self._wait(work.job, error)
+                return False
+            ended = await self._record(work.job._replace(state="dead", attempts=attempts, error=type(error).__name__))
+            self._notify(ended, error)
+            return True
+        log.info("job.completed", shelf=self._shelf.name, kind=job.kind, job=job.id, run_id=job.run_id)
+        self._notify(ended, None)
+        return True
+
+    async def _record(self, job: Job) -> Job:
+        origin = Origin("shelfd", "job.record", run_id=job.run_id)
+        await self._shelf.commit(origin, lambda tx: tx.rows.put_job(job._replace(updated_at=tx.now)))
+        return job
+
+    async def _wait(self, job: Job, error: Exception) -> None:
+        """Tell those who wait why they need not, and sleep before the next attempt."""
+        attempts = job.attempts + 1
+        waiting = job._replace(state="waiting", attempts=attempts, error=type(error).__name__)
+        with suppress(ShelfError):  # if the store is what is in trouble, the record stays as it was, which does no harm
+            await self._record(waiting)
+        self._notify(waiting, error)
+        await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF)) - 1])
+
+    def _notify(self, job: Job, error: Exception | None) -> None:
+        for future in self._waiting.pop(job.id, ()):
+            if future.done():
+                continue
+            if error is None:
+                future.set_result(job)
+            else:
+                future.set_exception(_waited_for(job, error))
+
+    def _close(self) -> None:
+        """The shelf is about to close: steps under way still become durable, the rest waits for the next start."""
+        self._is_closed = True
+        self._queued.clear()
+        for task in self._tasks.values():
+            task.cancel()
+        for futures in self._waiting.values():
+            for future in futures:
+                if not future.done():
+                    future.set_exception(ShuttingDown())
+        self._waiting.clear()
+
+
+def _waited_for(job: Job, error: Exception) -> Exception:
+    """What a caller that waited for a job's end hears of an error: its own, and that the job goes on."""
+    if not isinstance(error, ShelfError) or not error.retryable:
+        return error
+    progress = {name: job.cursor[name] for name in ("done", "total") if name in job.cursor}
+    cause = error.message.partition(";")[0]
+    text = f"cut short: {cause}; job {job.id} goes on by itself, job.get shows how far it is"
+    return Unavailable(text, **{**error.data, "job": job.id, "progress": progress})

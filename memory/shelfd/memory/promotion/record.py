@@ -1,0 +1,71 @@
+"""What a shelf has on record of a MEMORY.md: what promotion wrote, and what it was about to write."""
+
+from collections.abc import Collection, Sequence
+from hashlib import sha256
+from typing import Final
+
+from shelfd.memory.tending import Promoted
+
+_SEAL: Final = "sha256:"
+#: A value shorter than this may stand in a person's line by chance.
+_TELLING: Final = 8
+
+
+def settle(text: str | None, written: Sequence[Promoted], intended: Sequence[Promoted]) -> list[Promoted]:
+    """Return what promotion has in a file, whichever side of its last change the daemon died on.
+
+    The file is replaced as a whole, so that either all of what was intended is there or none of it; people may have
+    edited it since.
+
+    Args:
+        text: The file's text, None if there is no file.
+        written: What was on record before that change.
+        intended: What the change would make of it; empty if none was under way.
+    """
+    lines = frozenset((text or "").splitlines())
+    rows = intended if intended and _has_happened(lines, written, intended) else written
+    by_seal = {seal(line): line for line in lines} if any(_is_sealed(row) for row in rows) else {}
+    return [row._replace(line=by_seal[row.line]) if row.line in by_seal else row for row in rows]
+
+
+def _has_happened(lines: Collection[str], written: Sequence[Promoted], intended: Sequence[Promoted]) -> bool:
+    old, new = ({row.line for row in rows if row.note_id} for rows in (written, intended))
+    if added := new - old:
+        return any(line in lines for line in added)
+    return not any(line in lines for line in old - new)
+
+
+def sealed(rows: Sequence[Promoted], gone: Collection[str]) -> list[Promoted]:
+    """Return *rows* with the lines of notes that are *gone* replaced by their fingerprints.
+
+    For a file that cannot be written now: its line can still be told apart later, and the record holds no text.
+    """
+    return [row._replace(line=seal(row.line), section="") if _is_to_seal(row, gone) else row for row in rows]
+
+
+def seal(line: str) -> str:
+    """Return the fingerprint of a line."""
+    return _SEAL + sha256(line.encode()).hexdigest()
+
+
+def _is_to_seal(row: Promoted, gone: Collection[str]) -> bool:
+    return row.note_id in gone and not _is_sealed(row)
+
+
+def _is_sealed(row: Promoted) -> bool:
+    return row.line.startswith(_SEAL)  # promotion's own lines are bullets
+
+
+def is_left_in(text: str, row: Promoted, ours: Collection[str]) -> bool:
+    """Return whether *text* still holds what promotion once wrote in *row*, in a line that a person has changed.
+
+    Args:
+        ours: The lines that promotion has there now.
+    """
+    if _is_sealed(row):
+        return any(seal(line) == row.line for line in text.splitlines())
+    title, _, value = row.line.removeprefix("- ").partition("**: ")
+    for line in text.splitlines():
+        if line not in ours and (title in line or (len(value) >= _TELLING and value in line)):
+            return True
+    return False

@@ -1,0 +1,107 @@
+"""Use cases on jobs: look at them, begin one again that was given up, end one."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from shelfd.memory import cursor
+from shelfd.memory.call import Call
+from shelfd.memory.errors import Conflict, JobNotFound
+from shelfd.memory.jobs import Job
+from shelfd.memory.jobs.kinds import CANCELLABLE
+from shelfd.memory.repeats import Outcome
+from shelfd.memory.shelf import Changed, Shelf
+from shelfd.memory.transaction import Transaction
+from shelfd.memory.usecases.registry import change, read, whole
+from shelfd.protocol import from_micros
+from shelfd.protocol.methods.jobs import JobChangeParams, JobGetParams, JobListParams
+
+if TYPE_CHECKING:
+    from shelfd.memory.service import Service
+
+
+@read("job.list")
+def list_jobs(shelf: Shelf, params: JobListParams, _call: Call) -> dict[str, Any]:
+    """Return jobs, the last begun first."""
+    position = cursor.decode_numbers(params.cursor, 1)
+    found = shelf.view.list_jobs(
+        unfinished=params.unfinished, before=position[0] if position else None, limit=params.limit + 1
+    )
+    page = found[: params.limit]
+    result: dict[str, Any] = {"jobs": [_view(job) for _, job in page]}
+    if len(found) > params.limit:
+        result["next_cursor"] = cursor.encode(page[-1][0])
+    return result
+
+
+@read("job.get")
+def get_job(shelf: Shelf, params: JobGetParams, _call: Call) -> dict[str, Any]:
+    """Return one job."""
+    job = shelf.view.job(params.id)
+    if job is None:
+        raise JobNotFound(params.id)
+    return {"job": _view(job)}
+
+
+@whole("job.retry")
+async def retry(service: "Service", call: Call) -> dict[str, Any]:
+    """Begin a job again that was given up or refused: it goes on where it was."""
+    params = cast("JobChangeParams", call.params)
+    shelf = await service.shelf(params.shelf)
+    shelf.enter()
+    try:
+        changed = await shelf.change(call, _revive)
+        service.jobs(shelf).start(params.id)
+        return _show(shelf, changed, call)
+    finally:
+        shelf.leave()
+
+
+def _revive(tx: Transaction, params: JobChangeParams, _call: Call) -> Outcome:
+    job = _existing(tx, params.id)
+    if job.state not in ("failed", "dead"):
+        raise Conflict(f"the job is {job.state}; only one that was given up can be begun again", id=job.id)
+    tx.rows.put_job(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now))
+    return {"id": job.id}
+
+
+def _show(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
+    job = shelf.view.job(cast("JobChangeParams", call.params).id)
+    assert job is not None
+    return {"job": _view(job), "replayed": True} if changed.replayed else {"job": _view(job)}
+
+
+@change("job.cancel", render=_show)
+def cancel(tx: Transaction, params: JobChangeParams, _call: Call) -> Outcome:
+    """End a job where it is; what it did stays and can be taken back by its run."""
+    job = _existing(tx, params.id)
+    if job.kind not in CANCELLABLE:
+        raise Conflict(f"a {job.kind} cannot be ended half-way; it goes on by itself", id=job.id)
+    if not job.is_unfinished:
+        raise Conflict(f"the job is {job.state} already", id=job.id)
+    tx.rows.put_job(job._replace(state="failed", error="Cancelled", updated_at=tx.now))
+    return {"id": job.id}
+
+
+def _existing(tx: Transaction, job_id: str) -> Job:
+    job = tx.rows.job(job_id)
+    if job is None:
+        raise JobNotFound(job_id)
+    return job
+
+
+def _view(job: Job) -> dict[str, Any]:
+    shown = {
+        "id": job.id,
+        "kind": job.kind,
+        "note_ids": list(job.params.get("ids", ())),
+        "nugget": job.params.get("nugget"),
+        "state": job.state,
+        "attempts": job.attempts,
+        "progress": {"done": job.cursor.get("done", 0), "total": job.cursor.get("total")},
+        "error": job.error,
+        "result": None if job.result is None else dict(job.result),
+        "run_id": job.run_id,
+        "method": job.method,
+        "created_at": from_micros(job.created_at),
+        "updated_at": from_micros(job.updated_at),
+    }
+    return {name: value for name, value in shown.items() if value is not None}

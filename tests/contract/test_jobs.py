@@ -1,0 +1,85 @@
+"""Jobs, and what promotion is about to write: durable records that outlive the process that began the work."""
+
+from functools import partial
+
+from contract.samples import write
+from shelfd.memory.jobs import Job
+from shelfd.memory.ports import Store, Stores
+from shelfd.memory.tending import Promoted
+from shelfd.memory.view import Writer
+
+PATH = "/home/ada/MEMORY.md"
+
+
+def job(number: int, **fields: object) -> Job:
+    plain = Job(
+        f"job-{number}", "purge", "queued", "uid:1", "forget", f"r-{number}", "run-1", {"ids": ["n1"]}, {"done": number}
+    )
+    return plain._replace(created_at=number, updated_at=number)._replace(**fields)  # type: ignore[arg-type]
+
+
+async def put(store: Store, *jobs: Job) -> None:
+    for one in jobs:
+        await store.commit(write(partial(_put, one)))
+
+
+def _put(one: Job, rows: Writer) -> None:
+    rows.put_job(one)
+
+
+async def test_a_job_comes_back_as_it_was_put(store: Store) -> None:
+    await put(store, job(1), job(2, state="done", result={"still_in": ["n2"]}, error=None, request_id=None))
+
+    assert store.view.job("job-1") == job(1)
+    assert store.view.job("job-2") == job(2, state="done", result={"still_in": ["n2"]}, error=None, request_id=None)
+    assert store.view.job("job-3") is None
+
+
+async def test_jobs_are_listed_the_last_begun_first(store: Store) -> None:
+    await put(store, *(job(number) for number in range(1, 6)), job(2, state="running"), job(4, state="dead"))
+
+    everything = store.view.list_jobs(unfinished=False, before=None, limit=9)
+    assert [one.id for _, one in everything] == ["job-5", "job-4", "job-3", "job-2", "job-1"]
+    assert [number for number, _ in everything] == [5, 4, 3, 2, 1]  # a job that moves on keeps its number
+    page = store.view.list_jobs(unfinished=True, before=5, limit=2)
+    assert [(one.id, one.state) for _, one in page] == [("job-3", "queued"), ("job-2", "running")]
+
+
+async def test_old_jobs_are_forgotten_unless_work_is_left(store: Store) -> None:
+    await put(store, job(1), job(2, state="done"), job(3, state="dead"), job(9, state="done"))
+    applied = await store.commit(write(lambda rows: rows.forget_jobs(5)))
+
+    assert applied.value == 2
+    assert [one.id for _, one in store.view.list_jobs(unfinished=False, before=None, limit=9)] == ["job-9", "job-1"]
+
+
+async def test_what_promotion_is_about_to_write_is_kept_beside_what_it_wrote(store: Store) -> None:
+    old, new = [Promoted("n1", "Facts", "- old", 1)], [Promoted("n1", "Facts", "- new", 2), Promoted("n2", "", "x", 2)]
+    await store.commit(write(lambda rows: rows.put_promoted(PATH, old)))
+    await store.commit(write(lambda rows: rows.put_promoting("/other", new)))
+    await store.commit(write(lambda rows: rows.put_promoting(PATH, new)))
+
+    assert (store.view.promoted(PATH), store.view.promoting(PATH)) == (old, new)
+    assert store.view.promoted_paths() == [PATH, "/other"]
+    assert store.view.promoting_paths() == [PATH, "/other"]
+    assert (store.view.promoted_to("n1"), store.view.promoted_to("n2")) == ([PATH, "/other"], [PATH, "/other"])
+    await store.commit(write(lambda rows: rows.put_promoting(PATH, ())))
+    assert (store.view.promoting(PATH), store.view.promoting_paths()) == ([], ["/other"])
+    assert store.view.promoted_to("n2") == ["/other"]
+
+
+async def test_a_closed_shelf_says_whether_work_is_left(stores: Stores) -> None:
+    store = await stores.create("kept", owner="uid:1")
+    await put(store, job(1))
+    await store.close()
+    assert stores.has_work_left("kept")
+
+    store = await stores.open("kept")
+    await put(store, job(1, state="done", result={}))
+    await store.close()
+    assert not stores.has_work_left("kept")
+
+    store = await stores.open("kept")
+    await store.commit(write(lambda rows: rows.put_promoting(PATH, [Promoted("n1", "Facts", "- new", 2)])))
+    await store.close()
+    assert stores.has_work_left("kept")
