@@ -1,13 +1,16 @@
 """What a house is furnished with, and what must be true of it whatever happened: for scenarios and races alike."""
 
 import secrets
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from erasing.house import House
 from shelfd.client import RpcFailure
 
+#: How long a daemon may take, after its start, to clean up what an earlier one left.
+_CLEANING_S: Final = 5.0
 #: What a person has written into a MEMORY.md, before promotion's lines and behind them.
 _HEAD: Final = b"# Mine\r\n\r\nby hand,\twith a tab:\r\n* nested\r\n  - bullets \n\n- **by hand**: stays\n"
 _TAIL: Final = "\n## Zuletzt\n\n- **von Hand**: bleibt, auch ü  \n- ohne Zeilenende".encode()
@@ -16,6 +19,17 @@ _TAIL: Final = "\n## Zuletzt\n\n- **von Hand**: bleibt, auch ü  \n- ohne Zeilen
 def secret(label: str) -> str:
     """A word that is in no file unless it was written there; not of ASCII alone, so that JSON may escape it."""
     return f"{label}{secrets.token_hex(6)}ü"
+
+
+def in_time(look: Callable[[], list[str]]) -> list[str]:
+    """Return the faults that *look* finds, once there are none or they have had their time to go.
+
+    A daemon cleans up behind its start: no reply, and no job, says when it is done with that.
+    """
+    deadline = time.monotonic() + _CLEANING_S
+    while (faults := look()) and time.monotonic() < deadline:
+        time.sleep(0.01)  # a pause between two looks, bounded by the deadline
+    return faults
 
 
 class Furniture:
@@ -64,7 +78,7 @@ class Furniture:
 
     def sound(self, house: House) -> list[str]:
         """Return what is wrong with the shelves themselves, with what others wrote, and with what was to stay."""
-        faults = [f"left behind: {name}" for name in house.leftovers()]
+        faults = in_time(lambda: [f"left behind: {name}" for name in house.leftovers()])
         existing = {shelf["shelf"] for shelf in house.call("shelf.list")["shelves"]}
         for shelf in existing.intersection(self.shelves):
             check = house.call("shelf.check", shelf=shelf)

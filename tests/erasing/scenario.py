@@ -4,7 +4,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import ClassVar, Final
 
-from erasing.furniture import Furniture
+from erasing.furniture import Furniture, in_time
 from erasing.house import House, Json
 from running import TIMEOUT_S
 from shelfd.client import RpcFailure
@@ -51,7 +51,7 @@ class Scenario(Furniture, ABC):
         Args:
             first: The reply, if it came before the kill.
             keyed: Whether the request had an idempotency key, and is repeated at once. If not, the daemon has ended
-                what it had begun.
+                its jobs.
         """
 
     def request(self, *, keyed: bool) -> Json:
@@ -85,7 +85,7 @@ class Erasure(Scenario):
         faults = []
         # Nobody may ever ask again: what was begun comes to its end without.
         if not keyed and self.is_gone(house):
-            faults += [f"after the start: {fault}" for fault in self.traces(house, None)]
+            faults += in_time(lambda: [f"after the start: {fault}" for fault in self.traces(house, None)])
         try:
             reply = self.repeated(house, keyed=keyed)
         except RpcFailure as failure:

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from erasing.furniture import in_time
 from erasing.house import Gone, House, Json
 from erasing.process import Stage
 from erasing.scenario import Scenario
@@ -15,7 +16,7 @@ from shelfd.client import RpcFailure
 
 _BY_NAME: Final = {scenario.name: scenario for scenario in SCENARIOS}
 #: Steps of a daemon that starts after a kill, and repeats the request, among which a second kill is chosen.
-_SECOND: Final = 60
+_SECOND: Final = 120
 
 
 class Trial(NamedTuple):
@@ -89,7 +90,7 @@ class Bench:
         try:
             if not trial.keyed:
                 faults += self.house.wait_for_jobs(scenario.shelves)
-                faults += [f"left behind after the start: {name}" for name in self.house.leftovers()]
+                faults += in_time(lambda: [f"left behind by the start: {name}" for name in self.house.leftovers()])
             faults += scenario.aftermath(self.house, first, keyed=trial.keyed)
             faults += scenario.sound(self.house)
             self.house.stop()
