@@ -125,3 +125,30 @@ async def test_lines_are_found_behind_a_note_that_has_gone(house: House, taken_b
 
     assert (await house.api.note(third["id"]))["content"] == "coffee"
     assert not await house.holds_secret()
+
+
+@pytest.mark.parametrize("edits", [1, 2])
+async def test_a_line_that_was_rewritten_before_the_merge_was_taken_back_is_named(house: House, edits: int) -> None:
+    target, source = await house.api.remember("tea is good"), await house.api.remember(f"the {SECRET} blooms")
+    await house.merge(target, source)
+    tx = (await house.api.call("shelf.log", limit=1000))["log"][-1]["tx"]
+    for number in range(edits):
+        text = f"tea is good\nthe {SECRET} bloomed {number} times"
+        await house.api.call("note.edit", id=target["id"], content=text)
+    await house.api.call("undo", tx=tx)
+    assert SECRET in (await house.api.note(target["id"]))["content"]
+
+    assert await house.purge(source) == [target["id"]]
+
+
+async def test_a_line_added_beside_those_that_were_taken_back_is_nobody_else_s(house: House) -> None:
+    target, source = await house.api.remember("tea is good"), await house.api.remember(f"the {SECRET} blooms")
+    await house.merge(target, source)
+    tx = (await house.api.call("shelf.log", limit=1000))["log"][-1]["tx"]
+    content = (await house.api.note(target["id"]))["content"]
+    await house.api.call("note.edit", id=target["id"], content=f"{content}\nso is coffee")
+    await house.api.call("undo", tx=tx)
+    await house.api.call("note.edit", id=target["id"], content="mate is good")
+
+    assert await house.purge(source) == []
+    assert not await house.holds_secret()

@@ -400,3 +400,29 @@ async def test_a_writer_that_hangs_is_seen_also_while_its_shelf_closes(tmp_path:
     await asyncio.gather(working, closing)
     assert api.shelves.stuck(-1) == []
     await api.shelves.close()
+
+
+async def test_what_a_crash_left_of_shelves_is_removed_at_start(tmp_path: Path) -> None:
+    async with memory(lambda clock: SqliteStores(tmp_path, clock)) as api:
+        await api.shelves.close()
+        leave_over(tmp_path)
+        await api.reopen()
+        for _ in range(100_000):
+            if api.shelves.cleaned_up:
+                break
+            await asyncio.sleep(0)
+
+        assert api.shelves.cleaned_up == 3
+        assert names_with_a_dot(tmp_path) == [".MEMORY.md"]
+
+
+def leave_over(root: Path) -> None:
+    for name in (".half.new", ".dropped-old"):
+        (root / name).mkdir()
+        (root / name / "shelf.db").write_bytes(b"4711-secret")
+    (root / "default" / ".MEMORY.md.a1b2.tmp").write_bytes(b"4711-secret")
+    (root / "default" / ".MEMORY.md").write_bytes(b"mine")
+
+
+def names_with_a_dot(root: Path) -> list[str]:
+    return sorted(path.name for path in root.rglob(".*"))

@@ -13,6 +13,7 @@ from shelfd.daemon.system import System
 from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.memory import Access, MemorySettings, Rule, Service, Shelves
+from shelfd.memory.ledger import SCHEDULER
 from shelfd.memory.promotion import Promoter
 from shelfd.scheduler import Answers, Scheduler
 from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths, SqliteStores
@@ -98,7 +99,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
 
 def access(settings: Settings, shelves: Shelves) -> Access:
     """Return the access rules: root, the daemon's own user and configured administrators may do everything."""
-    own = {"uid:0", f"uid:{os.getuid()}", tending.PRINCIPAL}
+    own = {"uid:0", f"uid:{os.getuid()}", SCHEDULER}
     rules = {
         name: Rule(*(frozenset(grantees) for grantees in (rule.read, rule.write, rule.admin, rule.deny)))
         for name, rule in settings.access.shelves.items()

@@ -124,6 +124,7 @@ class System:
         """Answer ``system.doctor``."""
         # A data directory on a network mount that hangs must not stop the loop.
         found = await asyncio.to_thread(lambda: list(self._look_at_files()))
+        found.append(self._left_over())
         found += self._look_at_shelves()
         found += self._look_at_parts()
         if self.mqtt is not None and self.mqtt_probe is not None and self.mqtt()["state"] == "connected":
@@ -195,6 +196,11 @@ class System:
                 for shelf, reason in _held_up(mqtt):
                     advice = "the broker does not take them: see its ACL for the daemon's user"
                     yield Finding(f"events of {shelf}", False, f"{reason}: {advice}")
+
+    def _left_over(self) -> Finding:
+        removed = self._shelves.cleaned_up
+        detail = f"{removed} unfinished files and directories of an earlier daemon were removed at start"
+        return Finding("left_over", True, detail if removed else "nothing of an earlier daemon")
 
     def _look_at_shelves(self) -> Iterator[Finding]:
         for shelf in self._shelves.status():

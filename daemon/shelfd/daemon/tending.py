@@ -7,11 +7,10 @@ from typing import Any, Final
 from shelfd.daemon.settings import Settings
 from shelfd.daemon.zones import zone
 from shelfd.memory import Call, Clock, Service, Ticket
+from shelfd.memory.ledger import SCHEDULER
 from shelfd.protocol import METHODS, Limits
 from shelfd.scheduler import Job, QuietHours, SchedulerSettings, daily_cron
 
-#: As whom the scheduler acts; no transport can claim this name.
-PRINCIPAL: Final = "scheduler"
 #: Of a result, what the ledger keeps.
 _COUNTS: Final = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked", "added", "updated", "removed")
 
@@ -23,7 +22,7 @@ def jobs(service: Service, clock: Clock, limits: Limits) -> tuple[Job, Job]:
         wanted = METHODS[method]
         validated = wanted.params.model_validate({"shelf": shelf}, context=limits)
         result = await service.handle(
-            Call(wanted, validated, PRINCIPAL, run_id, Ticket(clock), limits=limits, run_id=run_id)
+            Call(wanted, validated, SCHEDULER, run_id, Ticket(clock), limits=limits, run_id=run_id)
         )
         return {name: result[name] for name in _COUNTS if name in result}
 

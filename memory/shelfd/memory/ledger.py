@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from shelfd.memory.note import NO_EXTRA
 
@@ -24,6 +24,17 @@ class Run(NamedTuple):
     attempts: int = 1
     error: str | None = None  #: the kind of the last failure
     result: Mapping[str, Any] = NO_EXTRA  #: counts and ids, never memory text
+
+
+#: As whom the scheduler calls methods; no transport can claim this name.
+SCHEDULER: Final = "scheduler"
+
+
+def run_by_hand(job: str, run_id: str, *, started_at: int, finished_at: int, result: Mapping[str, Any]) -> Run:
+    """Return the entry of a run that a caller began, once it is over."""
+    return Run(
+        run_id, job, f"manual:{run_id}", "manual", started_at, started_at, finished_at, status="done", result=result
+    )
 
 
 def draw_run_id() -> str:

@@ -4,8 +4,8 @@ The log's numbers stay: what a row replaced is redacted, and ``note.purged`` is 
 reached from here, such as backups and messages under way at a broker, is not promised.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.history import rewind
@@ -65,9 +65,10 @@ def _unlink(tx: Transaction, given: Link) -> str | None:
 
 
 def _take_back(tx: Transaction, target: Note, source: str) -> bool:
-    """Take out of *target* what only *source* gave it; return False if some of its text stays."""
+    """Take out of *target* what only *source* gave it; return False if some of its text stays, or may."""
     now = _received(target, source)
     states = [target, *_past_states(tx, target)]
+    is_rewritten = _is_rewritten(states, source)
     marks = _Marks().union(*(_received(state, source) for state in states))
     if not marks:
         return True
@@ -93,7 +94,30 @@ def _take_back(tx: Transaction, target: Note, source: str) -> bool:
     )
     # Earlier states of the target hold that too, and so does the row of this very change.
     tx.redact(changed, lambda before: _holds(before, marks, words))
-    return now.lines <= found
+    return now.lines <= found and not is_rewritten
+
+
+def _is_rewritten(states: Sequence[Note], source: str) -> bool:
+    """Whether a note holds a line that came with an edit in which a line from *source* went, or one that came so.
+
+    It may be that line in other words. It stays when the merge is taken back, and then nothing says any more that
+    it came from *source*.
+
+    Args:
+        states: Of the note, the latest first.
+    """
+    suspect: frozenset[str] = frozenset()
+    for before, after in pairwise(reversed(states)):
+        given = _received(before, source).lines
+        lines, lines_before = _fingerprints(after), _fingerprints(before)
+        is_edit = given == _received(after, source).lines
+        if is_edit and not (given | suspect) & lines_before <= lines:
+            suspect |= lines - lines_before
+    return not suspect.isdisjoint(_fingerprints(states[0]))
+
+
+def _fingerprints(note: Note) -> frozenset[str]:
+    return frozenset(fingerprint(line) for line in note.content.split("\n"))
 
 
 class _Marks(NamedTuple):

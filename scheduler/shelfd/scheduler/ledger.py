@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from shelfd.memory import Shelf
-from shelfd.memory.ledger import Run
+from shelfd.memory.ledger import SCHEDULER, Run
 from shelfd.memory.log import Entry, Origin
 from shelfd.memory.transaction import Transaction
 from shelfd.scheduler.outlook import FLOOR
@@ -15,7 +15,6 @@ KEPT: Final = timedelta(days=400)
 KEPT_COUNT: Final = 10_000
 _PAGE = 1000
 _LOOKED_FOR = 200  #: among so many last runs are those that a dead daemon left behind
-_PRINCIPAL = "scheduler"
 
 
 async def claim(shelf: Shelf, run: Run) -> bool:
@@ -60,7 +59,7 @@ async def give_up(shelf: Shelf, runs: Sequence[Run], told: Mapping[str, Any]) ->
         tx.log(Entry("schedule.missed", None, (), None, data))
         return True
 
-    applied = await shelf.commit(Origin(_PRINCIPAL, "scheduler.give_up"), apply)
+    applied = await shelf.commit(Origin(SCHEDULER, "scheduler.give_up"), apply)
     return applied.value
 
 
@@ -84,7 +83,7 @@ async def forget_old(shelf: Shelf, now: int) -> None:
         if tx.rows.forget_runs(begin) and old:
             tx.rows.put_meta(FLOOR, str(max(*old, int(tx.rows.meta(FLOOR) or 0))))
 
-    await shelf.commit(Origin(_PRINCIPAL, "scheduler.forget"), apply)
+    await shelf.commit(Origin(SCHEDULER, "scheduler.forget"), apply)
 
 
 def _all_runs(tx: Transaction) -> Sequence[Run]:
@@ -97,4 +96,4 @@ def _all_runs(tx: Transaction) -> Sequence[Run]:
 
 
 def _origin(method: str, run: Run) -> Origin:
-    return Origin(_PRINCIPAL, method, run_id=run.run_id)
+    return Origin(SCHEDULER, method, run_id=run.run_id)

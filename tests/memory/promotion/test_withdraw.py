@@ -1,9 +1,16 @@
 """Withdrawing: a purged note's lines leave MEMORY.md, and what a person made of one is named."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from fakes import Api
+import pytest
+
+from fakes import ROOT, Api
 from memory_file import MemoryFile
+from shelfd.memory.errors import Unavailable
+from shelfd.memory.promotion import Promoter, Target
+from shelfd.storage import DiskMemoryFiles
 
 Known = Callable[..., Awaitable[str]]
 
@@ -70,3 +77,145 @@ async def test_a_changed_line_of_the_note_it_was_merged_into_is_named(api: Api, 
 
     assert result["still_in"] == [str(file)]
     assert "at seven its code is 4711-secret" in file.text
+
+
+class Halting:
+    """Files that halt before or after one is replaced, until they are let go on."""
+
+    def __init__(self, files: DiskMemoryFiles, where: str) -> None:
+        self._files = files
+        self._where = where
+        self.halted, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def _halt(self, where: str) -> None:
+        if where == self._where:
+            self._where = ""
+            self.halted.set()
+            await self.go_on.wait()
+
+    async def target(self, shelf: str, project: str | None) -> Target:
+        return await self._files.target(shelf, project)
+
+    async def read(self, path: str) -> bytes | None:
+        data = await self._files.read(path)
+        await self._halt("planning")
+        return data
+
+    async def replace(self, path: str, old: bytes | None, new: bytes) -> bool:
+        await self._halt("announced")
+        is_replaced = await self._files.replace(path, old, new)
+        await self._halt("replaced")
+        return is_replaced
+
+    async def clean_up(self, path: str) -> None:
+        await self._files.clean_up(path)
+
+
+class Failing(Halting):
+    """Files of a daemon that dies before or after one is replaced."""
+
+    async def _halt(self, where: str) -> None:
+        if where == self._where:
+            raise Unavailable("as good as dead")
+
+
+HALTS = pytest.mark.parametrize("where", ["planning", "announced", "replaced"])
+
+
+@HALTS
+async def test_a_purge_while_its_note_is_being_promoted_leaves_no_line(
+    api: Api, known: Known, file: MemoryFile, files: DiskMemoryFiles, where: str
+) -> None:
+    gone = await known("4711-secret", key="user:combination")
+    await known("green", key="user:kettle")
+    halting = Halting(files, where)
+    api.service.promoter = Promoter(halting)
+    promoting = asyncio.ensure_future(api.call("promote"))
+    await halting.halted.wait()
+    purging = asyncio.ensure_future(api.call("forget", id=gone, purge=True))
+    for _ in range(100_000):
+        if api.shelf().view.note(gone) is None:
+            break
+        await asyncio.sleep(0)
+    halting.go_on.set()
+
+    assert (await purging)["still_in"] == []
+    await promoting
+    assert "4711-secret" not in file.text
+    assert "- **user:kettle**: green" in file.text
+    assert api.shelf().view.promoted_to(gone) == []
+
+
+@pytest.mark.parametrize("where", ["announced", "replaced"])
+async def test_a_promotion_cut_short_is_put_right_at_the_next_start(
+    api: Api, known: Known, file: MemoryFile, files: DiskMemoryFiles, where: str
+) -> None:
+    drink = await known("tea", key="user:drink")
+    await api.call("promote")
+    await api.remember("coffee", key="user:drink")
+    await known("green", key="user:kettle")
+    api.service.promoter = Promoter(Failing(files, where))
+    assert (await api.refused("promote")).kind == "Unavailable"
+    assert ("coffee" in file.text) == (where == "replaced")
+    (file.path.parent / ".MEMORY.md.x1y2.tmp").write_text("- **user:drink**: coffee\n")
+    await api.shelves.close()
+    assert api.stores.has_work_left("default")
+    api.__post_init__()
+    api.service.promoter = Promoter(files)
+    await api.shelves.start()
+    for _ in range(100_000):
+        if not api.shelf().view.promoting_paths():
+            break
+        await asyncio.sleep(0)
+
+    # A line of promotion's is its own, on whichever side of the file's replacement it was cut short.
+    await api.remember("mate", key="user:drink")
+    await api.call("promote")
+    assert "- **user:drink**: mate\n" in file.text
+    assert "- **user:kettle**: green\n" in file.text
+    assert (await api.call("forget", id=drink, purge=True))["still_in"] == []
+    assert not any(word in file.text for word in ("tea", "coffee", "mate"))
+    assert not list(file.path.parent.glob(".MEMORY.md.*"))
+
+
+async def test_what_cannot_be_withdrawn_is_on_record_without_its_text(api: Api, known: Known, file: MemoryFile) -> None:
+    gone = await known("4711-secret", key="user:combination")
+    await api.call("promote")
+    written = file.data
+    file.remove()
+    file.path.mkdir()
+    assert (await api.call("forget", id=gone, purge=True))["still_in"] == [str(file)]
+    assert not any("4711" in row.line for row in api.shelf().view.promoted(str(file)))
+
+    file.path.rmdir()
+    file.write(written)
+    await api.call("promote")
+    assert "4711-secret" not in file.text
+
+
+async def test_a_dropped_shelf_s_lines_leave_other_files(api: Api, known: Known, data: Path, home: Path) -> None:
+    (home / ".claude" / "projects" / "-src-kettle" / "memory").mkdir(parents=True)
+    theirs = MemoryFile(home / ".claude" / "projects" / "-src-kettle" / "memory" / "MEMORY.md")
+    theirs.write(b"Mine.\n")
+    await api.call("shelf.create", shelf="kettle")
+    await known("4711-secret", key="user:combination", shelf="kettle")
+    await api.call("promote", shelf="kettle", project="/src/kettle", principal=ROOT)
+    await api.call("promote", shelf="kettle")
+    assert "4711-secret" in theirs.text
+    assert (data / "shelves" / "kettle" / "MEMORY.md").exists()
+
+    assert await api.call("shelf.drop", shelf="kettle", confirm="kettle") == {"dropped": "kettle", "still_in": []}
+    assert theirs.data == b"Mine.\n"
+    assert not (data / "shelves" / "kettle").exists()
+
+
+async def test_a_dropped_shelf_s_line_that_a_person_changed_is_named(api: Api, known: Known, home: Path) -> None:
+    (home / ".claude" / "projects" / "-src-kettle" / "memory").mkdir(parents=True)
+    theirs = MemoryFile(home / ".claude" / "projects" / "-src-kettle" / "memory" / "MEMORY.md")
+    await api.call("shelf.create", shelf="kettle")
+    await known("4711-secret", key="user:combination", shelf="kettle")
+    await api.call("promote", shelf="kettle", project="/src/kettle", principal=ROOT)
+    theirs.write(theirs.data.replace(b"**user:combination**", b"**safe**"))
+
+    dropped = await api.call("shelf.drop", shelf="kettle", confirm="kettle")
+    assert dropped["still_in"] == [str(theirs)]

@@ -363,3 +363,14 @@ async def test_it_waits_for_the_index(durable: Api) -> None:
 
     assert durable.shelf().index_state()["state"] == "ready"
     assert result["merged"] == 10
+
+
+async def test_a_reflection_by_hand_is_a_run_like_any_other(either: Api) -> None:
+    await either.remember("the kettle is green")
+    result = await either.call("reflect")
+    ((_, run),) = either.shelf().view.list_runs(job=None, before=None, limit=9)
+
+    assert (run.job, run.run_id, run.reason, run.status) == ("reflection", result["run_id"], "manual", "done")
+    assert run.result["inspected"] == result["inspected"] == 1
+    await either.call("reflect", dry_run=True)
+    assert len(either.shelf().view.list_runs(job=None, before=None, limit=9)) == 1

@@ -12,6 +12,7 @@ import structlog
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Unavailable
+from shelfd.memory.ledger import SCHEDULER, run_by_hand
 from shelfd.memory.log import Entry as LogEntry
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note
@@ -22,7 +23,7 @@ from shelfd.memory.promotion.merge import Merged, merge
 from shelfd.memory.promotion.ports import LeftAlone, MemoryFiles, Target
 from shelfd.memory.promotion.preview import no_preview, preview_of
 from shelfd.memory.promotion.record import is_left_in, sealed, settle
-from shelfd.memory.repeats import Outcome, repeat_of
+from shelfd.memory.repeats import Outcome
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.tending import Promoted
 from shelfd.memory.transaction import Transaction
@@ -46,6 +47,7 @@ class _Plan:
         first_time: Notes that were never promoted before.
         revs: Of the notes whose lines shall stand in the file, by id, as they were read.
         is_recorded: Whether the shelf has just this on record, and nothing else under way.
+        planned_at: When it was drawn, microseconds since 1970 UTC.
     """
 
     path: str
@@ -55,6 +57,7 @@ class _Plan:
     first_time: tuple[str, ...]
     revs: Mapping[str, int]
     is_recorded: bool
+    planned_at: int
 
     @property
     def changes_file(self) -> bool:
@@ -246,7 +249,7 @@ class Promoter:
         first_time = (note.id for note in notes if note.id in merged.promoted and "promoted_at" not in note.extra)
         revs = {note.id: note.rev for note in notes if note.id in merged.promoted}
         is_recorded = not shelf.view.promoting(path) and shelf.view.promoted(path) == list(merged.manifest)
-        return _Plan(path, old, new, merged, tuple(first_time), revs, is_recorded=is_recorded)
+        return _Plan(path, old, new, merged, tuple(first_time), revs, is_recorded, planned_at=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,13 +335,18 @@ async def _record(shelf: Shelf, caller: _Caller, plan: _Plan) -> dict[str, Any]:
             told = {name: value for name, value in result.items() if name not in ("path", "reason")}
             tx.log(LogEntry("promotion.completed", None, (), None, told))
 
+    call = caller.call
+    is_by_hand = call is not None and call.principal != SCHEDULER  # the scheduler keeps an entry of its own
+
     def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
         write(tx)
+        if is_by_hand:
+            run_id, counts = caller.origin.run_id or "", _counts(plan.merged)
+            run = run_by_hand("promotion", run_id, started_at=plan.planned_at, finished_at=tx.now, result=counts)
+            tx.rows.claim_run(run)
         return result
 
-    call = caller.call
-    is_repeatable = call is not None and repeat_of(call, shelf.settings.idempotency_retention) is not None
-    if plan.is_settled and not is_repeatable:
+    if plan.is_settled and not is_by_hand:
         return result
     if call is None:
         await shelf.commit(caller.origin, write)

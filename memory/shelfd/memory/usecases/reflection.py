@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from shelfd.memory.call import Call
-from shelfd.memory.ledger import draw_run_id
+from shelfd.memory.ledger import SCHEDULER, draw_run_id, run_by_hand
 from shelfd.memory.log import Entry
 from shelfd.memory.reflection import Action, Plan, carry_out, draw_plan, hold_back, log_completed
 from shelfd.memory.repeats import Outcome
@@ -69,6 +69,11 @@ async def _run(shelf: Shelf, params: ReflectParams, call: Call) -> dict[str, Any
     def end(tx: Transaction) -> None:
         log_completed(tx, plan, done, params.nugget)
         _record(tx, call, result)
+        if call.principal != SCHEDULER:  # which keeps an entry of its own
+            counts = plan.counts(done)
+            tx.rows.claim_run(
+                run_by_hand("reflection", call.run_id or "", started_at=plan.ran_at, finished_at=tx.now, result=counts)
+            )
 
     await shelf.commit(origin, end)
     return result
