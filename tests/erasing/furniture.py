@@ -10,7 +10,7 @@ from erasing.house import House
 from shelfd.client import RpcFailure
 
 #: How long a daemon may take, after its start, to clean up what an earlier one left.
-_CLEANING_S: Final = 5.0
+_CLEANING_S: Final = 20.0
 #: What a person has written into a MEMORY.md, before promotion's lines and behind them.
 _HEAD: Final = b"# Mine\r\n\r\nby hand,\twith a tab:\r\n* nested\r\n  - bullets \n\n- **by hand**: stays\n"
 _TAIL: Final = "\n## Zuletzt\n\n- **von Hand**: bleibt, auch ü  \n- ohne Zeilenende".encode()
