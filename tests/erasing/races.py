@@ -97,6 +97,27 @@ class PromoteAndForget(Race):
         return Asked("promote", {}), Asked("forget", {"id": note_id, "purge": True})
 
 
+class PromoteAndForgetEdited(Race):
+    name = "promote and forget edited"
+
+    def pair(self, house: House) -> tuple[Asked, Asked]:
+        path = house.memory_file()
+        word = self.word(str(path))
+        note_id = self.remember(house, f"the shed holds {word}", title=f"shed {self.count}")
+        self.use(house, note_id)
+        house.call("promote")
+        path.write_bytes(path.read_bytes().replace(f"holds {word}".encode(), f"always holds {word}".encode()))
+        return Asked("promote", {}), Asked("forget", {"id": note_id, "purge": True})
+
+    def judged(self, house: House, first: Json | RpcFailure, second: Json | RpcFailure) -> list[str]:
+        faults = super().judged(house, first, second)
+        # The line is the person's; later pairs are about others.
+        path = house.memory_file()
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(line for line in lines if f"shed {self.count}".encode() not in line))
+        return faults
+
+
 class PromoteAndRemove(Race):
     name = "promote and nugget.remove"
 
@@ -171,7 +192,8 @@ class RememberAndForget(Race):
 
 
 RACES: tuple[type[Race], ...] = (
-    PromoteAndForget, PromoteAndRemove, PromoteAndDrop, PurgeTwice, UndoAndForget, MergeAndForget, RememberAndForget,
+    PromoteAndForget, PromoteAndForgetEdited, PromoteAndRemove, PromoteAndDrop, PurgeTwice, UndoAndForget,
+    MergeAndForget, RememberAndForget,
 )  # fmt: skip
 
 
