@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import socket
 import stat
+import struct
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -24,6 +26,9 @@ _LEFTOVERS: Final = (".*.new", ".dropped-*", ".MEMORY.md.*.tmp")
 _NOT_OVER: Final = frozenset({"queued", "running", "waiting"})
 #: No such method, no such shelf.
 _NOTHING_THERE: Final = (-32601, -32001)
+
+
+_CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid
 
 
 class Gone(Exception):
@@ -167,8 +172,11 @@ class House:
         deadline = time.monotonic() + TIMEOUT_S
         while True:
             with suppress(NotRunning):
-                self._client = self.connect()
-                return
+                client = self.connect()
+                if _listener(client) == self._pid:
+                    self._client = client
+                    return
+                client.close()  # of a daemon that was killed: a child that it was just making may still hold its socket
             if self._is_traced and self._stage.has_answered():
                 raise Gone
             assert time.monotonic() < deadline, f"the daemon does not answer:\n{self._last_words()}"
@@ -204,6 +212,13 @@ class House:
                 return []
             raise
         return jobs
+
+
+def _listener(client: Client) -> int:
+    """Return the process that listens at the other end."""
+    credentials = client._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid: int = _CREDENTIALS.unpack(credentials)[0]
+    return pid
 
 
 def _files(directory: Path) -> Iterator[Path]:

@@ -19,7 +19,7 @@ from erasing.tracing import Tracer
 
 _DIE_WITH_PARENT: Final = 1
 #: What a daemon imports while it starts.
-_IMPORTED: Final = ("shelfd.daemon.run", "shelfd.daemon.life", "shelfd.daemon.reload", "uvloop")
+_IMPORTED: Final = ("shelfd.daemon.run", "shelfd.daemon.life", "shelfd.daemon.reload", "uvloop", "croniter")
 
 
 class Stage:
