@@ -10,8 +10,8 @@ from shelfd.memory.note import Note
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.view import NoteFilter
 
-#: Notes hidden in one step: about 10 ms of the writer.
-AT_ONCE: Final = 128
+#: Notes hidden in one step: a few milliseconds of the writer.
+AT_ONCE: Final = 64
 _WRITTEN: Final = ("note.created", "note.restored")
 
 
@@ -52,6 +52,7 @@ async def run(work: Work) -> Mapping[str, Any]:
     """Hide what is left; return how many were hidden and under which run that can be taken back."""
     while not work.cursor["is_over"]:
         await work.step(lambda tx, cursor: hide_some(tx, cursor, work.job.params))
+        await work.shelf.reach(None)  # no faster than recall follows
         await asyncio.sleep(0)
     return {"hidden": work.cursor["done"]}
 
