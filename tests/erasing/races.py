@@ -69,7 +69,7 @@ class Race(Furniture, ABC):
         faults = [
             f"refused: {reply}"
             for reply in (first, second)
-            if isinstance(reply, RpcFailure) and reply.code not in _LOST
+            if isinstance(reply, RpcFailure) and reply.code not in _LOST and not reply.is_retryable
         ]
         faults += house.wait_for_jobs(self.shelves)
         named = None if isinstance(second, RpcFailure) else second.get("still_in") or []
