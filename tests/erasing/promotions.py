@@ -108,3 +108,29 @@ class PromoteThenHide(_Promotion):
         text = self.file(house).read_bytes()
         faults += [f"MEMORY.md still says {word}" for word in self.secrets if word.encode() in text]
         return faults + self.purge(house)
+
+
+class PromoteLastThenRestore(_Promotion):
+    """The last line of a project's file is taken out, as its note was hidden; then the note comes back."""
+
+    name = "promote-last"
+    project = PROJECT
+
+    def furnish(self, house: House) -> None:
+        word = secret("last")
+        self.secrets = {word: frozenset()}
+        self.params = {"project": PROJECT}
+        self.write_by_hand(self.file(house))
+        self.note_id = self.remember(house, f"the lamp needs {word}", key="lamp")
+        self.use(house, self.note_id)
+        house.call("promote", **self.params)
+        self.write_by_hand(self.file(house), behind=True)
+        house.call("note.hide", id=self.note_id)
+
+    def follow(self, house: House) -> list[str]:
+        house.call("note.restore", id=self.note_id)
+        insist(house, "promote", **self.params)
+        faults = house.wait_for_jobs()
+        text = self.file(house).read_bytes()
+        faults += [f"MEMORY.md does not say {word} again" for word in self.secrets if word.encode() not in text]
+        return faults + self.purge(house)

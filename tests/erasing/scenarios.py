@@ -2,7 +2,13 @@
 
 from typing import Final
 
-from erasing.promotions import PromoteProjectThenPurge, PromoteThenChange, PromoteThenHide, PromoteThenPurge
+from erasing.promotions import (
+    PromoteLastThenRestore,
+    PromoteProjectThenPurge,
+    PromoteThenChange,
+    PromoteThenHide,
+    PromoteThenPurge,
+)
 from erasing.purges import (
     DeleteHard,
     DropShelf,
@@ -22,5 +28,5 @@ from erasing.wholes import ClearNugget, CreateShelf, Import, UndoMany, UndoRefle
 SCENARIOS: Final[tuple[type[Scenario], ...]] = (
     ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetEdited, ForgetUnreadable,
     PromoteMeanwhile, PromoteEditedMeanwhile, RemoveNugget, DropShelf, PromoteThenPurge, PromoteProjectThenPurge,
-    PromoteThenChange, PromoteThenHide, ClearNugget, UndoMany, UndoReflection, Import, CreateShelf,
+    PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany, UndoReflection, Import, CreateShelf,
 )  # fmt: skip
