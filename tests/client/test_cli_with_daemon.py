@@ -2,11 +2,16 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from running import TIMEOUT_S, Daemon, clean_environment
+from shelfd.client import RpcFailure
 
 
 def shelfd(daemon: Daemon, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -37,6 +42,31 @@ def test_the_first_minute(tmp_path: Path) -> None:
         assert shelfd(daemon, "facts", "nowhere").returncode == os.EX_NOINPUT
         assert shelfd(daemon, "call", "synthesize").returncode == os.EX_USAGE
         assert daemon.stop() == 0
+
+
+def test_a_shelf_of_a_newer_version_is_not_called_damaged_anywhere(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        daemon.call("remember", content="safe")
+        assert daemon.stop() == 0
+        file = daemon.data / "shelves" / "default" / "shelf.db"
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("PRAGMA user_version = 99")
+        before = file.read_bytes()
+        daemon.start()
+
+        recalled = shelfd(daemon, "recall", "safe")
+        told = [recalled.stderr, shelfd(daemon, "status").stdout, shelfd(daemon, "doctor").stdout]
+        with pytest.raises(RpcFailure) as refused:
+            daemon.call("get_stats")
+        states = [shelf["state"] for shelf in daemon.call("system.health")["shelves"]]
+
+        assert recalled.returncode == os.EX_IOERR
+        assert all("install a newer shelfd" in text for text in told)
+        assert not any(word in text for text in told for word in ("damaged", "backup", "restore", "corrupt"))
+        assert "SchemaTooNew" in recalled.stderr
+        assert (refused.value.code, refused.value.data["type"]) == (-32012, "SchemaTooNew")
+        assert states == ["newer"]
+        assert file.read_bytes() == before
 
 
 def test_run_becomes_the_daemon_under_the_same_process_id(tmp_path: Path) -> None:

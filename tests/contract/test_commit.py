@@ -136,15 +136,30 @@ async def test_a_change_without_log_rows_takes_no_seq(store: Store) -> None:
     assert store.view.last_seq == 1
 
 
-async def test_time_never_goes_back(store: Store, clock: FakeClock) -> None:
+async def test_order_comes_from_seq_and_time_from_the_clock(store: Store, clock: FakeClock) -> None:
     await store.commit(create("n1"))
-    clock.set_back(timedelta(seconds=5))
-    earlier = await store.commit(create("n2"))
-    clock.advance(timedelta(seconds=6))
-    later = await store.commit(create("n3"))
+    clock.advance(timedelta(days=20_000))
+    ahead = await store.commit(create("n2"))
+    clock.set_back(timedelta(days=20_000, seconds=5))
+    back = await store.commit(create("n3"))
 
-    assert earlier.rows[0].at == NEW_YEAR
-    assert later.rows[0].at == NEW_YEAR + 1_000_000
+    assert ahead.rows[0].at == NEW_YEAR + 20_000 * 86_400_000_000
+    assert back.rows[0].at == NEW_YEAR - 5_000_000
+    assert [row.seq for row in store.view.log(since_seq=0, limit=9)] == [1, 2, 3]
+
+
+async def test_a_store_at_rest_reads_and_writes_as_before(store: Store) -> None:
+    heard: list[int] = []
+    store.follow(lambda group: heard.extend(applied.last_seq for applied in group))
+    for number in range(3):
+        await store.commit(create(f"n{number}"))
+        for _ in range(number):
+            await store.rest()
+        assert store.view.last_seq == number + 1
+        assert await store.scrub()
+
+    assert [note.id for note in store.view.scan_notes(before_row=None, limit=9)] == ["n2", "n1", "n0"]
+    assert heard == [1, 2, 3]
 
 
 async def test_listeners_hear_of_a_group_in_order_before_its_callers(store: Store) -> None:

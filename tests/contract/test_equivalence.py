@@ -126,7 +126,7 @@ def _change_the_rest(tx: Transaction, step: Step) -> object:
         case "record":
             rows.record("p", step.session, step.note, Recorded(step.text, {"n": step.number}, tx.now - step.number))
         case "forget":
-            return rows.forget_recorded(tx.now - step.number)
+            return rows.forget_recorded(tx.now - step.number, now=tx.now - step.number // 2, limit=2)
         case "meta":
             rows.put_meta(step.note, step.text)
         case "fail":

@@ -296,9 +296,41 @@ async def test_outcomes_are_kept_by_principal_method_and_key(store: Store) -> No
     assert view.recorded("uid:1", "remember", "k") == Recorded("p1", {"ids": ["n1"]}, 10)
     assert view.recorded("uid:2", "remember", "k") == Recorded("p4", {"ä": 1.5}, 40)
     assert view.recorded("uid:2", "forget", "k") is None
-    assert (await store.commit(write(lambda rows: rows.forget_recorded(20)))).value == 1
+    assert (await store.commit(write(lambda rows: rows.forget_recorded(20, now=99, limit=9)))).value == 1
     assert view.recorded("uid:1", "remember", "k") is None
     assert view.recorded("uid:1", "forget", "k") is not None
+
+
+async def test_outcomes_are_forgotten_a_few_at_a_time_the_oldest_first(store: Store) -> None:
+    def record(rows: Writer) -> None:
+        for number in (3, 1, 4, 0, 2):
+            rows.record("uid:1", "remember", f"k{number}", Recorded("p", {}, number))
+
+    def kept() -> list[int]:
+        return [number for number in range(5) if store.view.recorded("uid:1", "remember", f"k{number}")]
+
+    await store.commit(write(record))
+    assert (await store.commit(write(lambda rows: rows.forget_recorded(4, now=9, limit=3)))).value == 3
+    assert kept() == [3, 4]
+    assert (await store.commit(write(lambda rows: rows.forget_recorded(4, now=9, limit=3)))).value == 1
+    assert kept() == [4]
+
+
+async def test_an_outcome_of_the_future_counts_as_stored_now(store: Store) -> None:
+    def record(rows: Writer) -> None:
+        for number in (10, 70, 90, 80):
+            rows.record("uid:1", "remember", f"k{number}", Recorded("p", {}, number))
+
+    def times() -> list[int]:
+        found = [store.view.recorded("uid:1", "remember", f"k{number}") for number in (10, 70, 80, 90)]
+        return [recorded.at for recorded in found if recorded is not None]
+
+    await store.commit(write(record))
+    assert (await store.commit(write(lambda rows: rows.forget_recorded(10, now=20, limit=2)))).value == 0
+    assert times() == [10, 20, 20, 90]
+    await store.commit(write(lambda rows: rows.forget_recorded(10, now=30, limit=2)))
+    assert times() == [10, 20, 20, 30]
+    assert (await store.commit(write(lambda rows: rows.forget_recorded(31, now=40, limit=9)))).value == 4
 
 
 async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> None:
@@ -321,7 +353,7 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
         rows.claim_turn("spoilt", "s", 1, 9)
         rows.put_usages({1: Usage(9)})
         rows.add_hit_sessions([(1, "t")])
-        rows.forget_recorded(99)
+        rows.forget_recorded(99, now=99, limit=9)
         rows.record("p", "m", "k", Recorded("b", {}, 1))
         rows.put_meta("owner", "thief")
         raise ValueError("a mistake")

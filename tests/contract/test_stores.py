@@ -135,7 +135,7 @@ async def test_everything_is_there_after_a_reopen(stores: Stores, clock: FakeClo
     assert view.count_notes(NoteFilter(include_hidden=True)) == 2
 
     applied = await again.commit(create("n3"))
-    assert (applied.value.row, applied.last_seq, applied.rows[0].at) == (3, 4, NEW_YEAR)
+    assert (applied.value.row, applied.last_seq, applied.rows[0].at) == (3, 4, NEW_YEAR - 1_000_000)
     await again.close()
 
 

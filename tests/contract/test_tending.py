@@ -168,12 +168,21 @@ async def test_queries_come_the_last_one_first_and_each_once(store: Store) -> No
 async def test_queries_are_forgotten_by_age_and_by_number(store: Store) -> None:
     queries = [asked(str(n), n) for n in range(10)]
     await store.commit(write(lambda rows: rows.put_recent_queries(queries)))
-    await store.commit(write(lambda rows: rows.forget_recent_queries(before=2, kept=99)))
+    await store.commit(write(lambda rows: rows.forget_recent_queries(before=2, now=99, kept=99)))
     assert [query.at for query in store.view.recent_queries(99)] == [9, 8, 7, 6, 5, 4, 3, 2]
-    await store.commit(write(lambda rows: rows.forget_recent_queries(before=0, kept=3)))
+    await store.commit(write(lambda rows: rows.forget_recent_queries(before=0, now=99, kept=3)))
     assert [query.at for query in store.view.recent_queries(99)] == [9, 8, 7]
-    await store.commit(write(lambda rows: rows.forget_recent_queries(before=0, kept=0)))
+    await store.commit(write(lambda rows: rows.forget_recent_queries(before=0, now=99, kept=0)))
     assert store.view.recent_queries(99) == []
+
+
+async def test_a_query_of_the_future_counts_as_asked_now(store: Store) -> None:
+    await store.commit(write(lambda rows: rows.put_recent_queries([asked("a", 1), asked("b", 70), asked("c", 90)])))
+    await store.commit(write(lambda rows: rows.forget_recent_queries(before=1, now=20, kept=9)))
+    assert {query.at for query in store.view.recent_queries(9)} == {1, 20}
+    await store.commit(write(lambda rows: rows.put_recent_queries([asked("d", 25)])))
+    await store.commit(write(lambda rows: rows.forget_recent_queries(before=21, now=25, kept=9)))
+    assert [query.at for query in store.view.recent_queries(9)] == [25]
 
 
 async def test_queries_that_found_one_of_some_notes_are_forgotten(store: Store) -> None:

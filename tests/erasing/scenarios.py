@@ -28,5 +28,6 @@ from erasing.wholes import ClearNugget, CreateShelf, Import, UndoMany, UndoRefle
 SCENARIOS: Final[tuple[type[Scenario], ...]] = (
     ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetEdited, ForgetUnreadable,
     PromoteMeanwhile, PromoteEditedMeanwhile, RemoveNugget, DropShelf, PromoteThenPurge, PromoteProjectThenPurge,
-    PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany, UndoReflection, Import, CreateShelf,
+    PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany,
+    UndoReflection, Import, CreateShelf,
 )  # fmt: skip

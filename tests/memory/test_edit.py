@@ -151,11 +151,23 @@ async def test_an_edit_moves_updated_at_and_not_created_at(api: Api) -> None:
     assert [result["created_at"], result["updated_at"]] == ["2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"]
 
 
-async def test_a_clock_set_back_gives_no_change_an_earlier_time(either: Api) -> None:
-    note = await either.remember("one")
-    either.clock.set_back(timedelta(days=1))
+async def test_times_follow_a_clock_that_was_ahead_and_is_set_back(either: Api) -> None:
+    before = await either.remember("tea", ttl_days=7)
+    either.clock.advance(timedelta(days=20_000))
+    ahead = await either.remember("mate")
+    assert await either.found("tea") == []  # as the clock says
+    either.clock.set_back(timedelta(days=20_000))
+    after = await either.remember("milk", ttl_days=1)
 
-    assert (await edited(either, note, content="two"))["updated_at"] == note["updated_at"]
+    assert [note["created_at"][:10] for note in (before, ahead, after)] == ["2026-01-01", "2080-10-04", "2026-01-01"]
+    assert (await edited(either, ahead, content="mate again"))["updated_at"][:10] == "2026-01-01"
+    assert after["expires_at"] == "2026-01-02T00:00:00Z"
+    assert sorted(await either.found("tea mate milk")) == ["mate again", "milk", "tea"]
+    either.clock.advance(timedelta(days=2))
+    assert sorted(await either.found("tea mate milk")) == ["mate again", "tea"]
+    log = (await either.call("shelf.log"))["log"]
+    assert [row["seq"] for row in log] == list(range(1, len(log) + 1))
+    assert log[-1]["at"] < log[2]["at"]
 
 
 async def test_an_unknown_note_is_not_found(api: Api) -> None:

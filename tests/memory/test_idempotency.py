@@ -122,3 +122,40 @@ async def test_every_kind_of_change_can_be_replayed(api: Api) -> None:
         assert again["replayed"] is True, method
         assert again.keys() - {"replayed"} == first.keys(), method
         assert (await api.call("get_stats"))["last_seq"] == before, method
+
+
+def _kept(api: Api, count: int) -> int:
+    view = api.shelf().view
+    return sum(view.recorded(api.principal, "remember", f"k{number}") is not None for number in range(count))
+
+
+async def test_a_shelf_that_is_only_written_to_forgets_outcomes_whose_time_is_over(either: Api) -> None:
+    for number in range(60):
+        await either.call("remember", content="tea", idempotency_key=f"k{number}")
+    either.clock.advance(timedelta(days=8))
+    first = await either.call("remember", content="tea", idempotency_key="again0")
+    kept = _kept(either, 60)
+    assert 50 <= kept < 60  # a few at a time
+
+    for number in range(1, 30):
+        await either.call("remember", content="tea", idempotency_key=f"again{number}")
+    assert _kept(either, 60) == 0
+    assert (await either.call("remember", content="tea", idempotency_key="again0"))["note"] == first["note"]
+
+
+async def test_an_outcome_that_a_clock_ahead_had_recorded_is_remembered_for_seven_days_and_no_longer(
+    either: Api,
+) -> None:
+    either.clock.advance(timedelta(days=20_000))
+    for number in range(10):
+        await either.call("remember", content="tea", idempotency_key=f"k{number}")
+    either.clock.set_back(timedelta(days=20_000))
+    for number in range(10):  # which also brings those times back to the clock's
+        await either.call("remember", content="mate", idempotency_key=f"other{number}")
+    either.clock.advance(timedelta(days=6))
+    for number in range(10):
+        again = await either.call("remember", content="tea", idempotency_key=f"k{number}")
+        assert again["replayed"] is True
+    either.clock.advance(timedelta(days=2))
+    for number in range(10):
+        assert "replayed" not in await either.call("remember", content="tea", idempotency_key=f"k{number}")

@@ -70,7 +70,138 @@ async def test_the_number_of_shelves_is_limited() -> None:
     async with memory(settings=MemorySettings(shelves_count=2)) as api:
         await api.call("shelf.create", shelf="one")
         error = await api.refused("shelf.create", shelf="two")
-        assert (error.code, error.limit) == (-32010, 2)
+        assert (error.code, error.field, error.limit) == (-32010, "shelf", 2)
+
+
+class CountingStores(InMemoryStores):
+    """Counts how often a shelf's owner is read."""
+
+    reads = 0
+
+    def owner(self, shelf: str) -> str | None:
+        self.reads += 1
+        return super().owner(shelf)
+
+
+async def test_a_principal_may_make_only_so_many_shelves_and_an_administrator_any_number() -> None:
+    async with memory(CountingStores, settings=MemorySettings(shelves_per_principal_count=2)) as api:
+        for number in range(2):
+            await api.call("shelf.create", shelf=f"a{number}")
+        error = await api.refused("shelf.create", shelf="a2")
+        assert (error.code, error.kind, error.field, error.limit) == (-32010, "QuotaExceeded", "shelf", 2)
+
+        await api.call("shelf.create", shelf="b0", principal=BOB)
+        for number in range(3):
+            await api.call("shelf.create", shelf=f"r{number}", principal=ROOT)
+        await api.call("shelf.drop", shelf="a0", confirm="a0")
+        await api.reopen()
+        await api.call("shelf.create", shelf="a2")
+        assert api.shelves.state("r0") == "closed"
+
+        stores = api.stores
+        assert isinstance(stores, CountingStores)
+        reads = stores.reads
+        tries = [api.refused("shelf.create", shelf=f"x{number}") for number in range(20)]
+        assert {error.code for error in await asyncio.gather(*tries)} == {-32010}
+        assert stores.reads == reads  # each owner is read once, however many shelves are made
+
+
+async def test_of_many_shelves_made_at_once_no_more_than_allowed_are_there() -> None:
+    async with memory(settings=MemorySettings(shelves_per_principal_count=3)) as api:
+        made = await asyncio.gather(
+            *(api.call("shelf.create", shelf=f"s{number}") for number in range(10)), return_exceptions=True
+        )
+        assert sum(isinstance(result, dict) for result in made) == 3
+
+
+# ------------------------------------------------------------------ how many are open
+
+
+def _open(api: Api) -> list[str]:
+    return [shelf["shelf"] for shelf in api.shelves.status()]
+
+
+async def _several(api: Api, *names: str) -> None:
+    for name in names:
+        await api.call("shelf.create", shelf=name)
+        await api.remember("tea", shelf=name)
+        await api.found("tea", shelf=name)  # which waits until the change is indexed
+        api.clock.advance(timedelta(seconds=1))
+
+
+async def test_the_shelf_that_was_left_alone_for_longest_makes_way_for_another() -> None:
+    async with memory(settings=MemorySettings(open_shelves_count=3)) as api:
+        await _several(api, "a", "b")
+        assert await api.found("tea", shelf="a") == ["tea"]
+        await _several(api, "c")
+        assert _open(api) == ["a", "c", "default"]
+        assert await api.found("tea", shelf="b") == ["tea"]
+        assert _open(api) == ["b", "c", "default"]
+
+
+async def test_a_shelf_in_use_makes_no_way_and_the_other_waits_for_it() -> None:
+    async with memory(settings=MemorySettings(open_shelves_count=2)) as api:
+        await _several(api, "a")
+        shelf = api.shelf("a")
+        shelf.enter()
+        waiting = asyncio.ensure_future(api.call("shelf.create", shelf="b"))
+        for _ in range(20):
+            api.clock.advance(timedelta(milliseconds=20))
+            await asyncio.sleep(0)
+        assert not waiting.done()
+        shelf.leave()
+        await asyncio.sleep(0)
+        api.clock.advance(timedelta(milliseconds=20))
+        assert await waiting == {"shelf": "b"}
+        assert _open(api) == ["b", "default"]
+
+
+async def test_when_all_are_in_use_another_is_refused_retryably() -> None:
+    async with memory(settings=MemorySettings(open_shelves_count=2)) as api:
+        await _several(api, "a")
+        api.shelf("a").enter()
+        refused = asyncio.ensure_future(api.refused("shelf.create", shelf="b"))
+        while not refused.done():
+            api.clock.advance(timedelta(milliseconds=20))
+            await asyncio.sleep(0)
+        error = await refused
+        assert (error.code, error.kind, error.limit) == (-32003, "StoreBusy", 2)
+        assert error.data["retryable"]
+        assert api.shelves.names() == ["a", "default"]
+        assert [shelf["state"] for shelf in api.shelves.status()] == ["open", "open"]
+        api.shelf("a").leave()
+        await api.call("shelf.create", shelf="b")
+
+
+async def test_many_shelves_used_at_once_are_never_all_open() -> None:
+    async with memory(settings=MemorySettings(open_shelves_count=3)) as api:
+        for number in range(8):
+            await api.call("shelf.create", shelf=f"s{number}")
+        using = asyncio.gather(*(api.remember(f"tea {number}", shelf=f"s{number % 8}") for number in range(64)))
+        while not using.done():
+            api.clock.advance(timedelta(milliseconds=1))
+            await asyncio.sleep(0)
+            assert len(_open(api)) <= 3
+        assert len(await using) == 64
+        for number in range(8):
+            assert (await api.call("get_stats", shelf=f"s{number}"))["total_notes"] == 8
+
+
+async def test_what_only_writing_needs_is_given_back_after_a_while(tmp_path: Path) -> None:
+    clock = FakeClock(stands_still=True)
+    api = Api(clock, SqliteStores(tmp_path, clock))
+    await api.shelves.start()
+    note = await api.remember("tea")
+    wal = tmp_path / "default" / "shelf.db-wal"
+    assert wal.exists()
+    while wal.exists():
+        clock.advance(timedelta(seconds=60))
+        await asyncio.sleep(0)
+
+    assert (await api.note(note["id"]))["content"] == "tea"
+    await api.remember("mate")
+    assert sorted(await api.found("tea mate")) == ["mate", "tea"]
+    await api.shelves.close()
 
 
 async def test_drop_removes_the_shelf_for_good(either: Api) -> None:
@@ -404,13 +535,11 @@ async def test_a_writer_that_hangs_is_seen_also_while_its_shelf_closes(tmp_path:
 
 async def test_what_a_crash_left_of_shelves_is_removed_at_start(tmp_path: Path) -> None:
     async with memory(lambda clock: SqliteStores(tmp_path, clock)) as api:
+        await api.shelves.resumed()
         await api.shelves.close()
         leave_over(tmp_path)
         await api.reopen()
-        for _ in range(100_000):
-            if api.shelves.cleaned_up:
-                break
-            await asyncio.sleep(0)
+        await api.shelves.resumed()
 
         assert api.shelves.cleaned_up == 3
         assert names_with_a_dot(tmp_path) == [".MEMORY.md"]

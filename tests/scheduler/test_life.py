@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from structlog.testing import capture_logs
 
-from scheduler.house import BERLIN, HOUR, MINUTE, USUAL, running
+from scheduler.house import BERLIN, HOUR, MINUTE, USUAL, StoresOf, running
 from shelfd.scheduler import TICK, QuietHours
 
 
@@ -108,6 +108,32 @@ async def test_a_jump_is_logged() -> None:
             await house.pass_time(2 * MINUTE)
         (line,) = [line for line in logs if line["event"] == "clock.jumped"]
         assert line["delta_s"] == -90.0
+
+
+async def test_health_says_when_the_clock_jumped() -> None:
+    async with running() as house:
+        await house.pass_time(10 * MINUTE)
+        assert house.scheduler.clock_status() == {"jumped": None}
+        house.clock.jump(timedelta(days=20_000))
+        await house.pass_time(2 * MINUTE)
+        ahead = house.scheduler.clock_status()["jumped"]
+        assert (ahead["delta_s"], ahead["seen_at"][:4]) == (20_000 * 86_400, "2080")
+        house.clock.jump(timedelta(days=-20_000))
+        await house.pass_time(2 * MINUTE)
+        back = house.scheduler.clock_status()["jumped"]
+        assert (back["delta_s"], back["seen_at"][:10]) == (-20_000 * 86_400, "2026-01-14")
+
+
+async def test_a_shelf_made_while_the_clock_was_ahead_is_tended_once_it_is_right(stores: StoresOf) -> None:
+    async with running(stores=stores) as house:
+        house.clock.jump(timedelta(days=20_000))
+        await house.pass_time(2 * MINUTE)
+        await house.shelves.create("late", owner="uid:1000")
+        house.clock.jump(timedelta(days=-20_000))
+        await house.pass_time(2 * HOUR)
+        assert "late" in house.reflection.shelves
+        await house.shelves.get("late")
+        assert house.missed("late") == []
 
 
 async def test_nothing_else_is_logged_and_nothing_of_memory() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import aiosqlite
 import pytest
 
-from shelfd.storage.sqlite.connection import WriterConnection, has_wal, open_reader, open_untouched
+from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
+from shelfd.storage.sqlite.wal import has_wal
 
 
 @pytest.fixture

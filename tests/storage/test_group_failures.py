@@ -107,10 +107,11 @@ def test_an_error_inside_one_change_fails_that_change_alone(connection: FailingC
 
 async def test_a_full_disk_fails_the_change_and_the_store_goes_on(store: SqliteStore) -> None:
     def limit(pages: int) -> None:
-        store._writer.raw.execute(f"PRAGMA max_page_count = {pages}")
+        writer.raw.execute(f"PRAGMA max_page_count = {pages}")
 
     await store.commit(create("n1"))
-    await store._writer.run(lambda: limit(60))
+    writer = (await store._awake()).connection
+    await writer.run(lambda: limit(60))
     outcomes = await asyncio.gather(
         store.commit(create("small")), store.commit(create("big", content="x" * 1_000_000)), return_exceptions=True
     )
@@ -121,14 +122,15 @@ async def test_a_full_disk_fails_the_change_and_the_store_goes_on(store: SqliteS
     assert isinstance(outcomes[0], Applied) == (store.view.note("small") is not None)
     assert store.view.note("big") is None
 
-    await store._writer.run(lambda: limit(1_000_000))
+    await writer.run(lambda: limit(1_000_000))
     applied = await store.commit(create("big", content="x" * 1_000_000))
     assert [row.seq for row in store.view.log(since_seq=0, limit=9)] == list(range(1, applied.last_seq + 1))
     assert await store.check(full=True) == []
 
 
 async def test_a_locked_file_fails_the_group_retryably(store: SqliteStore) -> None:
-    await store._writer.run(lambda: store._writer.raw.execute("PRAGMA busy_timeout = 0"))
+    writer = (await store._awake()).connection
+    await writer.run(lambda: writer.raw.execute("PRAGMA busy_timeout = 0"))
     with closing(sqlite3.connect(store._path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy) as caught:

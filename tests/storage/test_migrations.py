@@ -8,7 +8,7 @@ import pytest
 
 from contract.samples import create
 from fakes import FakeClock
-from shelfd.memory.errors import StorageCorrupt
+from shelfd.memory.errors import SchemaTooNew, StorageCorrupt
 from shelfd.storage import SqliteStores
 from shelfd.storage.sqlite.migrations import APPLICATION_ID, Migration, inspect, load_migrations, migrate
 
@@ -96,7 +96,6 @@ def _newer(path: Path) -> None:
         (_empty, "NOT_A_DATABASE"),
         (_truncated, "DAMAGED"),
         (_foreign, "FOREIGN_FILE"),
-        (_newer, "NEWER_SCHEMA"),
     ],
 )
 async def test_a_file_that_is_no_shelf_of_ours_is_refused_untouched(
@@ -120,10 +119,25 @@ async def test_a_file_that_is_no_shelf_of_ours_is_refused_untouched(
     assert stores.owner("work") is None
 
 
+async def test_a_newer_shelf_is_refused_untouched_and_is_not_called_damaged(tmp_path: Path) -> None:
+    directory = tmp_path / "work"
+    directory.mkdir()
+    _newer(directory / "shelf.db")
+    before = (directory / "shelf.db").read_bytes()
+
+    with pytest.raises(SchemaTooNew, match="install a newer shelfd") as caught:
+        await SqliteStores(tmp_path, FakeClock()).open("work")
+
+    assert caught.value.data == {"schema": 99, "newest": load_migrations()[-1].number}
+    assert (directory / "shelf.db").read_bytes() == before
+    assert [entry.name for entry in directory.iterdir()] == ["shelf.db"]
+
+
 async def test_a_newer_version_that_is_still_in_the_wal_is_refused_untouched(tmp_path: Path) -> None:
     stores = SqliteStores(tmp_path / "shelves", FakeClock())
     store = await stores.create("work", owner="uid:1")
-    await store._writer.run(lambda: store._writer.raw.execute("PRAGMA user_version = 99"))
+    writer = (await store._awake()).connection
+    await writer.run(lambda: writer.raw.execute("PRAGMA user_version = 99"))
     copy = tmp_path / "copy"
     copy.mkdir()
     files = ("shelf.db", "shelf.db-wal")
@@ -132,7 +146,7 @@ async def test_a_newer_version_that_is_still_in_the_wal_is_refused_untouched(tmp
     await store.close()
     before = [(copy / name).read_bytes() for name in files]
 
-    with pytest.raises(StorageCorrupt, match="newer shelfd"):
+    with pytest.raises(SchemaTooNew):
         inspect(copy / "shelf.db", newest=1)
 
     assert [(copy / name).read_bytes() for name in files] == before

@@ -1,7 +1,9 @@
 """Files and directories of shelves: their modes, crashes in the middle, damage."""
 
+import os
 import sqlite3
 import stat
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from structlog.testing import capture_logs
 
 from contract.samples import create, edit, make_link, write
 from fakes import FakeClock
-from shelfd.memory.errors import InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
+from shelfd.memory.errors import DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
 from shelfd.memory.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
 
@@ -35,6 +37,7 @@ def _names(directory: Path) -> list[str]:
 
 async def test_nobody_else_may_read_a_shelf(stores: SqliteStores, root: Path) -> None:
     store = await stores.create("work", owner="uid:1")
+    assert _names(root / "work") == ["shelf.db"]
     await store.commit(create("n1"))
 
     assert _mode(root) == _mode(root / "work") == 0o700
@@ -82,6 +85,74 @@ async def test_a_directory_in_the_way_is_left_alone(stores: SqliteStores, root: 
     assert (root / "work" / "letter.txt").read_text() == "dear diary"
 
 
+def _fifo(path: Path) -> None:
+    os.mkfifo(path, 0o600)
+
+
+def _device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _link(path: Path) -> None:
+    path.symlink_to(path.parent.parent / "elsewhere.db")
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("put", [_fifo, _device, _link, Path.mkdir])
+async def test_only_regular_files_are_opened(
+    stores: SqliteStores, root: Path, put: Callable[[Path], None], suffix: str
+) -> None:
+    """Opening a FIFO would wait for ever: without the check this test does not end."""
+    await (await stores.create("work", owner="uid:1")).close()
+    (root / "work" / "shelf.db").rename(root / "elsewhere.db")
+    if suffix:
+        (root / "elsewhere.db").rename(root / "work" / "shelf.db")
+    put(root / "work" / f"shelf.db{suffix}")
+    before = _names(root / "work")
+
+    with pytest.raises(StorageCorrupt) as caught:
+        await stores.open("work")
+
+    assert caught.value.data["reason"] == "NOT_A_FILE"
+    assert f"shelf.db{suffix} " in caught.value.message
+    assert stores.owner("work") is None
+    assert stores.names() == ["work"]
+    assert _names(root / "work") == before
+    await stores.drop("work")
+    assert stores.names() == []
+
+
+async def test_a_directory_elsewhere_is_refused_and_stays_and_others_can_be_dropped(
+    stores: SqliteStores, root: Path, tmp_path: Path
+) -> None:
+    for name in ("linked", "other"):
+        await (await stores.create(name, owner="uid:1")).close()
+    (root / "linked").rename(tmp_path / "elsewhere")
+    (root / "linked").symlink_to(tmp_path / "elsewhere")
+    (root / ".dropped-old").symlink_to(tmp_path / "elsewhere")
+    (root / ".new.new").symlink_to(tmp_path / "elsewhere")
+
+    for refused in (stores.open("linked"), stores.drop("linked")):
+        with pytest.raises(StorageCorrupt, match="symbolic link") as caught:
+            await refused
+        assert str(tmp_path) not in caught.value.message
+    assert stores.owner("linked") is None
+    await (await stores.create("new", owner="uid:1")).close()
+    await stores.drop("other")
+    assert await stores.clean_up() == 2
+
+    assert _names(tmp_path / "elsewhere") == ["shelf.db"]
+    assert _names(root) == ["linked", "new"]
+
+
+async def test_a_link_to_nowhere_has_its_name(stores: SqliteStores, root: Path) -> None:
+    (root / "work").symlink_to(root / "nowhere")
+    with pytest.raises(DuplicateShelf):
+        await stores.create("work", owner="uid:1")
+    with pytest.raises(StorageCorrupt):
+        await stores.open("work")
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "../up", "nul\0"])
 async def test_names_stay_inside_the_root(stores: SqliteStores, name: str) -> None:
     with pytest.raises(InvalidParams):
@@ -123,7 +194,8 @@ async def test_what_the_check_finds_is_logged_and_closing_does_not_wait_for_it(
     store = await stores.create("work", owner="uid:1")
     for number in range(300):
         await store.commit(create(f"n{number}", content=f"{number} " * 200))
-    await store._writer.run(lambda: store._writer.raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall())
+    writer = (await store._awake()).connection
+    await writer.run(lambda: writer.raw.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall())
     await store.commit(create("last"))
     file = await _after_a_crash(store, root) / "shelf.db"
     await store.close()

@@ -59,6 +59,7 @@ def build(settings: Settings, places: Places) -> Parts:
         connections_count=settings.limits.connections_count,
         socket_mode=socket_mode(settings, places),
         scheduler=scheduler.status,
+        clock_status=scheduler.clock_status,
     )
     dispatcher = Dispatcher(
         service,
@@ -92,6 +93,8 @@ def memory_settings(settings: Settings) -> MemorySettings:
         idle_close=timedelta(seconds=settings.memory.idle_close_s),
         idempotency_retention=timedelta(days=settings.memory.idempotency_days),
         shelves_count=settings.memory.shelves_count,
+        shelves_per_principal_count=settings.memory.shelves_per_principal_count,
+        open_shelves_count=settings.memory.open_shelves_count,
         reflection_max_notes=settings.reflection.max_notes,
         recall_log=settings.recall.log == "on",
     )

@@ -136,6 +136,8 @@ class Memory(Section):
     idle_close_s: Annotated[Whole, Field(ge=1, le=31_536_000)] = 900
     idempotency_days: Annotated[Whole, Field(ge=1, le=365)] = 7
     shelves_count: Annotated[Whole, Field(ge=1, le=100_000)] = 1000
+    shelves_per_principal_count: Annotated[Whole, Field(ge=0, le=100_000)] = 100
+    open_shelves_count: Annotated[Whole, Field(ge=2, le=100_000)] = 128
 
 
 class Recall(Section):

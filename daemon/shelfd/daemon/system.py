@@ -23,6 +23,7 @@ _FEW_FILES = 1024
 #: A shelf that is not served, by its state: what to do about it.
 _REMEDIES = {
     "corrupt": "its file is damaged and was left untouched; any call on the shelf says what to do",
+    "newer": "a newer shelfd wrote it and nothing is wrong with it: install a newer shelfd",
     "failed": "it could not be opened; the log says why",
 }
 
@@ -66,6 +67,7 @@ class System:
         connections_count: int,
         socket_mode: int,
         scheduler: Status,
+        clock_status: Status,
     ) -> None:
         self._instance = instance
         self._places = places
@@ -75,6 +77,7 @@ class System:
         self._connections_count = connections_count
         self._socket_mode = socket_mode
         self._scheduler = scheduler
+        self._clock_status = clock_status
         self._started = clock.monotonic()
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
@@ -99,6 +102,7 @@ class System:
             "connections": self._counters.connections_open,
             "shelves": shelves,
             "scheduler": scheduler,
+            "clock": self._clock_status(),
             "mqtt": mqtt,
             "config": {"complaints": self.complaints},
         }

@@ -17,6 +17,7 @@
     ├── Cancelled
     ├── HistoryTrimmed
     ├── StorageCorrupt
+    ├── SchemaTooNew
     └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable
 
 An error carries data for programs and builds its own message. Messages never hold memory text.
@@ -234,6 +235,19 @@ class StorageCorrupt(ShelfError):
     """A shelf's file is damaged; this shelf is refused, others are served."""
 
     code = Code.STORAGE_CORRUPT
+
+
+class SchemaTooNew(ShelfError):
+    """A newer version wrote the shelf's file, which is sound; this shelf is refused, others are served."""
+
+    code = Code.STORAGE_CORRUPT
+
+    def __init__(self, *, schema: int, newest: int) -> None:
+        super().__init__(
+            f"the shelf has schema version {schema} and this shelfd knows {newest}; install a newer shelfd",
+            schema=schema,
+            newest=newest,
+        )
 
 
 class Unavailable(ShelfError):

@@ -143,6 +143,9 @@ class Store(Protocol):
     async def check(self, *, full: bool) -> list[str]:
         """Check the files; return what is wrong in words, with what to do. *full* also checks cross references."""
 
+    async def rest(self) -> None:
+        """Release what only writing needs, unless a change came since the last call. The next change takes it again."""
+
     async def close(self) -> None:
         """Finish what is queued, then release everything. A second call is harmless."""
 
@@ -161,7 +164,8 @@ class Stores(Protocol):
 
         Raises:
             ShelfNotFound: If there is none.
-            StorageCorrupt: If its file is damaged or newer than this version; it is left untouched.
+            StorageCorrupt: If its file is damaged; it is left untouched.
+            SchemaTooNew: If a newer version wrote it; it is left untouched.
             Unavailable: If it is in use by another daemon or cannot be read.
         """
 
@@ -173,10 +177,11 @@ class Stores(Protocol):
         """
 
     async def drop(self, shelf: str) -> None:
-        """Remove a closed shelf's files.
+        """Remove a closed shelf's files, and nothing outside of its directory.
 
         Raises:
             ShelfNotFound: If there is none.
+            StorageCorrupt: If its directory is elsewhere and only linked to.
         """
 
     def owner(self, shelf: str) -> str | None:

@@ -81,7 +81,8 @@ class QueryBook:
     def write(self, writer: Writer, now: int) -> None:
         """Store what was set aside and forget what is not recent any more. Runs inside the store's transaction."""
         writer.put_recent_queries([asked.stored() for asked in self._writing])
-        writer.forget_recent_queries(before=now - RECENT // timedelta(microseconds=1), kept=KEPT if self._is_on else 0)
+        before = now - RECENT // timedelta(microseconds=1)
+        writer.forget_recent_queries(before=before, now=now, kept=KEPT if self._is_on else 0)
 
     def end_write(self, *, stored: bool) -> None:
         """Let go of what was stored, or take it back to try again."""

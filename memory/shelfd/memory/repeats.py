@@ -3,12 +3,16 @@
 from collections.abc import Callable
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from shelfd.memory.call import Call, Repeat
 from shelfd.memory.errors import IdempotencyMismatch
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.view import Recorded, View, Writer
+
+#: Outcomes whose time is over that each new one takes with it: more than one, so that they become fewer.
+_FORGOTTEN: Final = 4
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 Outcome: TypeAlias = dict[str, Any]
 Apply: TypeAlias = Callable[[Transaction, Any, Call], Outcome]
@@ -33,7 +37,7 @@ def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now:
         IdempotencyMismatch: If it was another request that used the key.
     """
     recorded = view.recorded(call.principal, call.method.name, repeat.key)
-    if recorded is None or recorded.at <= now - repeat.lifetime // timedelta(microseconds=1):
+    if recorded is None or recorded.at <= now - repeat.lifetime // _MICROSECOND:
         return None
     if recorded.payload != payload:
         raise IdempotencyMismatch
@@ -62,6 +66,7 @@ def once(call: Call, apply: Apply, retention: timedelta) -> Callable[[Writer, in
             return (before, True), transaction
         outcome = apply(transaction, call.params, call)
         writer.record(call.principal, call.method.name, repeat.key, Recorded(payload, outcome, now))
+        writer.forget_recorded(now - retention // _MICROSECOND, now=now, limit=_FORGOTTEN)
         return (outcome, False), transaction
 
     return transact

@@ -18,6 +18,8 @@ class MemorySettings:
         idle_close: A shelf nobody used for this long is closed.
         idempotency_retention: How long an idempotency key is remembered.
         shelves_count: How many shelves may exist.
+        shelves_per_principal_count: How many of them one principal may have made, unless it is an administrator.
+        open_shelves_count: How many shelves may be open; those that nobody uses make way.
         reflection_max_notes: How many notes one reflection inspects at most.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
     """
@@ -29,5 +31,7 @@ class MemorySettings:
     idle_close: timedelta = timedelta(minutes=15)
     idempotency_retention: timedelta = timedelta(days=7)
     shelves_count: int = 1000
+    shelves_per_principal_count: int = 100
+    open_shelves_count: int = 128
     reflection_max_notes: int = 10
     recall_log: bool = True

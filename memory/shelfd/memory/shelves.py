@@ -13,18 +13,23 @@ from shelfd.memory.errors import (
     Conflict,
     DuplicateShelf,
     QuotaExceeded,
+    SchemaTooNew,
     ShelfError,
     ShelfNotFound,
     ShuttingDown,
     StorageCorrupt,
+    StoreBusy,
 )
-from shelfd.memory.ports import Clock, Stores
+from shelfd.memory.ports import Clock, Store, Stores
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf import Shelf
 
 log = structlog.get_logger("shelfd.memory")
 
 _SWEEP = timedelta(seconds=60)
+#: How long a shelf that is to be opened waits for a place among those that may be open.
+_PATIENCE = timedelta(seconds=2)
+_LOOK_AGAIN = timedelta(milliseconds=20)
 
 
 class _Door:
@@ -46,8 +51,11 @@ class Shelves:
         self._clock = clock
         self._open: dict[str, Shelf] = {}
         self._opening: dict[str, asyncio.Task[Shelf]] = {}
+        self._arriving: set[str] = set()  # those that have a place among the open ones and are being opened
         self._ending: dict[asyncio.Future[None], Shelf] = {}
+        self._resting: set[asyncio.Future[None]] = set()
         self._doors: dict[str, _Door] = {}
+        self._creating = asyncio.Lock()  # so that nobody is counted while somebody else is added
         self._failed: dict[str, str] = {}
         self._owners: dict[str, str] = {}
         self._on_open: list[Callable[[Shelf], None]] = []
@@ -60,14 +68,19 @@ class Shelves:
         """Make sure that shelf ``default`` exists and open it; a damaged one is reported by :meth:`status`."""
         try:
             if not self._stores.exists(DEFAULT_SHELF):
-                await self.create(DEFAULT_SHELF, owner="shelfd")
+                await self.create(DEFAULT_SHELF, owner="shelfd", is_unlimited=True)
             else:
                 await self.get(DEFAULT_SHELF)
         except ShelfError as error:
-            self._failed[DEFAULT_SHELF] = type(error).__name__  # the daemon goes on: other shelves may be sound
+            self._failed[DEFAULT_SHELF] = _state_after(error)  # the daemon goes on: other shelves may be sound
         loop = asyncio.get_running_loop()
         self._sweeper = loop.create_task(self._sweep(), name="shelfd.shelves.sweep")
         self._resuming = loop.create_task(self._resume(), name="shelfd.shelves.resume")
+
+    async def resumed(self) -> None:
+        """Wait until what an earlier daemon left is removed, and every shelf is open in which it left work."""
+        if self._resuming is not None:
+            await asyncio.wait([self._resuming])
 
     async def close(self) -> None:
         """Close every shelf; what was acknowledged is safe already."""
@@ -76,7 +89,7 @@ class Shelves:
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-        await asyncio.gather(*self._opening.values(), *self._ending, return_exceptions=True)
+        await asyncio.gather(*self._opening.values(), *self._ending, *self._resting, return_exceptions=True)
         results = await asyncio.gather(*(shelf.close() for shelf in self._open.values()), return_exceptions=True)
         self._open.clear()
         for result in results:
@@ -103,13 +116,16 @@ class Shelves:
         Raises:
             ShelfNotFound: If there is none.
             StorageCorrupt: If its file is damaged.
+            SchemaTooNew: If a newer version wrote it.
         """
         was_open = name in self._open
         shelf = await self.get(name)
         since = shelf.last_used
+        shelf.enter()
         try:
             yield shelf
         finally:
+            shelf.leave()
             if not was_open and not self._closing:
                 async with self._door(name):
                     if self._open.get(name) is shelf and shelf.is_idle and shelf.last_used == since:
@@ -141,6 +157,8 @@ class Shelves:
         Raises:
             ShelfNotFound: If there is none.
             StorageCorrupt: If its file is damaged.
+            SchemaTooNew: If a newer version wrote it.
+            StoreBusy: If too many shelves are open, all of them in use.
         """
         shelf = self.at_hand(name)
         if shelf is None:
@@ -162,15 +180,61 @@ class Shelves:
 
     async def _open_one(self, name: str) -> Shelf:
         try:
-            return self._admit(name, Shelf(name, await self._stores.open(name), self._clock, self.settings))
+            if not self._stores.exists(name):
+                raise ShelfNotFound(name)
+            async with self._place(name):
+                store = await self._store(name)
+                return self._admit(name, Shelf(name, store, self._clock, self.settings))
+        finally:
+            del self._opening[name]
+
+    async def _store(self, name: str) -> Store:
+        try:
+            return await self._stores.open(name)
         except ShelfNotFound:
             raise
         except ShelfError as error:
-            self._failed[name] = type(error).__name__
+            self._failed[name] = _state_after(error)
             log.error("shelf.open_failed", shelf=name, error=type(error).__name__, message=error.message)
             raise
+
+    @asynccontextmanager
+    async def _place(self, name: str) -> AsyncIterator[None]:
+        """Have a place among the open shelves for one that is opened in a block, whose door is held.
+
+        Shelves that nobody uses right now make way, the least recently used one first.
+
+        Raises:
+            StoreBusy: If all that are open are in use.
+        """
+        limit = self.settings.open_shelves_count
+        until = self._clock.monotonic() + _PATIENCE.total_seconds()
+        while len(self._open) + len(self._arriving) >= limit:
+            idle = self._least_used()
+            if self._closing:
+                raise ShuttingDown
+            if idle is not None:
+                async with self._door(idle):
+                    log.info("shelf.made_way", shelf=idle)
+                    await self._close_one(idle)
+            elif self._clock.monotonic() < until:
+                await self._clock.sleep(_LOOK_AGAIN)
+            else:
+                raise StoreBusy(f"{limit} shelves are open and all of them in use; try again later", limit=limit)
+        self._arriving.add(name)
+        try:
+            yield
         finally:
-            del self._opening[name]
+            self._arriving.discard(name)
+
+    def _least_used(self) -> str | None:
+        """The open shelf that nobody uses right now, nor is about to, and that was left alone for longest."""
+        idle = [
+            shelf
+            for shelf in self._open.values()
+            if shelf.is_idle and shelf.name != DEFAULT_SHELF and shelf.name not in self._doors
+        ]
+        return min(idle, key=lambda shelf: shelf.last_used).name if idle else None
 
     def _admit(self, name: str, shelf: Shelf) -> Shelf:
         self._failed.pop(name, None)
@@ -180,21 +244,38 @@ class Shelves:
             callback(shelf)
         return shelf
 
-    async def create(self, name: str, *, owner: str) -> None:
-        """Make a shelf that belongs to *owner*.
+    async def create(self, name: str, *, owner: str, is_unlimited: bool = False) -> None:
+        """Make a shelf that belongs to *owner*, who may have as many as there is room for if *is_unlimited*.
 
         Raises:
             DuplicateShelf: If the name is taken.
-            QuotaExceeded: If there are too many shelves.
+            QuotaExceeded: If there are too many shelves, or *owner* has too many.
+            StoreBusy: If no other shelf may be opened now.
         """
-        async with self._door(name):
+        async with self._door(name), self._creating:
             if self._stores.exists(name):
                 raise DuplicateShelf(name)
-            limit = self.settings.shelves_count
-            if len(self._stores.names()) >= limit:
-                raise QuotaExceeded(f"there are {limit} shelves already", limit=limit)
-            store = await self._stores.create(name, owner=owner)
-            self._admit(name, Shelf(name, store, self._clock, self.settings))
+            await self._check_quota(None if is_unlimited else owner)
+            async with self._place(name):
+                store = await self._stores.create(name, owner=owner)
+                self._owners[name] = owner
+                self._admit(name, Shelf(name, store, self._clock, self.settings))
+
+    async def _check_quota(self, owner: str | None) -> None:
+        """Raise if there may be no further shelf, or *owner* may have none."""
+        names, limit = self._stores.names(), self.settings.shelves_count
+        if len(names) >= limit:
+            raise QuotaExceeded(f"there are {limit} shelves already", field="shelf", limit=limit)
+        if owner is None:
+            return
+        count, limit = 0, self.settings.shelves_per_principal_count
+        for name in names:
+            if name not in self._owners:
+                await asyncio.sleep(0)  # it is read from the shelf's file, once
+            count += self.owner(name) == owner
+        if count >= limit:
+            message = f"{owner} has {limit} shelves already; drop one, or have an administrator create it"
+            raise QuotaExceeded(message, field="shelf", limit=limit)
 
     def check_droppable(self, name: str) -> None:
         """Make sure that a shelf may be dropped.
@@ -236,13 +317,8 @@ class Shelves:
         return known
 
     def state(self, name: str) -> str:
-        """Return ``open``, ``closed``, ``corrupt`` or ``failed``."""
-        if name in self._open:
-            return "open"
-        failure = self._failed.get(name)
-        if failure is None:
-            return "closed"
-        return "corrupt" if failure == StorageCorrupt.__name__ else "failed"
+        """Return ``open``, ``closed``, or why it could not be opened: ``corrupt``, ``newer`` or ``failed``."""
+        return "open" if name in self._open else self._failed.get(name, "closed")
 
     def status(self) -> list[dict[str, Any]]:
         """Return every shelf that is open or could not be opened: name, state, index state and last sequence number."""
@@ -283,6 +359,10 @@ class Shelves:
         while True:
             await self._clock.sleep(_SWEEP)
             await self.close_idle()
+            for shelf in self._open.values():
+                task = asyncio.ensure_future(shelf.store.rest())  # a slow disk must not hold up the others
+                self._resting.add(task)
+                task.add_done_callback(self._resting.discard)
 
     async def close_idle(self) -> None:
         """Close shelves that nobody used for a while; ``default`` stays open."""
@@ -304,3 +384,10 @@ class Shelves:
         self._ending[task] = shelf
         task.add_done_callback(self._ending.pop)
         await asyncio.shield(task)
+
+
+def _state_after(error: ShelfError) -> str:
+    """The state of a shelf that could not be opened."""
+    if isinstance(error, StorageCorrupt):
+        return "corrupt"
+    return "newer" if isinstance(error, SchemaTooNew) else "failed"

@@ -15,6 +15,19 @@ class Tended(NamedTuple):
     again: tuple[int, int] = (0, 0)  #: (updated_at, row) of the last note seen once more
     served_at: int = 0  #: when the nugget last had its turn, microseconds since 1970 UTC
 
+    def as_of(self, now: int) -> "Tended":
+        """Return this without what lies after *now*: a clock that was set back since had put it there.
+
+        What is new would stand before such a position and be passed over; so the looking begins anew.
+        """
+        start = (0, 0)
+        return Tended(
+            self.nugget,
+            self.changed if self.changed[0] <= now else start,
+            self.again if self.again[0] <= now else start,
+            min(self.served_at, now),
+        )
+
 
 class Promoted(NamedTuple):
     """One line of a MEMORY.md that promotion wrote, or a section's heading (then without a note)."""

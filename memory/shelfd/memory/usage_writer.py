@@ -18,6 +18,8 @@ from shelfd.memory.view import Writer
 log = structlog.get_logger("shelfd.memory")
 
 _DELAY = timedelta(milliseconds=700)
+#: Outcomes of idempotency keys dropped in one write, whose time is over: some milliseconds.
+_FORGOTTEN = 200
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
 
@@ -93,7 +95,7 @@ class UsageWriter:
         def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
             self._book.write(writer)
             self._queries.write(writer, now)
-            writer.forget_recorded(now - self._retention_micros)
+            writer.forget_recorded(now - self._retention_micros, now=now, limit=_FORGOTTEN)
             return None, Transaction(writer, now)
 
         try:

@@ -287,8 +287,11 @@ class Writer(View, Protocol):
     def record(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
         """Store an outcome under an idempotency key."""
 
-    def forget_recorded(self, before: int) -> int:
-        """Drop outcomes stored before that time; return how many."""
+    def forget_recorded(self, before: int, *, now: int, limit: int) -> int:
+        """Drop at most *limit* outcomes stored before that time, the oldest first; return how many.
+
+        Of those that a clock which was set back since had stored after *now*, as many count as stored now.
+        """
 
     def drop_recorded(self, keys: Sequence[RecordedKey]) -> None:
         """Drop the outcomes stored under these keys."""
@@ -332,8 +335,11 @@ class Writer(View, Protocol):
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         """Add queries in the order they were asked, each replacing the one with its params."""
 
-    def forget_recent_queries(self, *, before: int, kept: int) -> None:
-        """Drop queries that were last asked before that time, and all but the last *kept*."""
+    def forget_recent_queries(self, *, before: int, now: int, kept: int) -> None:
+        """Drop queries that were last asked before that time, and all but the last *kept*.
+
+        Those that a clock which was set back since has as asked after *now* count as asked now.
+        """
 
     def forget_queries_of(self, ids: Collection[str]) -> None:
         """Drop the queries that found one of these notes."""

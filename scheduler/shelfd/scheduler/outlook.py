@@ -16,6 +16,7 @@ BACK_OFF: Final = (timedelta(minutes=1), timedelta(minutes=5))
 GOES_ON: Final = timedelta(hours=1)
 #: Slots up to this time are over: their runs were forgotten. An entry of the shelf's own properties.
 FLOOR: Final = "scheduler.floor"
+_AHEAD: Final = timedelta(days=2)
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -46,7 +47,7 @@ def look_out(
         now: Microseconds since 1970 UTC.
         at_work: Ids of runs that are being worked on.
     """
-    if is_before_time(view, slot):
+    if is_before_time(view, slot, now):
         return Outlook(is_settled=True)
     runs: dict[str, Run] = {}
     for job in jobs:
@@ -62,14 +63,20 @@ def look_out(
     return Outlook(is_settled=True)
 
 
-def is_before_time(view: View, slot: Slot) -> bool:
+def is_before_time(view: View, slot: Slot, now: int) -> bool:
     """Return whether *slot* lies before the shelf, or before what its ledger remembers."""
-    return slot.planned_at <= beginning(view)
+    return slot.planned_at <= beginning(view, now)
 
 
-def beginning(view: View) -> int:
-    """Return the time up to which a shelf can have missed nothing."""
-    return max(int(view.meta("created_at") or 0), int(view.meta(FLOOR) or 0))
+def beginning(view: View, now: int) -> int:
+    """Return the time up to which a shelf can have missed nothing; 0 if that is not known."""
+    times = (int(view.meta(name) or 0) for name in ("created_at", FLOOR))
+    return max((time for time in times if is_credible(time, now)), default=0)
+
+
+def is_credible(time: int, now: int) -> bool:
+    """Return whether *time* was written by a clock that was right: one that is far ahead was set back since."""
+    return time <= now + _AHEAD // _MICROSECOND
 
 
 def is_over(run: Run) -> bool:

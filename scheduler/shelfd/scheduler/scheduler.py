@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import structlog
 
@@ -31,6 +31,18 @@ _ASKED_FOR: Final = 16  #: how many runs may wait on one shelf
 _MICROSECOND = timedelta(microseconds=1)
 
 
+class Jump(NamedTuple):
+    """The wall clock was set, or the machine slept.
+
+    Attributes:
+        seen_at: When that was noticed, by the new time, microseconds since 1970 UTC.
+        delta_s: By how much the clock went ahead of the seconds that passed; negative when it was set back.
+    """
+
+    seen_at: int
+    delta_s: float
+
+
 class Scheduler:
     """Runs jobs on shelves by a cron text, with a heartbeat that makes up for what was missed.
 
@@ -40,6 +52,7 @@ class Scheduler:
     Attributes:
         last_tick: When it last looked at the clock, by the clock's monotonic seconds; never older than
             :data:`TICK` while all is well.
+        last_jump: When the clock last jumped; None: not since the start.
     """
 
     def __init__(self, shelves: Shelves, jobs: Sequence[Job], clock: Clock, settings: SchedulerSettings) -> None:
@@ -59,6 +72,7 @@ class Scheduler:
         self._is_watching = False
         self._is_stopping = False
         self.last_tick = self._seen[1]
+        self.last_jump: Jump | None = None
 
     # ---------------------------------------------------------------- life
 
@@ -125,6 +139,11 @@ class Scheduler:
         """Return when the next slot falls due, as it goes over the wire; None until the clock is watched."""
         following = self._schedule.next(self._clock.now()) if self._is_watching else None
         return None if following is None else from_micros(following.planned_at)
+
+    def clock_status(self) -> dict[str, Any]:
+        """Return what health says of the clock: when it last jumped and by how many seconds, None if it did not."""
+        jump = self.last_jump
+        return {"jumped": None if jump is None else {"seen_at": from_micros(jump.seen_at), "delta_s": jump.delta_s}}
 
     def status(self) -> dict[str, Any]:
         """Return what health says: schedule, next and last run, what is at work, how fresh, and what is wrong."""
@@ -225,7 +244,8 @@ class Scheduler:
         delta_s = wall_s - (moment - self._seen[1])
         self._seen = (now, moment)
         if abs(delta_s) > _JUMP_S:
-            log.warning("clock.jumped", delta_s=round(delta_s, 3))
+            self.last_jump = Jump(now, round(delta_s, 3))
+            log.warning("clock.jumped", delta_s=self.last_jump.delta_s)
 
     def _is_beat(self, now: int, moment: float) -> bool:
         """Whether the heartbeat beats now, in waking hours."""

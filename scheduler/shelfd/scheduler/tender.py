@@ -13,7 +13,7 @@ from shelfd.memory import Clock, Shelf, Shelves
 from shelfd.memory.ledger import Run, draw_run_id
 from shelfd.scheduler import ledger
 from shelfd.scheduler.jobs import Job
-from shelfd.scheduler.outlook import beginning, is_before_time, is_over, look_out
+from shelfd.scheduler.outlook import beginning, is_credible, is_over, look_out
 from shelfd.scheduler.runner import Runner
 from shelfd.scheduler.settings import SchedulerSettings
 from shelfd.scheduler.slots import Schedule, Slot
@@ -178,7 +178,8 @@ class Tender:
     async def _give_up(self, tended: Tended, shelf: Shelf, schedule: Schedule, slot: Slot) -> None:
         """Say which slots before *slot* were missed: now that it is due, nobody makes up for them any more."""
         last = schedule.previous(slot)
-        if last is None or is_before_time(shelf.view, last):
+        begin = beginning(shelf.view, self._clock.now())
+        if last is None or not begin or last.planned_at <= begin:
             return
         missed = [run for job in self._jobs if (run := self._missed(shelf, job, last)) is not None]
         if not missed:
@@ -199,9 +200,9 @@ class Tender:
         if known is not None:
             is_unfinished = known.status == "interrupted" and not is_over(known)
             return known._replace(status="missed") if is_unfinished else None
-        if _served(shelf, job.name) >= last.planned_at:
-            return None
         now = self._clock.now()
+        if _served(shelf, job.name, now) >= last.planned_at:
+            return None
         return Run(draw_run_id(), job.name, last.key, "cron", last.planned_at, now, now, "missed", attempts=0)
 
     async def _count_missed(self, shelf: Shelf, schedule: Schedule, missed: Run, last: Slot) -> tuple[Slot, int, bool]:
@@ -210,7 +211,8 @@ class Tender:
             return last, 1, False
         first: Slot | None = None
         count = 0
-        for slot in schedule.after(max(beginning(shelf.view), _served(shelf, missed.job))):
+        now = self._clock.now()
+        for slot in schedule.after(max(beginning(shelf.view, now), _served(shelf, missed.job, now))):
             if slot.planned_at > last.planned_at or count == _COUNTED:
                 break
             first = first or slot
@@ -220,10 +222,10 @@ class Tender:
         return first or last, max(count, 1), count == _COUNTED
 
 
-def _served(shelf: Shelf, job: str) -> int:
+def _served(shelf: Shelf, job: str, now: int) -> int:
     """Return the latest time for which a job had a run, or was told to have missed one; 0 if never."""
-    runs = shelf.view.list_runs(job=job, before=None, limit=_LOOKED_BACK)
-    return max((run.planned_at for _, run in runs if run.reason != "manual"), default=0)
+    runs = [run for _, run in shelf.view.list_runs(job=job, before=None, limit=_LOOKED_BACK) if run.reason != "manual"]
+    return max((run.planned_at for run in runs if is_credible(run.planned_at, now)), default=0)
 
 
 def soonest(tended: Sequence[Tended], now: float, limit: timedelta) -> timedelta:

@@ -12,12 +12,10 @@ class Counters(NamedTuple):
     Attributes:
         seq: Last sequence number of the change log.
         row: Row number of the last note ever made.
-        at: Time of the last change, microseconds.
     """
 
     seq: int = 0
     row: int = 0
-    at: int = 0
 
 
 def number_entries(entries: Sequence[Entry], origin: Origin, *, last_seq: int, at: int) -> list[LogRow]:

@@ -124,10 +124,7 @@ async def test_a_closed_shelf_with_work_left_is_opened_at_start(durable: Api, mo
     await fill(durable, hide.AT_ONCE, shelf="mine")
     await cut_short(durable, monkeypatch, "nugget.clear", name="n", shelf="mine")
 
-    for _ in range(100_000):
-        if durable.shelves.opened("mine") is not None:
-            break
-        await asyncio.sleep(0)
+    await durable.shelves.resumed()
     view = durable.shelf("mine").view
     for _ in range(100_000):
         if not view.list_jobs(unfinished=True, before=None, limit=1):

@@ -15,6 +15,8 @@ from shelfd.memory.tending import Tended
 from shelfd.memory.transaction import Transaction
 from shelfd.protocol import Limits
 
+BEFORE = NEW_YEAR - 3_600_000_000  #: these tests count the notes' times by microseconds
+
 
 def needy(names: str | list[str]) -> Any:
     """An improvement that finds something to do in the notes of these ids."""
@@ -40,7 +42,7 @@ async def look(api: Api, *, wants: Any = (), limit: int = 10, **options: Any) ->
 
 
 def numbered(count: int, **fields: Any) -> list[Note]:
-    return [a_note(f"text {n}", id=f"n{n:03}", updated_at=NEW_YEAR + n, **fields) for n in range(count)]
+    return [a_note(f"text {n}", id=f"n{n:03}", updated_at=BEFORE + n, **fields) for n in range(count)]
 
 
 async def test_what_needs_something_comes_first(either: Api) -> None:
@@ -79,7 +81,7 @@ async def test_new_notes_do_not_keep_old_ones_waiting(api: Api) -> None:
     old = [f"n{n:03}" for n in range(12)]
     new: list[str] = []
     for night in range(12):
-        fresh = [a_note("new", id=f"x{night:02}{n:02}", updated_at=NEW_YEAR + 1000 * night + n + 100) for n in range(9)]
+        fresh = [a_note("new", id=f"x{night:02}{n:02}", updated_at=BEFORE + 1000 * night + n + 100) for n in range(9)]
         new += [note.id for note in await shelve(api, fresh)]
         inspected = (await look(api, wants=old + new, limit=8)).inspected
         old = [note_id for note_id in old if note_id not in inspected]
@@ -131,14 +133,32 @@ async def test_nuggets_take_turns(either: Api) -> None:
     assert not wants
 
 
+async def test_notes_of_a_clock_that_was_set_back_keep_no_new_one_waiting(either: Api) -> None:
+    ahead = NEW_YEAR + 10**15
+    await shelve(either, [*numbered(3), a_note("x", id="ahead", updated_at=ahead)])
+    either.clock.advance(timedelta(days=20_000))
+    await look(either)
+    either.clock.set_back(timedelta(days=20_000))
+
+    for night in range(3):
+        await shelve(either, [a_note("new", id=f"new{night}", updated_at=either.clock.now())])
+        either.clock.advance(timedelta(days=1))
+        picture = await look(either, wants=[f"new{night}"], limit=1)
+        assert picture.inspected == [f"new{night}"]
+        (tended,) = either.shelf().view.tended()
+        assert tended.served_at == either.clock.now()
+        assert tended.changed[0] <= either.clock.now()
+        assert "ahead" in picture.looked
+
+
 async def test_positions_are_kept_per_nugget(either: Api) -> None:
-    await shelve(either, [*numbered(2, nugget="a"), a_note("x", id="z", nugget="b", updated_at=NEW_YEAR + 9)])
+    await shelve(either, [*numbered(2, nugget="a"), a_note("x", id="z", nugget="b", updated_at=BEFORE + 9)])
     await look(either)
     rows = {note_id: note.row for note_id, note in either.shelf().view.notes(["n001", "z"]).items()}
 
     assert either.shelf().view.tended() == [
-        Tended("a", (NEW_YEAR + 1, rows["n001"]), (0, 0), NEW_YEAR),
-        Tended("b", (NEW_YEAR + 9, rows["z"]), (0, 0), NEW_YEAR),
+        Tended("a", (BEFORE + 1, rows["n001"]), (0, 0), NEW_YEAR),
+        Tended("b", (BEFORE + 9, rows["z"]), (0, 0), NEW_YEAR),
     ]
 
 

@@ -157,3 +157,5 @@ class EventPublisher:
             return  # dropped meanwhile
         except ShelfError as error:
             log.warning("events.shelf_skipped", shelf=name, error=type(error).__name__)
+            if error.retryable:
+                self._to_visit[name] = None

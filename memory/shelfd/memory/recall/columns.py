@@ -17,6 +17,8 @@ PRIVATE: Final = 8  #: scope ``session`` and has a session
 QUESTION: Final = 16  #: ends with a question mark
 TEMPORAL: Final = 32  #: holds an expression of time
 
+#: Slots to begin with, which double when they are used up: an empty shelf must cost little.
+_CAPACITY: Final = 64
 NEVER: Final = int(np.iinfo(np.int64).max)  #: expiry of what does not expire
 
 _TYPES: Final = {
@@ -53,7 +55,7 @@ class Columns:
     row: IntArray
     turn: IntArray
 
-    def __init__(self, capacity: int = 1024) -> None:
+    def __init__(self, capacity: int = _CAPACITY) -> None:
         self.size = 0
         self._capacity = capacity
         for name, kind in _TYPES.items():
@@ -77,7 +79,7 @@ class Columns:
             kept: Old ordinals.
             numbers: New ordinal of each old one, shape ``(size + 1,)``, the last being -1.
         """
-        self.size, self._capacity = len(kept), max(1024, 2 * len(kept))
+        self.size, self._capacity = len(kept), max(_CAPACITY, 2 * len(kept))
         for name, kind in _TYPES.items():
             shrunk = np.zeros(self._capacity, kind)
             shrunk[: self.size] = getattr(self, name)[kept]

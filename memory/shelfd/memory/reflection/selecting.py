@@ -93,7 +93,7 @@ def _turns(picture: Picture) -> Planning[list[Tended]]:
             names += [nugget.name for nugget in page]
             after = names[-1]
             yield None
-    known = {tended.nugget: tended for tended in picture.view.tended()}
+    known = {tended.nugget: tended.as_of(picture.now) for tended in picture.view.tended()}
     yield None
     turns = [known.get(name) or Tended(name) for name in names]
     turns.sort(key=lambda tended: (tended.served_at, tended.nugget))

@@ -1,9 +1,12 @@
 """Which notes a run looked at, nugget by nugget, and where the next run goes on."""
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from shelfd.memory.note import Note
 from shelfd.memory.tending import Tended
+
+_LAST_ROW: Final = 2**63 - 1
 
 #: (updated_at, row): the order in which notes are looked at.
 Position = tuple[int, int]
@@ -52,4 +55,6 @@ class Visit:
                 again = position
         waits = not left.isdisjoint(self.ids) and inspected.isdisjoint(self.ids)
         served_at = self.tended.served_at if waits else now
-        return Tended(self.tended.nugget, self.changed, again, served_at)
+        # Not behind the clock: what is changed after it was set back would stand before that and be passed over.
+        latest: Position = (now, _LAST_ROW)
+        return Tended(self.tended.nugget, min(self.changed, latest), min(again, latest), served_at)

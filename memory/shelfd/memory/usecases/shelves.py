@@ -26,7 +26,8 @@ async def create(service: "Service", call: Call) -> dict[str, Any]:
     """Make a shelf that belongs to the caller."""
     params = cast("ShelfCreateParams", call.params)
     call.ticket.start()
-    await service.shelves.create(params.shelf, owner=call.principal)
+    is_unlimited = service.access.may(call.principal, None, "admin")
+    await service.shelves.create(params.shelf, owner=call.principal, is_unlimited=is_unlimited)
     return {"shelf": params.shelf}
 
 

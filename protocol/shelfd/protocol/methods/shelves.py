@@ -23,7 +23,7 @@ class ShelfInfo(Result):
 
     shelf: str
     owner: str
-    state: str = Field(description="open, closed or corrupt")
+    state: str = Field(description="open, closed, corrupt, newer or failed")
 
 
 class ShelfListResult(Result):

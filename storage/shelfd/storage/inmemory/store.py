@@ -64,6 +64,9 @@ class InMemoryStore(Store):
         """Return nothing: dictionaries do not rot."""
         return []
 
+    async def rest(self) -> None:
+        """Do nothing: there is nothing to release."""
+
     async def close(self) -> None:
         """Finish what is queued. A second call is harmless."""
         await self._queue.drain()
@@ -78,7 +81,7 @@ class InMemoryStore(Store):
         try:
             if change.ticket is not None:
                 change.ticket.start()
-            now = max(self._clock.now(), counters.at)
+            now = self._clock.now()
             value, outbox = change.apply(self._writer, now)
             rows = number_entries(outbox.entries, change.origin, last_seq=counters.seq, at=now)
             self._writer.append_log(rows)

@@ -103,10 +103,17 @@ class InMemoryWriter(InMemoryView, Writer):
         stored = outcome._replace(outcome=decode(encode(outcome.outcome)))
         self._tables.put(self._tables.recorded, (principal, method, key), stored)
 
-    def forget_recorded(self, before: int) -> int:
-        old = [key for key, outcome in self._tables.recorded.items() if outcome.at < before]
+    def forget_recorded(self, before: int, *, now: int, limit: int) -> int:
+        recorded = self._tables.recorded
+
+        def by_age(key: tuple[str, str, str]) -> tuple[int, list[bytes]]:
+            return recorded[key].at, [part.encode() for part in key]
+
+        for key in sorted((key for key in recorded if recorded[key].at > now), key=by_age)[:limit]:
+            self._tables.put(recorded, key, recorded[key]._replace(at=now))
+        old = sorted((key for key in recorded if recorded[key].at < before), key=by_age)[:limit]
         for key in old:
-            self._tables.remove(self._tables.recorded, key)
+            self._tables.remove(recorded, key)
         return len(old)
 
     def drop_recorded(self, keys: Sequence[RecordedKey]) -> None:
@@ -176,7 +183,10 @@ class InMemoryWriter(InMemoryView, Writer):
         for query in queries:
             self._tables.put(self._tables.recent_queries, query.params, query)
 
-    def forget_recent_queries(self, *, before: int, kept: int) -> None:
+    def forget_recent_queries(self, *, before: int, now: int, kept: int) -> None:
+        for query in list(self._tables.recent_queries.values()):
+            if query.at > now:
+                self._tables.put(self._tables.recent_queries, query.params, query._replace(at=now))
         known = self.recent_queries(len(self._tables.recent_queries))
         for query in [*known[kept:], *(query for query in known[:kept] if query.at < before)]:
             self._tables.remove(self._tables.recent_queries, query.params)
@@ -190,7 +200,7 @@ class InMemoryWriter(InMemoryView, Writer):
         for row in rows:
             before = None if row.before is None else decode(encode(row.before))
             self._tables.put(self._tables.log, row.seq, row._replace(before=before))
-            self._tables.counters = self._tables.counters._replace(seq=row.seq, at=row.at)
+            self._tables.counters = self._tables.counters._replace(seq=row.seq)
 
     def _put_note(self, note: Note, old: Note | None = None) -> None:
         if note.key is not None:

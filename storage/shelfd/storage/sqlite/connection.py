@@ -5,15 +5,15 @@ functions to run on the thread aiosqlite owns, by the two private members of aio
 Hence its pinned version, and ``tests/storage/test_connection.py``.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import quote
 
 import aiosqlite
+
+from shelfd.storage.sqlite.wal import has_wal
 
 T = TypeVar("T")
 
@@ -27,8 +27,6 @@ _MMAP_BYTES: Final = 1 << 30
 
 #: Pages after which the WAL is written back and begun anew: 8 MiB to recover after a crash, at most a moment.
 _WAL_PAGES: Final = 4000
-#: What that many frames of 2 KiB pages take, and one large group beyond them.
-_WAL_BYTES: Final = (_WAL_PAGES + 100) * (2048 + 24)
 
 _WRITER_PRAGMAS: Final = (
     f"busy_timeout = {_BUSY_TIMEOUT_MS}",
@@ -41,6 +39,12 @@ _WRITER_PRAGMAS: Final = (
     f"mmap_size = {_MMAP_BYTES}",
     f"wal_autocheckpoint = {_WAL_PAGES}",
     "journal_size_limit = 16777216",  # bytes a WAL keeps once it was larger
+)
+_READER_PRAGMAS: Final = (
+    f"busy_timeout = {_READ_TIMEOUT_MS}",
+    "query_only = ON",
+    "temp_store = MEMORY",
+    f"mmap_size = {_MMAP_BYTES}",
 )
 
 
@@ -63,7 +67,6 @@ class WriterConnection:
         writer = cls(connection)
         try:
             await writer.run(lambda: _set_pragmas(writer.raw, _WRITER_PRAGMAS))
-            await writer.run(lambda: lengthen_wal(path))
         except BaseException:
             await connection.close()
             raise
@@ -95,64 +98,46 @@ class WriterConnection:
         await self._connection.close()
 
 
+def open_writer(path: Path) -> sqlite3.Connection:
+    """Return a connection that writes as the store's does, for work on a shelf that is not open yet.
+
+    Raises:
+        sqlite3.Error: If that fails.
+    """
+    return _opened(_uri(path, "mode=rw"), _WRITER_PRAGMAS)
+
+
 def open_reader(path: Path) -> sqlite3.Connection:
-    """Return a connection that can only read, bound to the calling thread."""
-    reader = sqlite3.connect(
-        _uri(path, "mode=ro"), uri=True, isolation_level=None, cached_statements=_CACHED_STATEMENTS
-    )
-    try:
-        _set_pragmas(
-            reader,
-            (
-                f"busy_timeout = {_READ_TIMEOUT_MS}",
-                "query_only = ON",
-                "temp_store = MEMORY",
-                f"mmap_size = {_MMAP_BYTES}",
-            ),
-        )
-    except BaseException:
-        reader.close()
-        raise
-    return reader
+    """Return a connection that sees each commit and cannot write, bound to the calling thread.
+
+    If it is the last one of the file it removes an empty WAL when it is closed; hence ``mode=rw``.
+    """
+    return _opened(_uri(path, "mode=rw"), _READER_PRAGMAS)
 
 
 def open_untouched(path: Path) -> sqlite3.Connection:
     """Return a connection that reads the file without writing a byte to it or its WAL.
 
-    Without a WAL the file is complete and nobody has it open; a plain reader would leave an empty WAL behind.
+    Without a WAL the file is complete and nobody writes: the connection then takes no lock, no shared memory and one
+    descriptor, and does not see what is written later.
     """
     mode = "mode=ro" if has_wal(path) else "mode=ro&immutable=1"
-    return sqlite3.connect(_uri(path, mode), uri=True, isolation_level=None)
+    return _opened(_uri(path, mode), _READER_PRAGMAS)
 
 
-def has_wal(path: Path) -> bool:
-    """Return whether changes wait in the file's WAL, which a clean stop never leaves."""
+def _opened(uri: str, pragmas: tuple[str, ...]) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, cached_statements=_CACHED_STATEMENTS)
     try:
-        return path.with_name(f"{path.name}-wal").stat().st_size > 0
-    except FileNotFoundError:
-        return False
+        _set_pragmas(connection, pragmas)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _set_pragmas(connection: sqlite3.Connection, pragmas: tuple[str, ...]) -> None:
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}")
-
-
-def lengthen_wal(path: Path) -> None:
-    """Give the empty WAL of the file at *path* its usual length in zeros, which SQLite takes for no more frames.
-
-    A commit that overwrites costs the disk less than one that also makes the file longer (measured: 620 us
-    against 760), and without this the first few hundred commits after every start would be such.
-    """
-    # A full disk only makes those commits slower: the file system takes back what did not fit.
-    with suppress(OSError), path.with_name(f"{path.name}-wal").open("r+b", buffering=0) as file:
-        if os.fstat(file.fileno()).st_size:
-            return
-        try:
-            file.write(bytes(_WAL_BYTES))
-            os.fsync(file.fileno())
-        except OSError:
-            file.truncate(0)
 
 
 def _uri(path: Path, mode: str) -> str:

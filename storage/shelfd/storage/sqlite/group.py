@@ -36,7 +36,7 @@ class GroupWriter:
             self._writer.forget(saved)
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            return [_group_error(error) for _ in changes]
+            return [group_error(error) for _ in changes]
         return outcomes
 
     def _apply_one(self, change: Change[Any], *, alone: bool) -> Outcome:
@@ -51,8 +51,7 @@ class GroupWriter:
         if not alone:
             self._connection.execute(_SAVEPOINT)
         try:
-            # A clock set back must not give a change an earlier time than the one before it.
-            now = max(self._clock.now(), before.at)
+            now = self._clock.now()  # which may be set back: order comes from seq
             value, outbox = change.apply(writer, now)
             rows = number_entries(outbox.entries, change.origin, last_seq=before.seq, at=now)
             writer.append_log(rows)
@@ -72,7 +71,8 @@ class GroupWriter:
         return Applied(value, rows, outbox.touched, writer.counters.seq)
 
 
-def _group_error(error: BaseException) -> ShelfError:
+def group_error(error: BaseException) -> ShelfError:
+    """Return what the caller of one change is told when its whole group failed."""
     # One object each: an exception collects the frames of everyone it is raised to.
     sql_error = error if isinstance(error, sqlite3.Error) else error.__cause__
     if isinstance(sql_error, sqlite3.Error) and (told := translated(sql_error)):

@@ -3,13 +3,17 @@
 import re
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from shelfd.memory.errors import StorageCorrupt
-from shelfd.storage.sqlite.connection import open_untouched
+from shelfd.memory.errors import SchemaTooNew, StorageCorrupt
+from shelfd.storage.sqlite.connection import open_untouched, open_writer
+from shelfd.storage.sqlite.erasing import empty_wal
 from shelfd.storage.sqlite.errors import REMEDY
+from shelfd.storage.sqlite.files import check_kinds, read_beginning
+from shelfd.storage.sqlite.wal import has_wal
 
 #: "shlf", in the file's header, so that no other program's database is ever taken for a shelf.
 APPLICATION_ID: Final = 0x73686C66
@@ -50,12 +54,12 @@ def inspect(path: Path, *, newest: int) -> int:
     Reads the header, application id and version only, so that its time does not depend on the shelf's size.
 
     Raises:
-        StorageCorrupt: If it is no shelf of this or an older version; the message says what to do.
+        StorageCorrupt: If it is no shelf; the message says what to do.
+        SchemaTooNew: If a newer version wrote it.
         OSError: If it cannot be read.
     """
-    with path.open("rb") as file:
-        header = file.read(len(_MAGIC))
-    if header != _MAGIC:
+    check_kinds(path)
+    if read_beginning(path, len(_MAGIC)) != _MAGIC:
         raise StorageCorrupt("the shelf's file is not a database; " + REMEDY, reason="NOT_A_DATABASE")
     try:
         application_id, version = _identify(path)
@@ -66,10 +70,7 @@ def inspect(path: Path, *, newest: int) -> int:
     if application_id != APPLICATION_ID:
         raise StorageCorrupt("the shelf's file belongs to another program; move it away", reason="FOREIGN_FILE")
     if version > newest:
-        raise StorageCorrupt(
-            f"the shelf has schema version {version} and this shelfd knows {newest}; install a newer shelfd",
-            reason="NEWER_SCHEMA",
-        )
+        raise SchemaTooNew(schema=version, newest=newest)
     return version
 
 
@@ -108,29 +109,28 @@ def _apply(connection: sqlite3.Connection, migration: Migration, now: int) -> No
 
 
 def _identify(path: Path) -> tuple[int, int]:
-    connection = open_untouched(path)
-    try:
+    with closing(open_untouched(path)) as connection:
         application_id: int = connection.execute("PRAGMA application_id").fetchone()[0]
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    finally:
-        connection.close()
     return application_id, version
 
 
 def prepare(path: Path, *, now: int) -> None:
-    """Bring an existing shelf file to the newest schema, refusing what is no shelf.
+    """Bring an existing shelf file to the newest schema, refusing what is no shelf, and recover its WAL.
+
+    Afterwards there is no WAL, unless another process reads the file.
 
     Raises:
-        StorageCorrupt: As :func:`inspect` does.
+        StorageCorrupt, SchemaTooNew: As :func:`inspect` does.
         OSError: If it cannot be read.
         sqlite3.Error: If a migration fails; the file keeps its version.
     """
     migrations = load_migrations()
     newest = migrations[-1].number
-    if inspect(path, newest=newest) == newest:
+    if inspect(path, newest=newest) == newest and not has_wal(path):
         return
-    connection = sqlite3.connect(path, isolation_level=None)
-    try:
+    with closing(open_writer(path)) as connection:
         migrate(connection, migrations, now=now)
-    finally:
-        connection.close()
+        # What was erased just before an unclean stop may still be in the WAL. Another process that reads can keep it.
+        with suppress(sqlite3.Error):
+            empty_wal(connection)

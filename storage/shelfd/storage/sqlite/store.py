@@ -1,41 +1,56 @@
 """One shelf in one SQLite file."""
 
 import asyncio
-import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from sqlite3 import Error as SqliteError
+from typing import Any, NamedTuple, TypeVar
 
-from shelfd.memory.errors import StoreBusy
+from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.view import View
 from shelfd.memory.waiting import Told
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
-from shelfd.storage.sqlite.connection import WriterConnection, has_wal, lengthen_wal, open_reader
+from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
 from shelfd.storage.sqlite.erasing import empty_wal
 from shelfd.storage.sqlite.errors import translated
-from shelfd.storage.sqlite.group import GroupWriter
+from shelfd.storage.sqlite.group import GroupWriter, group_error
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.view import SqliteView
+from shelfd.storage.sqlite.wal import has_wal, wipe_wal
 
 T = TypeVar("T")
 
 
-class SqliteStore(Store):
-    """A shelf's file, open. Made by :meth:`open`; belongs to the event loop it was opened on."""
+class _Writing(NamedTuple):
+    """What only writing needs: a connection with its thread, and what applies groups on it."""
 
-    def __init__(
-        self, path: Path, writer: WriterConnection, group: GroupWriter, reader: sqlite3.Connection, *, unclean: bool
-    ) -> None:
+    connection: WriterConnection
+    group: GroupWriter
+
+
+class SqliteStore(Store):
+    """A shelf's file, open. Made by :meth:`open`; belongs to the event loop it was opened on.
+
+    While nobody writes it has one descriptor and no thread: it reads the file without its WAL, which is empty then.
+    The first change opens what writing needs and moves the reader to a connection that sees each commit;
+    :meth:`rest` goes the other way.
+    """
+
+    def __init__(self, path: Path, clock: Clock, *, unclean: bool) -> None:
         self._path = path
-        self._writer = writer
-        self._group = group
-        self._reader = reader
-        self._view = SqliteView(reader)
+        self._clock = clock
+        self._view = SqliteView(open_untouched(path))
         self._queue = CommitQueue(self._write_group, shelf=path.parent.name)
         self._background_check = BackgroundCheck(path) if unclean else None
+        self._writing: _Writing | None = None
+        self._changing = asyncio.Lock()  # held while what writing needs is opened or closed
+        self._is_used = False  # by a writer since the last rest
+        self._scrubs = 0
+        self._is_closed = False
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._closing: asyncio.Task[None] | None = None
 
     @classmethod
@@ -46,31 +61,18 @@ class SqliteStore(Store):
         checked behind the open store, and what is found is logged as ``store.check_failed``.
 
         Raises:
-            StorageCorrupt: If it is no shelf this version can read; it is left untouched.
+            StorageCorrupt: If it is no shelf; it is left untouched.
+            SchemaTooNew: If a newer version wrote it; it is left untouched.
             Unavailable: If it is in use or cannot be read.
         """
         try:
             unclean = has_wal(path)
             await asyncio.to_thread(prepare, path, now=clock.now())
-            return await cls._connect(path, clock, unclean=unclean)
-        except sqlite3.Error as error:
+            return cls(path, clock, unclean=unclean)
+        except SqliteError as error:
             raise translated(error) or StoreBusy("the shelf's file cannot be opened") from error
         except OSError as error:
             raise StoreBusy(f"the shelf's file cannot be read: {error.strerror}") from error
-
-    @classmethod
-    async def _connect(cls, path: Path, clock: Clock, *, unclean: bool) -> "SqliteStore":
-        writer = await WriterConnection.open(path)
-        try:
-            group = await writer.run(lambda: GroupWriter(writer.raw, clock))
-            if unclean:  # what was erased just before the end may still be in it
-                with suppress(sqlite3.Error):  # as it may after a scrub that could not
-                    await writer.run(lambda: _begin_wal_anew(writer.raw, path))
-            reader = open_reader(path)
-        except BaseException:
-            await writer.close()
-            raise
-        return cls(path, writer, group, reader, unclean=unclean)
 
     @property
     def view(self) -> View:
@@ -91,17 +93,30 @@ class SqliteStore(Store):
         return self._queue.writing_since
 
     async def scrub(self) -> bool:
-        """Empty the WAL, which still holds what was erased. See the port."""
-        return await self._writer.run(lambda: _begin_wal_anew(self._writer.raw, self._path))
+        """Overwrite what the WAL still holds of what was erased. See the port."""
+        if self._writing is None and not has_wal(self._path):
+            return True
+        self._scrubs += 1
+        try:
+            connection = (await self._awake()).connection
+            return await connection.run(lambda: wipe_wal(connection.raw, self._path))
+        finally:
+            self._scrubs -= 1
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the file on another thread; return what is wrong. See the port."""
         return await asyncio.to_thread(check_file, self._path, full=full)
 
+    async def rest(self) -> None:
+        """Close what only writing needs, unless somebody wrote since the last call. See the port."""
+        is_used, self._is_used = self._is_used, False
+        if self._writing is not None and not is_used and self._closing is None:
+            await asyncio.shield(self._begin(self._rest(), "rest"))  # whoever is cancelled, it goes on to its end
+
     async def close(self) -> None:
         """Finish what is queued, empty the WAL and close the file. A second call waits for the first."""
         if self._closing is None:
-            self._closing = asyncio.create_task(self._close(), name=f"shelfd.store.close.{self._path.parent.name}")
+            self._closing = self._begin(self._close(), "close")
         # A cancelled caller must not leave the file half closed.
         await asyncio.shield(self._closing)
 
@@ -109,24 +124,89 @@ class SqliteStore(Store):
         await self._queue.drain()
         if self._background_check is not None:
             await self._background_check.stop()
-        # The writer goes last: as the only connection left it may empty the WAL, which marks a clean stop.
-        self._reader.close()
-        await self._writer.close()
+        async with self._changing:
+            # The writer goes last: as the only connection left it may empty the WAL, which marks a clean stop.
+            self._view.close()
+            self._is_closed = True
+            writing, self._writing = self._writing, None
+            if writing is not None:
+                await writing.connection.close()
+
+    # -------------------------------------------------------------- writing
 
     def _write_group(self, take: Take, deliver: Deliver) -> None:
+        self._is_used = True
+        if self._writing is None:
+            self._begin(self._write_first(take, deliver), "wake")
+        else:
+            self._write(self._writing, take, deliver)
+
+    async def _write_first(self, take: Take, deliver: Deliver) -> None:
+        try:
+            writing = await self._awake()
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            deliver([group_error(error) for _ in take()])
+        else:
+            self._write(writing, take, deliver)
+
+    def _write(self, writing: _Writing, take: Take, deliver: Deliver) -> None:
         loop = asyncio.get_running_loop()
 
         def write() -> None:
             try:
-                outcomes: Sequence[Outcome] | Exception = self._group.apply(take())
+                outcomes: Sequence[Outcome] | Exception = writing.group.apply(take())
             except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
                 outcomes = error
             loop.call_soon_threadsafe(deliver, outcomes)
 
-        self._writer.submit(write)
+        writing.connection.submit(write)
 
+    async def _awake(self) -> _Writing:
+        """Return what writing needs, opened if need be. What is submitted to it at once is done before it closes."""
+        if self._writing is None:
+            await asyncio.shield(self._begin(self._wake(), "wake"))
+        assert self._writing is not None
+        return self._writing
 
-def _begin_wal_anew(connection: sqlite3.Connection, path: Path) -> bool:
-    done = empty_wal(connection)
-    lengthen_wal(path)
-    return done
+    async def _wake(self) -> None:
+        async with self._changing:
+            if self._writing is not None:
+                return
+            if self._is_closed:
+                raise ShuttingDown
+            connection = await WriterConnection.open(self._path)
+            try:
+                group = await connection.run(lambda: GroupWriter(connection.raw, self._clock))
+                self._view.move_to(open_reader(self._path))
+            except BaseException:
+                await connection.close()
+                raise
+            self._writing = _Writing(connection, group)
+
+    async def _rest(self) -> None:
+        async with self._changing:
+            if self._writing is None or self._is_at_work:
+                return
+            connection = self._writing.connection
+            try:
+                await connection.run(lambda: empty_wal(connection.raw))
+                if self._is_at_work or has_wal(self._path):  # a change came meanwhile, or a reader is at work
+                    return
+                still = open_untouched(self._path)
+            except (SqliteError, OSError):
+                return  # it stays as it is, and is tried again
+            # From here to the writer's end nobody can begin to write.
+            self._writing = None
+            self._view.move_to(still)
+            with suppress(SqliteError):  # whoever writes next meets the same disk
+                await connection.close()
+
+    @property
+    def _is_at_work(self) -> bool:
+        return self._is_used or self._queue.writing_since is not None or self._scrubs > 0
+
+    def _begin(self, work: Any, name: str) -> asyncio.Task[None]:  # noqa: ANN401
+        task: asyncio.Task[None] = asyncio.create_task(work, name=f"shelfd.store.{name}.{self._path.parent.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

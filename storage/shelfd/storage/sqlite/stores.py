@@ -2,17 +2,17 @@
 
 import asyncio
 import os
-import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from shelfd.memory.errors import DuplicateShelf, InvalidParams, ShelfNotFound, StoreBusy
+from shelfd.memory.errors import DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
 from shelfd.memory.ports import Clock, Stores
 from shelfd.storage.memory_files import remove_left_over
 from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.files import check_kinds, remove_all, sync_directory
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 from shelfd.storage.sqlite.store import SqliteStore
 from shelfd.storage.sqlite.view import UNFINISHED_JOB
@@ -43,7 +43,7 @@ class SqliteStores(Stores):
 
     def exists(self, shelf: str) -> bool:
         """Return whether there is a file for the shelf, sound or not."""
-        return _is_name(shelf) and os.path.lexists(self._file(shelf))
+        return _is_name(shelf) and (os.path.lexists(self._file(shelf)) or (self._root / shelf).is_symlink())
 
     async def open(self, shelf: str) -> SqliteStore:
         """Open an existing shelf. See the port."""
@@ -81,9 +81,10 @@ class SqliteStores(Stores):
         if not self.exists(shelf):
             return None
         try:
+            check_kinds(self._file(shelf))
             with closing(open_untouched(self._file(shelf))) as connection:
                 row = connection.execute("SELECT value FROM meta WHERE name = 'owner'").fetchone()
-        except (sqlite3.Error, OSError):
+        except (StorageCorrupt, sqlite3.Error, OSError):
             return None
         return None if row is None else str(row[0])
 
@@ -92,9 +93,10 @@ class SqliteStores(Stores):
         if not self.exists(shelf):
             return False
         try:
+            check_kinds(self._file(shelf))
             with closing(open_untouched(self._file(shelf))) as connection:
                 return bool(connection.execute(_WORK_LEFT).fetchone()[0])
-        except (sqlite3.Error, OSError):
+        except (StorageCorrupt, sqlite3.Error, OSError):
             return False  # damaged, or of a version that did not know such work
 
     async def clean_up(self) -> int:
@@ -106,13 +108,13 @@ class SqliteStores(Stores):
         removed = 0
         for entry in os.scandir(self._root):
             if _is_left_over(entry.name):
-                path = Path(entry.path)
-                shutil.rmtree(path) if entry.is_dir(follow_symlinks=False) else path.unlink()
-                removed += 1
+                with suppress(OSError):  # one that stays is in nobody's way
+                    remove_all(Path(entry.path))
+                    removed += 1
             elif entry.is_dir(follow_symlinks=False):
                 removed += remove_left_over(Path(entry.path))
         if removed:
-            _sync_directory(self._root)
+            sync_directory(self._root)
         return removed
 
     def _file(self, shelf: str) -> Path:
@@ -120,8 +122,8 @@ class SqliteStores(Stores):
 
     def _build(self, shelf: str, owner: str) -> None:
         aside = self._root / f".{shelf}.new"
-        if aside.exists():  # left by a crash
-            shutil.rmtree(aside)
+        if os.path.lexists(aside):  # left by a crash
+            remove_all(aside)
         aside.mkdir(mode=_PRIVATE_DIR)
         file = aside / _FILE
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE))
@@ -136,17 +138,19 @@ class SqliteStores(Stores):
                 "INSERT INTO meta VALUES (?, ?)",
                 [("shelf", shelf), ("owner", owner), ("created_at", str(now))],
             )
-        _sync_directory(aside)
+        sync_directory(aside)
         aside.rename(self._root / shelf)
-        _sync_directory(self._root)
+        sync_directory(self._root)
 
     def _remove(self, shelf: str) -> None:
-        for left in self._root.glob(".dropped-*"):  # by a crash
-            shutil.rmtree(left)
-        aside = self._root / f".dropped-{shelf}"
-        (self._root / shelf).rename(aside)
-        _sync_directory(self._root)
-        shutil.rmtree(aside)
+        directory, aside = self._root / shelf, self._root / f".dropped-{shelf}"
+        if directory.is_symlink():
+            check_kinds(self._file(shelf))  # which says so
+        if os.path.lexists(aside):  # left by a crash
+            remove_all(aside)
+        directory.rename(aside)
+        sync_directory(self._root)
+        remove_all(aside)
 
 
 def _is_name(shelf: str) -> bool:
@@ -155,11 +159,3 @@ def _is_name(shelf: str) -> bool:
 
 def _is_left_over(name: str) -> bool:
     return name.startswith(".dropped-") or (name.startswith(".") and name.endswith(".new"))
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

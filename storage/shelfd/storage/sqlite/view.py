@@ -62,6 +62,15 @@ class SqliteView(View):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    def move_to(self, connection: sqlite3.Connection) -> None:
+        """Read by *connection* from now on; the one before is closed."""
+        before, self._connection = self._connection, connection
+        before.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
     @property
     def last_seq(self) -> int:
         return int(self._value("SELECT coalesce((SELECT max(seq) FROM change), last_seq) FROM floor"))

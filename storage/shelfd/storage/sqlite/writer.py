@@ -45,8 +45,15 @@ _INSERT_LINK: Final = f"INSERT INTO link ({LINK_COLUMNS}) VALUES ({placeholders(
 _PUT_NUGGET: Final = f"INSERT OR REPLACE INTO nugget ({NUGGET_COLUMNS}) VALUES ({placeholders(NUGGET_COLUMNS)})"  # noqa: S608
 _COUNTERS: Final = (
     "SELECT coalesce((SELECT max(seq) FROM change), last_seq),"
-    " max(last_row, coalesce((SELECT max(row) FROM note), 0)),"
-    " max(last_at, coalesce((SELECT at FROM change ORDER BY seq DESC LIMIT 1), 0)) FROM floor"
+    " max(last_row, coalesce((SELECT max(row) FROM note), 0)) FROM floor"
+)
+_FORGET_RECORDED: Final = (
+    "DELETE FROM idempotency WHERE (principal, method, key) IN"
+    " (SELECT principal, method, key FROM idempotency WHERE at < ? ORDER BY at, principal, method, key LIMIT ?)"
+)
+_RECORDED_LATER: Final = (
+    "UPDATE idempotency SET at = ?1 WHERE (principal, method, key) IN"
+    " (SELECT principal, method, key FROM idempotency WHERE at > ?1 ORDER BY at, principal, method, key LIMIT ?2)"
 )
 _CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 _INSERT_LOG: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
@@ -84,8 +91,8 @@ class SqliteWriter(SqliteView, Writer):
         return self.counters.seq
 
     def next_row(self) -> int:
-        seq, row, at = self.counters
-        self.counters = Counters(seq, row + 1, at)
+        seq, row = self.counters
+        self.counters = Counters(seq, row + 1)
         return row + 1
 
     def insert_note(self, note: Note) -> None:
@@ -205,8 +212,9 @@ class SqliteWriter(SqliteView, Writer):
             (principal, method, key, outcome.payload, encode(outcome.outcome), outcome.at),
         )
 
-    def forget_recorded(self, before: int) -> int:
-        return self._run("DELETE FROM idempotency WHERE at < ?", (before,))
+    def forget_recorded(self, before: int, *, now: int, limit: int) -> int:
+        self._run(_RECORDED_LATER, (now, limit))
+        return self._run(_FORGET_RECORDED, (before, limit))
 
     def drop_recorded(self, keys: Sequence[RecordedKey]) -> None:
         self._run_many("DELETE FROM idempotency WHERE principal = ? AND method = ? AND key = ?", keys)
@@ -265,7 +273,8 @@ class SqliteWriter(SqliteView, Writer):
             [(query.params, encode_strings(query.ids), query.at) for query in queries],
         )
 
-    def forget_recent_queries(self, *, before: int, kept: int) -> None:
+    def forget_recent_queries(self, *, before: int, now: int, kept: int) -> None:
+        self._run("UPDATE recent_query SET at = ?1 WHERE at > ?1", (now,))
         self._run(
             "DELETE FROM recent_query WHERE at < ? OR rowid NOT IN"
             " (SELECT rowid FROM recent_query ORDER BY at DESC, params LIMIT ?)",
@@ -285,7 +294,7 @@ class SqliteWriter(SqliteView, Writer):
             self._connection.execute(_INSERT_LOG, log_to_columns(rows[0]))
         else:
             self._connection.executemany(_INSERT_LOG, map(log_to_columns, rows))
-        self.counters = Counters(rows[-1].seq, self.counters.row, rows[-1].at)
+        self.counters = Counters(rows[-1].seq, self.counters.row)
 
     def _run(self, sql: str, params: Columns) -> int:
         try:

@@ -1,0 +1,72 @@
+"""A shelf's write-ahead log (WAL) as a file: whether changes wait in it, and how what was erased gets out of it.
+
+It grows as changes come until it has about 8 MiB, which some hundred changes take, and is then written over from its
+beginning. A commit that overwrites costs the disk less than one that also makes the file longer (measured: 620 us
+against 760), so it keeps its length for as long as somebody writes.
+"""
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+_HEADER_BYTES: Final = 32
+_FRAME_HEADER_BYTES: Final = 24
+_ZEROS: Final = bytes(1 << 16)
+#: Frames of the transaction that begins the WAL anew; more mean that it did not begin anew.
+_FIRST_FRAMES: Final = 2
+
+
+def has_wal(path: Path) -> bool:
+    """Return whether changes wait in the WAL of the file at *path*, which a clean stop never leaves."""
+    try:
+        return _wal_of(path).stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def wipe_wal(connection: sqlite3.Connection, path: Path) -> bool:
+    """Write the WAL back and overwrite what it held with zeros; return whether that worked.
+
+    It keeps its length. Readers at work can prevent it; then it has to be tried again. A kill at any moment loses
+    nothing: SQLite has begun the WAL anew by then, and takes nothing behind its few frames for its own.
+
+    Args:
+        connection: Of this file, outside of a transaction. No other connection may write.
+
+    Raises:
+        sqlite3.Error: If that fails.
+        OSError: If the file cannot be written.
+    """
+    busy, frames, _ = connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+    if busy:
+        return False
+    if frames > 0 or has_wal(path):
+        # The next transaction begins the WAL anew. This one changes nothing.
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA user_version = {version}")
+        _, frames, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if frames > _FIRST_FRAMES:
+            return False
+        page_bytes = connection.execute("PRAGMA page_size").fetchone()[0]
+        _zero(_wal_of(path), start=_HEADER_BYTES + frames * (page_bytes + _FRAME_HEADER_BYTES))
+    return True
+
+
+def _zero(file: Path, *, start: int) -> None:
+    """Overwrite what comes after *start* with zeros, durably. What is zero already is not written again."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        position = start
+        while chunk := os.pread(descriptor, len(_ZEROS), position):
+            zeros = _ZEROS[: len(chunk)]
+            if chunk != zeros:
+                os.pwrite(descriptor, zeros, position)
+            position += len(chunk)
+        os.fdatasync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _wal_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
