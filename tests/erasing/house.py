@@ -26,8 +26,6 @@ _LEFTOVERS: Final = (".*.new", ".dropped-*", ".MEMORY.md.*.tmp")
 _NOT_OVER: Final = frozenset({"queued", "running", "waiting"})
 #: No such method, no such shelf.
 _NOTHING_THERE: Final = (-32601, -32001)
-
-
 _CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid
 
 

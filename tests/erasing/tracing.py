@@ -24,7 +24,7 @@ _WALL: Final = 0x40000000
 _AT_FDCWD: Final = -100
 _LONGEST_PATH: Final = 4096
 
-#: Calls by their number, for each machine this was tried on.
+#: Calls by their number, for each machine.
 _CALLS: Final = {
     "x86_64": {
         1: "write", 18: "pwrite64", 20: "writev", 74: "fsync", 75: "fdatasync", 76: "truncate", 77: "ftruncate",
