@@ -124,17 +124,20 @@ class House:
         """Ask the daemon to end and wait until it has."""
         self._part()
         status = self._stage.ask("end", number=SIGTERM)["status"]
+        self._pid = 0
         assert status == 0, f"the daemon ended with {status}:\n{self._last_words()}"
 
     def kill(self) -> list[str]:
         """End the daemon as a power cut would, if it has not ended yet; return the steps it took if it was traced."""
         self._part()
+        pid, self._pid = self._pid, 0
         if not self._is_traced:
-            self._stage.ask("end", number=SIGKILL)
+            if pid:
+                self._stage.ask("end", number=SIGKILL)
             return []
         self._is_traced = False
         if not self._stage.has_answered():
-            self._stage.kill(self._pid)
+            self._stage.kill(pid)
         steps: list[str] = self._stage.answer()["steps"]
         return steps
 
