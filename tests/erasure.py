@@ -146,7 +146,7 @@ def _tick(faulty: bool) -> None:
 def main() -> int:
     """Do as the command line says; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=500, help="kills in all (500)")
+    parser.add_argument("--kills", type=int, default=800, help="kills in all (800: every sync and rename, and some)")
     parser.add_argument("--races", type=int, default=250, help="pairs of requests for each race (250)")
     parser.add_argument("--seed", type=int, default=1, help="order in which kill points are taken (1)")
     parser.add_argument("--scenario", action="append", choices=[*_NAMES, *_RACE_NAMES], help="only this; repeatable")
