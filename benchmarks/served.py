@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+DAEMON = (sys.executable, "-m", "shelfd.daemon")
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,16 @@ def working_directory(parent: str | None) -> Iterator[Path]:
 
 
 @contextmanager
-def served(directory: Path, *flags: str) -> Iterator[Served]:
-    """Run a daemon in *directory* until the block ends, with further command line *flags*."""
+def served(directory: Path, *flags: str, command: Sequence[str] = DAEMON) -> Iterator[Served]:
+    """Run a daemon in *directory* until the block ends, by *command*, with further command line *flags*."""
     socket, data, log = str(directory / "s"), directory / "data", directory / "log"
     environment = clean_environment()
-    command = [sys.executable, "-m", "shelfd.daemon", "--data-dir", str(data), "--socket", socket, *flags]
+    arguments = ["--data-dir", str(data), "--socket", socket, *flags]
     started = time.perf_counter()
     with log.open("wb") as sink:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=sink, text=True, env=environment)
+        process = subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.PIPE, stderr=sink, text=True, env=environment
+        )
     try:
         assert process.stdout is not None
         while line := process.stdout.readline():

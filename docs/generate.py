@@ -32,7 +32,8 @@ JSON-RPC 2.0 over a Unix socket, UTF-8, one message per line. `socat - UNIX-CONN
   before it on the same connection.
 * **Batch.** An array of up to 1,000 requests is answered by one array; its members run one after another, each its own
   transaction. Notifications (requests without an `id`) get no reply.
-* **Spelling.** Names are snake_case; on input camelCase is accepted as well, not both at once. Unknown params are
+* **Spelling.** Names are snake_case; on input camelCase is accepted as well, and `nuggetName` or `nugget_name` for
+  `nugget`, but not two spellings at once. Unknown params are
   refused, and so is what this protocol names and this version does not have (`data.reason` is `NOT_AVAILABLE`).
 * **Time.** RFC 3339 with a zone on input, UTC on output.
 * **Cancel.** `$/cancel` with `{{"id": …}}` takes back a request that has not begun: it is answered with −32011.

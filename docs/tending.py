@@ -49,6 +49,27 @@ for session in monday tuesday wednesday; do
 done
 """
 
+MERGING = """\
+### What is merged
+
+Two notes become one if all of this holds:
+
+- Both are notes in sight of one nugget. A fact is never merged: its value belongs to its key.
+- They have the same subject, scope, type, parent and validity; both expire or neither does; as typed notes they have
+  the same columns. A note of a session alone meets only notes of that session.
+- They say the same: nine in ten of all their words are common to both, and neither text has a number, date, unit, name
+  or negation that the other lacks. Nor do their titles each name something else.
+- They have the same author, domain and `occurred_at`. Equal texts need not, if neither was said in a turn of a
+  conversation, is an event or was given its date: then what only one of them says is taken over, and they stay apart
+  only where both name an author, or a domain, and not the same. So "took 5 mg", noted with the dates of two days, stays
+  two notes, and a remark noted once with its author and once without becomes one.
+- The one that would go is not pinned, and neither is longer than 16,384 characters. What is laid out (lists, tables,
+  code) is merged only if it lacks no line, and the note that stays must not grow beyond a note's limits.
+
+The longer one stays; of two that are as long, the older. It may differ from the other in everything else: source,
+confidence, stability, importance, tier, times of writing.
+"""
+
 MEMORY = "shelf/shelves/default/MEMORY.md"
 
 
@@ -89,8 +110,10 @@ STEPS = (
         "shelfd note $gone",
     ),
     Step(
-        "Once more, until there is nothing left to do:",
-        "until shelfd reflect | tee run.txt | grep -q ' 0 linked'; do cat run.txt; done; cat run.txt",
+        f"{MERGING}\n### Until nothing remains\n\n`remaining` counts the notes that further runs have to look at: those"
+        " a run had no room for, those it changed, and those that are new and were not looked at yet. Once more, until"
+        " nothing remains:",
+        "until shelfd reflect | tee run.txt | grep -q ' 0 remaining'; do cat run.txt; done; cat run.txt",
     ),
     Step(
         "`reflection.history` tells which runs there were. Their sentences for people are not kept, for those may hold"

@@ -20,7 +20,7 @@ RUN: dict[str, Any] = {
 }  # fmt: skip
 REFLECTED: dict[str, Any] = {
     "run_id": "run-1", "ran_at": "2026-01-31T09:00:00Z", "inspected": 10, "rewritten": 1, "merged": 0, "hidden": 0,
-    "tagged": 1, "linked": 0, "changes": [
+    "tagged": 1, "linked": 0, "remaining": 35, "changes": [
         {"type": "rewrite", "nugget": "project", "note_id": "note-1", "detail": "two lines\nto one\x1b[2J"},
         {"type": "tag", "nugget": "home", "note_id": "note-22", "detail": "kettle"},
     ],
@@ -66,7 +66,7 @@ def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
 
 def test_reflect_tells_what_it_did(daemon: FakeDaemon) -> None:
     assert ran(daemon, "reflect").splitlines() == [
-        "run-1: 10 inspected, 1 rewritten, 0 merged, 0 hidden, 1 tagged, 0 linked",
+        "run-1: 10 inspected, 1 rewritten, 0 merged, 0 hidden, 1 tagged, 0 linked, 35 remaining",
         "rewrite  project  note-1   two lines to one\N{REPLACEMENT CHARACTER}[2J",
         "tag      home     note-22  kettle",
     ]

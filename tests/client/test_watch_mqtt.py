@@ -238,6 +238,7 @@ def test_the_daemon_tells_where_its_broker_is(tmp_path: Path) -> None:
     ("mqtt", "said"),
     [
         ({}, "--embedded-broker"),
+        ({"state": "connected", "embedded": False}, "names its broker to administrators only"),
         ({"url": "mqtt://shelfd@broker.example", "embedded": False}, "mqtt://USER@broker.example:1883"),
         ({"url": "mqtt://127.0.0.1:1", "agent_password_file": "/nowhere/x"}, "/nowhere/x"),
     ],
@@ -272,7 +273,7 @@ async def shown(publish: Callable[[str, bytes], Awaitable[None]], *arguments: st
 
 
 async def test_at_the_embedded_broker(tmp_path: Path) -> None:
-    broker = EmbeddedBroker(tmp_path / "broker", port=0)
+    broker = EmbeddedBroker(tmp_path / "broker", may_read=lambda _principal, _shelf: True, port=0)
     await broker.start()
     told = health(
         url=broker.url("agent"), embedded=True, agent_password_file=str(broker.agent_password_file)

@@ -112,6 +112,22 @@ async def test_a_listing_filters(store: Store) -> None:
     assert listed(NoteFilter(needs_review=False)) == ["n1", "n2", "n5"]
 
 
+async def test_what_changed_since_comes_in_order_and_by_pages(store: Store) -> None:
+    for number, (at, nugget) in enumerate([(5, "memory"), (5, "memory"), (5, "work"), (7, "memory")], 1):
+        await store.commit(create(f"n{number}", nugget=nugget, updated_at=at, archived_at=9 if number == 4 else None))
+    found = store.view.notes([f"n{number}" for number in range(1, 5)])
+    first, second, last = found["n1"], found["n2"], found["n4"]
+
+    def behind(nugget: str, after: tuple[int, int], limit: int = 10) -> list[tuple[int, int]]:
+        return store.view.changed_positions(nugget, after=after, limit=limit)
+
+    assert behind("memory", (0, 0)) == [(5, first.row), (5, second.row), (7, last.row)]
+    assert behind("memory", (0, 0), limit=2) == [(5, first.row), (5, second.row)]
+    assert behind("memory", (5, first.row)) == [(5, second.row), (7, last.row)]
+    assert behind("memory", (5, first.row), limit=1) == [(5, second.row)]
+    assert behind("memory", (7, last.row)) == behind("nowhere", (0, 0)) == []
+
+
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("order", ["updated_at", "row"])
 async def test_paging_is_stable_under_writes(store: Store, order: str, *, descending: bool) -> None:
@@ -377,5 +393,5 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
     assert view.last_seq == 1
     with pytest.raises(ValueError, match="again"):
         await store.commit(fail(ValueError("again")))
-    assert (await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory")))).value is True
+    assert (await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory")))).value == "added"
     assert view.list_links(note_id=None, relation=None, after=1, limit=9) == [(2, make_link("n1", "n2"))]

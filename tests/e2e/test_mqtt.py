@@ -72,6 +72,30 @@ def test_correlation_comes_back(broker: Mosquitto, daemon: Daemon) -> None:
     assert (got.topic, got.correlation, got.body["id"]) == (REPLY + "x", b"\x01\x02", 7)
 
 
+def test_what_is_not_hers_is_not_shown(broker: Mosquitto, daemon: Daemon) -> None:
+    daemon.call("shelf.create", shelf="private")
+    daemon.call("remember", shelf="private", content="x")
+    assert [shelf["shelf"] for shelf in daemon.call("system.health")["shelves"]] == ["default", "private"]
+    with alice(broker) as client:
+        client.subscribe(REPLY + client.name)
+        client.subscribe("shelfd/v1/local/health")
+        told = client.get(lambda got: got.topic.endswith("/health")).body
+        asked = client.call("system.health", request_id="a")["result"]
+    assert told["status"] == asked["status"] == "ok"
+    assert "private" not in str([told, asked])
+    assert str(broker.port) not in str([told, asked])
+
+
+@pytest.mark.parametrize("method", ["promote", "promotion.preview"])
+def test_only_an_administrator_has_a_project_s_file_written(broker: Mosquitto, daemon: Daemon, method: str) -> None:
+    (daemon.directory / ".claude" / "projects" / "-srv-app").mkdir(parents=True)
+    with alice(broker) as client:
+        client.subscribe(REPLY + client.name)
+        refused = client.call(method, project="/srv/app", request_id="a")["error"]
+    assert (refused["code"], refused["data"]["field"]) == (-32004, "project")
+    assert daemon.call(method, project="/srv/app")["path"].endswith("-srv-app/memory/MEMORY.md")
+
+
 def test_a_killed_daemon_is_offline(broker: Mosquitto, daemon: Daemon) -> None:
     with alice(broker) as client:
         client.subscribe(STATUS)

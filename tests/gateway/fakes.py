@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from fakes import FakeClock
-from shelfd.gateway import Counters, Dispatcher, Listener, UnixServer, Wanted
+from shelfd.gateway import Counters, Dispatcher, Listener, Service, UnixServer, Wanted
 from shelfd.memory.access import Access, Rule
 from shelfd.memory.call import Call
 from shelfd.memory.errors import HistoryTrimmed, NoteNotFound, ShelfNotFound
@@ -97,6 +97,7 @@ class FakeService:
         self.calls: list[Call] = []
         self.begun: list[str] = []
         self.applied: list[str] = []
+        self.read: list[str] = []  #: reads whose answers were made
         self.results: dict[str, dict[str, Any]] = {}
         self.failures: dict[str, Exception] = {}
         self.default = FakeShelf()
@@ -125,8 +126,12 @@ class FakeService:
         self.begun.append(label)
         if call.method.is_change:
             await self._apply(call, label)
-        elif label in self._queued:
-            await self._queued[label].stop_here()
+        else:
+            if label in self._queued:
+                await self._queued[label].stop_here()
+            if call.room is not None and (wait := call.room()) is not None:
+                await wait
+            self.read.append(label)
         if label in self.failures:
             raise self.failures[label]
         return self.results.get(label, {"label": label})
@@ -172,7 +177,8 @@ class FakeService:
 class FakeSystem:
     """A daemon that is well."""
 
-    def health(self) -> dict[str, Any]:
+    def health(self, principal: str) -> dict[str, Any]:
+        del principal
         return {"status": "ok"}
 
     def version(self) -> dict[str, Any]:
@@ -271,16 +277,17 @@ def request(method: str, request_id: Json = None, **params: Json) -> bytes:
 
 
 class House:
-    """A running server with its fakes."""
+    """A running server with its fakes, or over a real memory."""
 
-    def __init__(self, path: Path, limits: Limits) -> None:
+    def __init__(self, path: Path, limits: Limits, memory: Service | None = None) -> None:
         self.path = path
         self.limits = limits
+        self.has_fakes = memory is None
         self.clock = FakeClock()
         self.service = FakeService()
         self.counters = Counters()
         self.dispatcher = Dispatcher(
-            self.service,
+            memory or self.service,
             FakeSystem(),
             clock=self.clock,
             limits=limits,
@@ -311,8 +318,9 @@ class House:
                 await client.writer.wait_closed()
             except ConnectionError:
                 continue
-        # Everything the server started must have ended by itself.
-        await until(lambda: len(asyncio.all_tasks() - self.others - {asyncio.current_task()}) == 0)
+        # Everything the server started must have ended by itself; a real memory has tasks of its own.
+        if self.has_fakes:
+            await until(lambda: len(asyncio.all_tasks() - self.others - {asyncio.current_task()}) == 0)
 
 
 Open = Callable[..., Awaitable[House]]
@@ -323,8 +331,8 @@ async def opener(folder: Path) -> AsyncIterator[Open]:
     """Give a function that opens a server with some limits lowered; close it in the end."""
     houses: list[House] = []
 
-    async def open_(**limits: Any) -> House:
-        house = House(folder / "rpc.sock", Limits(**limits))
+    async def open_(*, memory: Service | None = None, **limits: Any) -> House:
+        house = House(folder / "rpc.sock", Limits(**limits), memory)
         houses.append(house)
         await house.open()
         return house

@@ -109,7 +109,7 @@ async def test_adopted_socket_is_served_and_its_file_stays(tmp_path: Path) -> No
 
 
 async def test_many_clients_at_once(open_house: Open) -> None:
-    house = await open_house()
+    house = await open_house(principal_connections_count=256)
     clients: list[Client] = await asyncio.gather(*(house.connect() for _ in range(200)))
     await asyncio.gather(*(client.settled() for client in clients))
     assert house.counters.connections_open == 200

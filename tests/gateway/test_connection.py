@@ -153,6 +153,22 @@ async def test_a_slow_reader_is_held_back(house: House) -> None:
     assert len(house.service.calls) == sent
 
 
+async def test_half_close_behind_unread_replies_ends_when_all_is_read(house: House) -> None:
+    client = await house.connect()
+    house.service.results["big"] = {"text": "x" * 2_000_000}
+    client.stop_reading()
+    client.send("recall", query="big")
+    other = await house.connect()
+    for _ in range(20):
+        await other.settled()
+    client.send("no.such.method")
+    client.writer.write_eof()
+    for _ in range(20):
+        await other.settled()
+    client.read_on()
+    assert [json.loads(line)["id"] for line in (await client.read_eof()).splitlines()] == [1, 2]
+
+
 async def test_one_connection_too_many(open_house: Open) -> None:
     house = await open_house(connections_count=2)
     first, second = await house.connect(), await house.connect()

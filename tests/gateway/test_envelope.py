@@ -130,11 +130,11 @@ async def test_bad_params_name_the_field(
     assert error["data"]["retryable"] is False
 
 
-async def test_both_spellings_at_once_are_refused_and_one_is_fine(client: Client, house: House) -> None:
+async def test_two_spellings_at_once_are_refused_and_one_is_fine(client: Client, house: House) -> None:
     client.send("remember", content="x", sessionId="a", session_id="a")
     error = await client.error()
     assert error["code"] == -32602
-    assert "both spellings" in error["message"]
+    assert "two spellings" in error["message"]
     await client.call("remember", content="x", sessionId="abc")
     assert house.service.calls[0].params.model_dump()["session_id"] == "abc"
 

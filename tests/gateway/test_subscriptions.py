@@ -153,3 +153,17 @@ async def test_a_log_trimmed_under_a_subscription_ends_it(client: Client, house:
     message = await client.read()
     assert message["method"] == "events.lagged"
     assert message["params"] == {"subscription": name, "seq": 0}
+
+
+async def test_large_events_are_held_back_one_by_one(house: House, client: Client) -> None:
+    await client.call("events.subscribe")
+    await client.settled()
+    client.stop_reading()
+    house.service.default.apply(*(f"{number:03}" + "x" * 250_000 for number in range(64)))
+    other = await house.connect()
+    for _ in range(20):
+        await other.settled()
+    assert 0 < house.counters.events_sent < 8
+    client.read_on()
+    seqs = [(await client.read())["params"]["seq"] for _ in range(64)]
+    assert seqs == list(range(1, 65))

@@ -32,6 +32,19 @@ async def test_the_layout(either: Api) -> None:
     assert result["truncated"] is False
 
 
+async def test_a_fact_is_told_with_its_key(either: Api) -> None:
+    fact = await either.remember("dark. Since March.", key="user:theme", occurred_at="2025-03-04T10:00:00Z")
+    text = (await context(either, "theme"))["text"]
+
+    assert text == (
+        "## Relevant Memories (1 notes)\n"
+        "\n"
+        f"### [1] {fact['id']} (confidence: 1.00, 2025-03-04)\n"
+        "Context: user:theme\n"
+        "Content: dark. Since March."
+    )
+
+
 async def test_entries_are_numbered_and_apart(api: Api) -> None:
     await api.remember("green tea")
     await api.remember("black tea")

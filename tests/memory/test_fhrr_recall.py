@@ -214,6 +214,7 @@ async def test_facts_follow_their_nugget_and_their_moves(told: Api) -> None:
     note_id = (await asked(told, "favorit color"))["note_id"]
     await told.call("nugget.rename", name="memory", new_name="past")
     assert (await asked(told, "favorit color"))["nugget"] == "past"
+    await told.call("nugget.create", name="taste")
     await told.call("note.move", id=note_id, nugget="taste")
 
     assert (await asked(told, "favorit color"))["nugget"] == "taste"

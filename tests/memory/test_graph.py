@@ -19,6 +19,7 @@ async def test_a_deleted_note_is_hidden_and_keeps_its_links(either: Api) -> None
 async def test_a_moved_note_keeps_its_id_and_follows_its_nugget(either: Api) -> None:
     api = either
     note = await api.remember("green", key="kettle", tags=["home"])
+    await api.call("nugget.create", name="home")
     moved = (await api.call("note.move", id=note["id"], nugget="home"))["note"]
     assert (moved["id"], moved["nugget"]) == (note["id"], "home")
     assert "memory" not in moved["tags"]
@@ -28,6 +29,15 @@ async def test_a_moved_note_keeps_its_id_and_follows_its_nugget(either: Api) -> 
     assert (await api.call("nugget.facts", name="memory"))["facts"] == []
     assert await api.found("kettle", nugget="home") == ["green"]
     assert (await api.call("note.move", id=note["id"], nugget="home"))["changed"] is False
+
+
+async def test_a_note_does_not_move_where_there_is_no_nugget(either: Api) -> None:
+    note = await either.remember("green", key="kettle")
+    refused = await either.refused("note.move", id=note["id"], nugget="hmoe")
+
+    assert (refused.code, refused.kind) == (-32001, "NuggetNotFound")
+    assert [nugget["name"] for nugget in (await either.call("nugget.list"))["nuggets"]] == ["memory"]
+    assert (await either.call("note.move", id=note["id"], nugget="memory"))["changed"] is False
 
 
 async def test_a_fact_does_not_move_onto_another(api: Api) -> None:

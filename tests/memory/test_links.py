@@ -13,7 +13,10 @@ async def pair(api: Api) -> tuple[str, str]:
 async def test_a_link_stands_at_both_ends(either: Api) -> None:
     a, b = await pair(either)
 
-    assert await either.call("link.upsert", source=a, target=b, relation="causes", reason="why") == {"added": 2}
+    assert await either.call("link.upsert", source=a, target=b, relation="causes", reason="why") == {
+        "added": 2,
+        "updated": 0,
+    }
 
     there, back = (await either.note(a))["links"], (await either.note(b))["links"]
     assert [(link["to"], link["relation"], link["reason"]) for link in there] == [(b, "causes", "why")]
@@ -24,7 +27,7 @@ async def test_a_link_stands_at_both_ends(either: Api) -> None:
 async def test_a_directed_link_stands_at_one_end(api: Api, direction: str, ends: list[int]) -> None:
     a, b = await pair(api)
 
-    assert await api.call("link.upsert", source=a, target=b, direction=direction) == {"added": 1}
+    assert await api.call("link.upsert", source=a, target=b, direction=direction) == {"added": 1, "updated": 0}
     assert [len((await api.note(a))["links"]), len((await api.note(b))["links"])] == ends
 
 
@@ -33,7 +36,7 @@ async def test_the_same_link_twice_adds_nothing_and_leaves_no_trace(either: Api)
     await either.call("link.upsert", source=a, target=b)
     before = (await either.call("get_stats"))["last_seq"]
 
-    assert await either.call("link.upsert", source=a, target=b) == {"added": 0}
+    assert await either.call("link.upsert", source=a, target=b) == {"added": 0, "updated": 0}
     assert (await either.call("get_stats"))["last_seq"] == before
 
 
@@ -41,17 +44,34 @@ async def test_a_repeated_link_takes_over_its_new_reason_and_keeps_its_time(api:
     a, b = await pair(api)
     await api.call("link.upsert", source=a, target=b, reason="first", valid_from="2025-01-01T00:00:00Z")
     created = (await api.note(a))["links"][0]["created_at"]
-    assert await api.call("link.upsert", source=a, target=b, reason="second") == {"added": 0}
+    assert await api.call("link.upsert", source=a, target=b, reason="second") == {"added": 0, "updated": 2}
 
     link = (await api.note(a))["links"][0]
     assert [link["reason"], link["created_at"], link["valid_from"]] == ["second", created, "2025-01-01T00:00:00Z"]
+
+
+async def test_a_new_reason_is_told_and_the_old_one_is_kept(either: Api) -> None:
+    a, b = await pair(either)
+    await either.call("link.upsert", source=a, target=b, reason="first", direction="outgoing")
+    since = (await either.call("get_stats"))["last_seq"]
+    told = await either.call("link.upsert", source=a, target=b, reason="second", valid_to="2026-05-01T00:00:00Z")
+
+    assert told == {"added": 1, "updated": 1}
+    there, back = (await either.call("events.since", seq=since))["events"]
+    assert [there["type"], there["data"]["changed"]] == ["shelfd.link.added.v1", ["reason", "valid_to"]]
+    assert "changed" not in back["data"]
+    assert "second" not in str([there, back])
+
+    await either.call("undo", tx=there["tx"])
+    assert [link["reason"] for link in (await either.note(a))["links"]] == ["first"]
+    assert (await either.note(b))["links"] == []
 
 
 async def test_relations_are_links_of_their_own(api: Api) -> None:
     a, b = await pair(api)
     await api.call("link.upsert", source=a, target=b, relation="causes")
 
-    assert await api.call("link.upsert", source=a, target=b, relation="blocks") == {"added": 2}
+    assert await api.call("link.upsert", source=a, target=b, relation="blocks") == {"added": 2, "updated": 0}
 
 
 async def test_a_self_link_is_refused(api: Api) -> None:

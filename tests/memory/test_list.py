@@ -100,3 +100,14 @@ async def test_the_total_counts_all_pages(api: Api) -> None:
 
 async def test_an_unknown_nugget_is_not_found(api: Api) -> None:
     assert (await api.refused("note.list", nugget="nowhere")).kind == "NuggetNotFound"
+
+
+async def test_the_total_is_counted_with_the_first_page(either: Api) -> None:
+    for n in range(5):
+        await either.remember(f"n{n}", tags=["x"])
+
+    first = await either.call("note.list", limit=2, tags=["x"])
+    await either.remember("later", tags=["x"])
+    second = await either.call("note.list", limit=2, tags=["x"], cursor=first["next_cursor"])
+    assert [first["total"], second["total"]] == [5, 5]
+    assert (await either.call("note.list", tags=["x"]))["total"] == 6

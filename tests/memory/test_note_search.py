@@ -235,3 +235,12 @@ async def test_long_notes_are_taken_in_one_by_one(api: Api) -> None:
     steps = [after - before for before, after in pairwise(turns)]
 
     assert set(steps) <= {0, 1}
+
+
+@pytest.mark.parametrize("query", ["🙂", "🎉🙂", "茶", "igdir"])
+async def test_emoji_and_single_characters_are_searched_for(api: Api, query: str) -> None:
+    await api.remember("party 🎉🙂 with 茶道 in Iğdır")
+    await api.remember("nothing of the kind")
+
+    results = (await api.call("note.search", query=query))["results"]
+    assert [hit["note"]["content"][:5] for hit in results] == ["party"]

@@ -47,17 +47,40 @@ async def test_impossible_options_are_refused(api: Api, options: dict[str, Any],
     assert (error.code, error.field) == (-32602, field)
 
 
-async def test_status_warns_as_the_capacity_is_used_up(either: Api) -> None:
-    await either.call("nugget.create", name="few", dimension=200, banks=1)  # holds ten facts
-    said: list[tuple[int, float, str]] = []
-    for n in range(11):
+async def test_status_warns_before_facts_make_room(either: Api) -> None:
+    await either.call("nugget.create", name="few", max_facts=6)
+    said: list[str] = []
+    for n in range(7):
         await remember_all(either, f"key {n}")
-        status = await either.call("nugget.status", name="few")
-        said.append((status["fact_count"], status["capacity_used_pct"], status["capacity_warning"][:8]))
+        said.append((await either.call("nugget.status", name="few"))["capacity_warning"])
 
-    assert status["capacity"] == 10
-    assert said[7:] == [(8, 80.0, ""), (9, 90.0, "approach"), (10, 100.0, "critical"), (11, 110.0, "critical")]
-    assert (await either.call("nugget.list"))["nuggets"][0]["capacity_warning"] == status["capacity_warning"]
+    assert [text.partition(" ")[0] for text in said] == ["", "", "", "", "approaching", "critical:", "critical:"]
+    assert "hides the oldest" in said[-1]
+    assert "answer" not in await either.call("recall", query="key 0", nugget="few")
+    assert (await either.call("nugget.list"))["nuggets"][0]["capacity_warning"] == said[-1]
+
+
+async def test_a_capacity_that_is_passed_is_no_alarm_while_every_fact_is_confirmed(either: Api) -> None:
+    await either.call("nugget.create", name="few", dimension=200, banks=1)  # holds ten facts
+    await remember_all(either, *(f"key {n}" for n in range(12)))
+    status = await either.call("nugget.status", name="few")
+
+    assert (status["capacity"], status["capacity_used_pct"], status["capacity_warning"]) == (10, 120.0, "")
+    for n in range(12):
+        assert (await either.call("recall", query=f"key {n}", nugget="few", mode="fhrr"))["answer"]["confirmed"]
+
+
+async def test_beyond_that_status_says_what_fades_and_every_key_answers(api: Api) -> None:
+    await api.call("nugget.create", name="few", dimension=200, banks=1)
+    keys = [f"key {n}" for n in range(49)]
+    await remember_all(api, *keys)
+    status = await api.call("nugget.status", name="few")
+
+    assert status["capacity_used_pct"] == 490.0
+    assert status["capacity_warning"].startswith("mode fhrr confirms about 44% of the facts")
+    answers = [(await api.call("recall", query=key, nugget="few", mode="fhrr"))["answer"] for key in keys]
+    assert all(answer["confidence"] == 1.0 for answer in answers)
+    assert 0.3 < sum(answer["confirmed"] for answer in answers) / 49 < 0.6
 
 
 async def test_the_oldest_fact_makes_room_and_is_told_of(either: Api) -> None:

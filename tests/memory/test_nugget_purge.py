@@ -71,6 +71,7 @@ async def test_a_merge_inside_of_it_leaves_nothing_to_name(api: Api) -> None:
 async def test_a_note_elsewhere_that_holds_text_of_it_is_named(api: Api) -> None:
     target, source = await api.remember("tea", nugget="n"), await api.remember("coffee", nugget="n")
     await api.call("note.merge", target=target["id"], source=source["id"])
+    await api.call("nugget.create", name="other")
     await api.call("note.move", id=target["id"], nugget="other")
     await api.call("note.edit", id=target["id"], content="tea and coffee")
 

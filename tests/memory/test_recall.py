@@ -262,6 +262,14 @@ async def test_min_seq_that_never_comes_ends_in_a_deadline(api: Api, monkeypatch
     assert error.code == -32009
 
 
+async def test_min_seq_that_cannot_come_soon_is_refused_at_once(either: Api) -> None:
+    await either.remember("tea")
+    for far in (100_003, 2**53):
+        error = await either.refused("recall", query="tea", min_seq=far)
+
+        assert (error.code, error.field, error.limit) == (-32602, "min_seq", 2)
+
+
 async def test_a_reopened_shelf_finds_everything_again(either: Api) -> None:
     await either.call("remember_many", notes=[{"content": f"word{n}"} for n in range(300)])
     await either.reopen()

@@ -74,6 +74,25 @@ async def test_keys_are_equal_whatever_their_case_width_and_blanks(either: Api, 
     assert (await either.remember("blue", key=spelling))["id"] == first["id"]
 
 
+@pytest.mark.parametrize(("first", "second"), [(" dark", "dark"), ("dark", "   dark \n"), ("    dark", " dark")])
+async def test_outer_blanks_make_no_value_different(either: Api, first: str, second: str) -> None:
+    note = await either.remember(first, key="theme")
+    seq = (await either.call("get_stats"))["last_seq"]
+    again = await either.call("remember", content=second, key="theme")
+
+    assert (again["status"], again["note"]["rev"], again["note"]["content"]) == ("noop", 1, note["content"])
+    assert (await either.call("get_stats"))["last_seq"] == seq
+    assert (await either.call("remember", content="da rk", key="theme"))["status"] == "updated"
+
+
+async def test_a_summary_follows_a_value_that_only_blanks_tell_apart(api: Api) -> None:
+    await api.remember("dark", key="theme")
+    result = await api.call("remember", fields={"summary": " dark", "since": "March"}, key="theme")
+
+    assert (result["status"], result["note"]["content"]) == ("updated", "dark")
+    assert result["note"]["fields"] == {"summary": "dark", "since": "March"}
+
+
 async def test_keys_of_sharp_s_and_double_s_are_one(api: Api) -> None:
     first = await api.remember("Berlin", key="Straße")
 

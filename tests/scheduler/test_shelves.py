@@ -1,5 +1,6 @@
 """Which shelves are tended: those in use; the others cost nothing."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from scheduler.house import DAY, HOUR, MINUTE, House, StoresOf, running
 from shelfd.memory import Shelf, Stores
 from shelfd.memory.log import Entry, Origin
 from shelfd.memory.ports import Store
+from shelfd.storage import SqliteStores
 
 
 class CountingStores:
@@ -149,3 +151,12 @@ async def test_one_shelf_s_trouble_is_no_other_s(cron: str) -> None:
         await house.pass_time(DAY)
         assert set(house.reflection.shelves) == {"default"}
         assert len(house.reflection.calls) == 1
+
+
+async def test_looking_at_a_shelf_that_has_no_runs_writes_nothing_to_it(tmp_path: Path) -> None:
+    async with running(stores=lambda clock: SqliteStores(tmp_path, clock)) as house:
+        await house.shelves.create("empty", owner="uid:1000")
+        for _ in range(5):  # the schedule looks at every open shelf at once
+            await house.pass_time(MINUTE)
+            assert house.shelves.state("empty") == "open"
+            assert [entry.name for entry in (tmp_path / "empty").iterdir()] == ["shelf.db"]

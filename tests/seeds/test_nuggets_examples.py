@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fakes import Api
+from fakes import ROOT, Api
 from memory.reflection.scenes import a_note, settled, shelve, told
 from memory_file import MemoryFile
 from shelfd.daemon.sections import Reflection
@@ -131,7 +131,7 @@ async def test_without_a_directory_nothing_is_written_and_nothing_added(
 ) -> None:
     """As the page says of a project's memory; the reason is told. The shelf's own file needs no directory."""
     await recalled(api, "dark", key="user:theme")
-    result = await api.call("promote", project=str(tmp_path / "elsewhere"))
+    result = await api.call("promote", project=str(tmp_path / "elsewhere"), principal=ROOT)
 
     assert (result["added"], result["path"]) == (0, None)
     assert result["reason"]

@@ -43,6 +43,7 @@ async def test_a_nugget_is_no_field_that_can_be_edited(api: Api) -> None:
     """It is "immutable after creation" but for note.move, which keeps the id."""
     note = await api.remember("blue")
     assert (await api.refused("note.edit", id=note["id"], nugget="other")).code == -32602
+    await api.call("nugget.create", name="other")
     moved = (await api.call("note.move", id=note["id"], nugget="other"))["note"]
 
     assert (moved["id"], moved["nugget"]) == (note["id"], "other")

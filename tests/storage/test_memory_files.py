@@ -114,6 +114,19 @@ def test_a_destination_that_makes_no_sense_is_refused(tmp_path: Path, destinatio
         paths(tmp_path, destination).check()
 
 
+def test_a_listed_project_is_an_absolute_directory(tmp_path: Path) -> None:
+    relative = PromotionPaths(tmp_path / "data", tmp_path / "home", projects=("~/app", "src/app"))
+    with pytest.raises(ConfigError, match=r"promotion\.projects: 'src/app' must be absolute"):
+        relative.check()
+
+
+def test_a_project_is_open_when_its_file_is_that_of_one_that_is_listed(tmp_path: Path) -> None:
+    listed = PromotionPaths(tmp_path / "data", tmp_path / "home", projects=("/srv/app", "~/x"))
+    assert all(listed.is_open(project) for project in ("/srv/app", "/srv//app/", "/srv/app-2/../app", "/srv-app"))
+    assert listed.is_open(f"{tmp_path}/home/x")
+    assert not any(listed.is_open(project) for project in ("/srv", "/srv/app/sub", "/srv/app/../other", "/x"))
+
+
 def test_different_files_are_fine(tmp_path: Path) -> None:
     paths(tmp_path, Destination(path="/a.md"), work=Destination(project_dir="/a"), home=Destination()).check()
 

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from contract.samples import create, edit, make_link, write
 from fakes import FakeClock
-from shelfd.memory.errors import DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
+from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt
 from shelfd.memory.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
 
@@ -76,13 +76,48 @@ async def test_a_crash_while_a_shelf_is_dropped_leaves_no_shelf(stores: SqliteSt
     assert _names(root) == []
 
 
-async def test_a_directory_in_the_way_is_left_alone(stores: SqliteStores, root: Path) -> None:
+@pytest.mark.parametrize("name", ["letter.txt", "shelf.db-wal"])
+async def test_a_directory_in_the_way_is_left_alone(stores: SqliteStores, root: Path, name: str) -> None:
     (root / "work").mkdir()
-    (root / "work" / "letter.txt").write_text("dear diary")
-    with pytest.raises(StoreBusy):
+    (root / "work" / name).write_text("dear diary")
+    (root / "work" / "MEMORY.md").write_text("# Mine")
+    with pytest.raises(Conflict, match="move the rest away") as refused:
         await stores.create("work", owner="uid:1")
 
-    assert (root / "work" / "letter.txt").read_text() == "dear diary"
+    assert not refused.value.retryable
+    assert (root / "work" / name).read_text() == "dear diary"
+    assert _names(root) == ["work"]
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dangling"])
+async def test_what_is_no_directory_is_left_alone(stores: SqliteStores, root: Path, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    match kind:
+        case "file":
+            (root / "work").write_text("dear diary")
+        case "link":
+            (root / "work").symlink_to(tmp_path / "elsewhere")
+        case _:
+            (root / "work").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(Conflict, match=r"no directory|already exists"):
+        await stores.create("work", owner="uid:1")
+
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+async def test_a_shelf_is_made_beside_its_memory_file(stores: SqliteStores, root: Path) -> None:
+    """Somebody wrote one beforehand, or kept it when the shelf's file was lost."""
+    (root / "work").mkdir()
+    (root / "work" / "MEMORY.md").write_text("# Mine")
+    store = await stores.create("work", owner="uid:1")
+    await store.commit(create("n1"))
+    await store.close()
+
+    assert (root / "work" / "MEMORY.md").read_text() == "# Mine"
+    assert (stores.names(), stores.owner("work"), _names(root)) == (["work"], "uid:1", ["work"])
+    again = await stores.open("work")
+    assert again.view.note("n1") is not None
+    await again.close()
 
 
 def _fifo(path: Path) -> None:
@@ -139,7 +174,7 @@ async def test_a_directory_elsewhere_is_refused_and_stays_and_others_can_be_drop
     assert stores.owner("linked") is None
     await (await stores.create("new", owner="uid:1")).close()
     await stores.drop("other")
-    assert await stores.clean_up() == 2
+    assert await stores.clean_up() == 1
 
     assert _names(tmp_path / "elsewhere") == ["shelf.db"]
     assert _names(root) == ["linked", "new"]

@@ -69,8 +69,10 @@ def discovered(socket: str | None) -> Broker:
     with connect(socket) as client:
         mqtt: dict[str, Any] | None = client.call("system.health").get("mqtt")
         instance = client.call("system.version")["instance"]
-    if not mqtt or not mqtt.get("url"):
+    if not mqtt:
         raise NoBroker("the daemon uses no broker; start it with --embedded-broker, or name one: --mqtt-url URL")
+    if not mqtt.get("url"):
+        raise NoBroker("the daemon names its broker to administrators only; name it: --mqtt-url URL")
     broker = named(mqtt["url"])
     if not mqtt.get("agent_password_file"):
         scheme = "mqtts" if broker.is_tls else "mqtt"

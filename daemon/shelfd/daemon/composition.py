@@ -54,6 +54,7 @@ def build(settings: Settings, places: Places) -> Parts:
         instance=settings.daemon.instance,
         places=places,
         shelves=shelves,
+        service=service,
         counters=counters,
         clock=clock,
         connections_count=settings.limits.connections_count,
@@ -71,7 +72,7 @@ def build(settings: Settings, places: Places) -> Parts:
     )
     mqtt = None
     if settings.mqtt.url or settings.mqtt.embedded_broker:
-        mqtt = Mqtt(settings, places, shelves, dispatcher, system, clock)
+        mqtt = Mqtt(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
     return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt)
 
@@ -80,7 +81,8 @@ def promotion_paths(settings: Settings, places: Places) -> PromotionPaths:
     """Return where each shelf's promoted lines go."""
     section = settings.promotion
     others = {name: Destination(target.path, target.project_dir) for name, target in section.shelves.items()}
-    return PromotionPaths(places.data, places.home, Destination(section.path, section.project_dir), others)
+    default = Destination(section.path, section.project_dir)
+    return PromotionPaths(places.data, places.home, default, others, section.projects)
 
 
 def memory_settings(settings: Settings) -> MemorySettings:

@@ -6,6 +6,7 @@ None of it holds up anything else: it starts behind READY, and what is wrong wit
 import asyncio
 import socket
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +28,7 @@ from shelfd.gateway.mqtt import (
     Topics,
     tls_context,
 )
-from shelfd.memory import Clock, Shelves
+from shelfd.memory import ANYONE, Clock, Service
 from shelfd.memory.errors import BrokerUnreachable, ConfigError
 from shelfd.memory.ledger import draw_run_id
 
@@ -47,7 +48,7 @@ class Mqtt:
     """
 
     def __init__(
-        self, settings: Settings, places: Places, shelves: Shelves, dispatcher: Dispatcher, system: System, clock: Clock
+        self, settings: Settings, places: Places, service: Service, dispatcher: Dispatcher, system: System, clock: Clock
     ) -> None:
         self._settings = settings.mqtt
         self._instance = settings.daemon.instance
@@ -56,8 +57,13 @@ class Mqtt:
         self._clock = clock
         self._topics = Topics(self._instance)
         self._requests = Requests(dispatcher, self._topics, clock)
-        self._publisher = EventPublisher(shelves, self._topics, clock)
-        self._embedded = EmbeddedBroker(places.data / "broker") if settings.mqtt.embedded_broker else None
+        self._publisher = EventPublisher(service.shelves, self._topics, clock)
+        self._embedded: EmbeddedBroker | None = None
+        if settings.mqtt.embedded_broker:
+            # The rules are looked up each time: a reload replaces them.
+            self._embedded = EmbeddedBroker(
+                places.data / "broker", may_read=lambda principal, shelf: service.access.may(principal, shelf, "read")
+            )
         self._password = self._read_password()
         self._share_group = self._read_share_group()
         self._tls = _tls(settings.mqtt.ca_file) if settings.mqtt.url.startswith("mqtts:") else None
@@ -99,7 +105,7 @@ class Mqtt:
             instance=self._instance,
             version=package_version(),
             boot=draw_run_id().removeprefix("run-"),
-            health=self._system.health,
+            health=partial(self._system.health, ANYONE),
         )
         self._session = Session(
             broker, self._requests, self._topics, self._clock, announcer,

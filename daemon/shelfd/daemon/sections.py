@@ -176,7 +176,12 @@ class PromotionTarget(Section):
 
 
 class Promotion(PromotionTarget):
-    """Where promoted lines go. ``path`` and ``project_dir`` speak of shelf ``default``, the tables of others."""
+    """Where promoted lines go. ``path`` and ``project_dir`` speak of shelf ``default``, the tables of others.
+
+    ``projects`` are directories that every caller may name, and not administrators alone.
+    """
+
+    projects: list[str] = []
 
     shelves: dict[ShelfKey, PromotionTarget] = {}
 

@@ -12,9 +12,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shelfd.daemon.health import visible
 from shelfd.daemon.places import Places
 from shelfd.gateway import Counters
-from shelfd.memory import Clock, Shelves
+from shelfd.memory import Clock, Service, Shelves
 from shelfd.protocol import WIRE_VERSION
 
 _LOW_SPACE_BYTES = 256 * 1024 * 1024
@@ -62,6 +63,7 @@ class System:
         instance: str,
         places: Places,
         shelves: Shelves,
+        service: Service,
         counters: Counters,
         clock: Clock,
         connections_count: int,
@@ -72,6 +74,7 @@ class System:
         self._instance = instance
         self._places = places
         self._shelves = shelves
+        self._service = service
         self._counters = counters
         self._clock = clock
         self._connections_count = connections_count
@@ -84,13 +87,20 @@ class System:
         self.mqtt_probe: Probe | None = None  #: finds out whether requests arrive by MQTT
         self.complaints: list[str] = []  #: what was wrong with the configuration when it was last reloaded
 
-    def health(self) -> dict[str, Any]:
-        """Answer ``system.health``: degraded when a shelf is not served, or something else is not as configured."""
+    def health(self, principal: str) -> dict[str, Any]:
+        """Answer ``system.health``: degraded when a shelf is not served, or something else is not as configured.
+
+        Args:
+            principal: Who asks; what that one may not know is left out.
+        """
+        return visible(self._health(), self._service.access, principal)
+
+    def _health(self) -> dict[str, Any]:
         shelves = self._shelves.status()
         scheduler = self._scheduler()
         mqtt = None if self.mqtt is None else self.mqtt()
         is_well = (
-            all(shelf["state"] not in _REMEDIES for shelf in shelves)
+            all(shelf["state"] not in _REMEDIES and "index_complaint" not in shelf for shelf in shelves)
             and (mqtt is None or (mqtt["state"] not in _MQTT_REMEDIES and not _held_up(mqtt)))
             and not scheduler["complaint"]
             and not self.complaints
@@ -210,7 +220,10 @@ class System:
         for shelf in self._shelves.status():
             remedy = _REMEDIES.get(shelf["state"])
             detail = f"{shelf['state']}, index {shelf['index']}, seq {shelf['seq']}" if remedy is None else remedy
-            yield Finding(f"shelf {shelf['shelf']}", remedy is None, detail)
+            complaint = shelf.get("index_complaint")
+            if remedy is None and complaint:
+                detail = f"{detail}: {complaint}"
+            yield Finding(f"shelf {shelf['shelf']}", not (remedy or complaint), detail)
 
 
 def _held_up(mqtt: dict[str, Any]) -> list[tuple[str, str]]:

@@ -12,7 +12,10 @@ from shelfd.protocol import METHODS, Limits
 from shelfd.scheduler import Job, QuietHours, SchedulerSettings, daily_cron
 
 #: Of a result, what the ledger keeps.
-_COUNTS: Final = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked", "added", "updated", "removed")
+_COUNTS: Final = (
+    "inspected", "rewritten", "merged", "hidden", "tagged", "linked", "held_back", "remaining",
+    "added", "updated", "removed", "fell_out",
+)  # fmt: skip
 
 
 def jobs(service: Service, clock: Clock, limits: Limits) -> tuple[Job, Job]:

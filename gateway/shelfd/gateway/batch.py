@@ -39,6 +39,7 @@ class Batch:
         def take(reply: bytes) -> None:
             self._replies[index] = reply
             self._reply_bytes += len(reply) + 1
+            self._hold(len(reply) + 1)
 
         return take
 
@@ -71,9 +72,14 @@ class Batch:
 
     def _finish(self) -> None:
         self._lane.leave(self._turn)
+        self._hold(-self._reply_bytes)
         replies = [reply for reply in self._replies if reply is not None]
         if replies:
             self._answer(b"[" + b",".join(replies) + b"]")
         for follow_up in self.follow_ups:
             follow_up()
         self._done()
+
+    def _hold(self, size: int) -> None:
+        if self._lane.outbox is not None:
+            self._lane.outbox.hold(size)

@@ -1,30 +1,47 @@
 """One client's connection: lines in, replies and events out, both held back when the other side is slow."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 import asyncio
 import socket
-from typing import Final, Protocol, cast
+from functools import partial
+from typing import Final, NamedTuple, Protocol, cast
 
 from shelfd.gateway.binding import peer
+from shelfd.gateway.budget import Account, Budget, Share
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
 from shelfd.gateway.envelope import CANCEL, Envelope, error_reply, line_too_long
-from shelfd.gateway.framing import LineReader
 from shelfd.gateway.lane import Lane
+from shelfd.gateway.lines import Lines
+from shelfd.gateway.outbox import Outbox
 from shelfd.gateway.subscriptions import Subscriptions
-from shelfd.memory.errors import Unavailable, error_of
+from shelfd.memory.errors import ShelfError, error_of
 from shelfd.protocol import Limits
 
-#: Unsent bytes from which on a connection takes no new requests and sends no further events.
-HIGH_WATER_BYTES: Final = 256 * 1024
+#: From here on a line counts while it is at work: of smaller ones there are too few to matter.
+_COUNTED_BYTES: Final = 4096
+
+
+class Entry(NamedTuple):
+    """A connection that was let in."""
+
+    name: str
+    share: Share  #: what its principal has
+    budget: Budget
 
 
 class Owner(Protocol):
     """What a connection tells the server it belongs to."""
 
-    def opened(self, connection: "Connection") -> str | None:
-        """Return the connection's name, or None if there are too many."""
+    def opened(self, connection: "Connection", principal: str) -> Entry:
+        """Let the connection in.
 
-    def lost(self) -> None:
+        Raises:
+            ShelfError: If there are too many.
+        """
+
+    def lost(self, connection: "Connection") -> None:
         """Note that a connection's transport is gone."""
 
     def ended(self, connection: "Connection") -> None:
@@ -37,9 +54,12 @@ class Owner(Protocol):
 class Connection(asyncio.Protocol):
     """Speaks newline-delimited JSON-RPC with one client.
 
-    Requests run concurrently, at most ``limits.in_flight_count``; more wait unread. After the client's half-close the
-    rest is answered and the connection closed. After a hang-up changes go on and reads end.
+    Requests run concurrently, at most ``limits.in_flight_count``, and ``limits.principal_requests_count`` on all
+    connections of a principal; more wait unread. After the client's half-close the rest is answered and the
+    connection closed. After a hang-up changes go on and reads end.
     """
+
+    principal = ""  #: who it is, once that is known
 
     def __init__(self, owner: Owner, dispatcher: Dispatcher, limits: Limits, counters: Counters) -> None:
         self.in_flight = 0
@@ -47,43 +67,54 @@ class Connection(asyncio.Protocol):
         self._dispatcher = dispatcher
         self._limits = limits
         self._counters = counters
-        self._loop = asyncio.get_running_loop()
-        self._reader = LineReader(limits.line_bytes)
         self._next: Message | None = None  #: parsed and waiting for its place
-        self._out: list[bytes] = []
-        self._out_bytes = 0
-        self._flush_is_due = False
+        self._next_bytes = 0
         self._is_taking = False
-        self._is_write_paused = False
+        self._is_waiting = False  #: for a request of its principal to end
         self._is_read_paused = False
         self._saw_eof = False
         self._is_lost = False
-        self._lane: Lane | None = None
+        self._lane: Lane | None = None  #: None before it was let in, and when all is over
         self._transport: asyncio.Transport
+        self._share: Share
+        self._account: Account
+        self._lines: Lines
+        self._outbox: Outbox
 
     # ------------------------------------------------------------------ called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Find out who it is, and let them in if there is room."""
         self._transport = cast("asyncio.Transport", transport)
-        name = self._owner.opened(self)
-        if name is None:
-            limit = self._limits.connections_count
-            full = Unavailable(f"all {limit} connections are taken", field="connections", limit=limit)
+        _, uid = peer(cast("socket.socket", transport.get_extra_info("socket")))
+        self.principal = f"uid:{uid}"
+        try:
+            entry = self._owner.opened(self, self.principal)
+        except ShelfError as full:
             self._transport.write(error_reply(None, error_of(full)) + b"\n")
             self._transport.close()
             return
-        self._transport.set_write_buffer_limits(high=HIGH_WATER_BYTES)
-        _, uid = peer(cast("socket.socket", transport.get_extra_info("socket")))
-        subscriptions = Subscriptions(
-            self._send, self._is_backed_up, limit=self._limits.subscriptions_count, counters=self._counters
+        self._share = entry.share
+        self._account = Account(entry.budget, entry.share)
+        self._lines = Lines(
+            self._limits.line_bytes, entry.budget, self._account, go_on=self._take, refuse=self._refuse_line
         )
-        self._lane = Lane(f"uid:{uid}", name, reply_bytes=self._limits.line_bytes, subscriptions=subscriptions)
+        self._outbox = Outbox(self._transport, entry.budget, self._account, entry.share, self._go_on)
+        subscriptions = Subscriptions(
+            self._send, self._outbox.is_backed_up, limit=self._limits.subscriptions_count, counters=self._counters
+        )
+        self._lane = Lane(
+            self.principal,
+            entry.name,
+            reply_bytes=self._limits.line_bytes,
+            subscriptions=subscriptions,
+            outbox=self._outbox,
+        )
 
     def data_received(self, data: bytes) -> None:
         """Take bytes as they come."""
         if self._lane is not None:
-            self._reader.feed(data)
+            self._lines.feed(data)
             self._take()
 
     def eof_received(self) -> bool:
@@ -94,25 +125,24 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Take no new requests: the client does not read."""
-        self._is_write_paused = True
+        if self._lane is not None:
+            self._outbox.pause()
 
     def resume_writing(self) -> None:
         """Go on."""
-        self._is_write_paused = False
-        self._go_on()
+        if self._lane is not None:
+            self._outbox.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """End what only the client wanted; changes go on, also those that were read and not begun."""
         self._is_lost = True
-        self._is_write_paused = False
-        self._out.clear()
-        self._out_bytes = 0
         if self._lane is None:
             return
-        self._owner.lost()
+        self._outbox.end()
+        self._lines.end()
+        self._owner.lost(self)
         self._dispatcher.close(self._lane)
         self._take()
-        self._end_if_finished()
 
     # ------------------------------------------------------------------ called by the server
 
@@ -124,7 +154,7 @@ class Connection(asyncio.Protocol):
     def close(self) -> None:
         """Send what there is to send, then close."""
         if not self._is_lost:
-            self._flush()
+            self._outbox.flush()
             self._transport.close()
 
     def abort(self) -> None:
@@ -139,26 +169,53 @@ class Connection(asyncio.Protocol):
         if self._is_taking or self._lane is None:
             return
         self._is_taking = True
-        while (message := self._peek()) is not None:
-            # A full connection still hears what would make room.
-            is_full = self.in_flight >= self._limits.in_flight_count and not _is_cancel(message)
-            if is_full or self._is_backed_up():
-                break
-            self._next = None
+        while (message := self._peek()) is not None and not self._is_full(message):
+            size, done = self._next_bytes, self._left
+            if size >= _COUNTED_BYTES:
+                self._account.hold(size)
+                done = partial(self._left, size)
+            self._next, self._next_bytes = None, 0
             self.in_flight += 1
-            self._dispatcher.start(message, self._lane, self._send, self._left)
+            self._share.at_work += 1
+            self._dispatcher.start(message, self._lane, self._send, done)
         self._is_taking = False
+        self._lines.settle(self._next_bytes)
         self._throttle()
+        if self.in_flight == 0:  # what was taken may have been answered at once
+            self._close_if_finished()
+            self._end_if_finished()
 
     def _peek(self) -> Message | None:
-        if self._next is None and self._reader.lines:
-            line = self._reader.lines.popleft()
+        if self._next is None and self._lines:
+            line = self._lines.take()
             self._next = line_too_long(self._limits.line_bytes) if line is None else self._dispatcher.read(line)
+            self._next_bytes = len(line or b"")
         return self._next
 
+    def _is_full(self, message: Message) -> bool:
+        """Return whether *message* has to wait: for the client to read, or for a request to end."""
+        if self._outbox.is_backed_up():
+            return True
+        if isinstance(message, Envelope) and message.method == CANCEL:
+            return False  # a full connection still hears what would make room
+        if self.in_flight and not self._account.fits(self._next_bytes):
+            return True
+        if self.in_flight >= self._limits.in_flight_count:
+            return True
+        if self._share.has_place:
+            return False
+        if not self._is_waiting:
+            self._is_waiting = True
+            self._share.waiting.append(self._stop_waiting)
+        return True
+
+    def _stop_waiting(self) -> None:
+        self._is_waiting = False
+        self._take()
+
     def _throttle(self) -> None:
-        """Read from the socket only while everything read has been taken."""
-        waits = self._next is not None
+        """Read from the socket only while everything read has been taken, and what has begun has room."""
+        waits = self._next is not None or self._lines.is_waiting
         if waits != self._is_read_paused and not (self._saw_eof or self._transport.is_closing()):
             self._is_read_paused = waits
             if waits:
@@ -166,8 +223,11 @@ class Connection(asyncio.Protocol):
             else:
                 self._transport.resume_reading()
 
-    def _left(self) -> None:
+    def _left(self, size: int = 0) -> None:
         self.in_flight -= 1
+        if size:
+            self._account.hold(-size)
+        self._share.leave()
         if self._is_taking:
             return
         if self._next is not None:
@@ -177,49 +237,28 @@ class Connection(asyncio.Protocol):
             self._close_if_finished()
             self._end_if_finished()
 
+    def _refuse_line(self, error: ShelfError) -> None:
+        self._send(error_reply(None, error_of(error)))
+        self._take()
+
     def _close_if_finished(self) -> None:
         if self._saw_eof and self.in_flight == 0 and self._next is None and not self._is_lost:
             self.close()
 
     def _end_if_finished(self) -> None:
-        if self._is_lost and self.in_flight == 0 and self._next is None:
+        if self._is_lost and self.in_flight == 0 and self._next is None and self._lane is not None:
+            # The lane knows us by its subscriptions: a ring that only the garbage collector would find, late.
+            self._lane = None
             self._owner.ended(self)
 
     # ------------------------------------------------------------------ replies
 
     def _send(self, message: bytes) -> None:
-        if self._is_lost:
-            return
-        self._out += (message, b"\n")
-        self._out_bytes += len(message) + 1
-        if self.in_flight == 1 and not self._flush_is_due:
-            self._flush()  # nothing else is about to be answered: the caller need not wait for our log line
-        elif not self._flush_is_due:
-            # What is answered in one turn of the loop goes out in one write.
-            self._flush_is_due = True
-            self._loop.call_soon(self._flush)
-
-    def _flush(self) -> None:
-        self._flush_is_due = False
-        if not self._out or self._is_lost:
-            return
-        data = b"".join(self._out)
-        self._out.clear()
-        was_backed_up = self._is_backed_up()
-        self._out_bytes = 0
-        self._transport.write(data)
-        if was_backed_up and not self._is_write_paused:
-            self._go_on()
+        # The answer to one request alone goes out at once: the caller need not wait for our log line.
+        self._outbox.send(message, is_urgent=self.in_flight == 1)
 
     def _go_on(self) -> None:
         """Do what waited for the client to read."""
         self._take()
         if self._lane is not None and self._lane.subscriptions is not None:
             self._lane.subscriptions.resume()
-
-    def _is_backed_up(self) -> bool:
-        return self._is_write_paused or self._out_bytes > HIGH_WATER_BYTES
-
-
-def _is_cancel(message: Message) -> bool:
-    return isinstance(message, Envelope) and message.method == CANCEL

@@ -1,7 +1,7 @@
 """Dispatch: from one message to its reply, the same for every transport."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -14,10 +14,11 @@ from shelfd.gateway.batch import Batch
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Claim, Lane, Request
+from shelfd.gateway.outbox import Outbox
 from shelfd.gateway.own import OwnMethods
 from shelfd.gateway.ports import Scheduling, Service, System
 from shelfd.memory.call import Call
-from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, error_of, traced
+from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, Unavailable, error_of, traced
 from shelfd.memory.ports import Clock
 from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object, from_validation
 
@@ -66,7 +67,7 @@ class Dispatcher:
         try:
             return self.open(rpc.parse(data, self.limits))
         except Refusal as refusal:
-            return refusal
+            return refusal.kept()
 
     def open(self, message: Any) -> Message:  # noqa: ANN401 - whatever JSON holds
         """Do what :meth:`read` does for a message that is parsed already."""
@@ -76,7 +77,7 @@ class Dispatcher:
                 return message
             return rpc.open_envelope(message)
         except Refusal as refusal:
-            return refusal
+            return refusal.kept()
 
     def start(self, message: Message, lane: Lane, answer: Answer, done: Done) -> None:
         """Begin to carry out *message*; must be called in order of arrival, on the loop.
@@ -97,6 +98,9 @@ class Dispatcher:
         if request.call.method.is_change:
             request.wait_to = lane.barrier
             request.turn = lane.enter()
+            if request.call.method.decides_access:
+                # What the changes behind it may do is asked when their turn comes, and that is after its end.
+                lane.barrier = request.turn
         elif request.call.method.name not in self._own.unordered:
             request.wait_to = lane.entered
         self._launch(request, done)
@@ -207,6 +211,8 @@ class Dispatcher:
         # A change whose task has not had its first step must not be overtaken.
         if is_change and not request.lane.changes_to_begin and self._submit(request):
             return
+        if not is_change and request.lane.outbox is not None:
+            request.call.room = partial(_room, request, request.lane.outbox)
         request.lane.changes_to_begin += is_change
         request.task = asyncio.get_running_loop().create_task(self._run(request), name=request.call.request_id)
 
@@ -237,18 +243,34 @@ class Dispatcher:
         bind_contextvars(request_id=request.call.request_id)
         handler = self._own.handlers.get(request.call.method.name)
         try:
-            return await (self._service.handle(request.call) if handler is None else handler(request))
+            if handler is None:
+                return await self._service.handle(request.call)
+            if request.call.room is not None and (wait := request.call.room()) is not None:
+                await wait
+            return await handler(request)
         except Exception as error:  # noqa: BLE001 - it becomes the answer
             return error
 
     def _over(self, request: Request, result: Result) -> None:
         try:
             if not request.is_answered:
-                self._conclude(request, *self._reply(request, result))
+                self._conclude(request, *self._fitted(request, *self._reply(request, result)))
         finally:
+            if isinstance(result, Exception):
+                # Its frames know the futures that know it: a ring around what may be a large request.
+                result.__traceback__ = None
             self._end(request)
 
+    def _fitted(self, request: Request, reply: bytes, outcome: str) -> tuple[bytes, str]:
+        """Return the reply, or an error if it was made for want of room and turned out too large."""
+        if _room_fits(request, len(reply)):
+            return reply, outcome
+        error = error_of(Unavailable("result: there is no room for it now; ask for less, or again", field="result"))
+        return rpc.error_reply(request.envelope.id, error), _outcome(error)
+
     def _end(self, request: Request) -> None:
+        _room_fits(request, 0)
+        request.call.room = None  # it knows the request: a ring for the garbage collector
         request.lane.requests.discard(request)
         if request.turn:
             request.lane.leave(request.turn)
@@ -324,6 +346,32 @@ class Dispatcher:
             duration_ms=round(duration_ms, 3),
             outcome=outcome,
         )
+
+
+def _room(request: Request, outbox: Outbox) -> Awaitable[None] | None:
+    """Take room for the request's reply; return what waits for it if that has to be."""
+    if request.has_room is not None:
+        return None
+    if outbox.take_room(request.lane.reply_bytes):
+        request.has_room = True
+        return None
+    return _wait_for_room(request, outbox)
+
+
+async def _wait_for_room(request: Request, outbox: Outbox) -> None:
+    request.has_room = await outbox.wait_for_room(request.lane.reply_bytes)
+
+
+def _room_fits(request: Request, size: int) -> bool:
+    """Give back what was taken for the request's reply; return whether there is room for the *size* it came to."""
+    has_room, outbox = request.has_room, request.lane.outbox
+    if has_room is None or outbox is None:
+        return True
+    request.has_room = None
+    if has_room:
+        outbox.leave_room(request.lane.reply_bytes)
+        return True
+    return outbox.leave_spare(size)
 
 
 def _outcome(error: dict[str, Any]) -> str:

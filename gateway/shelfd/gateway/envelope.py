@@ -1,7 +1,7 @@
 """JSON-RPC 2.0 envelopes: bytes in, checked envelopes or refusals out, and replies back to bytes."""
 
 from difflib import get_close_matches
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from pydantic_core import from_json, to_json
 
@@ -38,6 +38,11 @@ class Refusal(Exception):
         super().__init__(error["message"])
         self.error = error
         self.id = request_id
+
+    def kept(self) -> Self:
+        """Return this, to be kept: without the frames it came through, which hold the message and whoever keeps it."""
+        self.__traceback__ = self.__context__ = None
+        return self
 
 
 def parse(data: bytes, limits: Limits) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -8,16 +8,22 @@ class LineReader:
 
     Lines end with LF or CR LF; blank ones are skipped. A line longer than *limit* bytes becomes one None, its
     bytes are dropped as they come, and reading goes on behind its end.
+
+    Attributes:
+        lines: Whole lines in order; None stands for a too long one. Take them by :meth:`take`.
+        lines_bytes: What they amount to.
+        part_bytes: What there is of the line that has begun.
     """
 
-    __slots__ = ("_limit", "_part", "_part_bytes", "_skips", "lines")
+    __slots__ = ("_limit", "_part", "_skips", "lines", "lines_bytes", "part_bytes")
 
     def __init__(self, limit: int) -> None:
-        self.lines: deque[bytes | None] = deque()  #: whole lines in order; None stands for a too long one
+        self.lines: deque[bytes | None] = deque()
+        self.lines_bytes = 0
+        self.part_bytes = 0
         self._limit = limit
         self._part: list[bytes] = []
-        self._part_bytes = 0
-        self._skips = False  #: inside a line that is too long already
+        self._skips = False  #: inside a line whose bytes are dropped
 
     def feed(self, data: bytes) -> None:
         """Take the stream's next bytes."""
@@ -33,25 +39,43 @@ class LineReader:
             self._add(b"".join(self._part))
         else:
             self._add(head)
-        self._part, self._part_bytes = [], 0
+        self._part, self.part_bytes = [], 0
         for line in rest:
             self._add(line)
         if tail:
             self._keep(tail)
+
+    def take(self) -> bytes | None:
+        """Return the oldest line; there must be one."""
+        line = self.lines.popleft()
+        self.lines_bytes -= len(line or b"")
+        return line
+
+    def skip(self) -> None:
+        """Drop the line that has begun, and what is still to come of it."""
+        self._skips = True
+        self._part, self.part_bytes = [], 0
+
+    def end(self) -> None:
+        """Drop the line that has begun: nothing more will come."""
+        self._part, self.part_bytes = [], 0
 
     def _add(self, line: bytes) -> None:
         if not line or line.isspace():
             return
         if len(line) > self._limit:
             line = line.removesuffix(b"\r")
-        self.lines.append(line if len(line) <= self._limit else None)
+        if len(line) > self._limit:
+            self.lines.append(None)
+            return
+        self.lines.append(line)
+        self.lines_bytes += len(line)
 
     def _keep(self, part: bytes) -> None:
         if self._skips:
             return
         self._part.append(part)
-        self._part_bytes += len(part)
-        if self._part_bytes > self._limit + 1:  # one more for a carriage return
+        self.part_bytes += len(part)
+        if self.part_bytes > self._limit + 1:  # one more for a carriage return
             self.lines.append(None)
-            self._skips = True
-            self._part, self._part_bytes = [], 0
+            self.skip()

@@ -1,8 +1,8 @@
 """Lanes: the order in which the requests of one caller take effect.
 
 Changes start in the order they arrived. A read waits until every change sent before it has finished. A batch is
-one turn: later changes wait until all of it is done. Every change and every batch takes the next turn number;
-``finished_to`` is the highest number up to which all turns are over.
+one turn: later changes wait until all of it is done, as they do for a change of who may do what. Every change and
+every batch takes the next turn number; ``finished_to`` is the highest number up to which all turns are over.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from shelfd.gateway.envelope import Envelope, Id
+from shelfd.gateway.outbox import Outbox
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.call import Call
 from shelfd.memory.ports import Ticket
@@ -51,11 +52,12 @@ class Request:
         answer: Takes the reply; called once, never for a notification.
         done: Called once when nothing of the request is left at work, which may be after its answer.
         follow_up: Called when the reply is on its way.
+        has_room: Whether room was taken for the reply, or it is made without; None before and after.
     """
 
     __slots__ = (
-        "answer", "batch", "began", "call", "done", "envelope", "follow_up", "has_begun", "is_answered", "lane",
-        "task", "ticket", "timer", "turn", "wait_to",
+        "answer", "batch", "began", "call", "done", "envelope", "follow_up", "has_begun", "has_room",
+        "is_answered", "lane", "task", "ticket", "timer", "turn", "wait_to",
     )  # fmt: skip
 
     def __init__(
@@ -70,6 +72,7 @@ class Request:
         self.done: Callable[[], None] = _nothing
         self.batch: Batch | None = None
         self.follow_up: Callable[[], None] | None = None
+        self.has_room: bool | None = None
         self.has_begun = False  #: whether its task has run its first step
         self.is_answered = False
         self.task: asyncio.Task[None] | None = None
@@ -86,16 +89,24 @@ class Lane:
         name: Prefix of its request ids.
         reply_bytes: Largest reply the transport takes.
         subscriptions: Where its event subscriptions live; None if the transport has another way to events.
+        outbox: Where its replies go, which reads wait for; None if the transport bounds them otherwise.
     """
 
     __slots__ = (
         "_finished", "_numbered", "_waiters", "barrier", "changes_to_begin", "entered", "finished_to", "is_closed",
-        "name", "principal", "reply_bytes", "requests", "subscriptions",
+        "name", "outbox", "principal", "reply_bytes", "requests", "subscriptions",
     )  # fmt: skip
 
     def __init__(
-        self, principal: str, name: str, *, reply_bytes: int, subscriptions: Subscriptions | None = None
+        self,
+        principal: str,
+        name: str,
+        *,
+        reply_bytes: int,
+        subscriptions: Subscriptions | None = None,
+        outbox: Outbox | None = None,
     ) -> None:
+        self.outbox = outbox
         self.principal = principal
         self.name = name
         self.reply_bytes = reply_bytes
@@ -105,7 +116,7 @@ class Lane:
         self.entered = 0
         self.finished_to = 0
         self.changes_to_begin = 0  #: those in tasks that have not run their first step
-        self.barrier = 0  #: the last batch's turn: changes behind it wait for it
+        self.barrier = 0  #: the last turn that changes behind it wait for: a batch's, or of what decides their access
         self._finished: set[int] = set()
         self._waiters: list[tuple[int, int, Callable[[], None]]] = []
         self._numbered = 0

@@ -82,8 +82,8 @@ class OwnMethods:
         self._service.access.check(request.call.principal, None, "admin")
         return await self._system.doctor()
 
-    async def _health(self, _: Request) -> dict[str, Any]:
-        return self._system.health()
+    async def _health(self, request: Request) -> dict[str, Any]:
+        return self._system.health(request.call.principal)
 
     async def _metrics(self, _: Request) -> dict[str, Any]:
         return self._system.metrics()

@@ -70,8 +70,8 @@ class Service(Protocol):
 class System(Protocol):
     """The daemon's own state; each answer has the shape of the method's result."""
 
-    def health(self) -> dict[str, Any]:
-        """Answer ``system.health``."""
+    def health(self, principal: str) -> dict[str, Any]:
+        """Answer ``system.health``: of what *principal* may not read nothing but whether all is well."""
 
     def version(self) -> dict[str, Any]:
         """Answer ``system.version``."""

@@ -9,8 +9,10 @@ from typing import Final
 import structlog
 
 from shelfd.gateway.binding import BACKLOG, Listener
-from shelfd.gateway.connection import Connection
+from shelfd.gateway.budget import Budget
+from shelfd.gateway.connection import Connection, Entry
 from shelfd.gateway.dispatch import Dispatcher
+from shelfd.memory.errors import QuotaExceeded, ShelfError, Unavailable
 
 _ABORT_S: Final = 1.0  #: how long aborted transports may take to say that they are closed
 
@@ -31,6 +33,7 @@ class UnixServer:
         self._limits = dispatcher.limits
         self._counters = dispatcher.counters
         self._log = structlog.get_logger().bind(component="gateway.unix")
+        self._budget = Budget(dispatcher.limits)
         self._listener: Listener | None = None
         self._server: asyncio.Server | None = None
         self._connections: set[Connection] = set()
@@ -88,21 +91,40 @@ class UnixServer:
 
     # ------------------------------------------------------------------ told by connections
 
-    def opened(self, connection: Connection) -> str | None:
-        """Let a connection in and return its name, or None if there are too many."""
+    def opened(self, connection: Connection, principal: str) -> Entry:
+        """Let a connection in.
+
+        Raises:
+            Unavailable: If there are too many.
+            QuotaExceeded: If its principal has too many.
+        """
         counters = self._counters
-        if self._open >= self._limits.connections_count:
+        try:
+            self._check_room(principal)
+        except ShelfError as full:
             counters.connections_refused += 1
-            self._log.warning("connection.refused", limit=self._limits.connections_count)
-            return None
+            self._log.warning("connection.refused", principal=principal, limit=full.data["limit"])
+            raise
+        share = self._budget.share(principal)
+        share.connections += 1
         self._open += 1
         counters.connections_open += 1
         counters.connections_accepted += 1
         self._connections.add(connection)
-        return f"{self._run}-{counters.connections_accepted}"
+        return Entry(f"{self._run}-{counters.connections_accepted}", share, self._budget)
 
-    def lost(self) -> None:
+    def _check_room(self, principal: str) -> None:
+        limit = self._limits.connections_count
+        if self._open >= limit:
+            raise Unavailable(f"all {limit} connections are taken", field="connections", limit=limit)
+        limit = self._limits.principal_connections_count
+        if self._budget.share(principal).connections >= limit:
+            message = f"{principal} has {limit} connections, and no principal may have more: close one"
+            raise QuotaExceeded(message, field="connections", limit=limit)
+
+    def lost(self, connection: Connection) -> None:
         """Note that a connection's transport is gone."""
+        self._budget.share(connection.principal).connections -= 1
         self._open -= 1
         self._counters.connections_open -= 1
         self._changed.set()
@@ -110,6 +132,7 @@ class UnixServer:
     def ended(self, connection: Connection) -> None:
         """Forget a connection that is gone and has nothing at work."""
         self._connections.discard(connection)
+        self._budget.forget(connection.principal)
         self._changed.set()
 
     def rested(self) -> None:

@@ -7,6 +7,8 @@ from shelfd.memory.errors import Forbidden
 from shelfd.protocol import Need
 
 DEFAULT_SHELF = "default"
+#: A principal nobody has: it may do what everyone may.
+ANYONE = "mqtt:"
 
 
 @dataclass(frozen=True, slots=True)

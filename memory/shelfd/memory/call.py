@@ -1,5 +1,6 @@
 """One request on its way through the use cases, whatever transport it came by."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -34,6 +35,8 @@ class Call:
         limits: The configured limits.
         repeat: How a redelivery of it is recognised; None when the transport delivers once.
         run_id: The run it belongs to, for the change log.
+        room: Of a read: called right before its answer is made, which can be large while the caller is behind with
+            reading others; returns what is to be awaited first, if anything. None if there is always room.
     """
 
     method: Method
@@ -44,6 +47,7 @@ class Call:
     limits: Limits = field(default_factory=Limits)
     repeat: Repeat | None = None
     run_id: str | None = None
+    room: Callable[[], Awaitable[None] | None] | None = None
 
     @property
     def shelf(self) -> str | None:

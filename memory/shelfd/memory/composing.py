@@ -12,7 +12,7 @@ from shelfd.memory.eviction import hide_surplus
 from shelfd.memory.inference import Traits, clamp, default_confidence, infer, title_tags
 from shelfd.memory.note import Link, Note, Nugget, fold_key
 from shelfd.memory.text import render_fields, tidy_content
-from shelfd.memory.transaction import Transaction, changed_fields
+from shelfd.memory.transaction import LinkStatus, Transaction, changed_fields
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput, LinkInput, NoteInput
 
@@ -163,6 +163,8 @@ def _text(given: NoteInput, old: Note | None, limits: Limits) -> tuple[str, dict
     else:
         content = checked_size(render_fields(fields), limits)
         extra["rendered"] = True
+    if old is not None and content.strip() == old.content.strip():
+        content = old.content  # outer blanks make no value different
     if not content.strip():
         raise InvalidParams("content: is empty or blank", field="content")
     if fields:
@@ -294,16 +296,16 @@ def _too_many_links(limits: Limits) -> InvalidParams:
     return too_many("links", "links", limits.links_count)
 
 
-def connect(tx: Transaction, link: Link, nugget: str, limits: Limits) -> bool:
-    """Store a directed link; return whether it is new.
+def connect(tx: Transaction, link: Link, nugget: str, limits: Limits) -> LinkStatus:
+    """Store a directed link; return what that came to.
 
     Raises:
         InvalidParams: If the source note has as many links as it may.
     """
-    new = tx.put_link(link, nugget)
-    if new and tx.rows.count_links_from(link.source) > limits.links_count:
+    status = tx.put_link(link, nugget)
+    if status == "added" and tx.rows.count_links_from(link.source) > limits.links_count:
         raise _too_many_links(limits)
-    return new
+    return status
 
 
 def _stamp(tx: Transaction, given: NoteInput) -> int | None:

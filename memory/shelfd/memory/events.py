@@ -1,10 +1,11 @@
 """Events: the change log told to others as CloudEvents."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from shelfd.memory.history import changed_values
 from shelfd.memory.log import LogRow
-from shelfd.memory.note import Note
+from shelfd.memory.note import Link, Note
 from shelfd.protocol import from_micros
 
 #: How much of a note its events carry.
@@ -49,9 +50,7 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
         if row.kind == "note.promoted" and note is not None and (at := note.extra.get("promoted_at")) is not None:
             data["promoted_at"] = from_micros(at)
     elif row.kind.startswith("link."):
-        data |= {"source": row.ids[0], "target": row.ids[1]}
-        if row.before and "link" in row.before:  # a purge takes it away
-            data["relation"] = row.before["link"][2]
+        data |= {"source": row.ids[0], "target": row.ids[1], **_about_link(row.before or {})}
     elif row.kind in ("nugget.renamed", "schedule.missed", "reflection.undone") and row.before:
         data |= row.before
     elif row.kind == "promotion.completed" and row.before:
@@ -59,6 +58,17 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
     elif row.kind == "reflection.completed" and row.before:
         data |= row.before.get("counts", {})
     return data
+
+
+def _about_link(before: Mapping[str, Any]) -> dict[str, Any]:
+    """A link's relation, and of one that was there already the names of what it says differently now."""
+    if "link" not in before:  # a purge takes it away
+        return {}
+    link, old = before["link"], before.get("old")
+    about: dict[str, Any] = {"relation": link[2]}
+    if old is not None:
+        about["changed"] = sorted(name for name, was, now in zip(Link._fields, old, link, strict=True) if was != now)
+    return about
 
 
 def _about(note: Note, content: EventContent) -> dict[str, Any]:

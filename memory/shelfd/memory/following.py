@@ -5,8 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+import structlog
+
 from shelfd.memory.note import Note
 from shelfd.memory.view import View
+
+log = structlog.get_logger("shelfd.memory")
 
 #: Changed notes that may wait for the next question; when there are more, they are taken in behind whatever happens.
 _WAITING = 1_000
@@ -96,7 +100,7 @@ class Follower:
             self._is_scanned = True
             return 0
         for note in notes:
-            self._take(note.id, note)
+            self._take_one(note.id, note)
         return sum(map(self._cost, notes))
 
     def _take_changed(self) -> int:
@@ -108,9 +112,15 @@ class Follower:
                 break  # the others are read again, as they are then
             del self._changed[note_id]
             note = now.get(note_id)
-            self._take(note_id, note)
+            self._take_one(note_id, note)
             taken += 1 if note is None else self._cost(note)
         return taken
+
+    def _take_one(self, note_id: str, note: Note | None) -> None:
+        try:
+            self._take(note_id, note)
+        except Exception as error:  # noqa: BLE001 - one that cannot be taken in must not keep others, or who asks, waiting
+            log.error("note.not_taken_in", by=self._name, id=note_id, error=type(error).__name__)
 
     async def complete(self) -> None:
         """Take in all that is missing, giving others a turn after every slice."""

@@ -1,7 +1,48 @@
 """What the recall index is told of a note, and whether a filter lets a note through."""
 
+from contextlib import suppress
+
+import structlog
+
 from shelfd.memory.note import Note
-from shelfd.memory.recall import Document, Filters
+from shelfd.memory.recall import Document, Filters, RecallIndex
+
+log = structlog.get_logger("shelfd.memory")
+
+
+class Intake:
+    """Takes notes into a shelf's recall index. One that cannot be indexed is skipped, and named in the log."""
+
+    def __init__(self, index: RecallIndex, shelf: str) -> None:
+        self._index = index
+        self._shelf = shelf
+        self._skipped: set[int] = set()  # rows
+
+    @property
+    def skipped(self) -> int:
+        """How many notes recall does not know because they could not be indexed as they are now."""
+        return len(self._skipped)
+
+    def knows(self, row: int) -> bool:
+        """Return whether the note of *row* was taken in or skipped."""
+        return row in self._index or row in self._skipped
+
+    def put(self, note: Note) -> None:
+        """Index *note* as it is now."""
+        try:
+            self._index.put(document_of(note))
+        except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be indexed must hold up nobody
+            log.error("index.note_skipped", shelf=self._shelf, id=note.id, error=type(error).__name__)
+            self._skipped.add(note.row)
+            with suppress(Exception):  # it must not be found by what it said before
+                self._index.remove(note.row)
+        else:
+            self._skipped.discard(note.row)
+
+    def remove(self, row: int) -> None:
+        """Forget the note of *row*; an unknown one is no error."""
+        self._index.remove(row)
+        self._skipped.discard(row)
 
 
 def document_of(note: Note) -> Document:

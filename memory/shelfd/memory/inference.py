@@ -25,7 +25,8 @@ _SHARED_HINTS = frozenset(
 )
 _SELF_HINTS = frozenset({"assistant", "self", "identity", "persona"})
 _LEARNING = frozenset({"learn", "learned", "learning", "learnings", "learnt"})
-_TEMPORARY = frozenset({"tmp", "temp", "scratch"})
+#: Not "temperature", "tempting" or "scratched".
+_PASSING = re.compile(r"(?:tmp|temp|scratch)(?:files?|pads?)?(?![^\W\d_])", re.IGNORECASE)
 
 _SUBJECTS = {
     "self": "assistant:self",
@@ -76,7 +77,8 @@ def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Tra
     type_ = given.type or _type(kind, bare, key_tokens, tags, scope)
     source = given.source or _source(bare, type_, scope)
     confidence = _CONFIDENCE[source] if given.confidence is None else clamp(given.confidence)
-    stability = given.stability or _stability(bare, key_tokens, scope)
+    passing = scope == "session" or bare.startswith("_") or is_passing(title)
+    stability = given.stability or ("temporary" if passing else "durable")
     return KnownTraits(type_, given.subject or _SUBJECTS[scope], scope, source, confidence, stability)
 
 
@@ -122,6 +124,11 @@ def title_tags(title: str) -> tuple[str, ...]:
     return tuple(tag for tag, holds in found if holds)
 
 
+def is_passing(title: str) -> bool:
+    """Return whether a title (a fact's key) says that it is for the moment only: "tmp-x", "user:scratchpad"."""
+    return _PASSING.match(_SCOPE_PREFIX.sub("", title)) is not None
+
+
 def mentions_path(text: str) -> bool:
     """Return whether *text* names a file or a path."""
     return _FILE.search(text) is not None
@@ -164,8 +171,3 @@ def _source(bare: str, type_: str, scope: str) -> str:
     if type_ in ("reflection", "self_model", "style"):
         return "agent_reflection" if scope == "self" else "inferred"
     return "explicit_user"
-
-
-def _stability(bare: str, key_tokens: list[str], scope: str) -> str:
-    passing = scope == "session" or bare.startswith("_") or (key_tokens and key_tokens[0] in _TEMPORARY)
-    return "temporary" if passing else "durable"

@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.log import Entry, LogRow, Origin
 from shelfd.memory.note import Note
-from shelfd.memory.view import View, Writer
+from shelfd.memory.view import Listing, NoteFilter, View, Writer
 from shelfd.memory.waiting import Told, outcome_of
 
 T = TypeVar("T")
@@ -136,6 +136,15 @@ class Store(Protocol):
     @property
     def writing_since(self) -> float | None:
         """When the group that is being made durable was begun, by the event loop's time; None while nothing is."""
+
+    async def list_notes(
+        self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
+    ) -> Listing:
+        """Return what :meth:`View.list_notes` would, and with the first page how many notes there are on all.
+
+        Holds up nobody, however many notes have to be looked at for it. What is changed meanwhile may be listed, and
+        counted, as it was or as it is.
+        """
 
     async def scrub(self) -> bool:
         """Let nothing of what was erased remain in the files; return False if that has to be tried again."""

@@ -5,8 +5,7 @@ from typing import Any
 
 from shelfd.memory.fact_memory import options_of
 from shelfd.memory.fhrr import note_vector
-from shelfd.memory.fhrr.banks import capacity
-from shelfd.memory.fhrr.codec import status_of
+from shelfd.memory.fhrr.fullness import fullness
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
 from shelfd.memory.text import cut, first_sentence
@@ -142,8 +141,7 @@ def _with_validity(view: dict[str, Any], link: Link) -> dict[str, Any]:
 
 def nugget_view(nugget: Nugget, counts: NuggetCounts) -> dict[str, Any]:
     """Return a nugget and what it holds."""
-    options = options_of(nugget)
-    status = status_of(counts.facts, options, capacity(options))
+    status = fullness(counts.facts, options_of(nugget))
     view: dict[str, Any] = {
         "name": nugget.name,
         "fact_count": counts.facts,

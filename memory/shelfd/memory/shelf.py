@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import structlog
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import DeadlineExceeded, ShuttingDown
+from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
 from shelfd.memory.event_log import EventLog
 from shelfd.memory.fact_memory import ShelfFacts
 from shelfd.memory.hot import HotNotes
-from shelfd.memory.indexing import document_of
+from shelfd.memory.indexing import Intake
 from shelfd.memory.log import Origin
 from shelfd.memory.note import Note, Usage
 from shelfd.memory.note_memory import ShelfVectors
@@ -29,6 +29,7 @@ from shelfd.memory.usage import UsageBook
 from shelfd.memory.usage_writer import UsageWriter
 from shelfd.memory.view import View, Writer
 from shelfd.memory.waiting import Told, outcome_of
+from shelfd.memory.warming import Warming
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -41,6 +42,8 @@ _INDEX_DELAY = timedelta(milliseconds=20)
 #: The same while a sink wants to hear of them, which may be a little late but not much.
 _SINK_DELAY = timedelta(milliseconds=5)
 _MIN_SEQ_WAIT_S = 5.0
+#: How far ahead of the last change a read may wait for one: some requests of the largest size.
+_AHEAD_CHANGES = 100_000
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
 # A function inside a hot one has its annotations evaluated at each call: hence names for long ones.
@@ -74,9 +77,8 @@ class Shelf:
         self.last_used = clock.monotonic()
         self.notes_created = 0
         self.retrievals = 0
-        self._to_index = 1  # by row numbers, known once warming begins: counting rows takes long in a large shelf
-        self._left_to_index = 1
-        self._warm = False
+        self.intake = Intake(self.index, name)
+        self._warming = Warming(store.view, self.intake, clock, name)
         self._backlog: deque[tuple[int, Sequence[Note]]] = deque()
         self._followers: dict[int, Callable[[int], None]] = {}
         self._follower_count = 0
@@ -101,7 +103,7 @@ class Shelf:
 
     def start(self) -> None:
         """Begin to fill the index, behind whatever else happens."""
-        self.spawn(self._warm_up(), "warm_up")
+        self.spawn(self._warming.run(), "warm_up")
 
     def enter(self) -> None:
         """Say that a call uses the shelf from now on; it is not closed meanwhile."""
@@ -166,8 +168,13 @@ class Shelf:
         """Start a task that is cancelled when the shelf closes."""
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work, name=f"shelfd.{self.name}.{name}")
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:  # nobody awaits it
+            log.error("shelf.task_failed", shelf=self.name, task=task.get_name(), **traced(error))
 
     # ------------------------------------------------------------- changes
 
@@ -258,26 +265,21 @@ class Shelf:
             count -= len(notes)
             self._backlog_notes -= len(notes)
             for note in notes:
-                self._index(note)
+                self.intake.put(note)
                 if not self._closing:
                     self.facts.changed(note)
                     self.vectors.changed(note.id)
         self._advance(reached)
 
-    def _index(self, note: Note) -> None:
-        try:
-            self.index.put(document_of(note))
-        except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be indexed must hold up nobody
-            log.error("index.note_skipped", shelf=self.name, id=note.id, error=type(error).__name__)
-
     def _advance(self, last_seq: int) -> None:
         if last_seq <= self.seq:
             return
         self.seq = last_seq
-        for follower in list(self._followers.values()):
-            follower(last_seq)
-        for sink in self._sinks:
-            sink.applied(last_seq)
+        for hear in (*self._followers.values(), *(sink.applied for sink in self._sinks)):
+            try:
+                hear(last_seq)
+            except Exception as error:  # noqa: BLE001 - the trouble of one must reach neither recall nor the others
+                log.error("shelf.follower_failed", shelf=self.name, last_seq=last_seq, **traced(error))
         while self._waiting and self._waiting[0][0] <= last_seq:
             future = heappop(self._waiting)[2]
             if not future.done():
@@ -289,11 +291,14 @@ class Shelf:
         """Wait until recall knows every change up to *min_seq*, and all that is committed already.
 
         Raises:
+            InvalidParams: If that change is so far ahead that it cannot be on its way.
             DeadlineExceeded: If that change does not come within five seconds.
         """
         if self._backlog:
             await self._catch_up()
         if min_seq is not None and min_seq > self.seq:
+            if min_seq > (last := self.view.last_seq) + _AHEAD_CHANGES:
+                raise InvalidParams(f"min_seq: the last change is {last}", field="min_seq", limit=last)
             try:
                 async with asyncio.timeout(_MIN_SEQ_WAIT_S):
                     await self._reach(min_seq)
@@ -318,8 +323,18 @@ class Shelf:
 
     def index_state(self) -> dict[str, Any]:
         """Return how far the recall index follows the shelf, as a recall reply says it."""
-        share = 1.0 if self._warm else min(0.999, 1 - self._left_to_index / self._to_index)
-        return {"state": "ready" if self._warm else "warming", "share": round(share, 3), "seq": self.seq}
+        warming = self._warming
+        state = {"state": "ready" if warming.is_done else "warming", "share": round(warming.share, 3), "seq": self.seq}
+        return state | {"skipped": self.intake.skipped} if self.intake.skipped else state
+
+    def index_complaint(self) -> str | None:
+        """Return what keeps recall from knowing every note, None if nothing does but time."""
+        found = []
+        if self._warming.failure is not None:
+            found.append(f"the shelf cannot be read ({self._warming.failure}), which is tried again")
+        if self.intake.skipped:
+            found.append(f"{self.intake.skipped} notes cannot be indexed: the log names them (index.note_skipped)")
+        return "; ".join(found) or None
 
     def follow(self, callback: Callable[[int], None]) -> Callable[[], None]:
         """Call *callback* with the last sequence number after each change; return what ends it."""
@@ -378,19 +393,3 @@ class Shelf:
             Unavailable: If the store did not take it.
         """
         await self._usage_writer.write()
-
-    # ------------------------------------------------------------- warming
-
-    async def _warm_up(self) -> None:
-        """Index all notes, newest first. A note written meanwhile is indexed by its change and skipped here."""
-        before_row: int | None = None
-        started = self.clock.monotonic()
-        while notes := self.view.scan_notes(before_row=before_row, limit=_SLICE):
-            if before_row is None:
-                self._to_index = notes[0].row
-            self.index.extend(document_of(note) for note in notes if note.row not in self.index)
-            before_row = self._left_to_index = notes[-1].row
-            await asyncio.sleep(0)
-        self._warm = True
-        duration_ms = round((self.clock.monotonic() - started) * 1000, 1)
-        log.info("index.warmed", shelf=self.name, notes=len(self.index), duration_ms=duration_ms)

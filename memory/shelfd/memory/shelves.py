@@ -321,18 +321,19 @@ class Shelves:
         return "open" if name in self._open else self._failed.get(name, "closed")
 
     def status(self) -> list[dict[str, Any]]:
-        """Return every shelf that is open or could not be opened: name, state, index state and last sequence number."""
+        """Return every shelf that is open or could not be opened: name, state, index and last sequence number."""
         found = []
         for name in sorted({*self._open, *self._failed}):
             shelf = self._open.get(name)
-            found.append(
-                {
-                    "shelf": name,
-                    "state": self.state(name),
-                    "index": shelf.index_state()["state"] if shelf else "none",
-                    "seq": shelf.seq if shelf else 0,
-                }
-            )
+            entry = {
+                "shelf": name,
+                "state": self.state(name),
+                "index": shelf.index_state()["state"] if shelf else "none",
+                "seq": shelf.seq if shelf else 0,
+            }
+            if shelf and (complaint := shelf.index_complaint()):
+                entry["index_complaint"] = complaint
+            found.append(entry)
         return found
 
     def stuck(self, seconds: float) -> list[str]:

@@ -1,12 +1,15 @@
 """A transaction on a shelf: writes rows and the log together, so that no change can miss its log row."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from shelfd.memory.errors import DuplicateId
 from shelfd.memory.log import REDACTED, Entry
 from shelfd.memory.note import BOOKKEEPING, Link, Note, Nugget
 from shelfd.memory.view import Writer
+
+#: What putting a link came to.
+LinkStatus: TypeAlias = Literal["added", "updated", "unchanged"]
 
 _COMPARED = tuple((index, name) for index, name in enumerate(Note._fields) if name not in BOOKKEEPING)
 
@@ -80,8 +83,11 @@ class Transaction:
         """Bring a hidden note back."""
         return self.change_note(note, note._replace(archived_at=None), kind="note.restored")
 
-    def put_link(self, link: Link, nugget: str) -> bool:
-        """Add *link*, or refresh an existing one that says something else; return whether it is new."""
+    def put_link(self, link: Link, nugget: str) -> LinkStatus:
+        """Add *link*, or let an existing one take over what *link* says of it; return which of these it came to.
+
+        What it said before is in the log.
+        """
         old = self._writer.link(link.source, link.target, link.relation)
         if old is not None:
             merged = link._replace(
@@ -91,12 +97,12 @@ class Transaction:
                 valid_to=old.valid_to if link.valid_to is None else link.valid_to,
             )
             if merged == old:
-                return False
+                return "unchanged"
             link = merged
         self._writer.put_link(link)
         before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
         self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
-        return old is None
+        return "added" if old is None else "updated"
 
     def delete_link(self, link: Link, nugget: str) -> None:
         """Remove *link*."""

@@ -27,6 +27,13 @@ class NoteFilter(NamedTuple):
     needs_review: bool | None = None
 
 
+class Listing(NamedTuple):
+    """A page of notes."""
+
+    notes: Sequence[Note]
+    total: int | None  #: on all pages; counted with the first one only
+
+
 class Counts(NamedTuple):
     """How many rows a shelf has."""
 
@@ -92,10 +99,16 @@ class View(Protocol):
     def list_notes(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> list[Note]:
-        """Return notes by (*order*, row), behind *after*; *order* is ``updated_at`` or ``row`` (creation)."""
+        """Return notes by (*order*, row), behind *after*; *order* is ``updated_at`` or ``row`` (creation).
+
+        Of a filter that few of many notes pass this looks at all of them: see :meth:`Store.list_notes`.
+        """
 
     def count_notes(self, wanted: NoteFilter) -> int:
         """Return how many notes :meth:`list_notes` would give without a limit."""
+
+    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        """Return (``updated_at``, row) of the nugget's notes, hidden ones included, in that order, behind *after*."""
 
     def scan_notes(self, *, before_row: int | None, limit: int) -> list[Note]:
         """Return notes newest first, with a row below *before_row*; None begins at the newest."""

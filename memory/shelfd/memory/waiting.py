@@ -21,7 +21,11 @@ async def outcome_of(begin: Callable[[Told[T]], None]) -> T:
     """
     future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
     begin(partial(_settle, future))
-    return await future
+    try:
+        return await future
+    finally:
+        # An exception knows this frame and the future the exception: a ring around all that the call holds.
+        del future
 
 
 def _settle(future: asyncio.Future[T], outcome: T | Exception) -> None:

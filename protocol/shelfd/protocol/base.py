@@ -1,8 +1,8 @@
 """The base of all params and the field types they share.
 
-Every model accepts the camelCase spelling of its names on input (``nuggetName`` for ``nugget_name``); both
-spellings at once are refused. Sizes in bytes and counts are checked against the configured
-:class:`~shelfd.protocol.limits.Limits`, which travel as pydantic's validation context.
+Every model accepts the camelCase spelling of its names on input (``sessionId`` for ``session_id``), and ``nuggetName``
+or ``nugget_name`` for ``nugget``; two spellings at once are refused. Sizes in bytes and counts are checked against the
+configured :class:`~shelfd.protocol.limits.Limits`, which travel as pydantic's validation context.
 """
 
 import re
@@ -33,6 +33,8 @@ _DEFAULT_LIMITS = Limits()
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DURATION: TypeAdapter[timedelta] = TypeAdapter(timedelta)
 _NUGGET = re.compile(NUGGET_NAME)
+#: What a param is called elsewhere, beside its camelCase spelling.
+_SYNONYMS = {"nugget": ("nugget_name", "nuggetName")}
 
 
 class Wire(BaseModel):
@@ -41,23 +43,25 @@ class Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     _names: ClassVar[frozenset[str]] = frozenset()
-    _camel_names: ClassVar[dict[str, str]] = {}
+    _spellings: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:  # noqa: ANN401
         cls._names = frozenset(cls.model_fields)
-        cls._camel_names = {to_camel(name): name for name in cls.model_fields}
+        cls._spellings = {
+            other: name for name in cls.model_fields for other in (to_camel(name), *_SYNONYMS.get(name, ()))
+        }
 
     @model_validator(mode="before")
     @classmethod
-    def _accept_camel_case(cls, data: Any) -> Any:  # noqa: ANN401
+    def _accept_other_spellings(cls, data: Any) -> Any:  # noqa: ANN401
         if not isinstance(data, dict) or data.keys() <= cls._names:
             return data
         renamed: dict[Any, Any] = {}
         for name, value in data.items():
-            snake = cls._camel_names.get(name, name)
+            snake = cls._spellings.get(name, name)
             if snake in renamed:
-                raise between_params(str(snake), f"{snake} is given in both spellings")
+                raise between_params(str(snake), f"{snake} is given in two spellings")
             renamed[snake] = value
         return renamed
 
@@ -305,7 +309,8 @@ class ReadParams(ShelfParams):
     """Params of a method that reads."""
 
     min_seq: Count | None = Field(
-        default=None, description="Wait until the answer can know every change up to this sequence number."
+        default=None,
+        description="Wait, at most 5 s, until the answer can know every change up to this sequence number.",
     )
 
 

@@ -12,10 +12,16 @@ def _at_most(limit: int, description: str) -> object:
     return Field(default=limit, ge=1, le=limit, description=description)
 
 
+def _up_to(limit: int, description: str) -> object:
+    """As above, for a default that is less than the largest value."""
+    return Field(ge=1, le=limit, description=description)
+
+
 class Limits(BaseModel):
     """What a stranger may send and ask for, in the unit each name ends with.
 
-    The default of each field is the contract's limit and also the largest value a configuration may give it.
+    The default of each field is the contract's limit and also the largest value a configuration may give it; what one
+    principal may take of the connections and what the buffers may hold can be raised too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -35,6 +41,11 @@ class Limits(BaseModel):
     in_flight_count: Annotated[int, _at_most(64, "requests of one connection at work")] = 64
     remember_many_count: Annotated[int, _at_most(10_000, "notes of one remember_many")] = 10_000
     subscriptions_count: Annotated[int, _at_most(64, "event subscriptions of one connection")] = 64
+    principal_connections_count: Annotated[int, _up_to(256, "open socket connections of one principal")] = 128
+    principal_requests_count: Annotated[int, _at_most(256, "requests of one principal at work")] = 256
+    buffer_bytes: Annotated[
+        int, _up_to(1024 * MIB, "requests and replies of all connections, beyond 512 KiB each, bytes")
+    ] = 256 * MIB
 
 
 #: Largest integer that every JSON implementation keeps exact.

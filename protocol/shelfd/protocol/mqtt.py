@@ -62,7 +62,7 @@ class StatusMessage(BaseModel):
 
 
 class HealthMessage(BaseModel):
-    """What ``system.health`` answers, retained, every 60 seconds."""
+    """What ``system.health`` tells everyone, retained, every 60 seconds."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -24,6 +24,7 @@ class Method:
         need: What the caller must be allowed to do.
         is_change: Whether it changes the shelf, and so takes an idempotency key and keeps arrival order.
         summary: One sentence for documents and ``rpc.discover``.
+        decides_access: Whether it changes who may do what, so that the caller's later changes wait for its end.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Method:
     need: Need
     is_change: bool
     summary: str
+    decides_access: bool = False
 
 
 _methods: dict[str, Method] = {}
@@ -41,7 +43,14 @@ METHODS: Mapping[str, Method] = MappingProxyType(_methods)
 
 
 def define(
-    name: str, params: type[Params], result: type[BaseModel], *, need: Need, summary: str, is_change: bool | None = None
+    name: str,
+    params: type[Params],
+    result: type[BaseModel],
+    *,
+    need: Need,
+    summary: str,
+    is_change: bool | None = None,
+    decides_access: bool = False,
 ) -> Method:
     """Enter a method into the table; a method that needs ``write`` is a change unless told otherwise.
 
@@ -51,7 +60,7 @@ def define(
     if name in _methods:
         raise ValueError(f"method {name!r} is defined twice")
     change = need == "write" if is_change is None else is_change
-    _methods[name] = Method(name, params, result, need, change, summary)
+    _methods[name] = Method(name, params, result, need, change, summary, decides_access)
     return _methods[name]
 
 

@@ -83,6 +83,8 @@ async def forget_old(shelf: Shelf, now: int) -> None:
         if tx.rows.forget_runs(begin) and old:
             tx.rows.put_meta(FLOOR, str(max(*old, int(tx.rows.meta(FLOOR) or 0))))
 
+    if not shelf.view.list_runs(job=None, before=None, limit=1):
+        return  # a shelf that nobody writes to is not to be written to by this either
     await shelf.commit(Origin(SCHEDULER, "scheduler.forget"), apply)
 
 

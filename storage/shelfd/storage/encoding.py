@@ -37,6 +37,11 @@ def decode(text: str) -> dict[str, Any]:
     return cast("dict[str, Any]", from_json(text))
 
 
+def quote(value: str) -> str:
+    """Return *value* as a JSON string, just as it stands inside what the other functions return."""
+    return _quote(value)
+
+
 def encode_strings(values: Iterable[str]) -> str:
     """Return strings as a JSON array; three times faster than the general encoder."""
     return f"[{','.join(map(_quote, values))}]"

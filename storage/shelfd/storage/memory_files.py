@@ -5,7 +5,7 @@ import os
 import posixpath
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
@@ -40,6 +40,7 @@ class PromotionPaths:
         home: Home of the daemon's user; projects have theirs in ``.claude/projects`` under it.
         default: Destination of shelf ``default``.
         shelves: Destinations of others.
+        projects: Directories whose projects' files everybody who may write to a shelf may have it written to.
     """
 
     def __init__(
@@ -48,10 +49,12 @@ class PromotionPaths:
         home: Path,
         default: Destination = _BESIDE_NOTES,
         shelves: Mapping[str, Destination] | None = None,
+        projects: Sequence[str] = (),
     ) -> None:
         self._data = data
         self._home = home
         self._destinations = {DEFAULT_SHELF: default, **(shelves or {})}
+        self._projects = tuple(projects)
 
     def check(self) -> None:
         """Make sure that no two shelves write to one file.
@@ -59,6 +62,9 @@ class PromotionPaths:
         Raises:
             ConfigError: If they would, or a destination makes no sense.
         """
+        for project in self._projects:
+            if not self._expanded(project).is_absolute():
+                raise ConfigError(f"promotion.projects: {project!r} must be absolute or begin with ~/")
         owners: dict[str, str] = {}
         for shelf, destination in self._destinations.items():
             if destination.path and destination.project_dir:
@@ -89,13 +95,20 @@ class PromotionPaths:
             return Target(None, f"the directory cannot be looked at: {error.strerror}; nothing was written")
         return Target(str(file))
 
+    def is_open(self, project: str) -> bool:
+        """Return whether *project* has the file of one that is listed: several directories may share one."""
+        return self._project_file(project) in map(self._project_file, self._projects)
+
     def _file(self, shelf: str, destination: Destination) -> Path:
         if destination.path:
             return self._expanded(destination.path)
         if destination.project_dir:
-            directory = posixpath.normpath(self._expanded(destination.project_dir)).replace("//", "/", 1)
-            return self._home / ".claude" / "projects" / directory.replace("/", "-") / "memory" / FILE_NAME
+            return self._project_file(destination.project_dir)
         return self._data / "shelves" / shelf / FILE_NAME
+
+    def _project_file(self, project: str) -> Path:
+        directory = posixpath.normpath(self._expanded(project)).replace("//", "/", 1)
+        return self._home / ".claude" / "projects" / directory.replace("/", "-") / "memory" / FILE_NAME
 
     def _expanded(self, path: str) -> Path:
         return self._home / path[2:] if path.startswith("~/") else Path(path)
@@ -118,6 +131,10 @@ class DiskMemoryFiles:
     async def target(self, shelf: str, project: str | None) -> Target:
         """Return where the shelf's lines go. See the port."""
         return await asyncio.to_thread(self._paths.target, shelf, project)
+
+    def is_open(self, project: str) -> bool:
+        """Return whether everybody may name *project*. See the port."""
+        return self._paths.is_open(project)
 
     async def read(self, path: str) -> bytes | None:
         """Return the file's bytes. See the port."""

@@ -27,9 +27,21 @@ BAD_PROTOCOL, BAD_IDENTIFIER, NOT_AUTHORIZED = 132, 133, 135
 WAIT_S = 20
 
 
+#: Shelves that user agent may read.
+readable = frozenset({"default", "work"})
+
+
+def may_read(principal: str, shelf: str) -> bool:
+    return principal == "mqtt:agent" and shelf in readable
+
+
+def embedded_broker(directory: Path, **options: Any) -> EmbeddedBroker:
+    return EmbeddedBroker(directory, may_read=may_read, **options)
+
+
 @pytest.fixture
 async def broker(tmp_path: Path) -> AsyncIterator[EmbeddedBroker]:
-    made = EmbeddedBroker(tmp_path / "broker", port=0)
+    made = embedded_broker(tmp_path / "broker", port=0)
     await made.start()
     yield made
     await made.stop()
@@ -160,6 +172,41 @@ async def test_an_agent_cannot_listen_to_requests_or_foreign_replies(broker: Emb
         assert (await received(agent))[1] == b"event"
 
 
+async def test_an_agent_hears_of_the_shelves_it_may_read_alone(broker: EmbeddedBroker) -> None:
+    async with client(broker, DAEMON) as daemon, client(broker, AGENT) as agent:
+        await agent.subscribe([(f"{BASE}/ev/#", 1), (f"{BASE}/ev/secret/#", 1), (f"{BASE}/watch/+/w", 1)])
+        for shelf in ("secret", "work"):
+            await daemon.publish(f"{BASE}/ev/{shelf}/_/note.created", b"event", qos=1)
+            await daemon.publish(f"{BASE}/watch/{shelf}/w", b"match", qos=1)
+        assert await received(agent) == (f"{BASE}/ev/work/_/note.created", b"event")
+        assert await received(agent) == (f"{BASE}/watch/work/w", b"match")
+
+
+async def test_a_retained_message_goes_to_a_new_subscription_of_the_client_s_own_alone(broker: EmbeddedBroker) -> None:
+    async with client(broker, DAEMON) as daemon, client(broker, AGENT) as watcher:
+        await daemon.publish(f"{BASE}/status", b"online", qos=1, retain=True)
+        await watcher.subscribe(f"{BASE}/status", qos=1)
+        assert await received(watcher) == (f"{BASE}/status", b"online")
+        async with client(broker, AGENT) as caller:
+            await caller.subscribe(f"{BASE}/rep/agent/#", qos=1)
+            await daemon.publish(f"{BASE}/rep/agent/1", b"answer", qos=1)
+            assert await received(caller) == (f"{BASE}/rep/agent/1", b"answer")
+            await caller.subscribe(f"{BASE}/status", qos=1)
+            assert await received(caller) == (f"{BASE}/status", b"online")
+
+
+async def test_a_session_that_is_taken_up_again_gets_no_retained_message(broker: EmbeddedBroker) -> None:
+    async with client(broker, DAEMON) as daemon:
+        await daemon.publish(f"{BASE}/status", b"online", qos=1, retain=True)
+        async with client(broker, AGENT, identifier="a", clean_session=False) as agent:
+            await agent.subscribe(f"{BASE}/status", qos=1)
+            assert (await received(agent))[1] == b"online"
+        async with client(broker, AGENT, identifier="a", clean_session=False) as agent:
+            await agent.subscribe(f"{BASE}/rep/agent/#", qos=1)
+            await daemon.publish(f"{BASE}/rep/agent/1", b"answer", qos=1)
+            assert await received(agent) == (f"{BASE}/rep/agent/1", b"answer")
+
+
 @pytest.mark.parametrize("topic", [f"{BASE}/status", f"{BASE}/req/bob/recall", f"{BASE}/req/agent/+"])
 async def test_a_will_is_held_to_the_same_rules(broker: EmbeddedBroker, topic: str) -> None:
     assert await refused(broker, AGENT, will=aiomqtt.Will(topic, b"offline", qos=1, retain=True)) == NOT_AUTHORIZED
@@ -247,7 +294,7 @@ def test_nobody_may_do_anything() -> None:
 async def test_passwords_are_private_and_used_again(tmp_path: Path) -> None:
     found = []
     for _ in range(2):
-        broker = EmbeddedBroker(tmp_path / "broker", port=0)
+        broker = embedded_broker(tmp_path / "broker", port=0)
         await broker.start()
         found.append((password(broker, DAEMON), password(broker, AGENT)))
         await broker.stop()
@@ -264,16 +311,16 @@ async def test_a_password_others_may_read_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "agent.password").write_text("known")
     (tmp_path / "agent.password").chmod(0o644)
     with pytest.raises(ConfigError, match="may be read by others"):
-        await EmbeddedBroker(tmp_path, port=0).start()
+        await embedded_broker(tmp_path, port=0).start()
 
 
 async def test_a_link_is_not_followed_and_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "agent.password").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ConfigError, match="passwords"):
-        await EmbeddedBroker(tmp_path, port=0).start()
+        await embedded_broker(tmp_path, port=0).start()
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="file"):
-        await EmbeddedBroker(tmp_path / "file", port=0).start()
+        await embedded_broker(tmp_path / "file", port=0).start()
 
 
 # ------------------------------------------------------------------ start and stop
@@ -292,9 +339,9 @@ async def test_a_taken_port_is_named_and_the_usual_one_given_up(
 ) -> None:
     with taken() as port:
         with pytest.raises(ConfigError, match=f"127.0.0.1:{port}"):
-            await EmbeddedBroker(tmp_path, port=port).start()
+            await embedded_broker(tmp_path, port=port).start()
         monkeypatch.setattr(embedded, "USUAL_PORT", port)
-        broker = EmbeddedBroker(tmp_path)
+        broker = embedded_broker(tmp_path)
         await broker.start()
         assert address(broker)[1] != port
         await broker.stop()
@@ -302,13 +349,13 @@ async def test_a_taken_port_is_named_and_the_usual_one_given_up(
 
 def test_only_loopback(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"127\.0\.0\.1"):
-        EmbeddedBroker(tmp_path, host="0.0.0.0")
+        embedded_broker(tmp_path, host="0.0.0.0")
 
 
 def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "amqtt", None)
     with pytest.raises(ConfigError, match=r"shelfd\[broker\]"):
-        EmbeddedBroker(tmp_path)
+        embedded_broker(tmp_path)
 
 
 @asynccontextmanager
@@ -332,7 +379,7 @@ async def stopped_while_connected(broker: EmbeddedBroker) -> None:
 
 async def use_and_stop(directory: Path) -> None:
     async with no_task_left():
-        broker = EmbeddedBroker(directory, port=0)
+        broker = embedded_broker(directory, port=0)
         await broker.start()
         host, port = address(broker)
         async with client(broker, AGENT, identifier="a"):

@@ -1,7 +1,9 @@
 """Requests from a link: answers, order, what is ignored, and that there are never too many."""
 
 import asyncio
+import gc
 import json
+import tracemalloc
 from datetime import timedelta
 from typing import Any
 
@@ -78,6 +80,21 @@ async def test_what_cannot_be_understood_is_answered_and_counted(body: Any, code
         assert at.link.acknowledged == [1]
         assert at.requests.status()["refused"] == {counted: 1}
         assert at.service.calls == []
+
+
+async def test_what_cannot_be_understood_leaves_nothing_behind() -> None:
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        async with desk() as at:
+            for _ in range(8):
+                at.link.arrive(RECALL, b"x" * 1_000_000, response_topic=HERE)
+                await at.idle()
+            assert tracemalloc.get_traced_memory()[0] < 3_000_000
+    finally:
+        tracemalloc.stop()
+        gc.enable()
 
 
 async def test_a_refusal_goes_to_the_address_in_the_body_too() -> None:
@@ -213,6 +230,35 @@ async def test_acknowledgements_keep_order_across_users_and_answers_do_not() -> 
         assert at.link.acknowledged == [1, 2]
 
 
+async def test_a_read_holds_back_no_acknowledgement() -> None:
+    async with desk() as at:
+        slow = at.service.hold("slow")
+        at.link.ask("alice", "recall", query="slow")
+        await slow.reached()
+        assert at.link.acknowledged == [1]
+        for number in range(1000):
+            at.link.ask("bob", "remember", content=str(number))
+        await until(lambda: len(at.service.applied) == 1000)
+        await until(lambda: at.requests.at_work == 1)
+        assert at.link.acknowledged == list(range(1, 1002))
+        slow.release()
+        await at.idle()
+        assert len(at.link.replies()) == 1001
+
+
+async def test_reads_that_wait_for_their_turn_hold_back_no_acknowledgement_either() -> None:
+    async with desk(in_flight_count=1) as at:
+        slow = at.service.hold("slow")
+        for _ in range(3):
+            at.link.ask("alice", "recall", query="slow")
+        at.link.ask("bob", "remember", content="tea")
+        await until(lambda: at.service.applied == ["tea"])
+        await until(lambda: at.link.acknowledged == [1, 2, 3, 4])
+        slow.release()
+        await at.idle()
+        assert len(at.link.replies()) == 4
+
+
 async def test_a_change_is_acknowledged_only_after_its_commit() -> None:
     async with desk() as at:
         held = at.service.hold_started("tea")
@@ -291,6 +337,39 @@ async def test_one_user_has_no_more_at_work_than_a_connection_has() -> None:
         held.release()
         await at.idle()
         assert [label for label in at.service.applied if label != "bob"] == [f"alice {n}" for n in range(10)]
+
+
+async def test_one_user_cannot_take_all_places() -> None:
+    async with desk(at_work_count=16, in_flight_count=2, principal_requests_count=8) as at:
+        held = at.service.hold("slow")
+        for number in range(20):
+            at.link.ask("alice", "recall", number, query="slow")
+        at.link.ask("bob", "recall", 99, query="fast")
+        at.link.ask("bob", "remember", 100, content="tea")
+        await until(lambda: at.service.applied == ["tea"])
+        refused = [reply for reply in at.link.replies() if "error" in reply]
+        assert [reply["id"] for reply in refused] == list(range(8, 20))
+        assert refused[0]["error"]["code"] == -32010
+        assert refused[0]["error"]["data"] == {
+            "type": "QuotaExceeded", "retryable": False, "field": "requests", "limit": 8,
+        }  # fmt: skip
+        assert at.requests.status()["refused"] == {"QuotaExceeded": 12}
+        held.release()
+        await at.idle()
+        assert at.link.acknowledged == list(range(1, 23))
+        assert len(at.link.replies()) == 22
+
+
+async def test_changes_of_one_user_wait_rather_than_be_refused() -> None:
+    async with desk(in_flight_count=2, principal_requests_count=8) as at:
+        held = at.service.hold("0")
+        for number in range(20):
+            at.link.ask("alice", "remember", number, content=str(number))
+        await held.reached()
+        held.release()
+        await at.idle()
+        assert at.service.applied == [str(number) for number in range(20)]
+        assert all("result" in reply for reply in at.link.replies())
 
 
 async def test_what_has_no_room_is_not_even_taken() -> None:
@@ -375,6 +454,22 @@ async def test_what_is_abandoned_stays_with_the_broker() -> None:
         assert at.requests.status()["left"] == 3
 
 
+async def test_reads_that_are_abandoned_are_told_for_they_do_not_come_again() -> None:
+    async with desk(in_flight_count=2) as at:
+        held = at.service.hold("slow")
+        for number in range(3):
+            at.link.ask("alice", "recall", number, query="slow")
+        await held.reached()
+        await until(lambda: at.requests.at_work == 3)
+        assert not await at.requests.drain(timedelta(0))
+        at.requests.abandon()
+        held.release()
+        await at.idle()
+        assert sorted(reply["id"] for reply in at.link.replies()) == [0, 1, 2]
+        assert {reply["error"]["data"]["type"] for reply in at.link.replies()} == {"ShuttingDown"}
+        assert at.requests.status()["left"] == 0
+
+
 async def test_a_daemon_on_its_way_out_leaves_requests_with_the_broker() -> None:
     async with desk() as at:
         at.dispatcher.refuse_new()
@@ -382,6 +477,9 @@ async def test_a_daemon_on_its_way_out_leaves_requests_with_the_broker() -> None
         await until(lambda: at.requests.status()["left"] == 1)
         await at.idle()
         assert (at.link.sent, at.link.acknowledged) == ([], [])
+        at.link.ask("alice", "recall", query="q")
+        await at.idle()
+        assert at.link.replies()[0]["error"]["data"]["type"] == "ShuttingDown"
 
 
 async def test_nothing_of_a_request_is_logged(capsys: pytest.CaptureFixture[str]) -> None:

@@ -137,12 +137,33 @@ async def test_what_is_not_committed_when_the_link_dies_comes_again(broker: Mosq
         held.release()
         await soon(lambda: len(alice.replies) == 2)
         await soon(lambda: not daemon.requests.at_work)
+        await daemon.reaches("connected")  # requests come as soon as it is, before anybody is told
         # Acknowledged now: another connection brings nothing.
         daemon.cut()
         await daemon.reaches("down")
         await daemon.reaches("connected")
         await alice.call("recall", query="q")
         assert [call.method.name for call in service.calls] == ["remember", "remember", "recall"]
+
+
+async def test_a_slow_read_of_one_user_does_not_hold_up_the_changes_of_another(broker: Mosquitto) -> None:
+    count = 600
+    service = FakeService()
+    async with (
+        station(broker, service=service) as daemon,
+        caller(broker, "alice") as alice,
+        caller(broker, "bob") as bob,
+    ):
+        held = service.hold("slow")
+        await alice.send("recall", {"id": 1, "params": {"query": "slow"}}, reply_to=alice.reply_topic)
+        await held.reached()
+        # More than the broker sends before the first of them is acknowledged.
+        for number in range(count):
+            await bob.send("remember", {"id": number, "params": {"content": str(number)}}, reply_to=bob.reply_topic)
+        await soon(lambda: len(bob.replies) == count)
+        assert daemon.requests.at_work == 1
+        held.release()
+        await soon(lambda: len(alice.replies) == 1)
 
 
 async def test_a_redelivery_makes_one_note(broker: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:

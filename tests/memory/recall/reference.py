@@ -69,6 +69,7 @@ class Reference:
             line = date_line(analyzer.day(doc.when))
             terms = analyzer.terms(f"{line}\n{doc.author or ''}\n{doc.text}")
             lengths[doc.row] = len(terms)
+            terms += map(analyzer.term, analyzer.beside(doc.text))
             bags[doc.row] = Counter({term: min(count, 255) for term, count in Counter(terms).items()})
         both_bags, both_lengths = {}, {}
         for row, before in self.previous.items():
@@ -123,7 +124,7 @@ class Reference:
         )
 
     def search(self, query: str, filters: Filters) -> tuple[list[Found], float]:
-        """Return all hits in order, and the strength."""
+        """Return all hits in order, of equal ones the newest first, and the strength."""
         parsed = self.analyzer.parse_query(query)
         terms = list(parsed.terms)
         base = {d.row: self.base(d, terms) for d in self.documents.values() if self.admitted(d, filters)}
@@ -152,9 +153,9 @@ class Reference:
         top_total = max(totals.values())
         found = [
             Found(self.documents[row].id, max(0.0, strength * total / top_total), total)
-            for row, total in totals.items()
+            for row, total in sorted(totals.items(), reverse=True)
         ]
-        return sorted(found, key=lambda hit: (-round(hit.total, 6), hit.id)), strength
+        return sorted(found, key=lambda hit: -round(hit.total, 6)), strength
 
 
 def asks(doc: Document) -> bool:

@@ -35,6 +35,59 @@ def test_terms(text: str, terms: list[str]) -> None:
     assert Analyzer().terms(text) == terms
 
 
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("🙂🎉 tea", ["🙂", "🎉"]),
+        ("👍🏽 and 👍", ["👍", "👍"]),
+        ("❤️ 👩‍💻", ["❤", "👩", "💻"]),
+        ("🇩🇪🇹🇷", ["🇩🇪", "🇹🇷"]),
+        ("東京 茶", ["東", "京"]),
+        ("カフェ 안녕", ["カ", "フ", "ェ", "안", "녕"]),
+        ("getUserName", ["get", "user", "name"]),
+        ("get_user_name get-user-name", ["getusernam", "getusernam"]),
+        (
+            "HTTPServer XMLHttp_request utf8Decode",
+            ["http", "server", "xml", "http", "request", "xmlhttprequest", "utf8", "decod"],
+        ),
+        ("TVs iPhone 2023-05-07 _private a - b", ["i", "phone"]),
+        ("a" * 50 + "_" + "b" * 50, []),
+        ("plain text, twice.", []),
+    ],
+)
+def test_what_a_text_is_found_by_beside_its_words(text: str, terms: list[str]) -> None:
+    analyzer = Analyzer()
+    assert [analyzer.term(word) for word in analyzer.beside(text)] == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Iğdır İzmir", ["igdir", "izmir"]),
+        ("Łódź Søren Þór", ["lodz", "soren", "thor"]),
+        ("Æsir cœur", ["aesir", "coeur"]),
+    ],
+)
+def test_letters_that_unicode_does_not_take_apart_are_folded_too(text: str, terms: list[str]) -> None:
+    assert Analyzer().words(text) == terms
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("🙂", ("🙂",)),
+        ("what 🙂", ("🙂",)),
+        ("getUserName", ("get", "getusernam", "user")),
+        ("get_user_name", ("get", "getusernam", "user")),
+        ("a well-known place", ("know", "place", "well")),
+        ("東京", ("東京",)),
+        ("京", ("京",)),
+    ],
+)
+def test_terms_of_a_query(query: str, terms: tuple[str, ...]) -> None:
+    assert Analyzer().parse_query(query).terms == terms
+
+
 def test_query_drops_stop_and_question_words() -> None:
     assert Analyzer().parse_query("What did she name the dogs?").terms == ("dog",)
 

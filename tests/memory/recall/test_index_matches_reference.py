@@ -26,6 +26,9 @@ WORDS = [
     "2023",
     "käse",
     "日本語",
+    "🙂",
+    "get_cup",
+    "teaCup",
 ]
 QUERIES = [
     "tea on 7 May 2023",
@@ -35,6 +38,8 @@ QUERIES = [
     "bo ana tea",
     "Ana Lee cup",
     "日本",
+    "本",
+    "TeaCup 🙂",
 ]
 
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)

@@ -23,10 +23,45 @@ def test_an_empty_index_finds_nothing() -> None:
     assert (ranking.hits, ranking.strength, ranking.matched_terms, ranking.query_terms) == ([], 0.0, 0, 1)
 
 
-@pytest.mark.parametrize(("query", "terms"), [("unheard words", 2), ("", 0), ("🙂", 0)])
+@pytest.mark.parametrize(("query", "terms"), [("unheard words", 2), ("", 0), ("🙂", 1)])
 def test_a_query_without_known_terms_finds_nothing(query: str, terms: int) -> None:
     ranking = index_of(note(1, "tea")).search(query, Filters(), 5)
     assert (ranking.hits, ranking.strength, ranking.query_terms) == ([], 0.0, terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("see you soon 🙂", ["🙂", "🙂🙂", "soon 🙂"]),
+        ("nice work 👍🏽", ["👍", "👍🏿"]),
+        ("東京タワーで茶を飲む", ["茶", "東", "タ", "東京", "茶を"]),
+        ("안녕하세요", ["녕"]),
+        ("born in Iğdır", ["igdir", "IĞDIR", "Iğdır", "ığdır"]),
+        ("a flat in Łódź", ["lodz", "łódź"]),
+        (
+            "call getUserName first",
+            ["getUserName", "get_user_name", "get-user-name", "getusername", "user", "user name"],
+        ),
+        ("call get_user_name first", ["getUserName", "get_user_name", "get-user-name", "getusername", "user name"]),
+        ("call get-user-name first", ["getUserName", "get_user_name", "get-user-name", "getusername", "user name"]),
+        ("an HTTPServer", ["httpserver", "http", "server", "HTTPServer"]),
+    ],
+)
+def test_emoji_characters_and_compound_names_are_found(text: str, queries: list[str]) -> None:
+    index = index_of(note(1, text), note(2, "something else altogether"), note(3, "別の物"))
+    assert [ids(index, query) for query in queries] == [["n0001"]] * len(queries)
+
+
+def test_the_name_itself_comes_before_notes_with_its_parts() -> None:
+    index = index_of(note(1, "the user has a name"), note(2, "getUserName fails"), note(3, "get the name of a user"))
+    for query in ("getUserName", "get_user_name"):
+        assert ids(index, query)[0] == "n0002"
+
+
+def test_what_a_text_is_found_by_beside_its_words_makes_it_no_longer() -> None:
+    index = index_of(note(1, "tea 🙂 x_y", when=MAY_7_2023), note(2, "tea x y", when=MAY_7_2023))
+    one, other = index.search("tea", Filters(), 2).hits
+    assert one.score == other.score
 
 
 def test_a_query_of_question_words_only_searches_for_them() -> None:
@@ -41,9 +76,9 @@ def test_unknown_terms_make_an_answer_weak() -> None:
     assert (mixed.matched_terms, mixed.query_terms) == (1, 2)
 
 
-def test_k_cuts_and_ties_go_by_id() -> None:
+def test_k_cuts_and_of_equal_ones_the_newest_come_first() -> None:
     index = index_of(note(3, "tea"), note(1, "tea"), note(2, "tea"))
-    assert [hit.id for hit in index.search("tea", Filters(), 2).hits] == ["n0001", "n0002"]
+    assert [hit.id for hit in index.search("tea", Filters(), 2).hits] == ["n0003", "n0002"]
     assert index.search("tea", Filters(), 0).hits == []
 
 
@@ -70,7 +105,7 @@ def test_hiding_links_the_neighbours(two_stage_from: int) -> None:
     assert ids(index, "tea") == ["n0001", "n0002"]
     index.put(note(2, "milk", turn=2, hidden=True, **talk))
     assert ids(index, "tea") == ["n0001", "n0003"]
-    assert ids(index, "tea", include_hidden=True) == ["n0001", "n0002", "n0003"]
+    assert ids(index, "tea", include_hidden=True) == ["n0001", "n0003", "n0002"]
     index.put(note(2, "milk", turn=2, **talk))
     assert ids(index, "tea") == ["n0001", "n0002"]
 
@@ -122,7 +157,7 @@ def test_exact_filters(name: str) -> None:
 
 def test_tags_filter_by_all_of_them() -> None:
     index = index_of(note(1, "tea", tags=("a",)), note(2, "tea", tags=("a", "b")))
-    assert ids(index, "tea", tags=("a",)) == ["n0001", "n0002"]
+    assert ids(index, "tea", tags=("a",)) == ["n0002", "n0001"]
     assert ids(index, "tea", tags=("a", "b")) == ["n0002"]
     assert ids(index, "tea", tags=("a", "c")) == []
 

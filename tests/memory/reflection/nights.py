@@ -130,6 +130,9 @@ class Page:
         del project
         return Target(f"/memory/{shelf}/MEMORY.md")
 
+    def is_open(self, project: str) -> bool:
+        return not project
+
     async def read(self, path: str) -> bytes | None:
         del path
         return self.data

@@ -19,6 +19,8 @@ TEXT = "a text that says something"
         ("茶", {}),
         ("", {"kind": "fact", "title": "colour", "key": "colour"}),
         (TEXT, {"title": "tmp"}),
+        (TEXT, {"title": "scratchpad"}),
+        (TEXT, {"title": "project:tmpfile"}),
         (TEXT, {"title": "TMP note"}),
         (TEXT, {"title": "temp_3"}),
         (TEXT, {"title": "temp2"}),

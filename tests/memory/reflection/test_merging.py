@@ -1,5 +1,6 @@
 """Making one note of two that say the same."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -25,6 +26,14 @@ TEXT = "the night build of the web shop runs on the old server in the cellar and
         ({"source": "inferred"}, {"confidence": 0.3}),
         ({"expires_at": 5}, {"expires_at": 6}),
         ({"content": "東京の天気は晴れです"}, {"content": "東京の天気は晴れです。"}),
+        ({"author": "Ann"}, {}),
+        ({}, {"domain": "cti"}),
+        ({"author": "Ann", "domain": "cti"}, {}),
+        ({"author": "Ann"}, {"domain": "cti"}),
+        ({"session_id": "s", "author": "Ann"}, {"session_id": "t"}),
+        ({"turn": 1}, {"turn": 2}),
+        ({"occurred_at": 1}, {"occurred_at": 1}),
+        ({"created_at": 1}, {"created_at": 86_400_000_000}),
     ],
 )
 def test_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
@@ -39,8 +48,14 @@ def test_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
         ({"type": "event"}, {"type": "note"}),
         ({"nugget": "a"}, {"nugget": "b"}),
         ({"author": "Ann"}, {"author": "Bo"}),
-        ({"domain": "cti"}, {}),
+        ({"domain": "cti"}, {"domain": "incident"}),
         ({"occurred_at": 1}, {"occurred_at": 2}),
+        ({"occurred_at": 1}, {}),
+        ({"author": "Ann", "turn": 1}, {}),
+        ({"author": "Ann"}, {"turn": 1}),
+        ({"author": "Ann", "type": "event"}, {"type": "event"}),
+        ({"domain": "cti", "occurred_at": 1}, {"occurred_at": 1}),
+        ({"author": "Ann"}, {"content": TEXT + " again"}),
         ({"valid_to": 9}, {}),
         ({"expires_at": 9}, {}),
         ({"kind": "fact", "key": "k"}, {}),
@@ -78,6 +93,31 @@ async def test_the_same_text_about_the_assistant_and_the_user_stays_two_notes(ei
     await settled(either)
 
     assert len((await either.call("note.list"))["notes"]) == 2
+
+
+async def test_what_was_given_its_day_is_told_apart_by_it(either: Api) -> None:
+    for day in ("2026-03-01", "2026-03-02"):
+        await either.remember("took 5 mg", occurred_at=f"{day}T08:00:00Z")
+        await either.remember("the tablets are in the cupboard")
+        either.clock.advance(timedelta(days=1))
+    await settled(either)
+
+    left = [note["content"] for note in (await either.call("note.list", order="created_at"))["notes"]]
+    assert left == ["took 5 mg", "the tablets are in the cupboard", "took 5 mg"]
+
+
+async def test_who_said_it_and_of_what_is_not_lost_and_comes_apart_again(either: Api) -> None:
+    first = await either.remember(TEXT)
+    second = await either.remember(TEXT, author="Ann", domain="cti")
+    run = await either.call("reflect")
+    kept = await either.note(first["id"])
+
+    assert told(run, "merge") == [first["id"]]
+    assert (kept["author"], kept["domain"]) == ("Ann", "cti")
+    assert await either.found("night build", domain="cti", author="Ann") == [TEXT]
+    await either.call("reflection.undo", run_id=run["run_id"])
+    assert "author" not in await either.note(first["id"])
+    assert (await either.note(second["id"]))["hidden"] is False
 
 
 async def test_facts_are_never_merged(either: Api) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from fakes import BOB, Api, Refused, memory
 from memory.reflection.scenes import a_note, settled, shelve, told
@@ -154,6 +155,47 @@ async def test_an_empty_shelf(either: Api) -> None:
     result = await either.call("reflect")
 
     assert ([result[name] for name in COUNTS], result["changes"]) == ([0] * 6, [])
+
+
+# ------------------------------------------------------------------ what remains
+
+
+async def test_what_remains_is_told_until_nothing_does(either: Api) -> None:
+    await shelve(either, [a_note(f"plain text number {n} of many", id=f"n{n:02}") for n in range(25)])
+    results = await settled(either, limit=10)
+
+    assert results[0]["remaining"] == 25
+    assert all(result["remaining"] > 0 for result in results[:-1])
+    assert results[-1]["remaining"] == 0
+
+
+async def test_what_is_hidden_does_not_remain_and_a_dry_run_tells_the_same(either: Api) -> None:
+    await shelve(either, [a_note("a draft", id="n", title="tmp")])
+    planned = await either.call("reflect", dry_run=True)
+    result = await either.call("reflect")
+
+    assert (planned["hidden"], planned["remaining"]) == (result["hidden"], result["remaining"]) == (1, 0)
+
+
+async def test_notes_that_a_run_did_not_come_to_remain(api: Api) -> None:
+    await api.call("remember_many", notes=[{"content": f"entry {n} of the list"} for n in range(1200)])
+    for nugget in ("one", "two"):
+        await api.call("remember_many", notes=[{"content": f"{nugget} {n}", "nugget": nugget} for n in range(5)])
+    result = await api.call("reflect")
+
+    assert (result["inspected"], result["merged"]) == (10, 0)
+    assert result["remaining"] == 1210
+
+
+async def test_a_run_logs_its_counts_and_no_text(either: Api) -> None:
+    await shelve(either, MESS)
+    with capture_logs() as logs:
+        result = await either.call("reflect")
+        await either.call("reflect", dry_run=True)
+
+    (line,) = [entry for entry in logs if entry["event"] == "reflection.completed"]
+    told = {name: result[name] for name in (*COUNTS, "held_back", "remaining", "run_id")}
+    assert line == {"event": "reflection.completed", "log_level": "info", "shelf": "default", **told}
 
 
 # ------------------------------------------------------------------ asked twice

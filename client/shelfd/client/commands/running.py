@@ -223,6 +223,9 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
         [(s["shelf"], s["state"], s["index"], s["seq"]) for s in health["shelves"]],
         header=("shelf", "state", "index", "seq"),
     )
+    for s in health["shelves"]:
+        if complaint := s.get("index_complaint"):
+            print(f"recall of {s['shelf']} is incomplete: {complaint}")
     print(f"\nshelf {shelf}")
     if stats is None:
         print(f"  {found['problem']['message']}")

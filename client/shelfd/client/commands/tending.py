@@ -39,7 +39,7 @@ def reflect(
     if as_json:
         print_json(result)
         return
-    counts = ", ".join(f"{result[name]} {name}" for name in _DONE)
+    counts = ", ".join(f"{result[name]} {name}" for name in (*_DONE, "remaining"))
     print(f"{result['run_id'] or 'dry run'}: {counts}")
     print_table([(c["type"], c["nugget"], c["note_id"], c["detail"]) for c in result["changes"]])
 

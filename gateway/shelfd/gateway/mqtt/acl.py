@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from shelfd.gateway.mqtt.topics import ROOT, Topics
+from shelfd.memory.access import ANYONE
 from shelfd.memory.errors import ConfigError
 from shelfd.protocol import Need
 from shelfd.protocol.limits import SHELF_NAME
@@ -17,8 +18,6 @@ from shelfd.protocol.limits import SHELF_NAME
 May = Callable[[str, str | None, Need], bool]
 
 _MQTT: Final = "mqtt:"
-#: A principal nobody has: it may what everyone may.
-_ANYONE: Final = _MQTT
 _SHELF: Final = re.compile(SHELF_NAME)
 _HEADER: Final = """\
 # mosquitto's access list for shelfd, instance {instance}. Made by `shelfd config acl`: do not edit it, write it anew
@@ -29,7 +28,7 @@ _HEADER: Final = """\
 
 def mqtt_users(principals: Iterable[str]) -> list[str]:
     """Return the names of those *principals* that are users of the broker, sorted."""
-    return sorted({name.removeprefix(_MQTT) for name in principals if name.startswith(_MQTT) and name != _ANYONE})
+    return sorted({name.removeprefix(_MQTT) for name in principals if name.startswith(_MQTT) and name != ANYONE})
 
 
 def acl_text(instance: str, users: Iterable[str], shelves: Iterable[str], may: May, *, daemon: str = "shelfd") -> str:
@@ -50,7 +49,7 @@ def acl_text(instance: str, users: Iterable[str], shelves: Iterable[str], may: M
     """
     names = sorted({_checked_shelf(shelf) for shelf in shelves})
     topics = Topics(_checked_shelf(instance))
-    open_to_all = [shelf for shelf in names if may(_ANYONE, shelf, "read")]
+    open_to_all = [shelf for shelf in names if may(ANYONE, shelf, "read")]
     lines = [
         _HEADER.format(instance=instance).rstrip("\n"),
         "",

@@ -83,14 +83,14 @@ def read(message: Arrived, topics: Topics, limits: Limits) -> Asked | Ignored:
         body = _body(message.payload, limits)
         reply_to = _reply_to(body, message, reply_to)
     except Refusal as refusal:
-        return Asked(topic.user, refusal, reply_to, None, message.expires_at)
+        return Asked(topic.user, refusal.kept(), reply_to, None, message.expires_at)
     if reply_to is not None and not topics.may_reply(reply_to.topic, topic.user):
         return Ignored.FOREIGN_REPLY
     try:
         exp = _exp(body)
         envelope = _envelope(body, topic, message.correlation, is_notification=reply_to is None)
     except Refusal as refusal:
-        return Asked(topic.user, refusal, reply_to, None, message.expires_at)
+        return Asked(topic.user, refusal.kept(), reply_to, None, message.expires_at)
     method = METHODS.get(topic.method)
     if reply_to is None and (method is None or not method.is_change):
         return Ignored.UNANSWERABLE

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from shelfd.gateway.mqtt.embedded_access import AGENT, DAEMON, Credentials, may
+from shelfd.gateway.mqtt.embedded_access import AGENT, DAEMON, Credentials, MayRead, may
 from shelfd.gateway.mqtt.embedded_connect import LEVEL_3_1_1, Greeting, Malformed, Refusal, read_greeting
 from shelfd.memory.errors import ConfigError
 
@@ -36,6 +36,7 @@ class EmbeddedBroker:
 
     Args:
         directory: Where the password files are kept; made if it is missing.
+        may_read: Says whether a principal may read a shelf; asked for each event and each of its receivers.
         host: A loopback address.
         port: Where to listen; 0 takes any free port, None the usual one if it is free and else any.
 
@@ -43,7 +44,7 @@ class EmbeddedBroker:
         ConfigError: If the extra that brings the broker's library is not installed, or *host* is not loopback.
     """
 
-    def __init__(self, directory: Path, *, host: str = "127.0.0.1", port: int | None = None) -> None:
+    def __init__(self, directory: Path, *, may_read: MayRead, host: str = "127.0.0.1", port: int | None = None) -> None:
         if find_spec("amqtt") is None:
             raise ConfigError(
                 "the embedded broker is not installed; install the extra: shelfd[broker]",
@@ -51,6 +52,7 @@ class EmbeddedBroker:
             )
         if host not in _LOOPBACK:
             raise ConfigError(f"the embedded broker listens at {' or '.join(_LOOPBACK)} only", field=_FIELD)
+        self._may_read = may_read
         self._host = host
         self._port = port
         self._credentials = Credentials(directory)
@@ -83,7 +85,7 @@ class EmbeddedBroker:
         """
         # The library takes 0.3 s to load, which the event loop need not wait for.
         load, _ = await asyncio.gather(asyncio.to_thread(_load), asyncio.to_thread(self._credentials.load))
-        library = load()
+        library = load(self._may_read)
         await library.start()
         self._library = library
         try:

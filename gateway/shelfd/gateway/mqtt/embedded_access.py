@@ -3,7 +3,7 @@
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -15,6 +15,10 @@ DAEMON: Final = "shelfd"
 AGENT: Final = "agent"
 
 Direction = Literal["read", "write"]
+#: Says whether a principal may read a shelf.
+MayRead = Callable[[str, str], bool]
+
+_LEVELS: Final = len(ROOT.split("/")) + 3  #: of a topic up to a shelf's name: the root, instance, kind, shelf
 
 
 class Grant(NamedTuple):
@@ -24,7 +28,7 @@ class Grant(NamedTuple):
     write: tuple[str, ...]
 
 
-#: By user. Nobody else gets in.
+#: By user. Nobody else gets in. Of events and standing queries :func:`may_receive` picks the readable shelves'.
 GRANTS: Final[Mapping[str, Grant]] = {
     DAEMON: Grant((f"{ROOT}/#",), (f"{ROOT}/#",)),
     AGENT: Grant(
@@ -40,6 +44,19 @@ def may(user: str | None, direction: Direction, topic: str) -> bool:
     if grant is None:
         return False
     return any(covers(allowed, topic) for allowed in (grant.read if direction == "read" else grant.write))
+
+
+def may_receive(user: str | None, topic: str, may_read: MayRead) -> bool:
+    """Return whether a message on *topic* goes to *user*, who has subscribed to it.
+
+    What is told of a shelf goes to those who may read it at that moment: shelves come and go, and so do rules.
+    """
+    if not may(user, "read", topic):
+        return False
+    levels = topic.split("/")
+    if user == DAEMON or len(levels) < _LEVELS or levels[_LEVELS - 2] not in ("ev", "watch"):
+        return True
+    return may_read(f"mqtt:{user}", levels[_LEVELS - 1])
 
 
 def covers(allowed: str, wanted: str) -> bool:

@@ -7,6 +7,8 @@ checks passwords by a hash that stops the event loop for tens of milliseconds.
 
 import asyncio
 import logging
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
@@ -14,10 +16,11 @@ from amqtt.adapters import ReaderAdapter, StreamWriterAdapter
 from amqtt.broker import Broker
 from amqtt.contexts import Action, BrokerConfig, ListenerConfig, ListenerType
 from amqtt.errors import AMQTTError, BrokerError, CodecError, MQTTError, NoDataError, ProtocolHandlerError
+from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 
-from shelfd.gateway.mqtt.embedded_access import GRANTS, may
+from shelfd.gateway.mqtt.embedded_access import GRANTS, MayRead, may, may_receive
 
 #: The largest packet, as the shipped broker file has it.
 PACKET_BYTES: Final = 2 * 1024 * 1024
@@ -37,7 +40,13 @@ class Members(BaseAuthPlugin):
 
 
 class Grants(BaseTopicPlugin):
-    """Which topics a user may read and write."""
+    """Which topics a user may read and write, and which messages they get."""
+
+    @dataclass
+    class Config(BaseTopicPlugin.Config):
+        """What the rules need to know."""
+
+        may_read: Any  # MayRead, which the library cannot check
 
     async def topic_filtering(
         self, *, session: Session | None = None, topic: str | None = None, action: Action | None = None
@@ -45,16 +54,54 @@ class Grants(BaseTopicPlugin):
         """Return whether the session's user may do *action* on *topic*."""
         if session is None or not topic:
             return False
+        if action == Action.RECEIVE:
+            may_read: MayRead = self.config.may_read
+            return may_receive(session.username, topic, may_read)
         return may(session.username, "write" if action == Action.PUBLISH else "read", topic)
 
 
-class Library:
-    """A broker that takes connections over from somebody who accepts them."""
+_is_subscribing: ContextVar[bool] = ContextVar("is_subscribing", default=False)
 
-    def __init__(self) -> None:
+
+class _Broker(Broker):
+    """Sends retained messages for a client's own new subscriptions only.
+
+    The library also does when a client connects, and then for the subscriptions of everybody.
+    """
+
+    async def _handle_subscription(
+        self,
+        client_session: Session,
+        handler: BrokerProtocolHandler,
+        subscribe_waiter: "asyncio.Future[Any]",
+    ) -> None:
+        token = _is_subscribing.set(True)
+        try:
+            await super()._handle_subscription(client_session, handler, subscribe_waiter)
+        finally:
+            _is_subscribing.reset(token)
+
+    async def _publish_retained_messages_for_subscription(
+        self, subscription: tuple[str, int], session: Session
+    ) -> None:
+        if _is_subscribing.get():
+            await super()._publish_retained_messages_for_subscription(subscription, session)
+
+
+class Library:
+    """A broker that takes connections over from somebody who accepts them.
+
+    Args:
+        may_read: Says whose events a user gets.
+    """
+
+    def __init__(self, may_read: MayRead) -> None:
         _hush()
-        plugins: dict[str, Any] = {f"{__name__}.{plugin.__name__}": {} for plugin in (Members, Grants)}
-        self._broker = Broker(
+        plugins: dict[str, Any] = {
+            f"{__name__}.{Members.__name__}": {},
+            f"{__name__}.{Grants.__name__}": {"may_read": may_read},
+        }
+        self._broker = _Broker(
             BrokerConfig(
                 listeners={_LISTENER: ListenerConfig(type=ListenerType.EXTERNAL)},
                 session_expiry_interval=SESSION_EXPIRY_S,

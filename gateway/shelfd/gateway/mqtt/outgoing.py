@@ -7,7 +7,7 @@ from typing import Any, Final
 from shelfd.gateway.mqtt import reasons
 from shelfd.gateway.mqtt.link import Trouble
 from shelfd.gateway.mqtt.packing import PublishProperties, common
-from shelfd.gateway.mqtt.window import Window
+from shelfd.gateway.window import Window
 from shelfd.memory.errors import BrokerUnreachable
 
 ANSWER_S: Final = 10.0  #: how long the broker may take to answer anything

@@ -1,4 +1,8 @@
-"""Requests by MQTT: each user's on a lane of their own, acknowledged when they are done, never too many at once."""
+"""Requests by MQTT: each user's on a lane of their own, never too many at once.
+
+A change is acknowledged when it is done, everything else when it is taken: a read that is lost with the daemon has
+changed nothing and is asked again, while an acknowledgement that waits for it would hold back all those behind it.
+"""
 
 import asyncio
 import secrets
@@ -8,21 +12,23 @@ from functools import partial
 from typing import Any, Final
 
 from shelfd.gateway.dispatch import Dispatcher
-from shelfd.gateway.envelope import Refusal
+from shelfd.gateway.envelope import Envelope, Refusal, error_reply
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.mqtt.asked import Asked, ReplyTo, read
 from shelfd.gateway.mqtt.counts import Counts, Ignored
 from shelfd.gateway.mqtt.link import Arrived, Link
 from shelfd.gateway.mqtt.receipts import Receipt, Receipts
 from shelfd.gateway.mqtt.topics import Topics
-from shelfd.memory.errors import BrokerUnreachable
+from shelfd.memory.errors import BrokerUnreachable, QuotaExceeded, ShelfError, ShuttingDown, error_of
 from shelfd.memory.ports import Clock
+from shelfd.protocol import METHODS
 
 _JSON: Final = "application/json"
 _PROBE: Final = "system.version"  #: what a probe would ask for, if it reached another daemon
 REPLY_BYTES: Final = 900 * 1024
-#: Requests of all users together that were taken from the broker and are not done, and their bytes.
-AT_WORK_COUNT: Final = 256
+#: Requests of all users together that were taken from the broker and are not done, and their bytes. Of changes the
+#: broker sends no more than the link agreed on with it; the rest is room for several users' reads.
+AT_WORK_COUNT: Final = 1024
 AT_WORK_BYTES: Final = 16 * 1024 * 1024
 #: Replies the broker has not taken over; beyond either, replies go by QoS 0 and take up their request's place.
 _UNSENT_COUNT: Final = 256
@@ -32,23 +38,31 @@ _UNSENT_BYTES: Final = 16 * 1024 * 1024
 class _Job:
     """One request between the broker and the dispatcher."""
 
-    __slots__ = ("asked", "bytes", "ends", "receipt")
+    __slots__ = ("asked", "bytes", "ends", "is_change", "receipt", "user")
 
-    def __init__(self, asked: Asked, receipt: Receipt) -> None:
+    def __init__(self, asked: Asked, receipt: Receipt, user: "_User") -> None:
         self.asked = asked
+        self.user = user
         self.receipt = receipt
+        self.is_change = _is_change(asked.message)
         self.bytes = len(receipt.message.payload)
         self.ends = 1  #: what must end before its place is free: the work, and perhaps its reply
+
+
+def _is_change(message: Envelope | Refusal) -> bool:
+    method = METHODS.get(message.method) if isinstance(message, Envelope) else None
+    return method is not None and method.is_change
 
 
 class _User:
     """One user's requests."""
 
-    __slots__ = ("at_work", "is_starting", "lane", "waiting")
+    __slots__ = ("at_work", "is_starting", "lane", "taken", "waiting")
 
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
         self.at_work = 0
+        self.taken = 0  #: at work, waiting, or with a reply that takes up a place
         self.waiting: deque[_Job] = deque()
         self.is_starting = False
 
@@ -135,12 +149,28 @@ class Requests:
         if isinstance(asked, Ignored):
             self._ignore(asked, receipt)
             return
-        job = _Job(asked, receipt)
-        self.at_work += 1
-        self._bytes += job.bytes
         user = self._user(asked.user)
+        job = _Job(asked, receipt, user)
+        self.at_work += 1
+        user.taken += 1
+        self._bytes += job.bytes
+        if not job.is_change:
+            receipt.settle()
+            if user.taken > (limit := self._dispatcher.limits.principal_requests_count):
+                self._refuse(job, limit)
+                return
         user.waiting.append(job)
         self._start_some(user)
+
+    def _refuse(self, job: _Job, limit: int) -> None:
+        """Answer what changes nothing with an error: to wait for room would keep everybody's requests waiting."""
+        message = f"mqtt:{job.asked.user} has {limit} requests under way; wait for replies before you ask more"
+        self.counts.refused["QuotaExceeded"] += 1
+        self._tell(job, QuotaExceeded(message, field="requests", limit=limit))
+        self._free(job)
+
+    def _tell(self, job: _Job, error: ShelfError) -> None:
+        self._answer(job, error_reply(job.asked.message.id, error_of(error)))
 
     def probe_topic(self, user: str) -> str:
         """Return the topic of a request by which *user* finds out whether requests arrive."""
@@ -174,14 +204,21 @@ class Requests:
         return True
 
     def abandon(self) -> None:
-        """Withdraw what has not happened yet, unanswered and unacknowledged: the broker keeps it for the next start."""
+        """Withdraw what has not happened yet.
+
+        Changes are neither answered nor acknowledged: the broker keeps them for the next start. Reads, which it has
+        not kept, are answered with ShuttingDown.
+        """
         self._is_over = True
         for user in list(self._users.values()):
-            self.counts.left += len(user.waiting) + len(user.lane.requests)
+            self.counts.left += sum(job.is_change for job in user.waiting)
+            self.counts.left += sum(request.call.method.is_change for request in user.lane.requests)
             while user.waiting:
-                self._free(user.waiting.popleft())
-            self._dispatcher.close(user.lane)
+                job = user.waiting.popleft()
+                self._tell(job, ShuttingDown())
+                self._free(job)
             self._dispatcher.abandon_all(user.lane)
+            self._dispatcher.close(user.lane)
 
     # ------------------------------------------------------------------ work
 
@@ -201,11 +238,9 @@ class Requests:
         while user.waiting and user.at_work < self._dispatcher.limits.in_flight_count:
             self._start(user, user.waiting.popleft())
         user.is_starting = False
-        if not user.at_work and not user.waiting:
-            del self._users[user.lane.principal.removeprefix("mqtt:")]
 
     def _start(self, user: _User, job: _Job) -> None:
-        if self._dispatcher.is_draining:
+        if self._dispatcher.is_draining and job.is_change:
             self.counts.left += 1
             self._free(job)
             return
@@ -220,7 +255,7 @@ class Requests:
         self._dispatcher.start(job.asked.message, user.lane, partial(self._answer, job), partial(self._done, user, job))
 
     def _done(self, user: _User, job: _Job) -> None:
-        if not self._is_over:
+        if job.is_change and not self._is_over:
             job.receipt.settle()
         user.at_work -= 1
         self._free(job)
@@ -229,6 +264,9 @@ class Requests:
     def _free(self, job: _Job) -> None:
         job.ends -= 1
         if job.ends == 0:
+            job.user.taken -= 1
+            if not job.user.taken:
+                del self._users[job.asked.user]
             self.at_work -= 1
             self._bytes -= job.bytes
             self._changed.set()
@@ -237,7 +275,7 @@ class Requests:
 
     def _answer(self, job: _Job, reply: bytes) -> None:
         to = job.asked.reply_to
-        if to is None or self._is_over:
+        if to is None or (self._is_over and job.is_change):
             return
         if self._link is None:
             self.counts.replies_lost += 1

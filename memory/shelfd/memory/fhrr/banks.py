@@ -12,6 +12,8 @@ from shelfd.memory.fhrr.algebra import WHOLE_NUMBERS, Phases, bind_phases, phaso
 from shelfd.memory.fhrr.codec import Options
 from shelfd.memory.fhrr.phasors import Phasors
 
+CONFIRMED_AT: Final = 3.0  #: standard deviations by which a value is more than chance
+
 _FACTS_PER_ELEMENT: Final = 0.05  #: measured; see :func:`capacity`
 _FEW: Final = 16  #: pairs a bank keeps as they are, which take less memory than their superposition
 _FEW_ELEMENTS: Final = 16_384  #: of these pairs together, at most: 0.4 ms to superpose them
@@ -26,8 +28,8 @@ class Echo(NamedTuple):
 
     @property
     def confirmed(self) -> bool:
-        """Whether the bank holds this value for this key, at three standard deviations."""
-        return self.similarity > 3 * self.noise
+        """Whether the bank holds this value for this key, not to be taken for chance."""
+        return self.similarity > CONFIRMED_AT * self.noise
 
 
 def capacity(options: Options) -> int:

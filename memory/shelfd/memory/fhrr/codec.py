@@ -4,10 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-#: Share of the capacity in use from which on status warns, and from which on it does so urgently.
-_APPROACHING_PCT = 80
-_CRITICAL_PCT = 90
-
 _LARGEST = 65_535  #: elements of a vector
 
 
@@ -52,17 +48,11 @@ class Status:
     max_facts: int
     capacity: int  #: facts the superpositions hold by themselves; more are kept, but exact by their rows only
     capacity_used_pct: float  #: one decimal; may pass 100
-    capacity_warning: str  #: empty below 80 %
+    capacity_warning: str  #: what is lost by being this full; empty if nothing is
 
 
-def status_of(fact_count: int, options: Options, capacity: int) -> Status:
+def status_of(fact_count: int, options: Options, capacity: int, warning: str = "") -> Status:
     """Return the status of a memory of *fact_count* facts whose superpositions hold *capacity*."""
-    used = round(100 * fact_count / max(capacity, 1), 1)
-    warning = ""
-    if used > _CRITICAL_PCT:
-        warning = f"critical: {used} % of the capacity of {capacity} facts is used"
-    elif used > _APPROACHING_PCT:
-        warning = f"approaching capacity: {used} % of {capacity} facts is used"
     return Status(
         fact_count=fact_count,
         dimension=options.dimension,
@@ -70,7 +60,7 @@ def status_of(fact_count: int, options: Options, capacity: int) -> Status:
         ensembles=options.ensembles,
         max_facts=options.max_facts,
         capacity=capacity,
-        capacity_used_pct=used,
+        capacity_used_pct=round(100 * fact_count / max(capacity, 1), 1),
         capacity_warning=warning,
     )
 

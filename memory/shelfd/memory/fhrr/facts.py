@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from shelfd.memory.fhrr.banks import Banks, Echo, capacity
+from shelfd.memory.fhrr.banks import Banks, Echo
 from shelfd.memory.fhrr.belief import Belief, exact_belief, likely_belief
-from shelfd.memory.fhrr.codec import Answer, Options, Status, status_of
+from shelfd.memory.fhrr.codec import Answer, Options, Status
 from shelfd.memory.fhrr.fact import Fact
+from shelfd.memory.fhrr.fullness import fullness
 from shelfd.memory.fhrr.keys import Keys
 from shelfd.memory.note import fold_key
 
@@ -129,8 +130,8 @@ class FactMemory:
         return list(self._facts)[: max(len(self._facts) - wanted, 0)] if wanted else []
 
     def status(self) -> Status:
-        """Return how full the banks are. Beyond their capacity facts are still found, by their rows alone."""
-        return status_of(len(self._facts), self.options, capacity(self.options))
+        """Return how full the banks are, and what that costs."""
+        return fullness(len(self._facts), self.options)
 
     def _like(self, query: str) -> Belief | None:
         return likely_belief(self._keys.like(query, self.home), alone=len(self._facts) == 1)

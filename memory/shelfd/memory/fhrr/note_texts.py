@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from shelfd.memory.fhrr.mentions import Mentions, Rows
 from shelfd.memory.fhrr.word_parts import WordParts
-from shelfd.memory.recall.text import fold, split
+from shelfd.memory.recall.text import emoji, fold, split
 
 _SPELLINGS: Final = 2_000  #: different words that one is looked for in, at most: what is part of more says nothing
 
@@ -33,7 +33,8 @@ class NoteTexts:
 
     def add(self, row: int, text: str) -> None:
         """Add the *text* of a new *row*."""
-        for word in set(split(fold(text))):
+        folded = fold(text)
+        for word in {*split(folded), *emoji(folded)}:
             number = self._numbers.get(word)
             if number is None:
                 number = self._numbers[word] = len(self._numbers)
@@ -48,7 +49,7 @@ class NoteTexts:
     def match(self, query: str, rows: int) -> TextMatch:
         """Return how much of *query* stands in the texts of the first *rows* rows."""
         asked = fold(query).strip()
-        words = split(asked)
+        words = split(asked) or emoji(asked)
         if not words:
             return TextMatch(np.zeros(rows), np.zeros(rows, dtype=np.bool_), np.zeros(rows, dtype=np.bool_))
         shares = self._counts(set(words), rows) / len(set(words))

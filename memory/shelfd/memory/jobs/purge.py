@@ -115,7 +115,7 @@ async def _forget_in_memory(shelf: Shelf, gone: Sequence[tuple[str, int]]) -> No
     await shelf.reach(None)  # what was written of them before is on its way to recall
     shelf.event_log.forget()
     for note_id, row in gone:
-        shelf.index.remove(row)
+        shelf.intake.remove(row)
         shelf.facts.forget(note_id)
         shelf.vectors.forget(note_id)
         shelf.hot.drop(note_id)

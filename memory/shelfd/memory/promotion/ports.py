@@ -25,6 +25,9 @@ class MemoryFiles(Protocol):
     async def target(self, shelf: str, project: str | None) -> Target:
         """Return where the shelf's lines go; *project*, an absolute directory, overrides what is configured."""
 
+    def is_open(self, project: str) -> bool:
+        """Return whether everybody who may write to a shelf may have it promoted to the file of *project*."""
+
     async def read(self, path: str) -> bytes | None:
         """Return the file's bytes, None if there is no file.
 
@@ -52,6 +55,11 @@ class NoFiles:
         """Return that there is none."""
         del shelf, project
         return Target(None, "this daemon keeps no MEMORY.md")
+
+    def is_open(self, project: str) -> bool:
+        """Return True: nothing is ever written."""
+        del project
+        return True
 
     async def read(self, path: str) -> bytes | None:
         """Return None: there is no file."""

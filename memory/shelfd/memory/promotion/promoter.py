@@ -109,6 +109,10 @@ class Promoter:
             except LeftAlone as refusal:
                 return _nothing(Target(None, str(refusal)))
 
+    def is_open(self, project: str) -> bool:
+        """Return whether everybody who may write to a shelf may name *project*, and not administrators alone."""
+        return self._files.is_open(project)
+
     async def withdraw(self, shelf: Shelf, origin: Origin, touched: Collection[str] = ()) -> list[str]:
         """Take the lines of notes that are gone out of every file they were written to, and add none.
 

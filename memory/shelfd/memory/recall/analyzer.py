@@ -9,7 +9,7 @@ import Stemmer
 
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
 from shelfd.memory.recall.temporal import TemporalExpressions
-from shelfd.memory.recall.text import ends_as_question, fold, split
+from shelfd.memory.recall.text import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.wordlists import word_lists
 
 _CACHED_WORDS = 1 << 17
@@ -33,6 +33,7 @@ class ParsedText(NamedTuple):
     """A document's text as the formula sees it."""
 
     words: list[str]  #: folded, not yet stemmed
+    beside: list[str]  #: words it is found by as well, which do not count in its length
     temporal: bool  #: holds an expression of time
     question: bool  #: ends with a question mark
 
@@ -95,11 +96,22 @@ class Analyzer:
         """Return the folded words of a document's date line."""
         return self.words(date_line(day))
 
+    def beside(self, text: str) -> list[str]:
+        """Return the folded words that a document's *text* is found by beside its :meth:`words`.
+
+        These are emoji, single characters of scripts without spaces, the parts of compound names, and such names
+        as a whole. They change the length of no document, and thus the scores of no other words.
+        """
+        return compounds(text) if text.isascii() else self._beside(text, fold(text))
+
+    def _beside(self, text: str, folded: str) -> list[str]:
+        return [*emoji(folded), *characters(folded), *compounds(text)]
+
     def parse_text(self, text: str) -> ParsedText:
         """Return what the formula needs of a document's *text*."""
         folded = fold(text)
         words = split(folded)
-        return ParsedText(words, self._temporal(words, folded), ends_as_question(text))
+        return ParsedText(words, self._beside(text, folded), self._temporal(words, folded), ends_as_question(text))
 
     def parse_query(self, query: str) -> ParsedQuery:
         """Return what the formula needs of a *query*.
@@ -108,7 +120,9 @@ class Analyzer:
         """
         folded = fold(query)
         words = split(folded)
-        content = [w for w in words if w not in self._lists.stop and w not in self._lists.question]
+        # In a question "well-known" is two words; as one more, the whole costs more than it finds (measured).
+        asked = [*words, *emoji(folded), *compounds(query, "_")]
+        content = [w for w in asked if w not in self._lists.stop and w not in self._lists.question]
         terms = tuple(sorted({self.term(word) for word in content or words}))
         asks_when = self._lists.asks_when.search(folded) is not None
         return ParsedQuery(terms, words, asks_when, explicit_dates(folded))

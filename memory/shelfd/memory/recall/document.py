@@ -64,7 +64,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The documents found, best first."""
+    """The documents found, best first; of equal ones the newest."""
 
     hits: list[Hit]
     strength: float  #: 0 to 1: the best match, as a share of what a perfect match would reach

@@ -162,6 +162,8 @@ class RecallIndex:
         day, terms = self._day(document.when)
         number = vocabulary.__getitem__
         terms = [*terms, *map(number, name), *map(number, parsed.words)]
+        length = len(terms)
+        terms += map(number, parsed.beside)
         counts: dict[int, int] = Counter(terms)
         if len(terms) > MAX_FREQUENCY:
             counts = {term: min(count, MAX_FREQUENCY) for term, count in counts.items()}
@@ -172,7 +174,7 @@ class RecallIndex:
         contents.ids.append(document.id)
         columns.row[ordinal] = document.row
         columns.turn[ordinal] = document.turn or 0
-        columns.length[ordinal] = len(terms)
+        columns.length[ordinal] = length
         columns.speaker[ordinal] = speaker
         columns.day[ordinal] = day
         columns.flags[ordinal] = (
@@ -185,7 +187,7 @@ class RecallIndex:
         )
         contents.filtering.add(ordinal, document)
         if not document.hidden:
-            contents.statistics.add(counts, len(terms))
+            contents.statistics.add(counts, length)
             contents.authors.add(speaker)
         contents.links.insert(ordinal, counts.keys(), document.nugget, document.session, hidden=document.hidden)
         self._living[document.row] = ordinal

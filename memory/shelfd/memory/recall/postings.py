@@ -88,6 +88,11 @@ class Postings:
             return np.zeros(0, np.int64), slots, np.zeros(0)
         return np.concatenate(ordinals, dtype=np.int64), slots, np.concatenate(frequencies, dtype=np.float64)
 
+    def size(self, term: int) -> int:
+        """Return how many documents have *term*, dead ones included."""
+        in_main = self._pointer[term + 1] - self._pointer[term] if term < len(self._pointer) - 1 else 0
+        return int(in_main) + len(self._delta.get(term, ()))
+
     def some(self, term: int, count: int) -> IntArray:
         """Return ordinals of documents with *term*, the *count* most recent ones of each segment; dead ones, too."""
         begin, end = (self._pointer[term], self._pointer[term + 1]) if term < len(self._pointer) - 1 else (0, 0)

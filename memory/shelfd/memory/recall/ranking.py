@@ -8,6 +8,7 @@ import numpy as np
 from shelfd.memory.recall.columns import QUESTION, TEMPORAL, Columns, FloatArray, IntArray
 from shelfd.memory.recall.dates import GradedDays, date_grades
 from shelfd.memory.recall.fields import BaseScores
+from shelfd.memory.recall.largest import largest
 
 SESSION: Final = 0.5
 AUTHOR: Final = 0.3
@@ -39,21 +40,28 @@ def final_scores(base: BaseScores, eligible: IntArray, ordinals: IntArray, colum
     at = ordinals[eligible]
     best = base.total[eligible].max()
     relevance = base.total[eligible] / best
-    flags = columns.flags[at]
-    zero = np.zeros(len(at))
+    beyond = beyond_words(relevance, at, columns, rules)
     parts = {
         "own": base.own[eligible] / best,
         "previous": base.previous[eligible] / best,
         "question_before": base.question_before[eligible] / best,
         "next": base.following[eligible] / best,
+        **beyond,
+    }
+    return Totals(eligible, parts, relevance + sum(beyond.values()))
+
+
+def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
+    """Return what the rules add to the *relevance* (0 to 1) of the ordinals *at*, one array per rule."""
+    flags = columns.flags[at]
+    zero = np.zeros(len(at))
+    return {
         "session": SESSION * session_means(relevance, columns.group[at]),
         "author": zero if rules.speaker is None else AUTHOR * (columns.speaker[at] == rules.speaker),
         "when": WHEN * ((flags & TEMPORAL) != 0) if rules.asks_when else zero,
         "question": IS_QUESTION * ((flags & QUESTION) != 0),
         "date": DATE * date_grades(columns.day[at], rules.dates) if rules.dates else zero,
     }
-    rest = parts["session"] + parts["author"] + parts["when"] + parts["question"] + parts["date"]
-    return Totals(eligible, parts, relevance + rest)
 
 
 def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
@@ -75,8 +83,8 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
     return mean
 
 
-def best_first(totals: Totals, ids: list[str], ordinals: IntArray, k: int) -> list[int]:
-    """Return the positions in *totals* of the *k* best, ties in the order of their ids.
+def best_first(totals: Totals, rows: IntArray, k: int) -> list[int]:
+    """Return the positions in *totals* of the *k* best; of equal ones the newest, which has the highest row, first.
 
     Scores are rounded before they are compared: the last bits depend on the
     order of summation, which must not decide between two documents.
@@ -84,19 +92,9 @@ def best_first(totals: Totals, ids: list[str], ordinals: IntArray, k: int) -> li
     if k <= 0:
         return []
     rounded = np.round(totals.total, 6)
-    if k < len(rounded):
-        cut = np.partition(rounded, len(rounded) - k)[len(rounded) - k]
-        pool = np.flatnonzero(rounded >= cut)
-    else:
-        pool = np.arange(len(rounded))
-    keys = [
-        (-score, ids[ordinal], position)
-        for score, ordinal, position in zip(
-            rounded[pool].tolist(), ordinals[totals.eligible[pool]].tolist(), pool.tolist(), strict=True
-        )
-    ]
-    keys.sort()
-    return [position for _, _, position in keys[:k]]
+    best = largest(k, np.arange(len(rounded)), rounded.__getitem__, rows.__getitem__)
+    found: list[int] = best[np.lexsort((-rows[best], -rounded[best]))].tolist()
+    return found
 
 
 def signals(totals: Totals, position: int, scale: float) -> dict[str, float]:

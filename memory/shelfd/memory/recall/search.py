@@ -1,14 +1,18 @@
 """One query against the index: scoring of the whole shelf, or in two stages if it is large."""
 
+from typing import Final
+
 import numpy as np
 
 from shelfd.memory.recall.analyzer import ParsedQuery
-from shelfd.memory.recall.candidates import members_of_best_sessions, orphans_of
+from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, orphans_of
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Filters, Hit, Ranking
 from shelfd.memory.recall.fields import PREVIOUS, Matches, QueryTerms, View, base_scores, view_of
 from shelfd.memory.recall.ranking import Rules, best_first, final_scores, signals
+
+_POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 
 
 class Search:
@@ -26,19 +30,19 @@ class Search:
         nothing = Ranking([], 0.0, matched, len(query.terms))
         if not terms.numbers:
             return nothing
-        view, matches = self._view(terms, filters, k, two_stage=two_stage)
+        rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
+        view, matches = self._view(terms, filters, rules, k, two_stage=two_stage)
         base = base_scores(view, terms, matches)
         reached = np.flatnonzero(base.total > 0)
         eligible = reached[contents.filtering.admitted(filters, view.ordinals[reached])]
         if not len(eligible):
             return nothing
-        rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
         totals = final_scores(base, eligible, view.ordinals, contents.columns, rules)
         strength = min(1.0, float(base.total[eligible].max()) / ceiling)
         # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
         scale = strength / float(totals.total.max())
         hits = []
-        for position in best_first(totals, contents.ids, view.ordinals, k):
+        for position in best_first(totals, contents.columns.row[view.ordinals[eligible]], k):
             ordinal = int(view.ordinals[eligible[position]])
             score = min(1.0, max(0.0, float(totals.total[position]) * scale))
             parts = signals(totals, position, scale) if explain else {}
@@ -48,10 +52,12 @@ class Search:
     def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, float, int]:
         """Return the known terms with their weights, the ceiling of the base score, and how many match.
 
-        Unknown terms count in the ceiling: a query that is mostly unknown is answered weakly.
+        Unknown terms count in the ceiling: a query that is mostly unknown is answered weakly. Of a query so long
+        that its postings are too many, the most common terms count as unknown.
         """
         statistics = self._contents.statistics
-        numbers, own, previous, ceiling, matched = [], [], [], 0.0, 0
+        known: list[tuple[int, float, float]] = []
+        ceiling, matched = 0.0, 0
         for term in terms:
             number = self._contents.vocabulary.number(term)
             in_own = statistics.own[number] if number is not None else 0
@@ -60,21 +66,37 @@ class Search:
             ceiling += own_idf + PREVIOUS * previous_idf
             matched += in_own > 0
             if number is not None:
-                numbers.append(number)
-                own.append(own_idf)
-                previous.append(previous_idf)
-        weights = QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages())
-        return weights, ceiling, matched
+                known.append((number, own_idf, previous_idf))
+        known = self._affordable(known)
+        own, previous = np.array([weights[1] for weights in known]), np.array([weights[2] for weights in known])
+        return QueryTerms([term[0] for term in known], own, previous, *statistics.averages()), ceiling, matched
 
-    def _view(self, terms: QueryTerms, filters: Filters, k: int, *, two_stage: bool) -> tuple[View, Matches]:
+    def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
+        """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
+        sizes = [self._contents.postings.size(number) for number, _, _ in terms]
+        if sum(sizes) <= _POSTINGS:
+            return terms
+        rarest = sorted(range(len(terms)), key=lambda at: (sizes[at], at))
+        total = 0
+        kept: list[int] = []
+        for at in rarest:
+            total += sizes[at]
+            if kept and total > _POSTINGS:
+                break
+            kept.append(at)
+        return [terms[at] for at in sorted(kept)]
+
+    def _view(
+        self, terms: QueryTerms, filters: Filters, rules: Rules, k: int, *, two_stage: bool
+    ) -> tuple[View, Matches]:
         contents = self._contents
         columns = contents.columns
         postings = contents.postings.lookup(terms.numbers)
         orphans = orphans_of(columns, filters)
         if not two_stage:
             return view_of(columns, np.arange(columns.size), None, orphans), Matches(*postings)
-        limit = max(self._candidates * len(terms.numbers) // 2, 2 * k, 1)
-        members = members_of_best_sessions(contents, filters, terms, postings, limit)
+        limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
+        members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
         place = self._scratch()
         try:
             place[members] = np.arange(len(members))

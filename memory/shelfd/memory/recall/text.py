@@ -17,6 +17,26 @@ _SPACELESS = (
 # Python's \w leaves out the vowel signs of Indic scripts and would cut their words; dandas are no letters.
 _INDIC = "\u0900-\u0963\u0966-\u096f\u0971-\u0df3"
 _WORD = re.compile(rf"(?P<run>[{_SPACELESS}]+)|(?:[{_INDIC}]|[^\W_{_SPACELESS}])+")
+# Of these one character alone may be a word.
+_LETTERS_THAT_ARE_WORDS = (
+    "\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_CHARACTER = re.compile(f"[{_LETTERS_THAT_ARE_WORDS}]")
+# Letters that Unicode does not decompose, as people without them on their keyboards write them.
+_LATIN = str.maketrans(
+    {"ı": "i", "ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+# Pictures, a flag's two letters as one; skin tones and the choice between picture and sign make no other word.
+_EMOJI = re.compile(
+    "[\U0001f1e6-\U0001f1ff]{1,2}|[\u203c\u2049\u2194-\u21aa\u231a-\u23ff\u25aa-\u25fe\u2600-\u27bf\u2934\u2935\u2b05-\u2b55"
+    "\u3030\u303d\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
+)
+# Names as programs have them: parts joined by "_" or "-", or told apart by capitals.
+_MAY_BE_COMPOUND = re.compile(r"[A-Z_-](?<=[^\W_].)")  # a tenth of the time of looking for what precedes first
+_COMPOUND = re.compile(r"[^\W_]+(?:[_-][^\W_]+)*")
+_LONGEST_COMPOUND = 64  # characters; what is longer is data
+_CAPITALS = re.compile(r"[a-z][A-Z]|[0-9][A-Z][a-z]|[A-Z]{2}[a-z]{2}")
+_CAPITALISED = re.compile(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z0-9]+|[A-Z0-9]+|[^A-Za-z0-9_-]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
@@ -26,7 +46,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed))
+    return unicodedata.normalize("NFC", _DROPPED.sub("", decomposed)).translate(_LATIN)
 
 
 def split(folded: str) -> list[str]:
@@ -45,6 +65,42 @@ def split(folded: str) -> list[str]:
             found.append(word)
         else:
             found.extend(word[at : at + 2] for at in range(len(word) - 1))
+    return found
+
+
+def emoji(folded: str) -> list[str]:
+    """Return the emoji in *folded* text in order."""
+    return [] if folded.isascii() else _EMOJI.findall(folded)
+
+
+def characters(folded: str) -> list[str]:
+    """Return each character of *folded* text that is a word in Chinese, Japanese or Korean, unless it stands alone."""
+    if folded.isascii():
+        return []
+    runs = [match.group() for match in _WORD.finditer(folded) if match.lastgroup is not None]
+    return [character for run in runs if len(run) > 1 for character in _CHARACTER.findall(run)]
+
+
+def compounds(text: str, joints: str = "_-") -> list[str]:
+    """Return the folded parts of names like ``getUserName``, and names like ``get_user_name`` as ``getusername``.
+
+    What :func:`split` gives anyway is left out: the parts of the latter and the whole of the former.
+
+    Args:
+        text: As it was given: capitals count.
+        joints: Which of "_" and "-" make one name of what they join.
+    """
+    if _MAY_BE_COMPOUND.search(text) is None:
+        return []
+    found: list[str] = []
+    likely = [part for part in text.split() if _MAY_BE_COMPOUND.search(part) is not None]
+    for name in (name for part in likely for name in _COMPOUND.findall(part) if len(name) <= _LONGEST_COMPOUND):
+        if _CAPITALS.search(name) is not None:
+            found += [fold(part) for part in _CAPITALISED.findall(name)]
+        if any(joint in name for joint in joints):
+            whole = fold(name).replace("_", "").replace("-", "")
+            if not whole.isnumeric():
+                found.append(whole)
     return found
 
 

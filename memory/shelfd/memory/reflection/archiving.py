@@ -1,14 +1,13 @@
 """Step: take notes out of sight that are worth nothing. They can be restored."""
 
-import re
 from typing import Final
 
+from shelfd.memory.inference import is_passing
 from shelfd.memory.note import Note
 from shelfd.memory.reflection.action import Action, Revision
 from shelfd.memory.reflection.picture import Picture
 from shelfd.memory.reflection.step import each
 
-_PASSING: Final = re.compile(r"(tmp|temp|scratch)(\b|[_\-:./\s\d]|file|pad)", re.IGNORECASE)
 _TINY: Final = 2  # characters
 
 
@@ -23,7 +22,7 @@ def is_low_value(note: Note, hits: int) -> bool:
     content = note.content.strip()
     if not content or (note.kind == "note" and len(content) <= _TINY):
         return True
-    return _PASSING.match(note.title) is not None
+    return is_passing(note.title)
 
 
 def improve(note: Note, hits: int, picture: Picture) -> Action | None:

@@ -24,7 +24,9 @@ _MORE_TERMS: Final = 4  # beyond the fewest that find every note that is alike
 _TRIED: Final = 16  # notes tried for each
 _LINKS: Final = 1000  # links read at once; reflection lets a note take over no more
 #: Fields in which notes of different things differ although they read the same.
-_SAME: Final = "nugget kind subject scope type domain author parent_id occurred_at valid_from valid_to".split()
+_SAME: Final = "nugget kind subject scope type parent_id valid_from valid_to".split()
+#: Who said it, in which field, when; and what each is when nobody says.
+_SAID: Final = {"author": None, "domain": "general", "occurred_at": None}
 
 
 def plan(picture: Picture) -> Planning[None]:
@@ -86,7 +88,7 @@ def _merge(picture: Picture, note: Note | None, other: Note | None) -> Action | 
 
 def says_the_same(one: Note, other: Note, stop: frozenset[str]) -> bool:
     """Return whether two notes are alike, and differ in nothing that matters."""
-    if any(getattr(one, name) != getattr(other, name) for name in _SAME):
+    if any(getattr(one, name) != getattr(other, name) for name in _SAME) or _said_apart(one, other):
         return False
     if (one.expires_at is None) != (other.expires_at is None) or _columns(one) != _columns(other):
         return False
@@ -96,6 +98,23 @@ def says_the_same(one: Note, other: Note, stop: frozenset[str]) -> bool:
     if own - others and others - own:
         return False  # each title names something else
     return not differ(one.content, other.content, stop) and not differ(one.title, other.title, stop)
+
+
+def _said_apart(one: Note, other: Note) -> bool:
+    """Whether it matters who said the two, in which field, or when.
+
+    What happened, or was said in a conversation, is told apart by all of that: "took 5 mg" of two days is two. Equal
+    texts that are neither differ only where both say something.
+    """
+    apart = [name for name in _SAID if getattr(one, name) != getattr(other, name)]
+    if not apart or one.content != other.content or _is_of_a_moment(one) or _is_of_a_moment(other):
+        return bool(apart)
+    return any(_SAID[name] not in (getattr(one, name), getattr(other, name)) for name in apart)
+
+
+def _is_of_a_moment(note: Note) -> bool:
+    """Whether *note* is an event, was said in a turn of a conversation, or was given its date."""
+    return note.type == "event" or note.turn is not None or note.occurred_at is not None
 
 
 def _columns(note: Note) -> tuple[Any, ...]:
@@ -117,6 +136,8 @@ def absorb(target: Note, source: Note, picture: Picture) -> Note | None:
     ):
         return None
     names, tags = names_of_both(target, source), tags_of_both(target, source)
+    said = {name: getattr(source, name) for name, unsaid in _SAID.items() if getattr(target, name) == unsaid}
+    target = target._replace(**said)
     return united(
         target,
         source,

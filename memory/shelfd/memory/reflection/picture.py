@@ -33,6 +33,7 @@ class Picture:
         looked: Ids of the notes that were looked at, in order; pairs are sought for all of them.
         inspected: Ids of the notes that steps may improve by themselves.
         left: Ids of notes with something to do that this run has no room for.
+        unseen: How many notes are new or changed and were not looked at yet.
     """
 
     view: View
@@ -47,6 +48,7 @@ class Picture:
     looked: list[str] = field(default_factory=list)
     inspected: list[str] = field(default_factory=list)
     left: set[str] = field(default_factory=set)
+    unseen: int = 0
     _planned: dict[str, Note] = field(default_factory=dict)
     _links: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 

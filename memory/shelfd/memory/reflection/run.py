@@ -43,6 +43,8 @@ class Plan:
         actions: In the order they are to be done. One may be taken out: what depends on it is dropped with it.
         tended: Positions in the nuggets that were visited.
         held_back: What was taken out of the actions.
+        left: Ids of notes with something to do that the run has no room for.
+        unseen: How many notes are new or changed and were not looked at yet.
     """
 
     ran_at: int
@@ -50,11 +52,19 @@ class Plan:
     actions: list[Action] = field(default_factory=list)
     tended: list[Tended] = field(default_factory=list)
     held_back: list[Action] = field(default_factory=list)
+    left: frozenset[str] = frozenset()
+    unseen: int = 0
 
     def counts(self, done: Sequence[Action]) -> dict[str, int]:
         """Return the numbers of a result whose changes are *done*."""
         found = Counter(_COUNTED[action.type] for action in done)
         return {"inspected": self.inspected, **{name: found[name] for name in _COUNTED.values()}}
+
+    def remaining(self, done: Sequence[Action]) -> int:
+        """Return how many notes further runs have to look at once *done* is: left, changed by it, or not seen yet."""
+        touched = {note.id for action in done for note in action.rests_on()}
+        gone = {revision.new.id for action in done for revision in action.revisions if revision.new.hidden}
+        return len((self.left | touched) - gone) + self.unseen
 
 
 async def draw_plan(
@@ -84,7 +94,14 @@ async def draw_plan(
                 picture.take(action)
                 actions.append(action)
             await asyncio.sleep(0)
-    return Plan(picture.now, len(picture.inspected), actions, picture.tended())
+    return Plan(
+        picture.now,
+        len(picture.inspected),
+        actions,
+        picture.tended(),
+        left=frozenset(picture.left),
+        unseen=picture.unseen,
+    )
 
 
 async def carry_out(shelf: Shelf, origin: Origin, plan: Plan, limits: Limits) -> list[Action]:

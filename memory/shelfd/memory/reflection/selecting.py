@@ -20,6 +20,7 @@ LOOKED: Final = 1000
 #: Rows read in one run: what is hidden costs a tenth of a look.
 _ROWS: Final = 10
 _PAGE: Final = 16  # rows read at once
+_COUNTED: Final = 1000  # positions read at once
 _NUGGETS: Final = 200  # nuggets read at once
 _START: Position = (-1, -1)
 
@@ -71,11 +72,14 @@ def selecting(improvements: Sequence[Improve]) -> Step:
         search = _Search(picture, improvements)
         for tended in (yield from _turns(picture)):
             if search.allowance <= 0:
-                break
+                yield from _count_unseen(picture, tended.nugget, tended.changed)
+                continue
             visit = Visit.of(tended)
             picture.visits.append(visit)
             search.allowance -= _ROWS  # looking at nothing is work, too
             yield from _visit(search, visit)
+            if search.allowance <= 0:
+                yield from _count_unseen(picture, tended.nugget, visit.changed)
         search.choose()
         yield None
 
@@ -98,6 +102,15 @@ def _turns(picture: Picture) -> Planning[list[Tended]]:
     turns = [known.get(name) or Tended(name) for name in names]
     turns.sort(key=lambda tended: (tended.served_at, tended.nugget))
     return turns
+
+
+def _count_unseen(picture: Picture, nugget: str, after: Position) -> Planning[None]:
+    """Count the notes of a nugget that are new or changed and that the run has no allowance to look at."""
+    while positions := picture.view.changed_positions(nugget, after=after, limit=_COUNTED):
+        picture.unseen += len(positions)
+        after = positions[-1]
+        yield None
+    yield None
 
 
 def _visit(search: _Search, visit: Visit) -> Planning[None]:

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory.call import Call
-from shelfd.memory.composing import ensure_nugget, get_note
-from shelfd.memory.errors import NoteNotFound
+from shelfd.memory.composing import get_note
+from shelfd.memory.errors import NoteNotFound, NuggetNotFound
 from shelfd.memory.repeats import Outcome
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.notes import show_changed
@@ -21,10 +21,11 @@ def move(tx: Transaction, params: NoteMoveParams, _call: Call) -> Outcome:
 
     Raises:
         DuplicateKey: If that nugget has a fact with its key.
+        NuggetNotFound: If there is no such nugget.
     """
     old = get_note(tx, params.id)
-    if params.nugget != old.nugget:
-        ensure_nugget(tx, params.nugget)
+    if params.nugget != old.nugget and tx.nugget(params.nugget) is None:
+        raise NuggetNotFound(params.nugget)
     # An own tag that names the new nugget would stand twice.
     tags = tuple(tag for tag in old.tags if tag != params.nugget)
     stored = tx.change_note(old, old._replace(nugget=params.nugget, tags=tags))

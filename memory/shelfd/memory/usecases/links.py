@@ -1,5 +1,6 @@
 """Use cases on links."""
 
+from collections import Counter
 from typing import Any
 
 from shelfd.memory import cursor
@@ -24,11 +25,11 @@ def _directions(source: str, target: str, direction: str) -> list[tuple[str, str
 def upsert(tx: Transaction, params: LinkUpsertParams, call: Call) -> Outcome:
     """Link two notes; a link that is there already takes over what is new about it."""
     notes = {note.id: note for note in (get_note(tx, params.source), get_note(tx, params.target))}
-    added = 0
+    count = Counter[str]()
     for source, target in _directions(params.source, params.target, params.direction):
         link = Link(source, target, params.relation, params.reason, tx.now, params.valid_from, params.valid_to)
-        added += connect(tx, link, notes[source].nugget, call.limits)
-    return {"added": added}
+        count[connect(tx, link, notes[source].nugget, call.limits)] += 1
+    return {"added": count["added"], "updated": count["updated"]}
 
 
 @change("link.delete")

@@ -223,9 +223,14 @@ async def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[
         return {"notes": [], "total": 0}
     # Notes are numbered in the order they came, which is the order of creation.
     order = "row" if params.order == "created_at" else params.order
-    position = cursor.decode_numbers(params.cursor, 2)
-    after = None if position is None else (position[0], position[1])
-    notes = shelf.view.list_notes(wanted, order=order, descending=params.desc, after=after, limit=params.limit + 1)
+    # The cursor keeps the total, so that it is counted once and not again for each page.
+    position = cursor.decode_numbers(params.cursor, 3)
+    after, total = (None, 0) if position is None else ((position[0], position[1]), position[2])
+    listing = await shelf.store.list_notes(
+        wanted, order=order, descending=params.desc, after=after, limit=params.limit + 1
+    )
+    total = total if listing.total is None else listing.total
+    notes = listing.notes
     page = notes[: params.limit]
     shown: list[dict[str, Any]] = []
     for start in range(0, len(page), _NOTES_AT_ONCE):
@@ -233,9 +238,9 @@ async def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[
         links = shelf.view.links_from([note.id for note in part])
         shown += map(NoteRenderer(shelf.view, shelf.usage.of(part), links, full=False), part)
         await asyncio.sleep(0)
-    result: dict[str, Any] = {"notes": shown, "total": shelf.view.count_notes(wanted)}
+    result: dict[str, Any] = {"notes": shown, "total": total}
     if len(notes) > params.limit:
-        result["next_cursor"] = cursor.encode(getattr(page[-1], order), page[-1].row)
+        result["next_cursor"] = cursor.encode(getattr(page[-1], order), page[-1].row, total)
     return result
 
 

@@ -4,6 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory.call import Call
+from shelfd.memory.errors import Forbidden
 from shelfd.memory.ledger import draw_run_id
 from shelfd.memory.repeats import told_before
 from shelfd.memory.shelf import Shelf
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 async def promote(service: "Service", call: Call) -> dict[str, Any]:
     """Write the shelf's promoted notes to MEMORY.md."""
     params = cast("PromoteParams", call.params)
+    _check_project(service, call, params.project)
     shelf = await service.shelf(params.shelf)
     shelf.enter()
     try:
@@ -39,13 +41,31 @@ async def promote(service: "Service", call: Call) -> dict[str, Any]:
 async def preview(service: "Service", call: Call) -> dict[str, Any]:
     """Say which line of MEMORY.md is which note's, and what a promotion would do to it."""
     params = cast("PreviewParams", call.params)
+    _check_project(service, call, params.project)
     shelf = await service.shelf(params.shelf)
     shelf.enter()
     try:
         await shelf.reach(params.min_seq)
+        if call.room is not None and (wait := call.room()) is not None:
+            await wait
         return await service.promoter.preview(shelf, project=params.project)
     finally:
         shelf.leave()
+
+
+def _check_project(service: "Service", call: Call, project: str | None) -> None:
+    """Raise unless the caller may name *project*: its file is the daemon's user's, and agents take it at its word.
+
+    Raises:
+        Forbidden: If only an administrator may.
+    """
+    if project is None or service.access.may(call.principal, None, "admin") or service.promoter.is_open(project):
+        return
+    raise Forbidden(
+        f"{call.principal} is no administrator, who may have any project's MEMORY.md written; "
+        "promotion.projects in the daemon's configuration can list the project for everyone",
+        field="project",
+    )
 
 
 async def _promote(service: "Service", shelf: Shelf, call: Call, params: PromoteParams) -> dict[str, Any]:

@@ -303,7 +303,8 @@ def _entries(found: Sequence[Found], content_chars: int, budget: int) -> tuple[l
         content = note.content if content_chars == 0 else cut(note.content, content_chars)
         day = from_micros(note.when)[:10]
         lines = [f"### [{len(entries) + 1}] {note.id} (confidence: {note.confidence:.2f}, {day})"]
-        lines += [f"Context: {first_sentence(note.content)}", f"Content: {content}"]
+        about = note.title if note.kind == "fact" else first_sentence(note.content)
+        lines += [f"Context: {about}", f"Content: {content}"]
         if related := [link.target for link in item.links]:
             lines.append(f"Related: {', '.join(dict.fromkeys(related))}")
         entry = "\n".join(lines)

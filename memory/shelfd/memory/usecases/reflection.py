@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakKeyDictionary
+
+import structlog
 
 from shelfd.memory.call import Call
 from shelfd.memory.ledger import SCHEDULER, draw_run_id, run_by_hand
@@ -22,6 +24,10 @@ from shelfd.protocol.methods.reflection import ReflectParams
 if TYPE_CHECKING:
     from shelfd.memory.service import Service
 
+log = structlog.get_logger("shelfd.memory")
+
+#: Of a result, what is logged of it.
+_LOGGED: Final = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked", "held_back", "remaining")
 #: One reflection of a shelf at a time: a second one waits, and finds what the first has left.
 _at_work: WeakKeyDictionary[Shelf, asyncio.Lock] = WeakKeyDictionary()
 
@@ -76,6 +82,7 @@ async def _run(shelf: Shelf, params: ReflectParams, call: Call) -> dict[str, Any
             )
 
     await shelf.commit(origin, end)
+    log.info("reflection.completed", shelf=shelf.name, run_id=call.run_id, **{name: result[name] for name in _LOGGED})
     return result
 
 
@@ -101,6 +108,7 @@ def _result(plan: Plan, done: Sequence[Action], run_id: str | None) -> dict[str,
         "ran_at": from_micros(plan.ran_at),
         **plan.counts(done),
         "held_back": len(plan.held_back),
+        "remaining": plan.remaining(done),
         "changes": [
             {"type": action.type, "nugget": action.note.nugget, "note_id": action.note.id, "detail": action.detail}
             for action in done

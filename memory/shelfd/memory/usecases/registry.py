@@ -89,6 +89,8 @@ def read(name: str) -> Callable[[Read[P]], Read[P]]:
             shelf.enter()
             try:
                 await shelf.reach(getattr(call.params, "min_seq", None))
+                if call.room is not None and (wait := call.room()) is not None:
+                    await wait
                 answer = get(shelf, call.params, call)  # type: ignore[arg-type]
                 return await answer if isinstance(answer, Awaitable) else answer
             finally:

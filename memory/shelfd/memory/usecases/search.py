@@ -11,6 +11,7 @@ from shelfd.memory.fhrr import Candidates, Scored, is_in, shares_of
 from shelfd.memory.indexing import admits
 from shelfd.memory.note_memory import fields_of
 from shelfd.memory.recall import Filters
+from shelfd.memory.recall.largest import largest
 from shelfd.memory.render import NoteRenderer
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.usecases.nuggets import existing_nugget
@@ -55,9 +56,10 @@ async def _contained(shelf: Shelf, query: str, found: Candidates) -> npt.NDArray
     """In which of the candidates the whole query stands: where that is unsure, their texts are looked at."""
     contained = found.contained.copy()
     ids: list[str] = found.ids.tolist()
-    unsure = np.flatnonzero(found.unsure)
-    best_first: list[int] = unsure[np.argsort(-found.scored().raw[unsure], kind="stable")].tolist()
-    for start in range(0, min(len(best_first), _LOOKED_AT), _AT_ONCE):
+    raw = found.scored().raw
+    best = largest(_LOOKED_AT, np.flatnonzero(found.unsure), raw.__getitem__, lambda places: -places)
+    best_first: list[int] = best[np.lexsort((best, -raw[best]))].tolist()
+    for start in range(0, len(best_first), _AT_ONCE):
         if start:
             await asyncio.sleep(0)
         places = best_first[start : start + _AT_ONCE]
@@ -92,9 +94,6 @@ def _results(shelf: Shelf, found: Candidates, filters: Filters, limit: int) -> l
 
 def _best(found: Candidates, scored: Scored, count: int) -> list[int]:
     """Places of the *count* best, in order; among equals, those updated last first."""
-    raw = scored.raw
-    places = np.arange(len(raw))
-    if len(raw) > count:
-        places = np.flatnonzero(raw >= np.partition(raw, -count)[-count])
-    order = np.lexsort((-found.rows[places], -found.updated_at[places], -raw[places]))
-    return [int(place) for place in places[order][:count]]
+    raw, updated_at, rows = scored.raw, found.updated_at, found.rows
+    places = largest(count, np.arange(len(raw)), raw.__getitem__, updated_at.__getitem__, rows.__getitem__)
+    return [int(place) for place in places[np.lexsort((-rows[places], -updated_at[places], -raw[places]))]]

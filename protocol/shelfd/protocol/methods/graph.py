@@ -26,7 +26,7 @@ class NoteDeleteResult(Result):
 class NoteMoveParams(NoteIdParams):
     """Params of ``note.move``."""
 
-    nugget: NuggetName = Field(description="Where the note belongs from now on; made if it does not exist.")
+    nugget: NuggetName = Field(description="Where the note belongs from now on; it must exist.")
 
 
 class NoteMergeParams(ChangeParams):

@@ -30,9 +30,12 @@ class LinkUpsertParams(ChangeParams):
 
 
 class LinkUpsertResult(Result):
-    """How many directed links are new: 0 to 2."""
+    """How many directed links are new, and how many were there and say something else now."""
 
     added: int = Field(ge=0, le=2)
+    updated: int = Field(
+        default=0, ge=0, le=2, description="Took over a new reason or validity; what they said before is in the log."
+    )
     replayed: bool | None = None
 
 

@@ -290,7 +290,7 @@ class NoteListParams(PageParams):
 
 
 class NoteListResult(Result):
-    """A page of notes."""
+    """A page of notes; ``total`` is on all pages, as counted with the first one."""
 
     notes: list[NoteView]
     total: int

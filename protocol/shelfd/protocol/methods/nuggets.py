@@ -66,9 +66,12 @@ class NuggetStatus(Result):
     banks: int
     ensembles: int
     max_facts: int
-    capacity: int = Field(description="Facts that its banks hold by themselves; rows hold any number.")
+    capacity: int = Field(description="Facts that its banks give back without their rows, which hold any number.")
     capacity_used_pct: float = Field(description="One decimal; may pass 100.")
-    capacity_warning: str = Field(description="Empty up to 80 %.")
+    capacity_warning: str = Field(
+        description="What is lost by being this full: facts that go because of `max_facts`, or banks that confirm fewer"
+        " than 95 in 100. Empty if nothing is; a fact's key answers whatever it says."
+    )
     ttl_days: int | None = None
     created_at: str
     replayed: bool | None = None

@@ -23,7 +23,8 @@ class PromoteParams(ChangeParams):
 
     project: Project | None = Field(
         default=None,
-        description="Directory of a project: write to its MEMORY.md under ~/.claude/projects of the daemon's user.",
+        description="Directory of a project: write to its MEMORY.md under ~/.claude/projects of the daemon's user. For"
+        " administrators, unless promotion.projects lists it.",
     )
     dry_run: bool = Field(default=False, description="Only say what would happen.")
 

@@ -49,6 +49,7 @@ class RecallParams(ReadParams):
     mode: Annotated[Mode, not_available(lambda mode: mode != "route", "this mode")] = Field(
         default="auto", description="`fhrr`: only the fact whose key is like the query, and what it links to."
     )
+    focus: Annotated[Literal["auto", "off"], not_available(lambda focus: focus != "auto", "focus auto")] = "off"
     min_score: Annotated[float, Field(ge=0, le=1)] | None = None
     max_content_chars: Positive | None = None
     explain: bool = False
@@ -87,11 +88,12 @@ class Answer(Result):
 
 
 class IndexState(Result):
-    """How far the recall index follows the shelf."""
+    """How far the recall index follows the shelf; ``skipped`` notes could not be indexed, left out when none."""
 
     state: Literal["ready", "warming"]
     share: float = Field(ge=0, le=1)
     seq: int
+    skipped: int | None = None
 
 
 class RecallResult(Result):

@@ -41,6 +41,11 @@ class ReflectResult(Result):
     tagged: int
     linked: int
     held_back: int = Field(description="Changes left out because they would push away what was recalled lately.")
+    remaining: int = Field(
+        default=0,
+        description="Notes that further runs have to look at: left for want of room, changed by this run, or new and"
+        " not looked at yet. 0 when there is nothing more to do.",
+    )
     changes: list[ReflectionChange]
     replayed: bool | None = None
 

@@ -119,9 +119,18 @@ define(
     need="open",
     summary="Make a shelf; it is yours.",
     is_change=True,
+    decides_access=True,
 )
 define("shelf.list", Params, ShelfListResult, need="open", summary="The shelves you may read.")
-define("shelf.drop", ShelfDropParams, ShelfDropResult, need="admin", summary="Remove a shelf for good.", is_change=True)
+define(
+    "shelf.drop",
+    ShelfDropParams,
+    ShelfDropResult,
+    need="admin",
+    summary="Remove a shelf for good.",
+    is_change=True,
+    decides_access=True,
+)
 define("shelf.check", ShelfParams, ShelfCheckResult, need="admin", summary="Check a shelf's file and index in full.")
 define("shelf.log", ShelfLogParams, ShelfLogResult, need="read", summary="Who changed what.")
 define("get_stats", ReadParams, StatsResult, need="read", summary="Counts of the shelf.")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from shelfd.protocol.base import Params, Result
 from shelfd.protocol.registry import define
@@ -15,22 +15,23 @@ class OpenDocument(BaseModel):
 
 
 class ShelfHealth(Result):
-    """One open shelf."""
+    """One shelf that is open or could not be opened."""
 
     shelf: str
     state: str
     index: str
     seq: int
+    index_complaint: str | None = None
 
 
 class HealthResult(OpenDocument):
-    """Liveness and readiness."""
+    """Liveness and readiness for everyone; what names files, addresses and settings for administrators only."""
 
-    status: str
+    status: str = Field(description="`ok` or `degraded`, whoever asks.")
     ready: bool
     uptime_s: float
     connections: int
-    shelves: list[ShelfHealth]
+    shelves: list[ShelfHealth] = Field(description="Those that the caller may read.")
 
 
 class VersionResult(Result):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from shelfd.memory.ports import Applied, Change, Clock, Store
-from shelfd.memory.view import View
+from shelfd.memory.view import Listing, NoteFilter, View
 from shelfd.memory.waiting import Told
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.counters import number_entries
@@ -55,6 +55,13 @@ class InMemoryStore(Store):
     def writing_since(self) -> float | None:
         """When the group at work was begun. See the port."""
         return self._queue.writing_since
+
+    async def list_notes(
+        self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
+    ) -> Listing:
+        """Read a page in one go: tests do not have that many notes. See the port."""
+        notes = self._view.list_notes(wanted, order=order, descending=descending, after=after, limit=limit)
+        return Listing(notes, self._view.count_notes(wanted) if after is None else None)
 
     async def scrub(self) -> bool:
         """Do nothing: there are no files. See the port."""

@@ -68,6 +68,11 @@ class InMemoryView(View):
     def count_notes(self, wanted: NoteFilter) -> int:
         return len(self._wanted(wanted))
 
+    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        notes = (note for note in self._tables.notes.values() if note.nugget == nugget)
+        positions = sorted((note.updated_at, note.row) for note in notes)
+        return [position for position in positions if position > after][:limit]
+
     def scan_notes(self, *, before_row: int | None, limit: int) -> list[Note]:
         rows = (row for row in reversed(self._tables.notes) if before_row is None or row < before_row)
         return [self._tables.notes[row] for _, row in zip(range(limit), rows, strict=False)]

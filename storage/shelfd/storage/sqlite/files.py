@@ -74,13 +74,13 @@ def remove_all(path: Path) -> None:
         path.unlink()
 
 
-def sync_directory(directory: Path) -> None:
-    """Make durable which names are in *directory*.
+def sync(path: Path) -> None:
+    """Make durable what is in a file that nobody has open, or which names are in a directory.
 
     Raises:
         OSError: If that fails.
     """
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

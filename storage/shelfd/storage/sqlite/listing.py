@@ -1,14 +1,17 @@
-"""The WHERE clause of a listing."""
+"""The WHERE clauses of a listing."""
 
 from typing import Any, Final
 
 from shelfd.memory.view import NoteFilter
+from shelfd.storage.encoding import quote
 
 #: A note needs review when it is doubtful or has been rewritten too often.
 _NEEDS_REVIEW: Final = "(confidence < 0.5 OR coalesce(json_extract(extra, '$.evolution_count'), 0) > 5)"
 _EQUAL: Final = ("nugget", "subject", "scope", "type", "stability")
+#: Own tags are a JSON array of strings, in which a quoted one stands only as a whole. Derived ones lie beside other
+#: things: JSON is taken apart, which takes long, only where the tag stands at all.
 _HAS_TAG: Final = (
-    "? IN (SELECT value FROM json_each(note.tags) UNION ALL SELECT value FROM json_each(note.extra, '$.derived_tags'))"
+    "(instr(tags, ?) > 0 OR (instr(extra, ?) > 0 AND ? IN (SELECT value FROM json_each(note.extra, '$.derived_tags'))))"
 )
 
 #: Columns a listing may be ordered by.
@@ -35,14 +38,16 @@ def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
         conditions.append("superseded_by IS NULL")
     for tag in wanted.tags:
         conditions.append(_HAS_TAG)
-        params.append(tag)
+        params += [quote(tag), quote(tag), tag]
     if wanted.needs_review is not None:
         conditions.append(_NEEDS_REVIEW if wanted.needs_review else f"NOT {_NEEDS_REVIEW}")
     return " AND ".join(conditions) or "1", params
 
 
-def behind(order: str, after: tuple[int, int] | None, *, descending: bool) -> list[tuple[str, list[int]]]:
-    """Return the ranges behind *after* in the listing's order, each a condition and its parameters.
+def between(
+    order: str, after: tuple[int, int] | None, until: tuple[int, int] | None, *, descending: bool
+) -> list[tuple[str, list[int]]]:
+    """Return the ranges behind *after* up to *until* in the listing's order, each a condition and its parameters.
 
     They are read one after another. As one condition, ``(updated_at, row) > (?, ?)``, SQLite would step over every
     note of that same time again for each page, and notes of one transaction have the same time.
@@ -52,9 +57,27 @@ def behind(order: str, after: tuple[int, int] | None, *, descending: bool) -> li
     """
     if order not in ORDERS:
         raise ValueError(f"notes are not ordered by {order!r}")
-    if after is None:
-        return [("1", [])]
-    comparison = "<" if descending else ">"
+    beyond, up_to = ("<", ">=") if descending else (">", "<=")
     if order == "row":
-        return [(f"row {comparison} ?", [after[1]])]
-    return [(f"{order} = ? AND row {comparison} ?", list(after)), (f"{order} {comparison} ?", [after[0]])]
+        bounds = [(f"row {beyond} ?", after), (f"row {up_to} ?", until)]
+        given = [(text, place[1]) for text, place in bounds if place is not None]
+        return [(" AND ".join(text for text, _ in given) or "1", [value for _, value in given])]
+    if after is not None and until is not None and after[0] == until[0]:
+        return [(f"{order} = ? AND row {beyond} ? AND row {up_to} ?", [*after, until[1]])]
+    ranges: list[tuple[str, list[int]]] = []
+    middle: list[tuple[str, int]] = []
+    if after is not None:
+        ranges.append((f"{order} = ? AND row {beyond} ?", list(after)))
+        middle.append((f"{order} {beyond} ?", after[0]))
+    if until is not None:
+        middle.append((f"{order} {'>' if descending else '<'} ?", until[0]))
+    ranges.append((" AND ".join(text for text, _ in middle) or "1", [value for _, value in middle]))
+    if until is not None:
+        ranges.append((f"{order} = ? AND row {up_to} ?", list(until)))
+    return ranges
+
+
+def direction(order: str, *, descending: bool) -> str:
+    """Return the ORDER BY of a listing."""
+    way = "DESC" if descending else "ASC"
+    return f"row {way}" if order == "row" else f"{order} {way}, row {way}"

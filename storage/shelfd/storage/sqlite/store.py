@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.ports import Applied, Change, Clock, Store
-from shelfd.memory.view import View
+from shelfd.memory.view import Listing, NoteFilter, View
 from shelfd.memory.waiting import Told
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
@@ -18,6 +18,7 @@ from shelfd.storage.sqlite.erasing import empty_wal
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.group import GroupWriter, group_error
 from shelfd.storage.sqlite.migrations import prepare
+from shelfd.storage.sqlite.paging import Page, Pages
 from shelfd.storage.sqlite.view import SqliteView
 from shelfd.storage.sqlite.wal import has_wal, wipe_wal
 
@@ -43,6 +44,7 @@ class SqliteStore(Store):
         self._path = path
         self._clock = clock
         self._view = SqliteView(open_untouched(path))
+        self._pages = Pages(path)
         self._queue = CommitQueue(self._write_group, shelf=path.parent.name)
         self._background_check = BackgroundCheck(path) if unclean else None
         self._writing: _Writing | None = None
@@ -92,6 +94,12 @@ class SqliteStore(Store):
         """When the group at work was begun. See the port."""
         return self._queue.writing_since
 
+    async def list_notes(
+        self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
+    ) -> Listing:
+        """Read a page on another thread, a slice of the shelf at a time. See the port."""
+        return await self._pages.read(Page(wanted, order, descending, after, limit))
+
     async def scrub(self) -> bool:
         """Overwrite what the WAL still holds of what was erased. See the port."""
         if self._writing is None and not has_wal(self._path):
@@ -124,6 +132,7 @@ class SqliteStore(Store):
         await self._queue.drain()
         if self._background_check is not None:
             await self._background_check.stop()
+        await self._pages.close()
         async with self._changing:
             # The writer goes last: as the only connection left it may empty the WAL, which marks a clean stop.
             self._view.close()

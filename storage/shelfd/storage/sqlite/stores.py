@@ -7,12 +7,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from shelfd.memory.errors import DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
+from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
 from shelfd.memory.ports import Clock, Stores
-from shelfd.storage.memory_files import remove_left_over
+from shelfd.storage.memory_files import FILE_NAME, remove_left_over
 from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.errors import translated
-from shelfd.storage.sqlite.files import check_kinds, remove_all, sync_directory
+from shelfd.storage.sqlite.files import check_kinds, remove_all, sync
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 from shelfd.storage.sqlite.store import SqliteStore
 from shelfd.storage.sqlite.view import UNFINISHED_JOB
@@ -114,13 +114,14 @@ class SqliteStores(Stores):
             elif entry.is_dir(follow_symlinks=False):
                 removed += remove_left_over(Path(entry.path))
         if removed:
-            sync_directory(self._root)
+            sync(self._root)
         return removed
 
     def _file(self, shelf: str) -> Path:
         return self._root / shelf / _FILE
 
     def _build(self, shelf: str, owner: str) -> None:
+        self._check_place(shelf)
         aside = self._root / f".{shelf}.new"
         if os.path.lexists(aside):  # left by a crash
             remove_all(aside)
@@ -133,14 +134,40 @@ class SqliteStores(Stores):
             # off the time of a single remember and still holds three notes.
             connection.execute("PRAGMA page_size = 2048")
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = OFF")  # the file is synced once, before it gets its name
             migrate(connection, load_migrations(), now=now)
             connection.executemany(
                 "INSERT INTO meta VALUES (?, ?)",
                 [("shelf", shelf), ("owner", owner), ("created_at", str(now))],
             )
-        sync_directory(aside)
-        aside.rename(self._root / shelf)
-        sync_directory(self._root)
+        sync(file)
+        sync(aside)
+        directory = self._root / shelf
+        if directory.exists():  # with a MEMORY.md in it, which stays
+            file.rename(directory / _FILE)
+            sync(directory)
+            aside.rmdir()
+        else:
+            aside.rename(directory)
+        sync(self._root)
+
+    def _check_place(self, shelf: str) -> None:
+        """Raise unless there is nothing in a new shelf's place, or a directory that holds its MEMORY.md alone.
+
+        Anything else is not ours to keep, and would go when the shelf is dropped.
+
+        Raises:
+            Conflict: If there is.
+        """
+        directory = self._root / shelf
+        if not os.path.lexists(directory):
+            return
+        if directory.is_symlink() or not directory.is_dir():
+            raise Conflict(f"shelves/{shelf} in the data directory is no directory; move it away", shelf=shelf)
+        if any(entry.name != FILE_NAME for entry in directory.iterdir()):
+            raise Conflict(
+                f"shelves/{shelf} in the data directory holds more than a {FILE_NAME}; move the rest away", shelf=shelf
+            )
 
     def _remove(self, shelf: str) -> None:
         directory, aside = self._root / shelf, self._root / f".dropped-{shelf}"
@@ -149,7 +176,7 @@ class SqliteStores(Stores):
         if os.path.lexists(aside):  # left by a crash
             remove_all(aside)
         directory.rename(aside)
-        sync_directory(self._root)
+        sync(self._root)
         remove_all(aside)
 
 

@@ -13,7 +13,7 @@ from shelfd.memory.tending import Promoted, Tended
 from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, RecordedKey, View
 from shelfd.storage.encoding import decode, decode_strings, encode_integers, encode_strings, strings_in
 from shelfd.storage.sqlite.errors import translated
-from shelfd.storage.sqlite.listing import behind, where
+from shelfd.storage.sqlite.listing import between, direction, where
 from shelfd.storage.sqlite.rows import (
     JOB_COLUMNS,
     LINK_COLUMNS,
@@ -97,21 +97,22 @@ class SqliteView(View):
     def list_notes(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> list[Note]:
-        condition, params = where(wanted)
-        way = "DESC" if descending else "ASC"
-        by = f"row {way}" if order == "row" else f"{order} {way}, row {way}"
-        found: list[Note] = []
-        for place, place_params in behind(order, after, descending=descending):
-            if len(found) < limit:
-                rest = (*params, *place_params, limit - len(found))
-                found += self._notes(f"WHERE {condition} AND {place} ORDER BY {by} LIMIT ?", rest)
-        return found
+        return self._listed("note", wanted, order, (after, None), limit, descending=descending)
 
     def count_notes(self, wanted: NoteFilter) -> int:
         if wanted == NoteFilter(nugget=wanted.nugget):
             return self._count_visible(wanted.nugget)
         condition, params = where(wanted)
         return int(self._value(f"SELECT count(*) FROM note WHERE {condition}", tuple(params)))  # noqa: S608
+
+    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for condition, params in between("updated_at", after, None, descending=False):
+            query = (
+                f"SELECT updated_at, row FROM note WHERE nugget = ? AND {condition} ORDER BY updated_at, row LIMIT ?"  # noqa: S608
+            )
+            found += self._all(query, (nugget, *params, limit - len(found)))
+        return found
 
     def scan_notes(self, *, before_row: int | None, limit: int) -> list[Note]:
         if before_row is None:
@@ -365,6 +366,27 @@ class SqliteView(View):
                 (*params, *params),
             )
         )
+
+    def _listed(
+        self,
+        source: str,
+        wanted: NoteFilter,
+        order: str,
+        bounds: tuple[tuple[int, int] | None, tuple[int, int] | None],
+        limit: int,
+        *,
+        descending: bool,
+    ) -> list[Note]:
+        """Return the notes of *source* behind the first of *bounds*, up to the second."""
+        condition, params = where(wanted)
+        by = direction(order, descending=descending)
+        found: list[Note] = []
+        for place, place_params in between(order, *bounds, descending=descending):
+            if len(found) < limit:
+                sql = f"SELECT {NOTE_COLUMNS} FROM {source} WHERE {condition} AND {place} ORDER BY {by} LIMIT ?"  # noqa: S608
+                rows = self._all(sql, (*params, *place_params, limit - len(found)))
+                found += [note_from_columns(columns) for columns in rows]
+        return found
 
     def _notes(self, clauses: str, params: Columns) -> list[Note]:
         return [note_from_columns(columns) for columns in self._all(f"{_NOTE} {clauses}", params)]

@@ -106,8 +106,9 @@ class OriginalFacts:
         return Answer(fact.row, fact.key, self._values[best], float(first), float(first - second))
 
     def status(self) -> Status:
-        """Return how full this memory is, by the original's estimate of its capacity."""
-        return status_of(len(self._facts), self._options, self._options.banks * math.isqrt(self._options.dimension))
+        """Return how full this memory is, by the original's estimate of its capacity, from which on values mix."""
+        capacity = self._options.banks * math.isqrt(self._options.dimension)
+        return status_of(len(self._facts), self._options, capacity, _warning(len(self._facts), capacity))
 
     def _decode(self, position: int) -> npt.NDArray[np.float64]:
         """Probabilities of all values for the fact at *position*; every bank of every ensemble has its say."""
@@ -148,3 +149,9 @@ class OriginalFacts:
             members = traces[bank :: self._options.banks]
             banks[bank] = members.sum(axis=0) / math.sqrt(max(len(members), 1))
         return banks
+
+
+def _warning(fact_count: int, capacity: int) -> str:
+    if 10 * fact_count > 9 * capacity:
+        return f"critical: {fact_count} of {capacity} facts"
+    return f"approaching capacity: {fact_count} of {capacity} facts" if 10 * fact_count > 8 * capacity else ""

@@ -1,4 +1,4 @@
-"""How many messages may be on their way to the broker at a time."""
+"""How many may be at something at a time, in the order in which they came."""
 
 import asyncio
 from collections import deque
@@ -15,9 +15,14 @@ class Window:
         self._free = size
         self._waiting: deque[asyncio.Future[None]] = deque()
 
+    @property
+    def is_free(self) -> bool:
+        """Whether :meth:`take` would take a place."""
+        return self._free > 0 and not self._waiting
+
     def take(self) -> bool:
         """Take a place if one is free and nobody waits for it."""
-        if self._free == 0 or self._waiting:
+        if not self.is_free:
             return False
         self._free -= 1
         return True

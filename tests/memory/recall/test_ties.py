@@ -1,0 +1,95 @@
+"""Many documents that score the same: who comes first, and how many of them are scored exactly."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memory.recall.notes import DAY, MAY_7_2023, index_of, note
+from memory.recall.reference import Reference
+from shelfd.memory.recall import Analyzer, Document, Filters, RecallIndex
+from shelfd.memory.recall.fields import base_scores
+from shelfd.memory.recall.largest import largest
+
+MANY = 6_000
+
+
+def alone(row: int) -> Document:
+    """Equal notes; a few speak of a time, are a question, are Ana's, or of another day."""
+    text = {1: "tea today indeed", 2: "green tea indeed?"}.get(row % 1000, "green tea indeed")
+    author = "Ana" if row % 1500 == 7 else "Bob"
+    return note(row, text, author=author, when=MAY_7_2023 + DAY * (row % 900 == 11))
+
+
+def in_one_session(row: int) -> Document:
+    return alone(row)._replace(session="always", turn=row)
+
+
+def in_sessions(row: int) -> Document:
+    return alone(row)._replace(session=f"s{row // 4}", turn=row)
+
+
+@pytest.mark.parametrize("made", [alone, in_sessions, in_one_session])
+@pytest.mark.parametrize("query", ["tea", "when was tea", "indeed Ana", "tea on 8 May 2023", "tea unheard"])
+def test_two_stages_cut_equal_documents_as_the_whole_scan_does(made: Callable[[int], Document], query: str) -> None:
+    documents = [made(row) for row in range(MANY)]
+    whole, staged = RecallIndex(Analyzer(), two_stage_from=MANY + 1), RecallIndex(Analyzer(), two_stage_from=0)
+    whole.extend(documents)
+    staged.extend(documents)
+
+    assert staged.search(query, Filters(), 20, explain=True) == whole.search(query, Filters(), 20, explain=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"two_stage_from": 0, "candidates": 20}])
+def test_of_equal_documents_the_newest_are_found_as_the_formula_says(options: dict[str, int]) -> None:
+    documents = [alone(row) for row in range(400)]
+    expected, _ = Reference(Analyzer(), documents).search("indeed", Filters())
+    index = index_of(*documents, **options)
+
+    found = index.search("indeed", Filters(), 10).hits
+    assert [hit.id for hit in found] == [hit.id for hit in expected[:10]]
+
+
+@pytest.mark.parametrize("made", [alone, in_sessions, in_one_session])
+def test_no_more_are_scored_exactly_however_many_are_equal(
+    made: Callable[[int], Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shelfd.memory.recall.search.MEMBERS", 1000)
+    monkeypatch.setattr("shelfd.memory.recall.candidates.MEMBERS", 1000)
+    scored: list[int] = []
+
+    def counted(view: Any, *rest: Any) -> Any:
+        scored.append(len(view.ordinals))
+        return base_scores(view, *rest)
+
+    monkeypatch.setattr("shelfd.memory.recall.search.base_scores", counted)
+    index = index_of(two_stage_from=0)
+    index.extend(made(row) for row in range(MANY))
+
+    assert len(index.search("tea", Filters(), 10).hits) == 10
+    assert 250 <= scored[0] <= 1000 + 3 * 250
+
+
+def test_a_very_long_query_reads_so_many_postings_and_those_of_its_rarest_terms(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shelfd.memory.recall.search._POSTINGS", 50)
+    index = index_of(*(note(row, f"tea cup number{row}") for row in range(40)))
+
+    assert index.search("tea cup number7", Filters(), 5).hits[0].id == "n0007"
+    assert len(index.search("tea", Filters(), 40).hits) == 40
+    assert index.search("tea cup", Filters(), 5).strength < index.search("tea", Filters(), 5).strength
+
+
+def test_the_largest_are_cut_by_one_key_after_another() -> None:
+    asked: list[Sequence[int]] = []
+
+    def second(positions: Any) -> Any:
+        asked.append(positions.tolist())
+        return -positions
+
+    values, at = np.array([5, 7, 7, 9, 7, 1]), np.arange(6)
+    assert sorted(largest(3, at, values.__getitem__, second).tolist()) == [1, 2, 3]
+    assert asked == [[1, 2, 4]]
+    assert largest(9, at, second).tolist() == at.tolist()
