@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from erasing import tracing
+
 #: By the name a test marks: the commands it needs.
 _COMMANDS = {
     "mosquitto": ("mosquitto", "mosquitto_passwd"),
@@ -17,12 +19,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose component is not installed; where everything must be, fail it."""
     for marker in item.iter_markers("component"):
         for name in marker.args:
-            missing = [command for command in _COMMANDS[name] if _find(command) is None]
-            if missing:
-                why = f"{name} is not installed: no {', '.join(missing)}"
+            why = tracing.why_not() if name == "ptrace" else _not_installed(name)
+            if why is not None:
                 if os.environ.get("CI"):
                     pytest.fail(why)
                 pytest.skip(why)
+
+
+def _not_installed(name: str) -> str | None:
+    missing = [command for command in _COMMANDS[name] if _find(command) is None]
+    return f"{name} is not installed: no {', '.join(missing)}" if missing else None
 
 
 def _find(command: str) -> str | None:

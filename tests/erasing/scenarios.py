@@ -1,0 +1,33 @@
+"""All scenarios, in the order in which a report has them."""
+
+from typing import Final
+
+from erasing.promotions import (
+    PromoteLastThenRestore,
+    PromoteProjectThenPurge,
+    PromoteThenChange,
+    PromoteThenHide,
+    PromoteThenPurge,
+)
+from erasing.purges import (
+    DeleteHard,
+    DropShelf,
+    ForgetEdited,
+    ForgetFact,
+    ForgetMerged,
+    ForgetProject,
+    ForgetUnmerged,
+    ForgetUnreadable,
+    PromoteEditedMeanwhile,
+    PromoteMeanwhile,
+    RemoveNugget,
+)
+from erasing.scenario import Scenario
+from erasing.wholes import ClearNugget, CreateShelf, Import, UndoMany, UndoReflection
+
+SCENARIOS: Final[tuple[type[Scenario], ...]] = (
+    ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetEdited, ForgetUnreadable,
+    PromoteMeanwhile, PromoteEditedMeanwhile, RemoveNugget, DropShelf, PromoteThenPurge, PromoteProjectThenPurge,
+    PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany,
+    UndoReflection, Import, CreateShelf,
+)  # fmt: skip
