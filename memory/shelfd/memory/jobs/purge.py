@@ -35,7 +35,7 @@ Cursor: TypeAlias = dict[str, Any]
 
 def new_cursor(*, total: int) -> Cursor:
     """Return where a purge of *total* notes begins."""
-    return {"done": 0, "total": total, "still_in": [], "touched": [], "last": [], "is_empty": False}
+    return {"done": 0, "total": total, "still_in": [], "touched": [], "promoted": [], "last": [], "is_empty": False}
 
 
 def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> None:
@@ -43,7 +43,8 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
 
     Args:
         cursor: ``done`` notes are gone; ``last`` (id, row) are those of this step, which others still have to let go
-            of; ``still_in`` are notes that hold text of them, ``touched`` promoted notes that did; ``after`` says how
+            of; ``still_in`` are notes that hold text of them, ``touched`` promoted notes that did, ``promoted`` those
+            of the purged that a MEMORY.md has a line of; ``after`` says how
             much of the next note is redacted; ``is_empty`` that no note is left.
         params: ``ids`` of the notes, or a ``nugget`` that goes with all of its notes.
     """
@@ -57,6 +58,8 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
         if reached is not None:
             cursor["after"] = reached
             return
+        if tx.rows.promoted_to(note_id):
+            cursor["promoted"].append(note_id)
         cursor["still_in"] = list(dict.fromkeys([*cursor["still_in"], *purge(tx, note, leaving=params.get("nugget"))]))
         cursor["last"].append([note.id, note.row])
         cursor["done"] += 1
@@ -91,7 +94,9 @@ async def run(work: Work) -> Mapping[str, Any]:
         await work.step(lambda tx, cursor: purge_some(tx, cursor, params))
         await asyncio.sleep(0)
     await _drop_outcomes(work)
-    files = await work.service.promoter.withdraw(work.shelf, work.job.origin(), work.cursor["touched"])
+    files = await work.service.promoter.withdraw(
+        work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"]
+    )
     # Now that no write of earlier is under way any more that could bring one back.
     await work.step(_forget_last)
     if not await _scrub(work.shelf):

@@ -1,7 +1,7 @@
 """Promotion of a shelf: from its notes to the file, then to the shelf's record of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,9 +20,10 @@ from shelfd.memory.ports import Ticket
 from shelfd.memory.promotion.budget import TOKEN_CHARACTERS
 from shelfd.memory.promotion.entries import MIN_HITS, entries_of
 from shelfd.memory.promotion.merge import Merged, merge
+from shelfd.memory.promotion.plan import Plan, counts_of, nothing, result_of
 from shelfd.memory.promotion.ports import LeftAlone, MemoryFiles, Target
 from shelfd.memory.promotion.preview import no_preview, preview_of
-from shelfd.memory.promotion.record import is_left_in, sealed, settle
+from shelfd.memory.promotion.record import edited, intention, is_edited, is_left_in, sealed, settle
 from shelfd.memory.repeats import Outcome
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.tending import Promoted
@@ -34,39 +35,6 @@ log = structlog.get_logger("shelfd.memory")
 _ATTEMPTS: Final = 5
 #: Notes that others became part of, whose hits are counted without giving others a turn: some 5 ms.
 _TARGETS_AT_ONCE: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What one promotion is about to do.
-
-    Attributes:
-        path: The file.
-        old: Its bytes as they were read; None is no file.
-        new: Its bytes as they shall be; equal to *old* if nothing changes there.
-        first_time: Notes that were never promoted before.
-        revs: Of the notes whose lines shall stand in the file, by id, as they were read.
-        is_recorded: Whether the shelf has just this on record, and nothing else under way.
-        planned_at: When it was drawn, microseconds since 1970 UTC.
-    """
-
-    path: str
-    old: bytes | None
-    new: bytes | None
-    merged: Merged
-    first_time: tuple[str, ...]
-    revs: Mapping[str, int]
-    is_recorded: bool
-    planned_at: int
-
-    @property
-    def changes_file(self) -> bool:
-        return self.new != self.old
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether everything is as it shall be already."""
-        return not self.changes_file and not self.first_time and self.is_recorded
 
 
 class Promoter:
@@ -99,7 +67,7 @@ class Promoter:
         """
         target = await self._files.target(shelf.name, project)
         if target.path is None:
-            return _nothing(target)
+            return nothing(target)
         async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{target.path}"):
             await shelf.write_usage()
             try:
@@ -107,19 +75,22 @@ class Promoter:
                     shelf, _Caller(call.origin(), call), target.path, candidates=_all, dry_run=dry_run
                 )
             except LeftAlone as refusal:
-                return _nothing(Target(None, str(refusal)))
+                return nothing(Target(None, str(refusal)))
 
     def is_open(self, project: str) -> bool:
         """Return whether everybody who may write to a shelf may name *project*, and not administrators alone."""
         return self._files.is_open(project)
 
-    async def withdraw(self, shelf: Shelf, origin: Origin, touched: Collection[str] = ()) -> list[str]:
+    async def withdraw(
+        self, shelf: Shelf, origin: Origin, gone: Collection[str], touched: Collection[str] = ()
+    ) -> list[str]:
         """Take the lines of notes that are gone out of every file they were written to, and add none.
 
         Nothing that is on record of such a note keeps its text, also where the file cannot be written.
 
         Args:
             origin: On whose behalf.
+            gone: The notes.
             touched: Notes that held text of them, whose own lines are brought up to date.
 
         Returns:
@@ -130,8 +101,6 @@ class Promoter:
         for path in shelf.view.promoted_paths():
             async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{path}"):
                 rows = [*shelf.view.promoted(path), *shelf.view.promoting(path)]
-                ids = {row.note_id for row in rows if row.note_id}
-                gone = ids - shelf.view.notes(list(ids)).keys()
                 concerned = [row for row in rows if row.note_id in gone or row.note_id in touched]
                 if concerned and not await self._withdraw(shelf, origin, path, concerned, gone):
                     left.append(path)
@@ -148,8 +117,12 @@ class Promoter:
             await shelf.commit(origin, partial(_seal, path=path, gone=gone))
             return False
         # A line that a person has changed is theirs, and stays.
-        ours = {row.line for row in shelf.view.promoted(path)}
-        return not any(is_left_in(text, row, ours) for row in concerned)
+        rows = shelf.view.promoted(path)
+        ours = {row.line for row in rows}
+        others = [row for row in concerned if row.note_id not in gone]
+        return not any(row.note_id in gone and is_edited(row) for row in rows) and not any(
+            is_left_in(text, row, ours) for row in others
+        )
 
     @asynccontextmanager
     async def retired(self, shelf: Shelf, origin: Origin) -> AsyncIterator[list[str]]:
@@ -226,7 +199,7 @@ class Promoter:
         for _ in range(_ATTEMPTS):
             plan = await self._plan(shelf, path, await self._files.read(path), candidates)
             if dry_run:
-                return _result(plan)
+                return result_of(plan)
             if plan.new is not None and plan.changes_file:
                 # On record before the file changes: a crash between the two must not leave a line that nobody knows.
                 if not (await shelf.commit(caller.origin, partial(_intend, plan))).value:
@@ -236,7 +209,7 @@ class Promoter:
             return await _record(shelf, caller, plan)
         raise Unavailable("MEMORY.md or its notes are being changed by somebody else; try again", file="MEMORY.md")
 
-    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, candidates: "_Candidates") -> _Plan:
+    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, candidates: "_Candidates") -> Plan:
         text, now = _decoded(old), shelf.clock.now()
         recorded = settle(text, *_on_record(shelf, path))
         notes = await candidates(shelf, recorded)
@@ -253,7 +226,7 @@ class Promoter:
         first_time = (note.id for note in notes if note.id in merged.promoted and "promoted_at" not in note.extra)
         revs = {note.id: note.rev for note in notes if note.id in merged.promoted}
         is_recorded = not shelf.view.promoting(path) and shelf.view.promoted(path) == list(merged.manifest)
-        return _Plan(path, old, new, merged, tuple(first_time), revs, is_recorded, planned_at=now)
+        return Plan(path, old, new, recorded, merged, tuple(first_time), revs, is_recorded, planned_at=now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +272,12 @@ def _decoded(data: bytes | None) -> str | None:
         raise LeftAlone("MEMORY.md is not UTF-8; it was left alone") from None
 
 
-def _intend(plan: _Plan, tx: Transaction) -> bool:
+def _intend(plan: Plan, tx: Transaction) -> bool:
     """Put down what the file is about to hold; return False if one of the notes has changed since that was planned."""
     notes = tx.rows.notes(list(plan.revs))
     if {note_id: note.rev for note_id, note in notes.items()} != plan.revs:
         return False
-    tx.rows.put_promoting(plan.path, plan.merged.manifest)
+    tx.rows.put_promoting(plan.path, intention(plan.merged.manifest))
     return True
 
 
@@ -318,18 +291,28 @@ def _put_record(tx: Transaction, *, path: str, rows: Sequence[Promoted]) -> None
     tx.rows.put_promoting(path, ())
 
 
+def _edited(tx: Transaction, plan: Plan) -> list[Promoted]:
+    """What to keep in mind of lines that people changed, until no purge is under way that has to name the file."""
+    if not tx.rows.list_jobs(unfinished=True, before=None, limit=1):
+        return []
+    ids = {row.note_id for row in plan.recorded if row.note_id}
+    gone = ids - tx.rows.notes(list(ids)).keys()
+    ours = {row.line for row in plan.merged.manifest}
+    return edited(plan.recorded, (plan.new or b"").decode(), gone, ours)
+
+
 def _seal(tx: Transaction, *, path: str, gone: Collection[str]) -> None:
     tx.rows.put_promoted(path, sealed(tx.rows.promoted(path), gone))
     tx.rows.put_promoting(path, sealed(tx.rows.promoting(path), gone))
 
 
-async def _record(shelf: Shelf, caller: _Caller, plan: _Plan) -> dict[str, Any]:
+async def _record(shelf: Shelf, caller: _Caller, plan: Plan) -> dict[str, Any]:
     """Put on the shelf's record what is in the file now; return the result."""
-    result = _result(plan)
+    result = result_of(plan)
 
     def write(tx: Transaction) -> None:
         if not plan.is_recorded or plan.changes_file:
-            _put_record(tx, path=plan.path, rows=plan.merged.manifest)
+            _put_record(tx, path=plan.path, rows=[*plan.merged.manifest, *_edited(tx, plan)])
         for note_id in plan.first_time:
             note = tx.rows.note(note_id)
             if note is not None:
@@ -345,7 +328,7 @@ async def _record(shelf: Shelf, caller: _Caller, plan: _Plan) -> dict[str, Any]:
     def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
         write(tx)
         if is_by_hand:
-            run_id, counts = caller.origin.run_id or "", _counts(plan.merged)
+            run_id, counts = caller.origin.run_id or "", counts_of(plan.merged)
             run = run_by_hand("promotion", run_id, started_at=plan.planned_at, finished_at=tx.now, result=counts)
             tx.rows.claim_run(run)
         return result
@@ -357,30 +340,5 @@ async def _record(shelf: Shelf, caller: _Caller, plan: _Plan) -> dict[str, Any]:
     else:
         # The file is written: nothing may take the record of it back any more.
         result = dict((await shelf.change(replace(call, ticket=Ticket(shelf.clock)), apply)).outcome)
-    log.info("promotion.completed", shelf=shelf.name, run_id=caller.origin.run_id, **_counts(plan.merged))
+    log.info("promotion.completed", shelf=shelf.name, run_id=caller.origin.run_id, **counts_of(plan.merged))
     return result
-
-
-def _counts(merged: Merged) -> dict[str, int]:
-    return {
-        "added": merged.added,
-        "updated": merged.updated,
-        "removed": merged.removed,
-        "fell_out": merged.fell_out,
-    }
-
-
-def _result(plan: _Plan) -> dict[str, Any]:
-    return {**_counts(plan.merged), "path": plan.path, "sections": plan.merged.sections}
-
-
-def _nothing(target: Target) -> dict[str, Any]:
-    return {
-        "added": 0,
-        "updated": 0,
-        "removed": 0,
-        "fell_out": 0,
-        "path": None,
-        "sections": {},
-        "reason": target.reason,
-    }

@@ -7,6 +7,10 @@ from typing import Final
 from shelfd.memory.tending import Promoted
 
 _SEAL: Final = "sha256:"
+#: In the place of a line that a person has changed, of a note that has gone: the file may still hold text of it.
+_EDITED: Final = "edited"
+#: Stands with what is intended, so that to intend nothing is not to have no intention.
+_MARK: Final = Promoted("", "", "", 0)
 #: A value shorter than this may stand in a person's line by chance.
 _TELLING: Final = 8
 
@@ -20,12 +24,40 @@ def settle(text: str | None, written: Sequence[Promoted], intended: Sequence[Pro
     Args:
         text: The file's text, None if there is no file.
         written: What was on record before that change.
-        intended: What the change would make of it; empty if none was under way.
+        intended: What the change would make of it, as :func:`intention` gives it; empty if none was under way.
     """
     lines = frozenset((text or "").splitlines())
-    rows = intended if intended and _has_happened(lines, written, intended) else written
+    wanted = [row for row in intended if row != _MARK]
+    rows = wanted if intended and _has_happened(lines, written, wanted) else written
     by_seal = {seal(line): line for line in lines} if any(_is_sealed(row) for row in rows) else {}
     return [row._replace(line=by_seal[row.line]) if row.line in by_seal else row for row in rows]
+
+
+def intention(rows: Sequence[Promoted]) -> list[Promoted]:
+    """Return what to put on record when a file is about to hold *rows* and nothing else of promotion's."""
+    return [*rows, _MARK]
+
+
+def edited(rows: Sequence[Promoted], text: str, gone: Collection[str], ours: Collection[str]) -> list[Promoted]:
+    """Return, without their text, the rows of notes that are *gone* whose line a person has changed.
+
+    Whoever purges them has to name the file, also if a crash or another promotion comes before.
+
+    Args:
+        rows: What was on record before.
+        text: What the file holds now.
+        ours: The lines that promotion has there.
+    """
+    return [
+        row._replace(section="", line=_EDITED)
+        for row in rows
+        if row.note_id in gone and (is_edited(row) or is_left_in(text, row, ours))
+    ]
+
+
+def is_edited(row: Promoted) -> bool:
+    """Return whether *row* only says that a file may hold text of a note that has gone."""
+    return row.line == _EDITED
 
 
 def _has_happened(lines: Collection[str], written: Sequence[Promoted], intended: Sequence[Promoted]) -> bool:
@@ -49,7 +81,7 @@ def seal(line: str) -> str:
 
 
 def _is_to_seal(row: Promoted, gone: Collection[str]) -> bool:
-    return row.note_id in gone and not _is_sealed(row)
+    return row.note_id in gone and not _is_sealed(row) and not is_edited(row)
 
 
 def _is_sealed(row: Promoted) -> bool:

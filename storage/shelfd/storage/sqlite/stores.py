@@ -15,7 +15,7 @@ from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.files import check_kinds, remove_all, sync
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 from shelfd.storage.sqlite.store import SqliteStore
-from shelfd.storage.sqlite.view import UNFINISHED_JOB
+from shelfd.storage.sqlite.work import UNFINISHED_JOB
 
 _FILE: Final = "shelf.db"
 _PRIVATE_DIR: Final = 0o700

@@ -1,35 +1,25 @@
 """Reads of a shelf's rows by plain SQL, on whatever connection they are given."""
 # ruff: noqa: D102 (the port documents these methods)
 
-import sqlite3
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from shelfd.memory.jobs.job import UNFINISHED, Job
-from shelfd.memory.ledger import Run
 from shelfd.memory.log import LogRow
 from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, RecordedKey, View
-from shelfd.storage.encoding import decode, decode_strings, encode_integers, encode_strings, strings_in
-from shelfd.storage.sqlite.errors import translated
+from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, Recorded, RecordedKey, View
+from shelfd.storage.encoding import decode, encode_integers, encode_strings, strings_in
 from shelfd.storage.sqlite.listing import between, direction, where
 from shelfd.storage.sqlite.rows import (
-    JOB_COLUMNS,
     LINK_COLUMNS,
     LOG_COLUMNS,
     NOTE_COLUMNS,
     NUGGET_COLUMNS,
-    RUN_COLUMNS,
-    TENDED_COLUMNS,
     USAGE_COLUMNS,
     Columns,
-    job_from_columns,
     log_from_columns,
     note_from_columns,
-    run_from_columns,
-    tended_from_columns,
 )
+from shelfd.storage.sqlite.work import WorkView
 
 _NOTE: Final = f"SELECT {NOTE_COLUMNS} FROM note"  # noqa: S608 (column names of ours)
 _LINK: Final = f"SELECT {LINK_COLUMNS} FROM link"  # noqa: S608
@@ -38,9 +28,6 @@ _LOG: Final = f"SELECT {LOG_COLUMNS} FROM change"  # noqa: S608
 #: A list of values as one parameter: one prepared statement for any length.
 _AMONG: Final = "IN (SELECT value FROM json_each(?))"
 _ALL: Final = -1  # SQLite's LIMIT for none
-
-#: In so many words, which lets SQLite use the index of such jobs.
-UNFINISHED_JOB: Final = "state IN ({})".format(", ".join(f"'{state}'" for state in UNFINISHED))
 
 #: Hidden notes that became part of a note, those of these, and so on; each once, even around a circle.
 _MERGED = """
@@ -56,20 +43,8 @@ SELECT row FROM part WHERE row IS NOT NULL LIMIT ?2
 """
 
 
-class SqliteView(View):
+class SqliteView(WorkView, View):
     """A shelf's rows through one connection. Each method is one statement, so that it sees one state."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def move_to(self, connection: sqlite3.Connection) -> None:
-        """Read by *connection* from now on; the one before is closed."""
-        before, self._connection = self._connection, connection
-        before.close()
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
 
     @property
     def last_seq(self) -> int:
@@ -277,66 +252,6 @@ class SqliteView(View):
         columns = self._one("SELECT delivered_seq FROM sink WHERE name = ?", (name,))
         return None if columns is None else columns[0]
 
-    def run(self, job: str, slot: str) -> Run | None:
-        columns = self._one(f"SELECT {RUN_COLUMNS} FROM run WHERE job = ? AND slot = ?", (job, slot))  # noqa: S608
-        return None if columns is None else run_from_columns(columns)
-
-    def list_runs(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
-        found = self._all(
-            f"SELECT number, {RUN_COLUMNS} FROM run"  # noqa: S608
-            " WHERE (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3",
-            (job, before, max(limit, 0)),
-        )
-        return [(columns[0], run_from_columns(columns[1:])) for columns in found]
-
-    def tended(self) -> list[Tended]:
-        return [tended_from_columns(columns) for columns in self._all(f"SELECT {TENDED_COLUMNS} FROM tended")]  # noqa: S608
-
-    def promoted(self, path: str) -> list[Promoted]:
-        return self._lines("promoted", path)
-
-    def promoting(self, path: str) -> list[Promoted]:
-        return self._lines("promoting", path)
-
-    def _lines(self, table: str, path: str) -> list[Promoted]:
-        found = self._all(
-            f"SELECT note_id, section, line, promoted_at FROM {table} WHERE path = ? ORDER BY position",  # noqa: S608
-            (path,),
-        )
-        return [Promoted(*columns) for columns in found]
-
-    def promoted_paths(self) -> list[str]:
-        found = self._all("SELECT path FROM promoted UNION SELECT path FROM promoting ORDER BY path")
-        return [columns[0] for columns in found]
-
-    def promoting_paths(self) -> list[str]:
-        return [columns[0] for columns in self._all("SELECT DISTINCT path FROM promoting ORDER BY path")]
-
-    def promoted_to(self, note_id: str) -> list[str]:
-        found = self._all(
-            "SELECT path FROM promoted WHERE note_id = ?1 UNION SELECT path FROM promoting WHERE note_id = ?1"
-            " ORDER BY path",
-            (note_id,),
-        )
-        return [columns[0] for columns in found]
-
-    def job(self, job_id: str) -> Job | None:
-        columns = self._one(f"SELECT {JOB_COLUMNS} FROM job WHERE id = ?", (job_id,))  # noqa: S608
-        return None if columns is None else job_from_columns(columns)
-
-    def list_jobs(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
-        condition = UNFINISHED_JOB if unfinished else "1"
-        found = self._all(
-            f"SELECT number, {JOB_COLUMNS} FROM job WHERE {condition}"  # noqa: S608
-            " AND (?1 IS NULL OR number < ?1) ORDER BY number DESC LIMIT ?2",
-            (before, max(limit, 0)),
-        )
-        return [(columns[0], job_from_columns(columns[1:])) for columns in found]
-
-    def recent_queries(self, limit: int) -> list[RecentQuery]:
-        found = self._all("SELECT params, ids, at FROM recent_query ORDER BY at DESC, params LIMIT ?", (max(limit, 0),))
-        return [RecentQuery(columns[0], decode_strings(columns[1]), columns[2]) for columns in found]
-
     def notes_with_hits(self, minimum: int) -> list[Note]:
         # "hits >= 3" in so many words lets SQLite use the index of what may be promoted.
         return self._notes(
@@ -390,25 +305,3 @@ class SqliteView(View):
 
     def _notes(self, clauses: str, params: Columns) -> list[Note]:
         return [note_from_columns(columns) for columns in self._all(f"{_NOTE} {clauses}", params)]
-
-    def _value(self, sql: str, params: Columns = ()) -> Any:  # noqa: ANN401
-        columns = self._one(sql, params)
-        assert columns is not None
-        return columns[0]
-
-    def _one(self, sql: str, params: Columns = ()) -> Columns | None:
-        try:
-            columns: Columns | None = self._connection.execute(sql, params).fetchone()
-        except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
-            raise
-        return columns
-
-    def _all(self, sql: str, params: Columns = ()) -> list[Columns]:
-        try:
-            return self._connection.execute(sql, params).fetchall()
-        except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
-            raise

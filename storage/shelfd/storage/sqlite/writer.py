@@ -34,7 +34,8 @@ from shelfd.storage.sqlite.rows import (
     run_to_columns,
     tended_to_columns,
 )
-from shelfd.storage.sqlite.view import UNFINISHED_JOB, SqliteView
+from shelfd.storage.sqlite.view import SqliteView
+from shelfd.storage.sqlite.work import UNFINISHED_JOB
 
 # Table and column names are ours.
 _INSERT_NOTE: Final = f"INSERT INTO note ({NOTE_COLUMNS}) VALUES ({placeholders(NOTE_COLUMNS)})"  # noqa: S608
