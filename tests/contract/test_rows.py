@@ -395,3 +395,13 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
         await store.commit(fail(ValueError("again")))
     assert (await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory")))).value == "added"
     assert view.list_links(note_id=None, relation=None, after=1, limit=9) == [(2, make_link("n1", "n2"))]
+
+
+async def test_notes_are_found_by_their_rows(store: Store) -> None:
+    for note_id in ("n1", "n2", "n3"):
+        await store.commit(create(note_id))
+    rows = {note_id: note.row for note_id, note in store.view.notes(["n1", "n2", "n3"]).items()}
+
+    found = store.view.notes_at([rows["n3"], 99, rows["n1"]])
+    assert {row: note.id for row, note in found.items()} == {rows["n1"]: "n1", rows["n3"]: "n3"}
+    assert store.view.notes_at([]) == {}

@@ -90,6 +90,9 @@ class View(Protocol):
     def notes(self, ids: Sequence[str]) -> dict[str, Note]:
         """Return those of the notes that exist, by id."""
 
+    def notes_at(self, rows: Sequence[int]) -> dict[int, Note]:
+        """Return those of the notes that exist, by row."""
+
     def fact(self, nugget: str, key: str) -> Note | None:
         """Return the fact with this folded key, hidden or not."""
 

@@ -8,38 +8,48 @@ from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.naming import drop_nugget
 from shelfd.memory.note import Note
 from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import NoteFilter
 
-#: Notes hidden in one step: a few milliseconds of the writer.
+#: Notes hidden in one step, and notes looked at: a few milliseconds of the writer.
 AT_ONCE: Final = 64
+_LOOKED_AT: Final = 256
 _WRITTEN: Final = ("note.created", "note.restored")
 
 
 def hide_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> None:
     """Take one step: hide the next notes.
 
+    They are looked at by when they were last changed, which is how the nugget's index has them. What is hidden so
+    moves to the end, and is passed over there.
+
     Args:
-        cursor: ``done`` notes are hidden; all up to row ``row`` were looked at; ``is_over`` says that none is left.
-        params: ``nugget``; ``drop``, whether its name goes; notes that were written behind ``seq``, by others than
+        cursor: ``done`` notes are hidden; all up to ``after`` (changed at, row) were looked at; ``is_over`` says that
+            none is left.
+        params: ``nugget``; ``drop``, whether its name goes; notes that were written after ``seq``, by others than
             this job, stay in sight unless the name goes too.
     """
-    after = (cursor["row"], cursor["row"])
-    wanted = NoteFilter(nugget=params["nugget"])
-    notes = tx.rows.list_notes(wanted, order="row", descending=False, after=after, limit=AT_ONCE)
-    for note in notes:
-        cursor["row"] = note.row
-        if params["drop"] or not _is_later(tx, note, params["seq"]):
+    hidden = 0
+    places = tx.rows.changed_positions(params["nugget"], after=tuple(cursor["after"]), limit=_LOOKED_AT)
+    notes = tx.rows.notes_at([row for _, row in places])
+    for place in places:
+        if hidden == AT_ONCE:
+            return
+        note = notes[place[1]]
+        cursor["after"] = list(place)
+        if not note.hidden and (params["drop"] or not _is_later(tx, note, params["seq"])):
             tx.hide(note)
+            hidden += 1
             cursor["done"] += 1
-    cursor["is_over"] = len(notes) < AT_ONCE
+    if len(places) == _LOOKED_AT:
+        return
+    cursor["is_over"] = True
     nugget = tx.rows.nugget(params["nugget"])
-    if cursor["is_over"] and params["drop"] and nugget is not None:
+    if params["drop"] and nugget is not None:
         drop_nugget(tx, nugget)
 
 
 def new_cursor(*, total: int) -> dict[str, Any]:
     """Return where the hiding of *total* notes begins."""
-    return {"done": 0, "total": total, "row": 0, "is_over": False}
+    return {"done": 0, "total": total, "after": [-1, 0], "is_over": False}
 
 
 def _is_later(tx: Transaction, note: Note, seq: int) -> bool:

@@ -74,7 +74,8 @@ def _next(tx: Transaction, params: Mapping[str, Any]) -> list[str]:
     if "ids" in params:
         return [note_id for note_id in params["ids"] if tx.rows.note(note_id) is not None]
     wanted = NoteFilter(nugget=params["nugget"], include_hidden=True)
-    notes = tx.rows.list_notes(wanted, order="row", descending=False, after=None, limit=NOTES_AT_ONCE)
+    # In the order of the nugget's index: by row, each step would sort all that are left.
+    notes = tx.rows.list_notes(wanted, order="updated_at", descending=False, after=None, limit=NOTES_AT_ONCE)
     return [note.id for note in notes]
 
 

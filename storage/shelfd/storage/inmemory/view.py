@@ -41,6 +41,9 @@ class InMemoryView(View):
     def notes(self, ids: Sequence[str]) -> dict[str, Note]:
         return {note_id: note for note_id in ids if (note := self.note(note_id)) is not None}
 
+    def notes_at(self, rows: Sequence[int]) -> dict[int, Note]:
+        return {row: self._tables.notes[row] for row in rows if row in self._tables.notes}
+
     def fact(self, nugget: str, key: str) -> Note | None:
         row = self._tables.facts.get((key, nugget))
         return None if row is None else self._tables.notes[row]

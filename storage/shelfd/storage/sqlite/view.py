@@ -62,6 +62,9 @@ class SqliteView(WorkView, View):
         found = {note.id: note for note in self._notes(f"WHERE id {_AMONG}", (encode_strings(ids),))}
         return {note_id: found[note_id] for note_id in ids if note_id in found}
 
+    def notes_at(self, rows: Sequence[int]) -> dict[int, Note]:
+        return {note.row: note for note in self._notes(f"WHERE row {_AMONG}", (encode_integers(rows),))}
+
     def fact(self, nugget: str, key: str) -> Note | None:
         columns = self._one(f"{_NOTE} WHERE key = ? AND nugget = ?", (key, nugget))
         return None if columns is None else note_from_columns(columns)
