@@ -47,7 +47,8 @@ async def test_jobs_are_listed_the_last_begun_first(store: Store) -> None:
 
 async def test_old_jobs_are_forgotten_unless_work_is_left(store: Store) -> None:
     await put(store, job(1), job(2, state="done"), job(3, state="dead"), job(9, state="done"))
-    applied = await store.commit(write(lambda rows: rows.forget_jobs(5)))
+    assert (await store.commit(write(lambda rows: rows.forget_jobs(5, limit=1)))).value == 0  # work is left of it
+    applied = await store.commit(write(lambda rows: rows.forget_jobs(5, limit=9)))
 
     assert applied.value == 2
     assert [one.id for _, one in store.view.list_jobs(unfinished=False, before=None, limit=9)] == ["job-9", "job-1"]

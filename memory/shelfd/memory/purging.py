@@ -18,11 +18,26 @@ from shelfd.memory.transaction import Transaction
 _ALL: Final = 2**31
 
 
-def purge(tx: Transaction, note: Note, *, leaving: str | None = None) -> list[str]:
+class Leaving(NamedTuple):
+    """A nugget of which every note is about to go, up to a row: those keep for now what they have of each other."""
+
+    nugget: str
+    row: int
+
+    def has(self, note: Note) -> bool:
+        """Return whether *note* goes."""
+        return note.nugget == self.nugget and note.row <= self.row
+
+
+_NONE: Final = Leaving("", 0)
+
+
+def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted: bool = False) -> list[str]:
     """Take *note* out of the shelf; return the notes that still hold text of it.
 
     Args:
-        leaving: A nugget of which every note is about to go: those keep for now what they have of this one.
+        leaving: What is about to go as well.
+        is_redacted: Whether the log holds nothing of the note any more.
     """
     links_kept = {
         end
@@ -32,13 +47,10 @@ def purge(tx: Transaction, note: Note, *, leaving: str | None = None) -> list[st
     still_in = [
         target.id
         for target in receivers(tx, note)
-        if target.nugget == leaving or not _take_back(tx, target, note.id) or target.id in links_kept
+        if not leaving.has(target) and (not _take_back(tx, target, note.id) or target.id in links_kept)
     ]
-    for other_id in tx.rows.superseded_by(note.id):
-        other = tx.rows.note(other_id)
-        if other is not None:
-            tx.change_note(other, other._replace(superseded_by=None))
-    after: int | None = 0
+    release(tx, note, limit=_ALL)
+    after: int | None = None if is_redacted else 0
     while after is not None:
         after = tx.rows.redact_note(note, after=after, limit=_ALL)
     tx.rows.erase_note(note)
@@ -47,9 +59,17 @@ def purge(tx: Transaction, note: Note, *, leaving: str | None = None) -> list[st
     return still_in
 
 
-def _is_leaving(tx: Transaction, link: Link, nugget: str | None) -> bool:
+def release(tx: Transaction, note: Note, *, limit: int) -> bool:
+    """Let *limit* notes that *note* replaced count again; return whether there are more."""
+    ids = tx.rows.superseded_by(note.id)
+    for other in tx.rows.notes(ids[:limit]).values():
+        tx.change_note(other, other._replace(superseded_by=None))
+    return len(ids) > limit
+
+
+def _is_leaving(tx: Transaction, link: Link, leaving: Leaving) -> bool:
     """Whether a link goes anyway, with one of its ends."""
-    return nugget is not None and any(end.nugget == nugget for end in tx.rows.notes(list(link[:2])).values())
+    return leaving is not _NONE and any(map(leaving.has, tx.rows.notes(list(link[:2])).values()))
 
 
 def _unlink(tx: Transaction, given: Link) -> str | None:

@@ -1,13 +1,13 @@
 """The front door of the memory: every transport hands its validated calls in here."""
 
+from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import structlog
 
 from shelfd.memory.access import Access
 from shelfd.memory.call import Call
-from shelfd.memory.errors import ShelfError
+from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.kinds import PROCEDURES
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.promotion import NoFiles, Promoter
@@ -30,7 +30,7 @@ class Service:
         self.shelves = shelves
         self.access = access
         self.promoter = promoter or Promoter(NoFiles())
-        self._jobs: WeakKeyDictionary[Shelf, JobRunner] = WeakKeyDictionary()
+        self._jobs: dict[Shelf, JobRunner] = {}
         shelves.on_open(self._resume)
 
     async def handle(self, call: Call) -> dict[str, Any]:
@@ -68,20 +68,30 @@ class Service:
         return True
 
     def jobs(self, shelf: Shelf) -> JobRunner:
-        """Return what carries out the jobs of an open shelf."""
+        """Return what carries out the jobs of an open shelf.
+
+        Raises:
+            ShuttingDown: If it is being closed.
+        """
+        if shelf not in self._jobs:
+            raise ShuttingDown
         return self._jobs[shelf]
 
     def _resume(self, shelf: Shelf) -> None:
         """Go on with what a daemon left unfinished in a shelf."""
         self._jobs[shelf] = JobRunner(shelf, self, PROCEDURES)
+        shelf.at_close(partial(self._let_go, shelf))
         shelf.spawn(self._go_on(shelf), "resume")
+
+    def _let_go(self, shelf: Shelf) -> None:
+        self._jobs.pop(shelf, None)
 
     async def _go_on(self, shelf: Shelf) -> None:
         try:
             await self.promoter.settle(shelf)
         except ShelfError as error:  # the next promotion looks again
             log.warning("promotion.settle_failed", shelf=shelf.name, error=type(error).__name__)
-        await self._jobs[shelf].start_unfinished()
+        await self.jobs(shelf).start_unfinished()
 
     async def shelf(self, name: str) -> Shelf:
         """Return an open shelf.

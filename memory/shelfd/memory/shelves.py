@@ -61,6 +61,7 @@ class Shelves:
         self._on_open: list[Callable[[Shelf], None]] = []
         self._sweeper: asyncio.Task[None] | None = None
         self._resuming: asyncio.Task[None] | None = None
+        self._with_work_left: set[str] = set()
         self.cleaned_up = 0  #: things that an earlier daemon left unfinished and that were removed at start
         self._closing = False
 
@@ -352,14 +353,25 @@ class Shelves:
             log.error("shelves.clean_up_failed", error=type(error).__name__)
         for name in self._stores.names():
             if name not in self._open and self._stores.has_work_left(name):
-                with suppress(ShelfError):  # said by the shelf's state
-                    await self.get(name)
+                self._with_work_left.add(name)
             await asyncio.sleep(0)
+        await self._go_on_with_work()
+
+    async def _go_on_with_work(self) -> None:
+        """Open the shelves that were closed with work under way: it goes on then."""
+        for name in sorted(self._with_work_left):
+            self._with_work_left.discard(name)
+            try:
+                await self.get(name)
+            except ShelfError as error:  # said by the shelf's state, unless there is no place for it now
+                if error.retryable:
+                    self._with_work_left.add(name)
 
     async def _sweep(self) -> None:
         while True:
             await self._clock.sleep(_SWEEP)
             await self.close_idle()
+            await self._go_on_with_work()
             for shelf in self._open.values():
                 task = asyncio.ensure_future(shelf.store.rest())  # a slow disk must not hold up the others
                 self._resting.add(task)
@@ -381,6 +393,9 @@ class Shelves:
     async def _close_one(self, name: str) -> None:
         """Close an open shelf to the end, even if who asked for it is cancelled."""
         shelf = self._open.pop(name)
+        with suppress(ShelfError):  # a damaged one is closed like any other
+            if shelf.view.list_jobs(unfinished=True, before=None, limit=1):
+                self._with_work_left.add(name)
         task = asyncio.ensure_future(shelf.close())
         self._ending[task] = shelf
         task.add_done_callback(self._ending.pop)

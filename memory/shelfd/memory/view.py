@@ -345,8 +345,8 @@ class Writer(View, Protocol):
     def put_job(self, job: Job) -> None:
         """Add a job, or replace the one with its id."""
 
-    def forget_jobs(self, before: int) -> int:
-        """Drop jobs that ended before that time; return how many."""
+    def forget_jobs(self, before: int, *, limit: int) -> int:
+        """Drop those of the *limit* oldest jobs that ended before that time; return how many."""
 
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         """Add queries in the order they were asked, each replacing the one with its params."""

@@ -1,7 +1,8 @@
 """How a request becomes a job: its first step is the request's own transaction."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from shelfd.memory.call import Call
 from shelfd.memory.jobs.job import Job, draw_job_id
@@ -13,6 +14,9 @@ from shelfd.memory.transaction import Transaction
 
 if TYPE_CHECKING:
     from shelfd.memory.service import Service
+
+_KEPT: Final = timedelta(days=30)
+_FORGOTTEN_AT_ONCE: Final = 20
 
 
 class Begun(NamedTuple):
@@ -61,6 +65,9 @@ async def carry_out(
             updated_at=tx.now,
         )
         tx.rows.put_job(job)
+        # Not before the outcome of an idempotency key that names it.
+        kept = max(_KEPT, shelf.settings.idempotency_retention)
+        tx.rows.forget_jobs(tx.now - kept // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
         return {"job": job.id}
 
     shelf.enter()

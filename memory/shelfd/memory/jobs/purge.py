@@ -5,16 +5,19 @@ write-ahead log still holds. Only then is the caller answered; a crash on the wa
 """
 
 import asyncio
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
+from shelfd.memory.jobs.nuggets import is_written_later, notes_in
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.naming import drop_nugget
-from shelfd.memory.purging import purge
+from shelfd.memory.note import Note
+from shelfd.memory.purging import Leaving, purge, release
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import NoteFilter, View
+from shelfd.memory.view import View
 
 #: Notes purged in one step, and log rows redacted in one: some milliseconds of the writer.
 NOTES_AT_ONCE: Final = 16
@@ -25,8 +28,8 @@ _OUTCOMES_AT_ONCE: Final = 1_000
 _IDS_AT_ONCE: Final = 50_000
 _LOG_PAGE: Final = 500
 #: How often, and after how long, to try again to empty the write-ahead log while another program reads the file.
-_SCRUBS: Final = 100
-_SCRUB_PAUSE: Final = timedelta(milliseconds=20)
+_SCRUBS: Final = 50
+_SCRUB_PAUSE: Final = timedelta(milliseconds=100)
 #: What ``still_in`` says when it could not be emptied.
 WAL: Final = "shelf.db-wal"
 
@@ -35,7 +38,16 @@ Cursor: TypeAlias = dict[str, Any]
 
 def new_cursor(*, total: int) -> Cursor:
     """Return where a purge of *total* notes begins."""
-    return {"done": 0, "total": total, "still_in": [], "touched": [], "promoted": [], "last": [], "is_empty": False}
+    return {
+        "done": 0,
+        "total": total,
+        "still_in": [],
+        "touched": [],
+        "promoted": [],
+        "last": [],
+        "place": [-1, 0],
+        "is_empty": False,
+    }
 
 
 def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> None:
@@ -44,25 +56,20 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
     Args:
         cursor: ``done`` notes are gone; ``last`` (id, row) are those of this step, which others still have to let go
             of; ``still_in`` are notes that hold text of them, ``touched`` promoted notes that did, ``promoted`` those
-            of the purged that a MEMORY.md has a line of; ``after`` says how
-            much of the next note is redacted; ``is_empty`` that no note is left.
-        params: ``ids`` of the notes, or a ``nugget`` that goes with all of its notes.
+            of the purged that a MEMORY.md has a line of; ``after`` says how much of the next note is redacted,
+            ``place`` up to where a nugget's notes were looked at; ``is_empty`` that no note is left.
+        params: ``ids`` of the notes; or a ``nugget`` that goes with the notes it had when its change was ``seq`` and
+            the newest note of the shelf was at ``row``. What was written later stays.
     """
     tx.rows.forget_queries_of([note_id for note_id, _ in cursor["last"]])
     cursor["last"] = []
-    notes = _next(tx, params)
-    for note_id in notes:
+    notes = _next(tx, cursor, params)
+    for place, note_id in notes:
         note = tx.rows.note(note_id)
         assert note is not None  # the one before may have given lines to it, and not more
-        reached = tx.rows.redact_note(note, after=cursor.pop("after", 0), limit=ROWS_AT_ONCE)
-        if reached is not None:
-            cursor["after"] = reached
+        if note.row <= params.get("row", note.row) and not _purge_one(tx, cursor, params, note):
             return
-        if tx.rows.promoted_to(note_id):
-            cursor["promoted"].append(note_id)
-        cursor["still_in"] = list(dict.fromkeys([*cursor["still_in"], *purge(tx, note, leaving=params.get("nugget"))]))
-        cursor["last"].append([note.id, note.row])
-        cursor["done"] += 1
+        cursor["place"] = list(place)
     promoted = [note_id for note_id in tx.touched if tx.rows.promoted_to(note_id)]
     cursor["touched"] = list(dict.fromkeys([*cursor["touched"], *promoted]))
     if len(notes) < NOTES_AT_ONCE:
@@ -70,18 +77,39 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
         _drop_name(tx, params)
 
 
-def _next(tx: Transaction, params: Mapping[str, Any]) -> list[str]:
+def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note: Note) -> bool:
+    """Purge a note, or begin to; return whether it is done."""
+    reached = tx.rows.redact_note(note, after=cursor.pop("after", 0), limit=ROWS_AT_ONCE)
+    if reached is None and release(tx, note, limit=ROWS_AT_ONCE // 10):
+        reached = sys.maxsize  # no more of the log, but of the notes that it replaced
+    if reached is not None:
+        cursor["after"] = reached
+        return False
+    if "nugget" in params and is_written_later(tx, note, params["seq"]):
+        # Somebody gave a fact another value since: that stays, what it was before does not.
+        cursor["still_in"].append(note.id)
+        return True
+    if tx.rows.promoted_to(note.id):
+        cursor["promoted"].append(note.id)
+    others = {"leaving": Leaving(params["nugget"], params["row"])} if "nugget" in params else {}
+    held = purge(tx, note, **others, is_redacted=True)
+    cursor["still_in"] = list(dict.fromkeys([*cursor["still_in"], *held]))
+    cursor["last"].append([note.id, note.row])
+    cursor["done"] += 1
+    return True
+
+
+def _next(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> list[tuple[tuple[int, int], str]]:
+    """The next notes, each with its place among the nugget's."""
     if "ids" in params:
-        return [note_id for note_id in params["ids"] if tx.rows.note(note_id) is not None]
-    wanted = NoteFilter(nugget=params["nugget"], include_hidden=True)
-    # In the order of the nugget's index: by row, each step would sort all that are left.
-    notes = tx.rows.list_notes(wanted, order="updated_at", descending=False, after=None, limit=NOTES_AT_ONCE)
-    return [note.id for note in notes]
+        return [((0, 0), note_id) for note_id in params["ids"] if tx.rows.note(note_id) is not None]
+    notes = notes_in(tx, params["nugget"], after=tuple(cursor["place"]), limit=NOTES_AT_ONCE)
+    return [(place, note.id) for place, note in notes]
 
 
 def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
     nugget = tx.rows.nugget(params["nugget"]) if "nugget" in params else None
-    if nugget is not None:  # else somebody else was faster
+    if nugget is not None and not tx.rows.nugget_counts(nugget.name).notes:  # else somebody has written since
         drop_nugget(tx, nugget)
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from shelfd.memory.errors import JobNotFound, ShelfError, ShuttingDown, Unavailable, traced
+from shelfd.memory.errors import Cancelled, JobNotFound, ShelfError, ShuttingDown, Unavailable, traced
 from shelfd.memory.jobs.job import Job
 from shelfd.memory.jobs.work import Procedure, Work
 from shelfd.memory.log import Origin
 from shelfd.memory.shelf import Shelf
+from shelfd.memory.transaction import Transaction
 
 if TYPE_CHECKING:
     from shelfd.memory.service import Service
@@ -26,7 +27,6 @@ _AT_ONCE: Final = 4
 _BACK_OFF: Final = tuple(timedelta(seconds=seconds) for seconds in (1, 5, 30, 120, 600))
 #: Attempts that may end in an error nobody foresaw. Trouble of the store's is no reason to give up.
 _ATTEMPTS: Final = 5
-_KEPT: Final = timedelta(days=30)  #: longer than any idempotency key is remembered, for its outcome names the job
 _PAGE: Final = 100
 
 
@@ -56,7 +56,7 @@ class JobRunner:
         self._begin_next()
 
     async def start_unfinished(self) -> None:
-        """Go on with the jobs that were cut short, and drop the records of those that ended long ago."""
+        """Go on with the jobs that were cut short."""
         found: list[str] = []
         before: int | None = None
         while page := self._shelf.view.list_jobs(unfinished=True, before=before, limit=_PAGE):
@@ -67,9 +67,6 @@ class JobRunner:
             log.info("job.resumed", shelf=self._shelf.name, jobs=len(found))
         for job_id in reversed(found):
             self.start(job_id)
-        if self._shelf.view.list_jobs(unfinished=False, before=None, limit=1):
-            kept = self._shelf.clock.now() - _KEPT // timedelta(microseconds=1)
-            await self._shelf.commit(Origin("shelfd", "job.forget"), lambda tx: tx.rows.forget_jobs(kept))
 
     async def end_of(self, job_id: str) -> Job:
         """Wait until a job has ended and return it.
@@ -84,6 +81,12 @@ class JobRunner:
         if job.is_unfinished:
             if self._is_closed:
                 raise ShuttingDown
+            if job.state == "waiting" and job_id in self._tasks:
+                raise Unavailable(
+                    f"job {job.id} was cut short by {job.error}; it goes on by itself, job.get shows how far it is",
+                    job=job.id,
+                    progress=_progress(job),
+                )
             self.start(job_id)
             future: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
             self._waiting.setdefault(job_id, []).append(future)
@@ -98,20 +101,31 @@ class JobRunner:
             self._tasks[job_id] = self._shelf.spawn(self._carry_out(job_id), f"job.{job_id}")
 
     async def _carry_out(self, job_id: str) -> None:
-        self._shelf.enter()
+        attempts = 0
         try:
-            while not await self._attempt(job_id):
-                pass
+            while not await self._attempt_in_use(job_id):
+                # Not in use meanwhile: a shelf whose job waits may be closed to make room for another.
+                await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF) - 1)])
+                attempts += 1
         finally:
-            self._shelf.leave()
             del self._tasks[job_id]
             if not self._is_closed:
                 self._begin_next()
 
+    async def _attempt_in_use(self, job_id: str) -> bool:
+        self._shelf.enter()
+        try:
+            return await self._attempt(job_id)
+        finally:
+            self._shelf.leave()
+
     async def _attempt(self, job_id: str) -> bool:
-        """Try to bring a job to its end; return whether it has ended."""
+        """Try to bring a job to its end; return whether it has ended, or is none that this version knows."""
         job = self._shelf.view.job(job_id)
-        if job is None or not job.is_unfinished:
+        if job is None or job.kind not in self._procedures:
+            return True
+        if not job.is_unfinished:  # somebody ended it while it waited its turn
+            self._notify(job, Cancelled())
             return True
         work = Work(self._service, self._shelf, job)
         try:
@@ -138,18 +152,25 @@ class JobRunner:
         return True
 
     async def _record(self, job: Job) -> Job:
+        """Store how a job stands, unless somebody has ended it meanwhile; return how it is stored."""
+
+        def record(tx: Transaction) -> Job:
+            stored = tx.rows.job(job.id)
+            if stored is None or not stored.is_unfinished:
+                return stored or job
+            tx.rows.put_job(job._replace(updated_at=tx.now))
+            return job
+
         origin = Origin("shelfd", "job.record", run_id=job.run_id)
-        await self._shelf.commit(origin, lambda tx: tx.rows.put_job(job._replace(updated_at=tx.now)))
-        return job
+        return (await self._shelf.commit(origin, record)).value
 
     async def _wait(self, job: Job, error: Exception) -> None:
-        """Tell those who wait why they need not, and sleep before the next attempt."""
+        """Put down that a job has to wait for another attempt, and tell those who wait for it why they need not."""
         attempts = job.attempts + 1
         waiting = job._replace(state="waiting", attempts=attempts, error=type(error).__name__)
         with suppress(ShelfError):  # if the store is what is in trouble, the record stays as it was, which does no harm
             await self._record(waiting)
         self._notify(waiting, error)
-        await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF)) - 1])
 
     def _notify(self, job: Job, error: Exception | None) -> None:
         for future in self._waiting.pop(job.id, ()):
@@ -177,7 +198,10 @@ def _waited_for(job: Job, error: Exception) -> Exception:
     """What a caller that waited for a job's end hears of an error: its own, and that the job goes on."""
     if not isinstance(error, ShelfError) or not error.retryable:
         return error
-    progress = {name: job.cursor[name] for name in ("done", "total") if name in job.cursor}
     cause = error.message.partition(";")[0]
     text = f"cut short: {cause}; job {job.id} goes on by itself, job.get shows how far it is"
-    return Unavailable(text, **{**error.data, "job": job.id, "progress": progress})
+    return Unavailable(text, **{**error.data, "job": job.id, "progress": _progress(job)})
+
+
+def _progress(job: Job) -> dict[str, int]:
+    return {name: job.cursor[name] for name in ("done", "total") if name in job.cursor}

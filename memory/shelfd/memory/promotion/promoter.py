@@ -114,7 +114,8 @@ class Promoter:
             await self._promote(shelf, _Caller(origin), path, candidates=_known)
             text = _decoded(await self._files.read(path)) or ""
         except (LeftAlone, Unavailable):
-            await shelf.commit(origin, partial(_seal, path=path, gone=gone))
+            ids = {row.note_id for row in concerned}
+            await shelf.commit(origin, partial(_seal, path=path, ids=ids))
             return False
         # A line that a person has changed is theirs, and stays.
         rows = shelf.view.promoted(path)
@@ -145,6 +146,11 @@ class Promoter:
                     if any(is_left_in(text, row, ()) for row in rows if row.note_id):
                         left.append(path)
             yield left
+
+    async def suspects(self, shelf: str) -> list[str]:
+        """Return the paths of files that may hold lines of a shelf that cannot be read: where it is to promote to."""
+        path = (await self._files.target(shelf, None)).path
+        return [] if path is None else [path]
 
     async def holds(self, path: str) -> bool:
         """Return whether there is something at *path* that may hold a line."""
@@ -301,9 +307,9 @@ def _edited(tx: Transaction, plan: Plan) -> list[Promoted]:
     return edited(plan.recorded, (plan.new or b"").decode(), gone, ours)
 
 
-def _seal(tx: Transaction, *, path: str, gone: Collection[str]) -> None:
-    tx.rows.put_promoted(path, sealed(tx.rows.promoted(path), gone))
-    tx.rows.put_promoting(path, sealed(tx.rows.promoting(path), gone))
+def _seal(tx: Transaction, *, path: str, ids: Collection[str]) -> None:
+    tx.rows.put_promoted(path, sealed(tx.rows.promoted(path), ids))
+    tx.rows.put_promoting(path, sealed(tx.rows.promoting(path), ids))
 
 
 async def _record(shelf: Shelf, caller: _Caller, plan: Plan) -> dict[str, Any]:

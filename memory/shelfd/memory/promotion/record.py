@@ -27,10 +27,8 @@ def settle(text: str | None, written: Sequence[Promoted], intended: Sequence[Pro
         intended: What the change would make of it, as :func:`intention` gives it; empty if none was under way.
     """
     lines = frozenset((text or "").splitlines())
-    wanted = [row for row in intended if row != _MARK]
-    rows = wanted if intended and _has_happened(lines, written, wanted) else written
-    by_seal = {seal(line): line for line in lines} if any(_is_sealed(row) for row in rows) else {}
-    return [row._replace(line=by_seal[row.line]) if row.line in by_seal else row for row in rows]
+    known, wanted = _unsealed(written, lines), _unsealed([row for row in intended if row != _MARK], lines)
+    return wanted if intended and _has_happened(lines, known, wanted) else known
 
 
 def intention(rows: Sequence[Promoted]) -> list[Promoted]:
@@ -61,18 +59,18 @@ def is_edited(row: Promoted) -> bool:
 
 
 def _has_happened(lines: Collection[str], written: Sequence[Promoted], intended: Sequence[Promoted]) -> bool:
-    old, new = ({row.line for row in rows if row.note_id} for rows in (written, intended))
+    old, new = ({row.line for row in rows if row.note_id and not _is_blind(row)} for rows in (written, intended))
     if added := new - old:
         return any(line in lines for line in added)
     return not any(line in lines for line in old - new)
 
 
-def sealed(rows: Sequence[Promoted], gone: Collection[str]) -> list[Promoted]:
-    """Return *rows* with the lines of notes that are *gone* replaced by their fingerprints.
+def sealed(rows: Sequence[Promoted], ids: Collection[str]) -> list[Promoted]:
+    """Return *rows* with the lines of the notes *ids* replaced by their fingerprints.
 
     For a file that cannot be written now: its line can still be told apart later, and the record holds no text.
     """
-    return [row._replace(line=seal(row.line), section="") if _is_to_seal(row, gone) else row for row in rows]
+    return [row._replace(line=seal(row.line)) if _is_to_seal(row, ids) else row for row in rows]
 
 
 def seal(line: str) -> str:
@@ -80,8 +78,18 @@ def seal(line: str) -> str:
     return _SEAL + sha256(line.encode()).hexdigest()
 
 
-def _is_to_seal(row: Promoted, gone: Collection[str]) -> bool:
-    return row.note_id in gone and not _is_sealed(row) and not is_edited(row)
+def _unsealed(rows: Sequence[Promoted], lines: Collection[str]) -> list[Promoted]:
+    """Return *rows* with the lines that are known by their fingerprints alone, as far as they stand in the file."""
+    by_seal = {seal(line): line for line in lines} if any(_is_sealed(row) for row in rows) else {}
+    return [row._replace(line=by_seal[row.line]) if row.line in by_seal else row for row in rows]
+
+
+def _is_blind(row: Promoted) -> bool:
+    return _is_sealed(row) or is_edited(row)
+
+
+def _is_to_seal(row: Promoted, ids: Collection[str]) -> bool:
+    return row.note_id in ids and not _is_blind(row)
 
 
 def _is_sealed(row: Promoted) -> bool:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 from shelfd.memory.call import Call
 from shelfd.memory.composing import get_note
 from shelfd.memory.errors import NoteNotFound, NuggetNotFound
+from shelfd.memory.jobs.nuggets import check_free
 from shelfd.memory.repeats import Outcome
 from shelfd.memory.transaction import Transaction
 from shelfd.memory.usecases.notes import show_changed
@@ -22,10 +23,14 @@ def move(tx: Transaction, params: NoteMoveParams, _call: Call) -> Outcome:
     Raises:
         DuplicateKey: If that nugget has a fact with its key.
         NuggetNotFound: If there is no such nugget.
+        Conflict: If a job is at work on all notes of one of the two.
     """
     old = get_note(tx, params.id)
     if params.nugget != old.nugget and tx.nugget(params.nugget) is None:
         raise NuggetNotFound(params.nugget)
+    if params.nugget != old.nugget:
+        check_free(tx, old.nugget)
+        check_free(tx, params.nugget)
     # An own tag that names the new nugget would stand twice.
     tags = tuple(tag for tag in old.tags if tag != params.nugget)
     stored = tx.change_note(old, old._replace(nugget=params.nugget, tags=tags))

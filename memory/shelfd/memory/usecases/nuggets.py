@@ -5,6 +5,7 @@ from typing import Any
 from shelfd.memory import cursor
 from shelfd.memory.call import Call
 from shelfd.memory.errors import DuplicateNugget, NuggetNotFound
+from shelfd.memory.jobs.nuggets import check_free
 from shelfd.memory.naming import rename_nugget
 from shelfd.memory.note import Nugget
 from shelfd.memory.render import nugget_view
@@ -122,5 +123,6 @@ def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
         return _outcome(nugget)
     if tx.rows.nugget(params.new_name) is not None:
         raise DuplicateNugget(params.new_name)
+    check_free(tx, params.name)
     rename_nugget(tx, params.name, params.new_name)
     return _outcome(nugget._replace(name=params.new_name))

@@ -57,7 +57,9 @@ def _removed(job: Job) -> dict[str, Any]:
 
 def _purge(tx: Transaction, name: str) -> Begun:
     _check_exists(tx, name)
-    params, cursor = {"nugget": name}, purging.new_cursor(total=tx.rows.nugget_counts(name).notes)
+    newest = tx.rows.scan_notes(before_row=None, limit=1)
+    params = {"nugget": name, "seq": tx.rows.last_seq, "row": newest[0].row if newest else 0}
+    cursor = purging.new_cursor(total=tx.rows.nugget_counts(name).notes)
     purging.purge_some(tx, cursor, params)
     return Begun(purging.PURGE, params, cursor)
 

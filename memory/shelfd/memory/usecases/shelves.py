@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory import cursor
 from shelfd.memory.call import Call
-from shelfd.memory.errors import InvalidParams, StorageCorrupt, Unavailable
+from shelfd.memory.errors import InvalidParams, SchemaTooNew, StorageCorrupt
 from shelfd.memory.render import log_view
 from shelfd.memory.shelf import Shelf
 from shelfd.memory.usecases.registry import read, whole
@@ -53,10 +53,10 @@ async def drop(service: "Service", call: Call) -> dict[str, Any]:
     call.ticket.start()
     try:
         shelf = await service.shelf(params.shelf)
-    except (StorageCorrupt, Unavailable):  # what it had promoted nobody can tell: it goes all the same
-        await service.shelves.drop(params.shelf)
-        return {"dropped": params.shelf, "still_in": []}
-    async with service.promoter.retired(shelf, call.origin()) as left:
+        async with service.promoter.retired(shelf, call.origin()) as left:
+            await service.shelves.drop(params.shelf)
+    except (StorageCorrupt, SchemaTooNew):  # what it had promoted nobody can tell: it goes all the same
+        left = await service.promoter.suspects(params.shelf)
         await service.shelves.drop(params.shelf)
     return {"dropped": params.shelf, "still_in": [path for path in left if await service.promoter.holds(path)]}
 

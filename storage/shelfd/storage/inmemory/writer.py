@@ -172,9 +172,10 @@ class InMemoryWriter(InMemoryView, Writer):
         number = self._tables.job_number if known is None else known[0]
         self._tables.put(self._tables.jobs, job.id, (number, _stored_job(job)))
 
-    def forget_jobs(self, before: int) -> int:
+    def forget_jobs(self, before: int, *, limit: int) -> int:
         jobs = self._tables.jobs
-        old = [key for key, (_, job) in jobs.items() if not job.is_unfinished and job.updated_at < before]
+        oldest = sorted(jobs.values(), key=lambda numbered: numbered[0])[:limit]
+        old = [job.id for _, job in oldest if not job.is_unfinished and job.updated_at < before]
         for key in old:
             self._tables.remove(jobs, key)
         return len(old)

@@ -108,6 +108,10 @@ class SqliteStore(Store):
         try:
             connection = (await self._awake()).connection
             return await connection.run(lambda: wipe_wal(connection.raw, self._path))
+        except SqliteError as error:
+            raise translated(error) or StoreBusy("the shelf's write-ahead log cannot be emptied") from error
+        except OSError as error:
+            raise StoreBusy(f"the shelf's write-ahead log cannot be emptied: {error.strerror}") from error
         finally:
             self._scrubs -= 1
 

@@ -38,7 +38,12 @@ def wipe_wal(connection: sqlite3.Connection, path: Path) -> bool:
         sqlite3.Error: If that fails.
         OSError: If the file cannot be written.
     """
-    busy, frames, _ = connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute("PRAGMA busy_timeout = 0")  # whoever waits here holds up every change of the shelf
+    try:
+        busy, frames, _ = connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {patience}")
     if busy:
         return False
     if frames > 0 or has_wal(path):

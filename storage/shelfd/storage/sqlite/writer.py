@@ -265,8 +265,10 @@ class SqliteWriter(SqliteView, Writer):
         if not self._run(_PUT_JOB, (*columns, job.id)):  # no upsert: that would use up a number each time
             self._run(_INSERT_JOB, columns)
 
-    def forget_jobs(self, before: int) -> int:
-        return self._run(f"DELETE FROM job WHERE NOT ({UNFINISHED_JOB}) AND updated_at < ?", (before,))  # noqa: S608
+    def forget_jobs(self, before: int, *, limit: int) -> int:
+        oldest = "number IN (SELECT number FROM job ORDER BY number LIMIT ?)"
+        sql = f"DELETE FROM job WHERE {oldest} AND NOT ({UNFINISHED_JOB}) AND updated_at < ?"  # noqa: S608
+        return self._run(sql, (limit, before))
 
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         self._run_many(
