@@ -1,6 +1,7 @@
 """JSON-RPC 2.0 envelopes: bytes in, checked envelopes or refusals out, and replies back to bytes."""
 
 from difflib import get_close_matches
+from itertools import chain
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from pydantic_core import from_json, to_json
@@ -167,15 +168,15 @@ def _too_deep(limits: Limits) -> Refusal:
     return Refusal(error_object(Code.TOO_LARGE, message, kind="TooLarge", field="json", limit=limit))
 
 
+#: What the parser makes of objects and arrays, and nothing derived from these.
+_NESTS: Final = frozenset({dict, list})
+
+
 def _is_deeper(value: object, limit: int) -> bool:
-    level = [value] if isinstance(value, dict | list) else []
+    level: list[Any] = [value] if type(value) in _NESTS else []
     for _ in range(limit):
         if not level:
             return False
-        level = [
-            child
-            for parent in level
-            for child in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(child, dict | list)
-        ]
+        children = chain.from_iterable(parent.values() if type(parent) is dict else parent for parent in level)
+        level = [child for child in children if type(child) in _NESTS]
     return bool(level)

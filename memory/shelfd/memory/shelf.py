@@ -37,6 +37,9 @@ log = structlog.get_logger("shelfd.memory")
 _SLICE = 128
 #: Notes that may wait to be indexed, and are indexed at once when a read needs them: about 10 ms.
 _AT_ONCE = 256
+#: How long indexing may take without giving other work a turn, and after how many notes to look.
+_TURN_S = 0.005
+_LOOKS = 4
 #: How long notes may wait to be indexed when nobody reads.
 _INDEX_DELAY = timedelta(milliseconds=20)
 #: The same while a sink wants to hear of them, which may be a little late but not much.
@@ -253,23 +256,29 @@ class Shelf:
             self._index_task = None
 
     def _index_some(self, count: int) -> None:
-        """Index the next *count* notes of the backlog, then tell who waits how far recall has come."""
-        reached = self.seq
+        """Index the next *count* notes of the backlog, fewer if they take long; then notify those who wait for that."""
+        reached, until = self.seq, self.clock.monotonic() + _TURN_S
         while self._backlog and count > 0:
             last_seq, notes = self._backlog.popleft()
-            if len(notes) > count:
-                self._backlog.appendleft((last_seq, notes[count:]))
-                notes = notes[:count]
-            else:
-                reached = last_seq
-            count -= len(notes)
-            self._backlog_notes -= len(notes)
-            for note in notes:
-                self.intake.put(note)
-                if not self._closing:
-                    self.facts.changed(note)
-                    self.vectors.changed(note.id)
+            done = self._index_notes(notes[:count], until)
+            count -= done
+            self._backlog_notes -= done
+            if done < len(notes):
+                self._backlog.appendleft((last_seq, notes[done:]))
+                break
+            reached = last_seq
         self._advance(reached)
+
+    def _index_notes(self, notes: Sequence[Note], until: float) -> int:
+        """Index *notes* in order until the time is over; return how many."""
+        for number, note in enumerate(notes):
+            if number and number % _LOOKS == 0 and self.clock.monotonic() >= until:
+                return number
+            self.intake.put(note)
+            if not self._closing:
+                self.facts.changed(note)
+                self.vectors.changed(note.id)
+        return len(notes)
 
     def _advance(self, last_seq: int) -> None:
         if last_seq <= self.seq:
