@@ -1,6 +1,8 @@
 """Jobs through their methods: they go on after the shelf was closed, wait when the store is in trouble, and can end."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -8,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fakes import ROOT, Api
+from fakes import BOB, ROOT, Api
 from shelfd.memory.jobs import hide, purge
 from shelfd.memory.jobs.runner import JobRunner
 
@@ -219,3 +221,81 @@ async def test_jobs_are_listed_page_by_page(api: Api) -> None:
 
     assert [job["note_ids"] for job in [*first["jobs"], *second["jobs"]]] == [[note_id] for note_id in reversed(ids)]
     assert "next_cursor" not in second
+
+
+async def test_what_is_written_after_the_request_to_purge_stays(either: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill(either, 2 * purge.NOTES_AT_ONCE)
+    fact = await either.remember("4711-secret", key="combination", nugget="n")
+    request = {"name": "n", "purge": True}
+    async with halted(either, monkeypatch, "nugget.remove", **request) as (job_id, calling):
+        await either.remember("tea at five", nugget="n")
+        await either.remember("none any more", key="combination", nugget="n")
+        monkeypatch.undo()
+        either.service.jobs(either.shelf()).start(job_id)
+        result = await calling
+
+    # The fact's new value stays, and a person has to look at what else it kept; what it was before is gone.
+    assert (result["purged"], result["still_in"]) == (2 * purge.NOTES_AT_ONCE, [fact["id"]])
+    notes = (await either.call("note.list", nugget="n"))["notes"]
+    assert sorted(note["content"] for note in notes) == ["none any more", "tea at five"]
+    assert "4711-secret" not in str(either.shelf().view.log(since_seq=0, limit=9999))
+
+
+@pytest.mark.parametrize("method", ["nugget.clear", "nugget.remove"])
+async def test_no_note_leaves_a_nugget_that_is_being_cleared_or_purged(
+    either: Api, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    ids = await fill(either, 2 * hide.AT_ONCE)
+    await either.remember("elsewhere")
+    params = {"name": "n", "purge": True} if method == "nugget.remove" else {"name": "n"}
+    async with halted(either, monkeypatch, method, **params) as (job_id, calling):
+        for name, change in (
+            ("nugget.rename", {"name": "n", "new_name": "other"}),
+            ("note.move", {"id": ids[-1], "nugget": "memory"}),
+        ):
+            refused = await either.refused(name, change)
+            assert (refused.kind, refused.data["job"]) == ("Conflict", job_id)
+        monkeypatch.undo()
+        either.service.jobs(either.shelf()).start(job_id)
+        await calling
+    assert (await either.call("note.list"))["total"] == 1
+
+
+async def test_nobody_waits_for_a_job_that_was_ended_before_its_turn(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(either, 2 * hide.AT_ONCE)
+    async with halted(either, monkeypatch, "nugget.clear", name="n") as (job_id, calling):
+        await either.call("job.cancel", id=job_id)
+        monkeypatch.undo()
+        either.service.jobs(either.shelf()).start(job_id)
+        with pytest.raises(Exception, match="cancelled"):
+            await calling
+    assert either.shelf().in_use == 0
+
+
+async def test_a_closed_shelf_is_let_go_of(api: Api) -> None:
+    await api.call("shelf.create", shelf="mine")
+    shelf = weakref.ref(api.shelf("mine"))
+    await api.call("shelf.drop", shelf="mine", confirm="mine")
+    await asyncio.sleep(0)
+    gc.collect()
+
+    assert shelf() is None
+
+
+async def test_a_job_is_its_principal_s_and_the_administrators_(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = await api.remember("tea")
+    await api.call("forget", id=note["id"], purge=True)
+    (job,) = await jobs(api)
+    assert job["result"] == {"purged": 1, "still_in": []}
+    for principal, shown in ((BOB, False), (ROOT, True)):
+        for method, params in (("job.list", {}), ("job.get", {"id": job["id"]})):
+            result = await api.call(method, params, principal=principal)
+            assert ("result" in (result["jobs"][0] if method == "job.list" else result["job"])) == shown
+    await fill(api, 2 * hide.AT_ONCE)
+    async with halted(api, monkeypatch, "nugget.clear", name="n") as (job_id, _):
+        assert (await api.refused("job.cancel", id=job_id, principal=BOB)).kind == "Forbidden"
+        assert (await api.call("job.cancel", id=job_id, principal=ROOT))["job"]["state"] == "failed"
+        monkeypatch.undo()
+        api.service.jobs(api.shelf()).start(job_id)

@@ -8,7 +8,7 @@ import pytest
 
 from fakes import ROOT, Api
 from memory_file import MemoryFile
-from shelfd.memory.errors import Unavailable
+from shelfd.memory.errors import StoreBusy, Unavailable
 from shelfd.memory.promotion import Promoter, Target
 from shelfd.storage import DiskMemoryFiles
 
@@ -222,3 +222,53 @@ async def test_a_dropped_shelf_s_line_that_a_person_changed_is_named(api: Api, k
 
     dropped = await api.call("shelf.drop", shelf="kettle", confirm="kettle")
     assert dropped["still_in"] == [str(theirs)]
+
+
+async def test_a_line_that_could_not_be_withdrawn_goes_as_soon_as_it_can(
+    api: Api, known: Known, file: MemoryFile, files: DiskMemoryFiles
+) -> None:
+    """The only line, and one among others: what was intended says nothing of either."""
+    for rest in (False, True):
+        if rest:
+            await known("green", key="user:kettle")
+        gone = await known("4711-secret", key="user:combination")
+        await api.call("promote")
+        assert "4711-secret" in file.text
+        api.service.promoter = Promoter(Failing(files, "announced"))
+        assert (await api.call("forget", id=gone, purge=True))["still_in"] == [str(file)]
+        api.service.promoter = Promoter(files)
+        await api.call("promote")
+        assert "4711-secret" not in file.text
+
+
+async def test_text_of_a_merged_note_is_not_kept_on_record_where_the_file_cannot_be_written(
+    api: Api, known: Known, file: MemoryFile, files: DiskMemoryFiles
+) -> None:
+    target = await known("the harbour opens at six", title="harbour")
+    source = await api.remember("its code is 4711-secret")
+    await api.call("note.merge", target=target, source=source["id"])
+    await api.call("promote")
+    api.service.promoter = Promoter(Failing(files, "announced"))
+    assert (await api.call("forget", id=source["id"], purge=True))["still_in"] == [str(file)]
+    view = api.shelf().view
+    assert "4711" not in str([*view.promoted(str(file)), *view.promoting(str(file))])
+
+    api.service.promoter = Promoter(files)
+    await api.call("promote")
+    assert "- **harbour**: the harbour opens at six\n" in file.text
+    assert "4711" not in file.text
+
+
+async def test_a_shelf_that_is_only_busy_is_not_dropped_without_its_lines(
+    api: Api, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await api.call("shelf.create", shelf="kettle")
+    await known("4711-secret", key="user:combination", shelf="kettle")
+
+    async def busy(_name: str) -> None:
+        raise StoreBusy("all places are taken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(api.shelves, "get", busy)
+        assert (await api.refused("shelf.drop", shelf="kettle", confirm="kettle")).kind == "StoreBusy"
+    assert api.stores.exists("kettle")

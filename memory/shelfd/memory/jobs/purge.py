@@ -79,13 +79,16 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
 
 def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note: Note) -> bool:
     """Purge a note, or begin to; return whether it is done."""
+    is_kept = cursor.pop("is_kept", None)
+    if is_kept is None:  # asked before the log is redacted, which would know no more
+        is_kept = "nugget" in params and is_written_later(tx, note, params["seq"])
     reached = tx.rows.redact_note(note, after=cursor.pop("after", 0), limit=ROWS_AT_ONCE)
     if reached is None and release(tx, note, limit=ROWS_AT_ONCE // 10):
         reached = sys.maxsize  # no more of the log, but of the notes that it replaced
     if reached is not None:
-        cursor["after"] = reached
+        cursor["after"], cursor["is_kept"] = reached, is_kept
         return False
-    if "nugget" in params and is_written_later(tx, note, params["seq"]):
+    if is_kept:
         # Somebody gave a fact another value since: that stays, what it was before does not.
         cursor["still_in"].append(note.id)
         return True
