@@ -316,11 +316,14 @@ class Shelf:
 
     async def _catch_up(self) -> None:
         """Index what is committed by now, in slices if it is much."""
-        goal = self._backlog[-1][0]
+        goal, began = self._backlog[-1][0], self.clock.monotonic()
         self._index_some(_AT_ONCE)
         while self._backlog and self.seq < goal:
             await asyncio.sleep(0)
+            began = self.clock.monotonic()
             self._index_some(_SLICE)
+        if self.clock.monotonic() - began > _TURN_S / 2:
+            await asyncio.sleep(0)  # whoever waited for this has work of its own now
 
     async def _reach(self, seq: int) -> None:
         if seq <= self.seq:
