@@ -4,7 +4,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
-from heapq import heappop, heappush
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import structlog
@@ -20,6 +19,7 @@ from shelfd.memory.note import Note, Usage
 from shelfd.memory.note_memory import ShelfVectors
 from shelfd.memory.ports import Applied, Change, Clock, Store
 from shelfd.memory.queries import QueryBook
+from shelfd.memory.reaching import Reaching
 from shelfd.memory.recall import Analyzer, RecallIndex
 from shelfd.memory.repeats import Apply, Once, Outcome, once
 from shelfd.memory.settings import MemorySettings
@@ -88,8 +88,7 @@ class Shelf:
         self._sinks: list[Sink] = []
         self._backlog_notes = 0
         self._index_task: asyncio.Task[None] | None = None
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []  # a heap by sequence number
-        self._wait_count = 0
+        self._waiting = Reaching()
         self._tasks: set[asyncio.Task[None]] = set()
         self.facts = ShelfFacts(store.view, self.spawn)
         self.vectors = ShelfVectors(store.view, self.spawn)
@@ -139,9 +138,7 @@ class Shelf:
             await self.store.close()
             self._unfollow()
             self._backlog.clear()  # nobody will read it
-            for _, _, future in self._waiting:
-                if not future.done():
-                    future.set_exception(ShuttingDown())
+            self._waiting.end(ShuttingDown())
 
     async def _until_unused(self) -> None:
         if not self.in_use:
@@ -289,10 +286,7 @@ class Shelf:
                 hear(last_seq)
             except Exception as error:  # noqa: BLE001 - the trouble of one must reach neither recall nor the others
                 log.error("shelf.follower_failed", shelf=self.name, last_seq=last_seq, **traced(error))
-        while self._waiting and self._waiting[0][0] <= last_seq:
-            future = heappop(self._waiting)[2]
-            if not future.done():
-                future.set_result(None)
+        self._waiting.reached(last_seq)
 
     # --------------------------------------------------------------- reads
 
@@ -310,7 +304,7 @@ class Shelf:
                 raise InvalidParams(f"min_seq: the last change is {last}", field="min_seq", limit=last)
             try:
                 async with asyncio.timeout(_MIN_SEQ_WAIT_S):
-                    await self._reach(min_seq)
+                    await self._waiting.wait_for(min_seq)
             except TimeoutError:
                 raise DeadlineExceeded from None
 
@@ -324,14 +318,6 @@ class Shelf:
             self._index_some(_SLICE)
         if self.clock.monotonic() - began > _TURN_S / 2:
             await asyncio.sleep(0)  # whoever waited for this has work of its own now
-
-    async def _reach(self, seq: int) -> None:
-        if seq <= self.seq:
-            return
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._wait_count += 1
-        heappush(self._waiting, (seq, self._wait_count, future))
-        await future
 
     def index_state(self) -> dict[str, Any]:
         """Return how far the recall index follows the shelf, as a recall reply says it."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -23,6 +23,7 @@ from shelfd.memory.errors import (
 from shelfd.memory.ports import Clock, Store, Stores
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf import Shelf
+from shelfd.memory.work_left import WorkLeft
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -61,8 +62,7 @@ class Shelves:
         self._on_open: list[Callable[[Shelf], None]] = []
         self._sweeper: asyncio.Task[None] | None = None
         self._resuming: asyncio.Task[None] | None = None
-        self._with_work_left: set[str] = set()
-        self.cleaned_up = 0  #: things that an earlier daemon left unfinished and that were removed at start
+        self._work_left = WorkLeft(stores, self.get)
         self._closing = False
 
     async def start(self) -> None:
@@ -76,7 +76,12 @@ class Shelves:
             self._failed[DEFAULT_SHELF] = _state_after(error)  # the daemon goes on: other shelves may be sound
         loop = asyncio.get_running_loop()
         self._sweeper = loop.create_task(self._sweep(), name="shelfd.shelves.sweep")
-        self._resuming = loop.create_task(self._resume(), name="shelfd.shelves.resume")
+        self._resuming = loop.create_task(self._work_left.find(), name="shelfd.shelves.resume")
+
+    @property
+    def cleaned_up(self) -> int:
+        """How many things an earlier daemon left unfinished that were removed at start."""
+        return self._work_left.cleaned_up
 
     async def resumed(self) -> None:
         """Wait until what an earlier daemon left is removed, and every shelf is open in which it left work."""
@@ -343,35 +348,11 @@ class Shelves:
         shelves = (*self._open.values(), *self._ending.values())
         return [shelf.name for shelf in shelves if (shelf.store.writing_since or since) < since]
 
-    async def _resume(self) -> None:
-        """Clean up after a daemon that died, and open the shelves whose work it left unfinished: that goes on then."""
-        try:
-            self.cleaned_up = await self._stores.clean_up()
-            if self.cleaned_up:
-                log.warning("shelves.cleaned_up", removed=self.cleaned_up)
-        except OSError as error:
-            log.error("shelves.clean_up_failed", error=type(error).__name__)
-        for name in self._stores.names():
-            if name not in self._open and self._stores.has_work_left(name):
-                self._with_work_left.add(name)
-            await asyncio.sleep(0)
-        await self._go_on_with_work()
-
-    async def _go_on_with_work(self) -> None:
-        """Open the shelves that were closed with work under way: it goes on then."""
-        for name in sorted(self._with_work_left):
-            self._with_work_left.discard(name)
-            try:
-                await self.get(name)
-            except ShelfError as error:  # said by the shelf's state, unless there is no place for it now
-                if error.retryable:
-                    self._with_work_left.add(name)
-
     async def _sweep(self) -> None:
         while True:
             await self._clock.sleep(_SWEEP)
             await self.close_idle()
-            await self._go_on_with_work()
+            await self._work_left.go_on()
             for shelf in self._open.values():
                 task = asyncio.ensure_future(shelf.store.rest())  # a slow disk must not hold up the others
                 self._resting.add(task)
@@ -393,9 +374,7 @@ class Shelves:
     async def _close_one(self, name: str) -> None:
         """Close an open shelf to the end, even if who asked for it is cancelled."""
         shelf = self._open.pop(name)
-        with suppress(ShelfError):  # a damaged one is closed like any other
-            if shelf.view.list_jobs(unfinished=True, before=None, limit=1):
-                self._with_work_left.add(name)
+        self._work_left.note(shelf)
         task = asyncio.ensure_future(shelf.close())
         self._ending[task] = shelf
         task.add_done_callback(self._ending.pop)
