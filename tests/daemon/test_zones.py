@@ -100,3 +100,12 @@ def test_the_schedule_follows_tz(tmp_path: Path) -> None:
         job = until(lambda: _planned(daemon), "the scheduler")
         assert job["tz"] == "Asia/Tokyo"
         assert job["next_at"].endswith("T00:00:00Z")  # nine there
+
+
+def test_a_part_of_a_zone_file_is_none(tmp_path: Path) -> None:
+    (tmp_path / "part").write_bytes(b"TZif2")
+    with pytest.raises(ValueError, match="only a part"):
+        zone(str(tmp_path / "part"))
+    assert str(zone("system", tmp_path / "part")) == "UTC"
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    assert str(zone("system", tmp_path / "circle")) == "UTC"

@@ -168,9 +168,9 @@ class FakeService:
         finally:
             done.set_result(None)
 
-    async def shelf(self, name: str) -> FakeShelf:
-        if name not in ("default", "open"):
-            raise ShelfNotFound(name)
+    async def shelf(self, call: Call) -> FakeShelf:
+        if call.shelf not in ("default", "open"):
+            raise ShelfNotFound(call.shelf or "")
         return self.default
 
 

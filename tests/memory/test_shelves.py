@@ -9,7 +9,7 @@ import pytest
 
 from fakes import ALICE, BOB, ROOT, Api, FakeClock, memory
 from shelfd.memory import MemorySettings, Rule
-from shelfd.memory.errors import StorageCorrupt
+from shelfd.memory.errors import StorageCorrupt, StoreBusy
 from shelfd.memory.log import Origin
 from shelfd.protocol import Need
 from shelfd.storage import InMemoryStore, InMemoryStores, SqliteStores
@@ -555,3 +555,39 @@ def leave_over(root: Path) -> None:
 
 def names_with_a_dot(root: Path) -> list[str]:
     return sorted(path.name for path in root.rglob(".*"))
+
+
+@pytest.mark.parametrize(("method", "params"), [("remember", {"content": "tea"}), ("shelf.drop", {"confirm": "mine"})])
+async def test_who_waited_for_a_shelf_of_theirs_may_not_use_another_s_of_its_name(
+    durable: Api, method: str, params: dict[str, str]
+) -> None:
+    """It was dropped and made anew while the call waited: access is asked again once it is there."""
+    await durable.call("shelf.create", shelf="mine")
+    dropping = asyncio.ensure_future(durable.call("shelf.drop", shelf="mine", confirm="mine"))
+    await asyncio.sleep(0)
+    for _ in range(100_000):
+        if "mine" in durable.shelves._doors:  # the drop holds the door
+            break
+        await asyncio.sleep(0)
+    creating = asyncio.ensure_future(durable.call("shelf.create", shelf="mine", principal=BOB))
+    await asyncio.sleep(0)
+    late = asyncio.ensure_future(durable.refused(method, params, shelf="mine"))
+    await asyncio.gather(dropping, creating)
+
+    assert (await late).kind == "Forbidden"
+    assert durable.shelves.owner("mine") == BOB
+    assert (await durable.call("note.list", shelf="mine", principal=BOB))["notes"] == []
+
+
+async def test_a_shelf_that_cannot_be_closed_well_stops_nobody(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    await api.call("shelf.create", shelf="mine")
+    shelf = api.shelf("mine")
+
+    async def full() -> None:
+        raise StoreBusy("the disk is full")
+
+    monkeypatch.setattr(shelf, "close", full)
+    api.clock.advance(timedelta(days=1))
+    await api.shelves.close_idle()
+    assert api.shelves.opened("mine") is None
+    assert await names(api, ROOT) == ["default", "mine"]

@@ -38,18 +38,21 @@ def zone(name: str, localtime: Path = _LOCALTIME) -> tzinfo:
 def _of_the_machine(localtime: Path) -> tzinfo:
     """Return what *localtime* says: by its name if it is a link to a zone, else by what it holds; UTC without it."""
     # The target of a link ends in the zone's name: /usr/share/zoneinfo/Europe/Berlin.
-    name = str(localtime.resolve()).partition("zoneinfo/")[2].removeprefix("posix/")
     try:
+        name = str(localtime.resolve()).partition("zoneinfo/")[2].removeprefix("posix/")
         return ZoneInfo(name) if name else _of_file(localtime, "localtime")
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+    except (ZoneInfoNotFoundError, ValueError, OSError, RuntimeError):  # the last of a circle of links
         return ZoneInfo("UTC")  # as every other program takes it
 
 
 def _of_file(path: Path, name: str | None = None) -> ZoneInfo:
     if not path.is_file():
         raise ValueError(f"no such zone file: {path}")
-    with path.open("rb") as file:
-        return ZoneInfo.from_file(file, key=name or str(path))
+    try:
+        with path.open("rb") as file:
+            return ZoneInfo.from_file(file, key=name or str(path))
+    except (OSError, struct.error) as error:
+        raise ValueError(f"no zone file, or only a part of one: {path}") from error
 
 
 def _of_rule(text: str) -> ZoneInfo:

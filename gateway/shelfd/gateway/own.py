@@ -47,7 +47,7 @@ class OwnMethods:
             raise NotAvailable("events.subscribe on this transport", field="method")
         params = cast("SubscribeParams", request.call.params)
         self._service.access.check(request.call.principal, params.shelf, "read")
-        log = await self._service.shelf(params.shelf)
+        log = await self._service.shelf(request.call)
         subscription = subscriptions.open(log, params)
         request.follow_up = subscription.start
         return {"subscription": subscription.name, "seq": subscription.seq}

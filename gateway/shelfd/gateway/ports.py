@@ -59,11 +59,12 @@ class Service(Protocol):
             ShelfError: What the caller is to be told; *told* is not called.
         """
 
-    async def shelf(self, name: str) -> EventLog:
-        """Return an open shelf.
+    async def shelf(self, call: Call) -> EventLog:
+        """Return the open shelf that *call* is about.
 
         Raises:
             ShelfNotFound: If there is none.
+            Forbidden: If the caller may not do this on it.
         """
 
 

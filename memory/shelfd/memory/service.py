@@ -1,7 +1,7 @@
 """The front door of the memory: every transport hands its validated calls in here."""
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import structlog
 
@@ -93,10 +93,14 @@ class Service:
             log.warning("promotion.settle_failed", shelf=shelf.name, error=type(error).__name__)
         await self.jobs(shelf).start_unfinished()
 
-    async def shelf(self, name: str) -> Shelf:
-        """Return an open shelf.
+    async def shelf(self, call: Call) -> Shelf:
+        """Return the open shelf that *call* is about.
 
         Raises:
             ShelfNotFound: If there is none.
+            Forbidden: If the caller may not do this on it, as it is now: while this waited for it to open, the shelf
+                of that name may have been dropped and another one made by somebody else.
         """
-        return await self.shelves.get(name)
+        shelf = await self.shelves.get(cast("str", call.shelf))
+        self.access.check(call.principal, call.shelf, call.method.need)
+        return shelf

@@ -292,8 +292,11 @@ class Shelves:
         if name == DEFAULT_SHELF:
             raise Conflict("shelf 'default' always exists; clear its nuggets instead", shelf=name)
 
-    async def drop(self, name: str) -> None:
+    async def drop(self, name: str, check: Callable[[], None] = lambda: None) -> None:
         """Remove a shelf and its files for good.
+
+        Args:
+            check: Called right before that; what it raises keeps the shelf. Another one may have its name by now.
 
         Raises:
             Conflict: For shelf ``default``.
@@ -301,6 +304,7 @@ class Shelves:
         """
         self.check_droppable(name)
         async with self._door(name):
+            check()
             if name in self._opening:  # for somebody who was cancelled meanwhile
                 await asyncio.wait([self._opening[name]])
             if name in self._open:
@@ -372,13 +376,16 @@ class Shelves:
         return shelf is not None and shelf.is_idle and shelf.last_used < limit
 
     async def _close_one(self, name: str) -> None:
-        """Close an open shelf to the end, even if who asked for it is cancelled."""
+        """Close an open shelf to the end, even if who asked for it is cancelled, and whatever goes wrong with that."""
         shelf = self._open.pop(name)
         self._work_left.note(shelf)
         task = asyncio.ensure_future(shelf.close())
         self._ending[task] = shelf
         task.add_done_callback(self._ending.pop)
-        await asyncio.shield(task)
+        try:
+            await asyncio.shield(task)
+        except ShelfError as error:  # what was acknowledged is safe, and the store is released
+            log.error("shelf.close_failed", shelf=name, error=type(error).__name__)
 
 
 def _state_after(error: ShelfError) -> str:

@@ -26,7 +26,7 @@ DEFAULT_NUGGET = "memory"
 @whole("forget")
 async def forget(service: "Service", call: Call) -> dict[str, Any]:
     """Hide a note by id, or a fact by nugget and key; with *purge* take it out for good."""
-    shelf = await service.shelf(cast("str", call.shelf))
+    shelf = await service.shelf(call)
     return await _let_go(service, shelf, call, lambda tx: _named(tx, cast("ForgetParams", call.params)))
 
 
@@ -34,7 +34,7 @@ async def forget(service: "Service", call: Call) -> dict[str, Any]:
 async def delete(service: "Service", call: Call) -> dict[str, Any]:
     """Take a note out of sight, its links staying for the day it comes back, or for good."""
     params = cast("NoteDeleteParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     result = await _let_go(service, shelf, call, lambda tx: get_note(tx, params.id))
     told: dict[str, Any] = {"changed": bool(result["forgotten"]), "still_in": result["still_in"]}
     if "replayed" in result:

@@ -41,7 +41,7 @@ def move(tx: Transaction, params: NoteMoveParams, _call: Call) -> Outcome:
 async def record_hit(service: "Service", call: Call) -> dict[str, Any]:
     """Count that a session used a note, as a recall would have."""
     params = cast("NoteRecordHitParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     shelf.enter()
     try:
         await shelf.reach(None)

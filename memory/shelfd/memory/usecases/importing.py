@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -32,8 +32,7 @@ class Rehearsed(Exception):
 @whole("shelf.import")
 async def import_(service: "Service", call: Call) -> dict[str, Any]:
     """Take in what another memory kept, in one transaction."""
-    params = cast("ShelfImportParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     intakes: list[Intake] = []
 
     def apply(tx: Transaction, params: ShelfImportParams, call: Call) -> Outcome:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def list_jobs(service: "Service", call: Call) -> dict[str, Any]:
     """Return jobs, the last begun first."""
     params = cast("JobListParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     position = cursor.decode_numbers(params.cursor, 1)
     found = shelf.view.list_jobs(
         unfinished=params.unfinished, before=position[0] if position else None, limit=params.limit + 1
@@ -39,7 +39,7 @@ async def list_jobs(service: "Service", call: Call) -> dict[str, Any]:
 async def get_job(service: "Service", call: Call) -> dict[str, Any]:
     """Return one job."""
     params = cast("JobGetParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     job = shelf.view.job(params.id)
     if job is None:
         raise JobNotFound(params.id)
@@ -50,7 +50,7 @@ async def get_job(service: "Service", call: Call) -> dict[str, Any]:
 async def retry(service: "Service", call: Call) -> dict[str, Any]:
     """Begin a job again that was given up or refused: it goes on where it was."""
     params = cast("JobChangeParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     shelf.enter()
     try:
         changed = await shelf.change(call, partial(_revive, service))
@@ -78,8 +78,7 @@ def _show(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
 @whole("job.cancel")
 async def cancel(service: "Service", call: Call) -> dict[str, Any]:
     """End a job where it is; what it did stays and can be taken back by its run."""
-    params = cast("JobChangeParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     shelf.enter()
     try:
         return _show(shelf, await shelf.change(call, partial(_cancel, service)), call)

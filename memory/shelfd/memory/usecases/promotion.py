@@ -21,7 +21,7 @@ async def promote(service: "Service", call: Call) -> dict[str, Any]:
     """Write the shelf's promoted notes to MEMORY.md."""
     params = cast("PromoteParams", call.params)
     _check_project(service, call, params.project)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     shelf.enter()
     try:
         retention, now = shelf.settings.idempotency_retention, shelf.clock.now()
@@ -42,7 +42,7 @@ async def preview(service: "Service", call: Call) -> dict[str, Any]:
     """Say which line of MEMORY.md is which note's, and what a promotion would do to it."""
     params = cast("PreviewParams", call.params)
     _check_project(service, call, params.project)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     shelf.enter()
     try:
         await shelf.reach(params.min_seq)

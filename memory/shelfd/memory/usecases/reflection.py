@@ -37,7 +37,7 @@ _at_work: WeakKeyDictionary[Shelf, asyncio.Lock] = WeakKeyDictionary()
 async def reflect(service: "Service", call: Call) -> dict[str, Any]:
     """Tidy the notes of a shelf, as far as one run goes."""
     params = cast("ReflectParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     shelf.enter()
     try:
         if params.nugget is not None:

@@ -60,7 +60,7 @@ def change(
                 raise
 
         async def run(service: "Service", call: Call) -> dict[str, Any]:
-            shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
+            shelf = await service.shelf(call)
             return await outcome_of(lambda told: submit(shelf, call, told))
 
         CHANGES[name] = submit
@@ -85,7 +85,7 @@ def read(name: str) -> Callable[[Read[P]], Read[P]]:
 
     def register(get: Read[P]) -> Read[P]:
         async def run(service: "Service", call: Call) -> dict[str, Any]:
-            shelf = await service.shelf(call.params.shelf)  # type: ignore[attr-defined]
+            shelf = await service.shelf(call)
             shelf.enter()
             try:
                 await shelf.reach(getattr(call.params, "min_seq", None))

@@ -68,7 +68,7 @@ class AtomicRefusal(Exception):
 async def remember_many(service: "Service", call: Call) -> dict[str, Any]:
     """Store all good items in one transaction, or none if *atomic* and one is bad."""
     params = cast("RememberManyParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     shelf.enter()
     try:
         changed = await shelf.change(call, _store_many)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 async def clear(service: "Service", call: Call) -> dict[str, Any]:
     """Hide every note of a nugget."""
     params = cast("NuggetParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     return await carry_out(service, shelf, call, lambda tx: _hide(tx, params.name, call, drop=False), _hidden)
 
 
@@ -29,7 +29,7 @@ async def clear(service: "Service", call: Call) -> dict[str, Any]:
 async def remove(service: "Service", call: Call) -> dict[str, Any]:
     """Drop a nugget's name; its notes are hidden, and restoring one brings the nugget back, or they are purged."""
     params = cast("NuggetRemoveParams", call.params)
-    shelf = await service.shelf(params.shelf)
+    shelf = await service.shelf(call)
     if params.purge:
         return await carry_out(service, shelf, call, lambda tx: _purge(tx, params.name), _purged)
     return await carry_out(service, shelf, call, lambda tx: _hide(tx, params.name, call, drop=True), _removed)

@@ -1,6 +1,7 @@
 """Use cases on whole shelves: create, list, drop, check, log, stats, events."""
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from shelfd.memory import cursor
@@ -51,20 +52,21 @@ async def drop(service: "Service", call: Call) -> dict[str, Any]:
         raise InvalidParams("confirm: repeat the shelf's name to drop it", field="confirm")
     service.shelves.check_droppable(params.shelf)
     call.ticket.start()
+    check = partial(service.access.check, call.principal, params.shelf, call.method.need)
     try:
-        shelf = await service.shelf(params.shelf)
+        shelf = await service.shelf(call)
         async with service.promoter.retired(shelf, call.origin()) as left:
-            await service.shelves.drop(params.shelf)
+            await service.shelves.drop(params.shelf, check)
     except (StorageCorrupt, SchemaTooNew):  # what it had promoted nobody can tell: it goes all the same
         left = await service.promoter.suspects(params.shelf)
-        await service.shelves.drop(params.shelf)
+        await service.shelves.drop(params.shelf, check)
     return {"dropped": params.shelf, "still_in": [path for path in left if await service.promoter.holds(path)]}
 
 
 @whole("shelf.check")
 async def check(service: "Service", call: Call) -> dict[str, Any]:
     """Check a shelf in full: its file, its cross references, and that recall knows every note."""
-    shelf = await service.shelf(cast("Any", call.params).shelf)
+    shelf = await service.shelf(call)
     shelf.enter()
     try:
         problems = await shelf.store.check(full=True)

@@ -61,7 +61,7 @@ def _taken_back(tx: Transaction, rows: list[LogRow], run_id: str) -> Outcome:
 
 async def _run(service: "Service", call: Call, apply: Apply) -> dict[str, Any]:
     """Carry out an undo as a run of its own."""
-    shelf = await service.shelf(cast("str", call.shelf))
+    shelf = await service.shelf(call)
     call.run_id = draw_run_id()
     shelf.enter()
     try:

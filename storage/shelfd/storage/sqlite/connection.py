@@ -5,6 +5,7 @@ functions to run on the thread aiosqlite owns, by the two private members of aio
 Hence its pinned version, and ``tests/storage/test_connection.py``.
 """
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -141,4 +142,4 @@ def _set_pragmas(connection: sqlite3.Connection, pragmas: tuple[str, ...]) -> No
 
 
 def _uri(path: Path, mode: str) -> str:
-    return f"file:{quote(str(path.absolute()))}?{mode}"
+    return f"file:{quote(os.fsencode(path.absolute()))}?{mode}"

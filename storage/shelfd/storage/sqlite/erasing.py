@@ -10,6 +10,7 @@ from typing import Final
 from shelfd.memory.log import REDACTED
 from shelfd.memory.note import Note
 from shelfd.storage.encoding import encode
+from shelfd.storage.sqlite.wal import checkpoint
 
 _REDACTED: Final = encode(REDACTED)
 #: The log rows of a note, by its row, and of its links, by their ends: three indexes, merged in order.
@@ -52,5 +53,5 @@ def erase(connection: sqlite3.Connection, note: Note) -> None:
 
 def empty_wal(connection: sqlite3.Connection) -> bool:
     """Write the WAL back and truncate it; return whether that worked, which a reader at work can prevent."""
-    busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    busy, _ = checkpoint(connection, "TRUNCATE")
     return not busy

@@ -25,6 +25,23 @@ def has_wal(path: Path) -> bool:
         return False
 
 
+def checkpoint(connection: sqlite3.Connection, mode: str) -> tuple[bool, int]:
+    """Write the WAL back; return whether a reader at work prevented that, and how many frames there were.
+
+    Does not wait for readers: that would hold up every change of the shelf.
+
+    Raises:
+        sqlite3.Error: If it fails.
+    """
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        busy, frames, _ = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {patience}")
+    return bool(busy), int(frames)
+
+
 def wipe_wal(connection: sqlite3.Connection, path: Path) -> bool:
     """Write the WAL back and overwrite what it held with zeros; return whether that worked.
 
@@ -38,12 +55,7 @@ def wipe_wal(connection: sqlite3.Connection, path: Path) -> bool:
         sqlite3.Error: If that fails.
         OSError: If the file cannot be written.
     """
-    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
-    connection.execute("PRAGMA busy_timeout = 0")  # whoever waits here holds up every change of the shelf
-    try:
-        busy, frames, _ = connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {patience}")
+    busy, frames = checkpoint(connection, "RESTART")
     if busy:
         return False
     if frames > 0 or has_wal(path):
