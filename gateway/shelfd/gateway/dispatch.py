@@ -79,7 +79,9 @@ class Dispatcher:
         except Refusal as refusal:
             return refusal.kept()
 
-    def start(self, message: Message, lane: Lane, answer: Answer, done: Done) -> None:
+    def start(
+        self, message: Message, lane: Lane, answer: Answer, done: Done, on_begun: Callable[[], None] | None = None
+    ) -> None:
         """Begin to carry out *message*; must be called in order of arrival, on the loop.
 
         Args:
@@ -87,6 +89,7 @@ class Dispatcher:
             lane: The caller's lane.
             answer: Called with the reply; never for notifications.
             done: Called once when all work on the message has ended, perhaps before this returns.
+            on_begun: Called when the message has become a durable job, whose end may be far away.
         """
         if isinstance(message, list):
             self._start_batch(message, lane, answer, done)
@@ -95,6 +98,7 @@ class Dispatcher:
         if request is None:
             done()
             return
+        request.call.on_begun = on_begun
         if request.call.method.is_change:
             request.wait_to = lane.barrier
             request.turn = lane.enter()

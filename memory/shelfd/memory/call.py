@@ -37,6 +37,8 @@ class Call:
         run_id: The run it belongs to, for the change log.
         room: Of a read: called right before its answer is made, which can be large while the caller is behind with
             reading others; returns what is to be awaited first, if anything. None if there is always room.
+        on_begun: Of a change that is a job: called when the job is durable, which can be long before its end. A
+            transport that has kept the request until then need not deliver it again.
     """
 
     method: Method
@@ -48,6 +50,7 @@ class Call:
     repeat: Repeat | None = None
     run_id: str | None = None
     room: Callable[[], Awaitable[None] | None] | None = None
+    on_begun: Callable[[], None] | None = None
 
     @property
     def shelf(self) -> str | None:

@@ -258,14 +258,14 @@ class Shelves:
             QuotaExceeded: If there are too many shelves, or *owner* has too many.
             StoreBusy: If no other shelf may be opened now.
         """
-        async with self._door(name), self._creating:
+        # The place first: one that is long in coming must not keep others from making theirs.
+        async with self._door(name), self._place(name), self._creating:
             if self._stores.exists(name):
                 raise DuplicateShelf(name)
             await self._check_quota(None if is_unlimited else owner)
-            async with self._place(name):
-                store = await self._stores.create(name, owner=owner)
-                self._owners[name] = owner
-                self._admit(name, Shelf(name, store, self._clock, self.settings))
+            store = await self._stores.create(name, owner=owner)
+            self._owners[name] = owner
+            self._admit(name, Shelf(name, store, self._clock, self.settings))
 
     async def _check_quota(self, owner: str | None) -> None:
         """Raise if there may be no further shelf, or *owner* may have none."""

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from fakes import Api, memory
+from gateway.fakes import until
 from gateway.mqtt.requesting import TOPICS, Desk, FakeLink, Json, desk, remembered, request_topic
 from shelfd.gateway.envelope import open_envelope
 from shelfd.gateway.mqtt.asked import recognised
+from shelfd.memory.jobs.runner import JobRunner
 from shelfd.storage import InMemoryStores, SqliteStores
 
 HERE = TOPICS.reply_prefix("alice") + "x"
@@ -208,3 +210,30 @@ def test_a_change_without_key_param_is_recognised_by_its_id_too() -> None:
     assert known.params == {"shelf": "s"}
     assert known.repeat is not None
     assert known.repeat.lifetime == timedelta(days=7)
+
+
+async def test_a_job_is_acknowledged_when_it_has_begun_and_found_again_while_it_is_under_way(
+    at: Desk, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Acknowledgements go out in order: one that waited for a purge of thousands would hold up everybody's."""
+    notes = [{"content": f"tea {number}", "nugget": "n"} for number in range(40)]
+    await api.call("remember_many", notes=notes, principal="mqtt:alice")
+    start = JobRunner.start
+    monkeypatch.setattr(JobRunner, "start", lambda _self, _job_id: None)
+    purge = {"params": {"name": "n", "purge": True}, "id": LONG_ID}
+    at.link.arrive(request_topic("alice", "nugget.remove"), purge, response_topic=HERE)
+    at.link.ask("bob", "remember", 2, content="mate")
+    await until(lambda: len(at.link.replies()) == 1)
+    assert at.link.acknowledged == [1, 2]
+
+    # A client whose daemon died before it answered asks again.
+    at.link.arrive(request_topic("alice", "nugget.remove"), purge, response_topic=HERE)
+    await until(lambda: at.link.acknowledged == [1, 2, 3])
+    monkeypatch.setattr(JobRunner, "start", start)
+    view = api.shelf().view
+    ((_, job),) = view.list_jobs(unfinished=True, before=None, limit=9)
+    api.service.jobs(api.shelf()).start(job.id)
+    await at.idle()
+    results = [reply["result"] for reply in at.link.replies() if reply["id"] == LONG_ID]
+    assert [result["purged"] for result in results] == [40, 40]
+    assert [result.get("replayed", False) for result in results] == [False, True]

@@ -252,7 +252,18 @@ class Requests:
             data = job.asked.message.error["data"]
             self.counts.refused[data.get("reason", data["type"])] += 1
         user.at_work += 1
-        self._dispatcher.start(job.asked.message, user.lane, partial(self._answer, job), partial(self._done, user, job))
+        self._dispatcher.start(
+            job.asked.message,
+            user.lane,
+            partial(self._answer, job),
+            partial(self._done, user, job),
+            # Acknowledged now: until a purge of thousands of notes has ended nobody's requests would come through.
+            on_begun=partial(self._begun, job),
+        )
+
+    def _begun(self, job: _Job) -> None:
+        if not self._is_over:
+            job.receipt.settle()
 
     def _done(self, user: _User, job: _Job) -> None:
         if job.is_change and not self._is_over:

@@ -75,6 +75,8 @@ async def carry_out(
         changed = await shelf.change(call, apply)
         result = dict(changed.outcome)
         if "job" in result:
+            if call.on_begun is not None:
+                call.on_begun()
             result = render(await service.jobs(shelf).end_of(result["job"]))
     finally:
         shelf.leave()
