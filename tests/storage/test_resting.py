@@ -103,6 +103,8 @@ async def test_a_shelf_that_is_not_written_to_any_more_gives_back_what_writing_t
 
     assert _names(directory) == ["shelf.db"]
     assert _descriptors(directory) == 1
+    for thread in _threads() - before:  # on its way out: it says that it is done before it is
+        await asyncio.to_thread(thread.join, 10)
     assert _threads() == before
     assert store.view.note("n1") is not None
     assert (await store.commit(create("n2"))).last_seq == 2
