@@ -119,8 +119,8 @@ STEPS = (
         textwrap.dedent("""\
         shelfd call scheduler.run '{"job": "reflection"}' > run.json
         shelfd call scheduler.run '{"job": "promotion"}' > run.json
-        until [ "$(shelfd runs --json | jq '[.runs[] | select(.status == "done")] | length')" = 2 ]; do sleep 0.1; done
-        shelfd runs"""),
+        until shelfd runs --json | jq -e 'all(.runs[]; .status == "done")' > /dev/null; do sleep 0.1; done
+        shelfd runs | head -n 4"""),
     ),
     Step(
         "## Take back\n\nWhat the last reflection that changed something did, is undone:",
@@ -133,7 +133,7 @@ STEPS = (
         " The daemon's own log has no memory text:",
         "grep -c rpc.handled log; grep -c RS256 log",
     ),
-    Step("## Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),
+    Step("## Stop", "kill %1; until grep -q daemon.stopped log; do sleep 0.1; done; tail -n 1 log | jq -c '{level, event}'"),
 )
 
 
