@@ -133,7 +133,10 @@ STEPS = (
         " The daemon's own log has no memory text:",
         "grep -c rpc.handled log; grep -c RS256 log",
     ),
-    Step("## Stop", "kill %1; until grep -q daemon.stopped log; do sleep 0.1; done; tail -n 1 log | jq -c '{level, event}'"),
+    Step(
+        "## Stop",
+        "kill %1; until grep -q daemon.stopped log; do sleep 0.1; done; tail -n 1 log | jq -c '{level, event}'",
+    ),
 )
 
 
