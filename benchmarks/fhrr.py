@@ -35,6 +35,8 @@ from served import median, percentile, table, working_directory
 from shelfd.memory.facts import Broadcast, FactMemory, Options
 from shelfd.memory.facts.algebra import clean_up, phasor
 from shelfd.memory.facts.banks import Banks
+from shelfd.memory.facts.fact_memory import ShelfFacts
+from shelfd.memory.facts.note_memory import ShelfVectors
 from shelfd.storage import SqliteStores
 
 SIZES = (50, 512, 5_000, 50_000)
@@ -430,7 +432,7 @@ async def answers(directory: Path, nuggets: int, asked: int, verdicts: Verdicts)
     rows = [["question", "answered", "without, p50 ms", "with, p50 ms", "ratio", "added p50 ms", "p99"]]
     every: list[float] = []
     async with shelved(directory, facts) as api:
-        await api.shelf().facts.complete()
+        await api.shelf().tracks.complete(ShelfFacts)
         gc.collect()
         for kind, question in questions(names, drawn).items():
             times: dict[str, list[float]] = {"lexical": [], "auto": []}
@@ -484,7 +486,7 @@ async def searches(directory: Path, count: int, asked: int, verdicts: Verdicts) 
     every: list[float] = []
     async with shelved(directory, notes) as api:
         await api.call("note.search", query="x")
-        while len(api.shelf().vectors) < count:  # noqa: ASYNC110 - they are taken in behind
+        while len(api.shelf().projection(ShelfVectors)) < count:  # noqa: ASYNC110 - they are taken in behind
             await asyncio.sleep(0)
         gc.collect()
         for kind, asks in kinds.items():

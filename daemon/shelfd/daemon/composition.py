@@ -12,7 +12,7 @@ from shelfd.daemon.settings import Settings
 from shelfd.daemon.system import System
 from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
-from shelfd.memory import Access, MemorySettings, Rule, Service, Shelves
+from shelfd.memory import PROJECTIONS, Access, MemorySettings, Rule, Service, Shelves
 from shelfd.memory.ports.ledger import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.scheduler import Answers, Scheduler
@@ -44,7 +44,7 @@ def build(settings: Settings, places: Places) -> Parts:
     clock = SystemClock()
     counters = Counters()
     stores = SqliteStores(root=places.data / "shelves", clock=clock)
-    shelves = Shelves(stores, clock, memory_settings(settings))
+    shelves = Shelves(stores, clock, memory_settings(settings), PROJECTIONS)
     paths = promotion_paths(settings, places)
     paths.check()
     service = Service(shelves, access(settings, shelves), Promoter(DiskMemoryFiles(paths)))

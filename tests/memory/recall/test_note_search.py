@@ -11,7 +11,7 @@ import pytest
 from fakes import Api
 from memory.facts.plain_search import cosines, raw_score, softmax, text_score
 from shelfd.memory.facts import note_vector
-from shelfd.memory.facts.note_memory import fields_of
+from shelfd.memory.facts.note_memory import ShelfVectors, fields_of
 
 
 async def search(api: Api, query: str, **named: Any) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ async def test_of_many_notes_all_are_candidates(api: Api) -> None:
     await api.call("remember_many", notes=many)
     await search(api, "ledger")
     for _ in range(10_000):
-        if len(api.shelf().vectors) == 600:
+        if len(api.shelf().projection(ShelfVectors)) == 600:
             break
         await asyncio.sleep(0)
 
@@ -161,7 +161,7 @@ async def test_replaced_expired_and_purged_notes_are_left_out(notes: Api) -> Non
 
     assert await contents(notes, "tea") == ["tea at five"]
     assert sorted(await contents(notes, "tea", exclude_superseded=False)) == ["tea at five", "tea at four"]
-    assert len(notes.shelf().vectors) == 7
+    assert len(notes.shelf().projection(ShelfVectors)) == 7
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ async def test_a_large_shelf_is_searched_before_all_its_vectors_are_made(either:
     found = await search(either, "entry 3 of the ledger", limit=200)
     assert found[0]["note"]["content"] == "entry 3 of the ledger"
     assert len(found) == 200
-    assert len(either.shelf().vectors) < 1_000
+    assert len(either.shelf().projection(ShelfVectors)) < 1_000
 
 
 async def test_a_note_shows_its_vector_when_asked(either: Api) -> None:
@@ -225,8 +225,8 @@ async def test_long_notes_are_taken_in_one_by_one(api: Api) -> None:
     shelf = api.shelf()
 
     async def count() -> None:
-        while len(shelf.vectors) < 24:
-            turns.append(len(shelf.vectors))
+        while len(shelf.projection(ShelfVectors)) < 24:
+            turns.append(len(shelf.projection(ShelfVectors)))
             await asyncio.sleep(0)
 
     counting = asyncio.get_running_loop().create_task(count())

@@ -60,16 +60,17 @@ def states_after(rows: Iterable[LogRow], view: View) -> dict[int, Note]:
 
     Reads each note's later changes once, however many of *rows* are about it.
     """
-    first: dict[str, int] = {}
+    first: dict[int, LogRow] = {}
     wanted: set[int] = set()
     for row in rows:
         if row.row is not None:
-            first.setdefault(row.ids[0], row.seq)
+            first.setdefault(row.row, row)
             wanted.add(row.seq)
     states: dict[int, Note] = {}
-    for note_id, seq in first.items():
-        found = with_log(view, note_id, since_seq=seq)
-        if found is None:
+    for number, row in first.items():
+        seq = row.seq
+        found = with_log(view, row.ids[0], since_seq=seq)
+        if found is None or found[0].row != number:  # it was purged, and its id may be another's now
             continue
         state, later = found
         for change in reversed(later):

@@ -2,10 +2,10 @@
 
 from typing import Any, Final, NamedTuple
 
+from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.notes.note import Note, fold_key
-from shelfd.memory.recall import Filters
+from shelfd.memory.recall import Filters, admits
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
-from shelfd.memory.shelf.indexing import admits
 from shelfd.memory.shelf.shelf import Shelf
 
 #: Confidence from which on a fact found by a key like the query is told to who did not ask for such.
@@ -42,7 +42,7 @@ def fact_like(shelf: Shelf, query: str, filters: Filters, *, least: float = 0.0)
         note = shelf.hot.get([note_id]).get(note_id)
         return note is not None and admits(filters, note)
 
-    found = shelf.facts.nearest(query, filters.nugget, may_answer, least=least)
+    found = shelf.projection(ShelfFacts).nearest(query, filters.nugget, may_answer, least=least)
     if found is None or found.confidence < least:  # an alias of several facts
         return None
     return Known(shelf.hot.get([found.row])[found.row], round(found.confidence, 6), round(found.margin, 6))

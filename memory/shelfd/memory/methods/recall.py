@@ -8,15 +8,16 @@ from typing import Any
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
+from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_key, fact_like
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
-from shelfd.memory.recall import Filters
+from shelfd.memory.recall import Filters, ShelfIndex, admits
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
-from shelfd.memory.shelf.indexing import admits, document_of
+from shelfd.memory.recall.shelf_index import document_of
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
@@ -73,13 +74,13 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
         raise NoEmbedder
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    if params.mode == "fhrr" and not shelf.facts.catch_up():
+    if params.mode == "fhrr" and not shelf.tracks.catch_up(ShelfFacts):
         return _recall_when_known(shelf, params, call)
     return _recall(shelf, params, call)
 
 
 async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
-    await shelf.facts.complete()
+    await shelf.tracks.complete(ShelfFacts)
     return _recall(shelf, params, call)
 
 
@@ -117,18 +118,19 @@ def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNE
     The planned notes stand in the index for the time of this call, in which nobody else gets a turn.
     """
     now = shelf.view.notes(list(planned.notes))
+    index = shelf.projection(ShelfIndex).index
     try:
         for note in planned.notes.values():
-            shelf.index.put(document_of(note))
+            index.put(document_of(note))
         filters = _filters(shelf, params)
         known = fact_by_key(shelf, params.query, filters, planned)
         return [item.note.id for item in _search(shelf, params, filters, known, planned)]
     finally:
         for note_id, note in planned.notes.items():
             if note_id in now:
-                shelf.index.put(document_of(now[note_id]))
+                index.put(document_of(now[note_id]))
             else:
-                shelf.index.remove(note.row)
+                index.remove(note.row)
 
 
 def _filters(shelf: Shelf, params: RecallParams) -> Filters:
@@ -163,10 +165,10 @@ def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None
     known = fact_by_key(shelf, params.query, filters)
     if params.mode == "fhrr":
         known = known or fact_like(shelf, params.query, filters)
-        return known and known._replace(confirmed=shelf.facts.confirms(known.note))
+        return known and known._replace(confirmed=shelf.projection(ShelfFacts).confirms(known.note))
     if known is not None or params.mode != "auto":
         return known
-    if not shelf.facts.catch_up():
+    if not shelf.tracks.catch_up(ShelfFacts):
         return None  # the rest follows behind, and is worth no wait to those who did not ask for it
     return fact_like(shelf, params.query, filters, least=SURE)
 
@@ -177,7 +179,7 @@ def _counted(params: RecallParams, found: Sequence[Found]) -> list[Note]:
 
 
 def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned) -> list[Found]:
-    ranking = shelf.index.search(params.query, filters, params.k, explain=params.explain)
+    ranking = shelf.projection(ShelfIndex).index.search(params.query, filters, params.k, explain=params.explain)
     notes = planned.over(shelf.hot.get([hit.id for hit in ranking.hits]))
     return [
         Found(notes[hit.id], hit.score, None, hit.signals)

@@ -8,13 +8,12 @@ import numpy.typing as npt
 
 from shelfd.memory.call import Call
 from shelfd.memory.facts import Candidates, Scored, is_in, shares_of
-from shelfd.memory.facts.note_memory import fields_of
+from shelfd.memory.facts.note_memory import ShelfVectors, fields_of
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
-from shelfd.memory.recall import Filters
+from shelfd.memory.recall import Filters, ShelfIndex, admits
 from shelfd.memory.recall.largest import largest
-from shelfd.memory.shelf.indexing import admits
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.search import NoteSearchParams
 
@@ -42,11 +41,12 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
         include_superseded=not params.exclude_superseded,
         now=shelf.clock.now(),
     )
-    if not await shelf.vectors.catch_up():
-        await shelf.vectors.learn([hit.id for hit in shelf.index.search(params.query, filters, _FOUND).hits])
-    found = shelf.vectors.candidates(params.query)
+    vectors, index = shelf.projection(ShelfVectors), shelf.projection(ShelfIndex).index
+    if not await shelf.tracks.try_to_complete(ShelfVectors):
+        await vectors.learn([hit.id for hit in index.search(params.query, filters, _FOUND).hits])
+    found = vectors.candidates(params.query)
     await asyncio.sleep(0)  # of 100,000 notes that have a common word, each of these steps takes 10 to 20 ms
-    found = found.take(np.flatnonzero(shelf.index.admitted(found.rows, filters)))
+    found = found.take(np.flatnonzero(shelf.projection(ShelfIndex).index.admitted(found.rows, filters)))
     await asyncio.sleep(0)
     found = found.settled(await _contained(shelf, params.query, found))
     return {"results": _results(shelf, found, filters, params.limit)}

@@ -9,6 +9,7 @@ from shelfd.memory.errors import InvalidParams, SchemaTooNew, StorageCorrupt
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import read, whole
 from shelfd.memory.methods.render import log_view
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import ReadParams
 from shelfd.protocol.methods.events import EventsSinceParams
@@ -71,11 +72,12 @@ async def check(service: "Service", call: Call) -> dict[str, Any]:
     try:
         problems = await shelf.store.check(full=True)
         await shelf.reach(None)
+        index = shelf.projection(ShelfIndex).index
         notes = shelf.view.counts().notes
         # A change that became durable a moment ago is counted and on its way to recall.
         is_followed = shelf.view.last_seq == shelf.seq and shelf.index_state()["state"] == "ready"
-        if is_followed and len(shelf.index) != notes:
-            problems.append(f"recall knows {len(shelf.index)} of {notes} notes; restart the daemon to index them anew")
+        if is_followed and len(index) != notes:
+            problems.append(f"recall knows {len(index)} of {notes} notes; restart the daemon to index them anew")
         return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.last_seq}
     finally:
         shelf.leave()

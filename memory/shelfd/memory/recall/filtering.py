@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from shelfd.memory.notes.note import Note
 from shelfd.memory.recall.columns import (
     ALIVE,
     HIDDEN,
@@ -18,7 +19,28 @@ from shelfd.memory.recall.columns import (
 )
 from shelfd.memory.recall.document import Document, Filters
 
+#: Fields of a note that equal the filter of the same name, if that is given.
 _EXACT = ("nugget", "domain", "scope", "type", "subject", "author")
+
+
+def admits(filters: Filters, note: Note) -> bool:
+    """Return whether *filters* let a note through; :meth:`Filtering.admitted` asks the same of many at once."""
+    for name in _EXACT:
+        value = getattr(filters, name)
+        if value is not None and value != getattr(note, name):
+            return False
+    if note.hidden and not filters.include_hidden:
+        return False
+    if note.superseded_by is not None and not filters.include_superseded:
+        return False
+    if note.expires_at is not None and note.expires_at <= filters.now and not filters.include_expired:
+        return False
+    if filters.since is not None and note.when < filters.since:
+        return False
+    is_private = note.scope == "session" and note.session_id is not None and filters.scope != "session"
+    if is_private and note.session_id != filters.session:
+        return False
+    return not filters.tags or set(filters.tags) <= set(note.all_tags)
 
 
 class Filtering:

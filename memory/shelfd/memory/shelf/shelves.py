@@ -1,7 +1,7 @@
 """All shelves of one daemon: opened on demand, closed when idle, refused alone when damaged."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from shelfd.memory.errors import (
     StorageCorrupt,
     StoreBusy,
 )
+from shelfd.memory.ports.projection import Project
 from shelfd.memory.ports.store import Clock, Store, Stores
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.access import DEFAULT_SHELF
@@ -44,12 +45,19 @@ class _Door:
 
 
 class Shelves:
-    """Opens and closes shelves, each at most once at a time."""
+    """Opens and closes shelves, each at most once at a time.
 
-    def __init__(self, stores: Stores, clock: Clock, settings: MemorySettings) -> None:
+    Args:
+        projections: What is derived from each shelf's log, in the order in which it takes in a change.
+    """
+
+    def __init__(
+        self, stores: Stores, clock: Clock, settings: MemorySettings, projections: Sequence[Project] = ()
+    ) -> None:
         self.settings = settings
         self._stores = stores
         self._clock = clock
+        self._projections = projections
         self._open: dict[str, Shelf] = {}
         self._opening: dict[str, asyncio.Task[Shelf]] = {}
         self._arriving: set[str] = set()  # those that have a place among the open ones and are being opened
@@ -190,9 +198,12 @@ class Shelves:
                 raise ShelfNotFound(name)
             async with self._place(name):
                 store = await self._store(name)
-                return self._admit(name, Shelf(name, store, self._clock, self.settings))
+                return self._admit(name, self._shelf(name, store))
         finally:
             del self._opening[name]
+
+    def _shelf(self, name: str, store: Store) -> Shelf:
+        return Shelf(name, store, self._clock, self.settings, self._projections)
 
     async def _store(self, name: str) -> Store:
         try:
@@ -265,7 +276,7 @@ class Shelves:
             await self._check_quota(None if is_unlimited else owner)
             store = await self._stores.create(name, owner=owner)
             self._owners[name] = owner
-            self._admit(name, Shelf(name, store, self._clock, self.settings))
+            self._admit(name, self._shelf(name, store))
 
     async def _check_quota(self, owner: str | None) -> None:
         """Raise if there may be no further shelf, or *owner* may have none."""

@@ -12,6 +12,7 @@ from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.log import REDACTED, Entry
+from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.tending.inheritance import handed_on, receivers
 from shelfd.memory.tending.reflection.merging import fingerprint
 
@@ -55,7 +56,7 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
         after = tx.rows.redact_note(note, after=after, limit=_ALL)
     tx.rows.erase_note(note)
     tx.touched.pop(note.id, None)
-    tx.log(Entry("note.purged", note.nugget, (note.id,)))
+    tx.log(Entry(PURGED, note.nugget, (note.id,), note.row))
     return still_in
 
 

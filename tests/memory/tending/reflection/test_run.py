@@ -12,6 +12,7 @@ from memory.tending.reflection.scenes import a_note, settled, shelve, told
 from shelfd.memory import MemorySettings, Ticket
 from shelfd.memory.call import Repeat
 from shelfd.memory.log.logical import logical_hash
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.tending.reflection import STEPS, carry_out, draw_plan
 from shelfd.memory.tending.reflection.action import Action
 from shelfd.protocol import Limits
@@ -379,7 +380,8 @@ async def test_others_get_a_turn_after_each_bit_of_work(api: Api, monkeypatch: p
     await shelf.reach(None)
     work, longest, total = [0], 0, 0
     monkeypatch.setattr(type(shelf), "view", property(lambda self: Counted(self.store.view, work)))
-    shelf.index = Counted(shelf.index, work)  # type: ignore[assignment]
+    known = shelf.projection(ShelfIndex)
+    known.index = Counted(known.index, work)  # type: ignore[assignment]
     run = asyncio.create_task(draw_plan(shelf, nugget=None, limit=10, limits=Limits()))
     while not run.done():
         await asyncio.sleep(0)

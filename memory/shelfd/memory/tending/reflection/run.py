@@ -16,6 +16,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.ports.log import Entry, Origin
 from shelfd.memory.ports.tending import Tended
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.reflection.action import Action, apply_all
 from shelfd.memory.tending.reflection.picture import Picture
@@ -79,7 +80,7 @@ async def draw_plan(
     lists = word_lists(shelf.settings.language)
     picture = Picture(
         view=shelf.view,
-        index=shelf.index,
+        index=shelf.projection(ShelfIndex).index,
         usage=shelf.usage.of,
         now=shelf.clock.now(),
         nugget=nugget,
