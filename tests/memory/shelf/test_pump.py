@@ -278,18 +278,26 @@ OBSERVED: Final[dict[type[Projection], Callable[[Any], Any]]] = {
 }
 
 
+def rows_of(projection: Projection, view: View) -> list[Note]:
+    """All that a projection is made from."""
+    notes: list[Note] = []
+    place: Place | None = Place()
+    while place is not None:
+        some, place, _ = projection.read(view, place)
+        notes += some
+    return notes
+
+
 async def check_as_from_scratch(bench: Bench) -> None:
     shelf = bench.shelf
     await bench.settle()
     for track in (*shelf.tracks.eager, *shelf.tracks.lazy):
         kind = next(kind for kind in OBSERVED if isinstance(track.projection, kind))
         scratch: Projection = kind(bench.view, shelf.settings)  # type: ignore[call-arg]
-        notes = [note for note in bench.notes() if scratch.concerns(note)]
-        poison = {note.row for note in notes if "poison" in note.content}
+        rows = rows_of(scratch, bench.view)
+        poison = {note.row for note in rows if "poison" in note.content}
         assert poison <= track.skipped.keys() <= {note.row for note in bench.notes()}
-        for note in bench.notes():
-            if note.row not in track.skipped:
-                scratch.apply([note])
+        scratch.apply([note for note in rows if note.row not in track.skipped])
         assert OBSERVED[kind](track.projection) == OBSERVED[kind](scratch), kind.name
         assert track.failure is track.read_error is None
         assert track.share == 1.0
@@ -470,20 +478,3 @@ async def test_who_waits_for_what_never_comes_hears_of_the_end(bench: Bench) -> 
 
     with pytest.raises(ShuttingDown):
         await waiting
-
-
-async def test_each_step_of_filling_is_a_slice() -> None:
-    bench = Bench((ShelfIndex,))
-    await bench.shelf.close()
-    many = Bench((ShelfIndex,))
-    await many.commit(*(many.create("tide") for _ in range(300)), elsewhere=True)
-    [track] = many.shelf.tracks.eager
-    sizes = []
-    place: Place | None = Place()
-    while place is not None:
-        part = track.projection.read(many.view, place)
-        sizes.append(len(part.notes))
-        place = part.place
-
-    assert sizes == [128, 128, 44, 0]
-    await many.shelf.close()
