@@ -135,6 +135,14 @@ class IndexMatchesReference(RuleBasedStateMachine):
             ranking = self.index.search(query, wanted, 50, explain=True)
             assert_same(ranking, *reference.search(query, wanted))
 
+    @rule(planned=st.lists(documents, min_size=1, max_size=4), query=queries, chosen=filters)
+    def ask_what_if(self, planned: list[Document], query: str, chosen: Filters) -> None:
+        overlay = self.index.overlay(planned)
+        reference = Reference(self.analyzer, list((self.model | {one.row: one for one in planned}).values()))
+        for wanted in (Filters(), chosen):
+            assert_same(overlay.search(query, wanted, 50, explain=True), *reference.search(query, wanted))
+        self.search(query, chosen)  # as it would be found without that question
+
     @invariant()
     def holds_the_same_rows(self) -> None:
         assert len(self.index) == len(self.model)

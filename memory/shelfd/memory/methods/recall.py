@@ -17,7 +17,6 @@ from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.recall import Filters, ShelfIndex, admits
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
-from shelfd.memory.recall.shelf_index import document_of
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
@@ -113,24 +112,10 @@ def _record(shelf: Shelf, params: RecallParams, notes: Sequence[Note], session_i
 
 
 def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNED) -> list[str]:
-    """Return the ids that a recall would find if what is *planned* had been done; counts no hit.
-
-    The planned notes stand in the index for the time of this call, in which nobody else gets a turn.
-    """
-    now = shelf.view.notes(list(planned.notes))
-    index = shelf.projection(ShelfIndex).index
-    try:
-        for note in planned.notes.values():
-            index.put(document_of(note))
-        filters = _filters(shelf, params)
-        known = fact_by_key(shelf, params.query, filters, planned)
-        return [item.note.id for item in _search(shelf, params, filters, known, planned)]
-    finally:
-        for note_id, note in planned.notes.items():
-            if note_id in now:
-                index.put(document_of(now[note_id]))
-            else:
-                index.remove(note.row)
+    """Return the ids that a recall would find if what is *planned* had been done; counts no hit."""
+    filters = _filters(shelf, params)
+    known = fact_by_key(shelf, params.query, filters, planned)
+    return [item.note.id for item in _search(shelf, params, filters, known, planned)]
 
 
 def _filters(shelf: Shelf, params: RecallParams) -> Filters:
@@ -179,7 +164,9 @@ def _counted(params: RecallParams, found: Sequence[Found]) -> list[Note]:
 
 
 def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned) -> list[Found]:
-    ranking = shelf.projection(ShelfIndex).index.search(params.query, filters, params.k, explain=params.explain)
+    ranking = (
+        shelf.projection(ShelfIndex).as_planned(planned).search(params.query, filters, params.k, explain=params.explain)
+    )
     notes = planned.over(shelf.hot.get([hit.id for hit in ranking.hits]))
     return [
         Found(notes[hit.id], hit.score, None, hit.signals)

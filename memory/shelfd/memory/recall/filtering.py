@@ -18,6 +18,7 @@ from shelfd.memory.recall.columns import (
     IntArray,
 )
 from shelfd.memory.recall.document import Document, Filters
+from shelfd.memory.recall.layered import Layered, new_array
 
 #: Fields of a note that equal the filter of the same name, if that is given.
 _EXACT = ("nugget", "domain", "scope", "type", "subject", "author")
@@ -49,8 +50,15 @@ class Filtering:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_EXACT, "session")}
-        self._tags: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
+        self._tags: defaultdict[str, array[int]] = defaultdict(new_array)
         self._expiring = False
+
+    def over(self, columns: Columns) -> "Filtering":
+        """Return the same filters over a copy of the columns, free to change."""
+        other = Filtering(columns)
+        other._codes = {name: dict(codes) for name, codes in self._codes.items()}
+        other._tags, other._expiring = Layered(self._tags), self._expiring
+        return other
 
     def add(self, ordinal: int, document: Document) -> None:
         """Write the filter columns of *document*."""

@@ -9,6 +9,7 @@ from shelfd.memory.ports.view import View
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document
 from shelfd.memory.recall.index import RecallIndex
+from shelfd.memory.recall.planned import Planned
 from shelfd.memory.settings import MemorySettings
 
 
@@ -34,6 +35,10 @@ class ShelfIndex(Projection):
         """Find these notes no more."""
         for row, _ in gone:
             self.index.remove(row)
+
+    def as_planned(self, planned: Planned) -> RecallIndex:
+        """Return the index as it would be if what is *planned* had been done; good until the next change."""
+        return self.index.overlay(map(document_of, planned.notes.values())) if planned.notes else self.index
 
     def clear(self) -> None:
         """Begin with an empty index."""
