@@ -116,8 +116,8 @@ class RecallIndex:
     def overlay(self, documents: Iterable[Document]) -> "RecallIndex":
         """Return an index that answers as this one would with *documents* put; this one does not change.
 
-        It is good until this one changes. To make it copies the columns and counts, not the postings: below 1 ms of
-        10,000 documents.
+        It is good until this one changes. Making it copies the columns and counts, not the postings: 1 ms of 10,000
+        documents, some 10 ms of 100,000.
         """
         other = RecallIndex(self._analyzer, two_stage_from=self._two_stage_from, candidates=self._candidates)
         other._contents = self._contents.layer()

@@ -26,10 +26,12 @@ class Vocabulary(dict[str, int]):
         return Vocabulary(self._term, self)
 
     def __missing__(self, word: str) -> int:
-        term = self._term(word)
-        number = self.number(term)
+        number = None if self._below is None else self._below.get(word)
         if number is None:
-            number = self._numbers[term] = self.size
+            term = self._term(word)
+            number = self.number(term)
+            if number is None:
+                number = self._numbers[term] = self.size
         self[word] = number
         return number
 
