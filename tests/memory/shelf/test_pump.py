@@ -125,7 +125,7 @@ class Bench:
         return faults.left
 
     def notes(self) -> list[Note]:
-        return self.view.scan_notes(before_row=None, limit=10_000)
+        return self.view.notes.scan(before_row=None, limit=10_000)
 
     async def commit(self, *changes: Do, elsewhere: bool = False) -> None:
         """Make changes as one group, here or in another process."""
@@ -156,7 +156,7 @@ class Bench:
             note = note._replace(kind="fact", key=fold_key(key), title=key)
 
         def make(tx: Transaction) -> None:
-            if key is None or tx.rows.fact("memory", fold_key(key)) is None:
+            if key is None or tx.rows.notes.fact("memory", fold_key(key)) is None:
                 ensure_nugget(tx, "memory")
                 tx.create_note(note)
 
@@ -166,7 +166,7 @@ class Bench:
         """A change of one of the notes that are there when it is made."""
 
         def make(tx: Transaction) -> None:
-            if notes := tx.rows.scan_notes(before_row=None, limit=10_000):
+            if notes := tx.rows.notes.scan(before_row=None, limit=10_000):
                 act(tx, notes[pick % len(notes)])
 
         return make
@@ -227,13 +227,13 @@ async def carry_out(bench: Bench, op: tuple[Any, ...]) -> None:
     elif kind == "rename":
 
         def rename(tx: Transaction) -> None:
-            names = [nugget.name for nugget in tx.rows.list_nuggets(after="", limit=9)]
+            names = [nugget.name for nugget in tx.rows.nuggets.page(after="", limit=9)]
             if len(names) == 1 and names[0] != values[0]:
                 rename_nugget(tx, names[0], values[0])
 
         await bench.commit(rename, elsewhere=values[1])
     elif kind == "hear":
-        shelf.pump.hear(bench.view.last_seq)
+        shelf.pump.hear(bench.view.log.last_seq)
     elif kind == "reach":
         with suppress(StoreBusy):
             await shelf.reach(None)
@@ -305,15 +305,15 @@ async def check_as_from_scratch(bench: Bench) -> None:
         assert OBSERVED[kind](track.projection) == OBSERVED[kind](scratch), kind.name
         assert track.failure is track.read_error is None
         assert track.share == 1.0
-    assert shelf.seq == bench.view.last_seq
+    assert shelf.seq == bench.view.log.last_seq
     kept = shelf.hot._notes
-    assert kept == bench.view.notes(list(kept))
+    assert kept == bench.view.notes.by_ids(list(kept))
     check_events(bench)
 
 
 def check_events(bench: Bench) -> None:
     """Hold what the ring tells equal to what the log says."""
-    shelf, last_seq = bench.shelf, bench.view.last_seq
+    shelf, last_seq = bench.shelf, bench.view.log.last_seq
     stored = EventLog(
         bench.view, shelf="s", instance="local", content=shelf.settings.event_content, is_followed=lambda: False
     )
@@ -334,11 +334,11 @@ def test_every_projection_ends_as_one_made_from_scratch(ops: list[tuple[Any, ...
             for op in ops:
                 await carry_out(bench, op)
                 assert bench.heard == sorted(bench.heard)
-            bench.shelf.pump.hear(bench.view.last_seq)
+            bench.shelf.pump.hear(bench.view.log.last_seq)
             await check_as_from_scratch(bench)
         named = {entry["id"] for entry in logs if entry["event"] == "projection.note_skipped"}
         for track in (*bench.shelf.tracks.eager, *bench.shelf.tracks.lazy):
-            assert {note.id for note in bench.view.notes_at(list(track.skipped)).values()} <= named
+            assert {note.id for note in bench.view.notes.by_rows(list(track.skipped)).values()} <= named
         assert "poison" not in str([entry for entry in logs if entry["event"].startswith("projection")])
         await bench.shelf.close()
 
@@ -358,7 +358,7 @@ async def test_changes_of_another_process_are_read_from_the_log(bench: Bench) ->
     await bench.commit(bench.create("harbour"), bench.create("crane"))
     await shelf.reach(None)
     await bench.commit(bench.on(1, edited("ferry")), bench.on(0, purged), bench.create("tide"), elsewhere=True)
-    last_seq = bench.view.last_seq
+    last_seq = bench.view.log.last_seq
     assert shelf.seq < last_seq
 
     waiting = asyncio.create_task(shelf.reach(last_seq))
@@ -387,7 +387,7 @@ async def test_what_the_log_does_not_say_is_read_from_the_rows(bench: Bench) -> 
     await bench.shelf.reach(None)
     bench.shelf.tracks.catch_up(FACTS)
     await bench.commit(lambda tx: rename_nugget(tx, "memory", "quay"), elsewhere=True)
-    bench.shelf.pump.hear(bench.view.last_seq)
+    bench.shelf.pump.hear(bench.view.log.last_seq)
     await bench.settle()
 
     index = bench.shelf.projection(INDEX).index
@@ -398,7 +398,7 @@ async def test_what_the_log_does_not_say_is_read_from_the_rows(bench: Bench) -> 
 async def test_a_gap_that_cannot_be_read_is_tried_again_and_a_reader_is_told(bench: Bench) -> None:
     await bench.turns()
     await bench.commit(bench.create("harbour"), elsewhere=True)
-    bench.shelf.pump.hear(bench.view.last_seq)
+    bench.shelf.pump.hear(bench.view.log.last_seq)
     bench.disk.view.failing = 2
     with pytest.raises(Unavailable):
         await bench.shelf.reach(None)
@@ -410,7 +410,7 @@ async def test_a_gap_that_cannot_be_read_is_tried_again_and_a_reader_is_told(ben
         bench.clock.advance(timedelta(milliseconds=100))
         await bench.turns()
 
-    assert bench.shelf.seq == bench.view.last_seq
+    assert bench.shelf.seq == bench.view.log.last_seq
     assert [entry["retry_in_s"] for entry in logs if entry["event"] == "log.read_failed"] == [0.1]
 
 
@@ -456,7 +456,7 @@ async def test_notes_are_taken_in_after_a_delay_and_sooner_for_a_sink(bench: Ben
     assert bench.shelf.seq == 0
     bench.clock.advance(timedelta(milliseconds=20))
     await bench.turns()
-    assert bench.shelf.seq == bench.view.last_seq
+    assert bench.shelf.seq == bench.view.log.last_seq
 
     class Ear:
         is_behind = False
@@ -473,7 +473,7 @@ async def test_notes_are_taken_in_after_a_delay_and_sooner_for_a_sink(bench: Ben
     assert bench.heard == []
     bench.clock.advance(timedelta(milliseconds=5))
     await bench.turns()
-    assert bench.heard == [bench.view.last_seq]
+    assert bench.heard == [bench.view.log.last_seq]
 
 
 async def test_who_waits_for_what_never_comes_hears_of_the_end(bench: Bench) -> None:

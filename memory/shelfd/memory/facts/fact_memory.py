@@ -8,8 +8,9 @@ from typing import ClassVar
 from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
 from shelfd.memory.facts.facts import folded_key
 from shelfd.memory.notes.note import Note, Nugget
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.projection import Gone, Place, Projection, Slice
-from shelfd.memory.ports.view import NoteFilter, View
+from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
 #: Longer values are kept as their hash: the memory only needs to tell them apart, and rows answer.
@@ -83,9 +84,9 @@ class ShelfFacts(Projection):
         if place.row is not None:
             wanted = NoteFilter(nugget=place.nugget, kind="fact", include_superseded=False)
             after = (0, place.row)
-            if facts := view.list_notes(wanted, order="row", descending=False, after=after, limit=self.at_once):
+            if facts := view.notes.page(wanted, order="row", descending=False, after=after, limit=self.at_once):
                 return Slice(facts, place._replace(row=facts[-1].row))
-        nuggets = view.list_nuggets(after=place.nugget, limit=1)
+        nuggets = view.nuggets.page(after=place.nugget, limit=1)
         return Slice((), Place(0, nuggets[0].name) if nuggets else None)
 
     def _take(self, note: Note) -> None:
@@ -104,7 +105,7 @@ class ShelfFacts(Projection):
     def _open(self, note: Note) -> None:
         """Make room for a fact: its nugget's memory, and its key, which another fact may have had until just now."""
         if note.nugget not in self._broadcast:
-            nugget = self._view.nugget(note.nugget)
+            nugget = self._view.nuggets.get(note.nugget)
             self._broadcast.open(note.nugget, None if nugget is None else options_of(nugget))
             return
         # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.

@@ -52,7 +52,7 @@ class ShelfVectors(Projection):
                 taken = 0
                 await asyncio.sleep(0)
             # Read only now: what was purged while others had their turn must not come back.
-            for note in self._view.notes([note_id]).values():
+            for note in self._view.notes.by_ids([note_id]).values():
                 self.apply([note])
                 taken += self.cost(note)
 
@@ -62,7 +62,7 @@ class ShelfVectors(Projection):
 
     def read(self, view: View, place: Place) -> Slice:
         """Return the next notes, newest first. Long ones come one by one; who is beside a long one often is one."""
-        notes = view.scan_notes(before_row=place.row, limit=place.limit)
+        notes = view.notes.scan(before_row=place.row, limit=place.limit)
         if not notes:
             return Slice((), None)
         limit = max(self.at_once * len(notes) // sum(map(self.cost, notes)), 1)

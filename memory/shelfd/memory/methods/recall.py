@@ -201,7 +201,7 @@ def _search(
 
 
 def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
-    links = shelf.view.links_from([item.note.id for item in found])
+    links = shelf.view.links.leaving([item.note.id for item in found])
     for item in found:
         item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
 

@@ -92,7 +92,7 @@ class Projection(Forgetful, Protocol):
 
     def read(self, view: View, place: Place) -> Slice:
         """Return the next rows it is made from, behind *place*: of all notes, newest first."""
-        notes = view.scan_notes(before_row=place.row, limit=self.at_once)
+        notes = view.notes.scan(before_row=place.row, limit=self.at_once)
         return Slice(notes, Place(notes[-1].row) if notes else None)
 
     def concerns(self, note: Note) -> bool:  # noqa: ARG002

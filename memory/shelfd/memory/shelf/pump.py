@@ -74,7 +74,7 @@ class Pump:
         holders: Sequence[Forgetful],
         spawn: Spawn,
     ) -> None:
-        self.seq = self._heard = view.last_seq
+        self.seq = self._heard = view.log.last_seq
         self._followers = followers
         self._tracks = tracks
         self._view = view
@@ -255,11 +255,11 @@ class Pump:
         """Put the next changes of the log in place of the step that says they are to be read."""
         last_seq, _, _, since = self._backlog[0]
         assert since is not None
-        rows = self._view.log(since_seq=since, limit=min(_SLICE, last_seq - since))
+        rows = self._view.log.page(since_seq=since, limit=min(_SLICE, last_seq - since))
         is_told = bool(rows) and rows[0].seq == since + 1 and not any(map(_says_too_little, rows))
         gone = gone_in(rows)
         wanted = {row.row for row in rows if row.row is not None} - {row for row, _ in gone}
-        notes = self._view.notes_at(sorted(wanted))
+        notes = self._view.notes.by_rows(sorted(wanted))
         reached = rows[-1].seq if rows else last_seq
         self._backlog.popleft()
         if reached < last_seq:
@@ -284,7 +284,7 @@ class Pump:
         if self._backlog:
             await self._catch_up()
         if min_seq is not None and min_seq > self.seq:
-            if min_seq > (last := self._view.last_seq) + _AHEAD_CHANGES:
+            if min_seq > (last := self._view.log.last_seq) + _AHEAD_CHANGES:
                 raise InvalidParams(f"min_seq: the last change is {last}", field="min_seq", limit=last)
             try:
                 async with asyncio.timeout(_MIN_SEQ_WAIT_S):

@@ -68,7 +68,7 @@ class Track:
         if self._place is not None:
             return self.projection.read(self._view, self._place)
         wanted = dict(islice(self._changed.items(), self.projection.at_once))
-        now = self._view.notes_at(list(wanted))
+        now = self._view.notes.by_rows(list(wanted))
         notes: list[Note] = []
         gone: list[Gone] = []
         left = self.projection.at_once
