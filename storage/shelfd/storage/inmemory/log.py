@@ -6,11 +6,9 @@ from collections.abc import Collection, Sequence
 from shelfd.memory.ports.log import (
     REDACTED,
     LogRow,
-    LogView,
     LogWriter,
     Recorded,
     RecordedKey,
-    RecordedView,
     RecordedWriter,
 )
 from shelfd.storage.encoding import decode, encode, strings_in
@@ -23,8 +21,8 @@ def redact(tables: Tables, seqs: Sequence[int]) -> None:
         tables.put(tables.log, seq, tables.log[seq]._replace(before=dict(REDACTED)))
 
 
-class InMemoryLog(Rows, LogView):
-    """Reads of the change log."""
+class InMemoryLog(Rows, LogWriter):
+    """The change log."""
 
     @property
     def last_seq(self) -> int:
@@ -60,10 +58,6 @@ class InMemoryLog(Rows, LogView):
         ]
         return found[: max(limit, 0)]
 
-
-class InMemoryLogWriter(InMemoryLog, LogWriter):
-    """Reads and writes of the change log."""
-
     def append(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""
         for row in rows:
@@ -75,8 +69,8 @@ class InMemoryLogWriter(InMemoryLog, LogWriter):
         redact(self._tables, seqs)
 
 
-class InMemoryRecorded(Rows, RecordedView):
-    """Reads of stored outcomes."""
+class InMemoryRecorded(Rows, RecordedWriter):
+    """Stored outcomes."""
 
     def get(self, principal: str, method: str, key: str) -> Recorded | None:
         return self._tables.recorded.get((principal, method, key))
@@ -88,10 +82,6 @@ class InMemoryRecorded(Rows, RecordedView):
         recorded = self._tables.recorded
         naming = [key for key in keys if not strings_in(encode(recorded[key].outcome)).isdisjoint(ids)]
         return naming, keys[-1] if len(keys) == limit else None
-
-
-class InMemoryRecordedWriter(InMemoryRecorded, RecordedWriter):
-    """Reads and writes of stored outcomes."""
 
     def put(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
         stored = outcome._replace(outcome=decode(encode(outcome.outcome)))

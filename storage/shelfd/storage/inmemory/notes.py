@@ -8,13 +8,10 @@ from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, Not
 from shelfd.memory.notes.note import MERGED_INTO, NO_EXTRA, Link, Note, Nugget
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import (
-    LinksView,
     LinksWriter,
     NoteFilter,
-    NotesView,
     NotesWriter,
     NuggetCounts,
-    NuggetsView,
     NuggetsWriter,
 )
 from shelfd.storage.encoding import decode, encode
@@ -28,8 +25,8 @@ _ORDERS: Final[dict[str, Callable[[Note], int]]] = {
 }
 
 
-class InMemoryNotes(Rows, NotesView):
-    """Reads of notes."""
+class InMemoryNotes(Rows, NotesWriter):
+    """Notes."""
 
     def get(self, note_id: str) -> Note | None:
         row = self._tables.note_rows.get(note_id)
@@ -91,10 +88,6 @@ class InMemoryNotes(Rows, NotesView):
     def _wanted(self, wanted: NoteFilter) -> list[Note]:
         return [note for note in self._tables.notes.values() if _passes(note, wanted)]
 
-
-class InMemoryNotesWriter(InMemoryNotes, NotesWriter):
-    """Reads and writes of notes."""
-
     def next_row(self) -> int:
         row = self._tables.last_row + 1
         self._tables.last_row = row
@@ -134,8 +127,8 @@ class InMemoryNotesWriter(InMemoryNotes, NotesWriter):
         tables.remove(tables.hit_sessions, note.row)
 
 
-class InMemoryLinks(Rows, LinksView):
-    """Reads of links."""
+class InMemoryLinks(Rows, LinksWriter):
+    """Links."""
 
     def get(self, source: str, target: str, relation: str) -> Link | None:
         found = self._tables.links.get((source, target, relation))
@@ -179,10 +172,6 @@ class InMemoryLinks(Rows, LinksView):
     def _all(self) -> list[tuple[int, Link]]:
         return sorted(self._tables.links.values(), key=lambda numbered: numbered[0])
 
-
-class InMemoryLinksWriter(InMemoryLinks, LinksWriter):
-    """Reads and writes of links."""
-
     def put(self, link: Link) -> None:
         old = self._tables.links.get(link[:3])
         if old is None:
@@ -193,8 +182,8 @@ class InMemoryLinksWriter(InMemoryLinks, LinksWriter):
         self._tables.remove(self._tables.links, link[:3])
 
 
-class InMemoryNuggets(Rows, NuggetsView):
-    """Reads of nuggets and their turns."""
+class InMemoryNuggets(Rows, NuggetsWriter):
+    """Nuggets and their turns."""
 
     def get(self, name: str) -> Nugget | None:
         return self._tables.nuggets.get(name)
@@ -209,10 +198,6 @@ class InMemoryNuggets(Rows, NuggetsView):
 
     def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
         return self._tables.turns.get((nugget, session_id, turn))
-
-
-class InMemoryNuggetsWriter(InMemoryNuggets, NuggetsWriter):
-    """Reads and writes of nuggets and their turns."""
 
     def put(self, nugget: Nugget) -> None:
         self._tables.put(self._tables.nuggets, nugget.name, nugget)

@@ -4,25 +4,23 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from shelfd.memory.notes.note import NO_EXTRA, Usage
-from shelfd.memory.ports.job import Job, JobsView, JobsWriter
-from shelfd.memory.ports.ledger import Run, RunsView, RunsWriter
-from shelfd.memory.ports.sink import SinksView, SinksWriter
+from shelfd.memory.ports.job import Job, JobsWriter
+from shelfd.memory.ports.ledger import Run, RunsWriter
+from shelfd.memory.ports.sink import SinksWriter
 from shelfd.memory.ports.tending import (
     Promoted,
-    PromotionsView,
     PromotionsWriter,
     Tended,
-    TendedView,
     TendedWriter,
 )
-from shelfd.memory.ports.usage import QueriesView, QueriesWriter, RecentQuery, UsageView, UsageWriter
-from shelfd.memory.ports.view import MetaView, MetaWriter
+from shelfd.memory.ports.usage import QueriesWriter, RecentQuery, UsageWriter
+from shelfd.memory.ports.view import MetaWriter
 from shelfd.storage.encoding import decode, encode
 from shelfd.storage.inmemory.tables import Rows
 
 
-class InMemoryUsage(Rows, UsageView):
-    """Reads of the use that was made of notes."""
+class InMemoryUsage(Rows, UsageWriter):
+    """The use that was made of notes."""
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Usage]:
         return {row: self._tables.usage[row] for row in rows if row in self._tables.usage}
@@ -33,10 +31,6 @@ class InMemoryUsage(Rows, UsageView):
     def hit_sessions(self, rows: Sequence[int]) -> dict[int, frozenset[str]]:
         kept = self._tables.hit_sessions
         return {row: frozenset(kept[row]) for row in rows if kept.get(row)}
-
-
-class InMemoryUsageWriter(InMemoryUsage, UsageWriter):
-    """Reads and writes of the use that was made of notes."""
 
     def put(self, usages: Mapping[int, Usage]) -> None:
         for row, usage in usages.items():
@@ -51,16 +45,12 @@ class InMemoryUsageWriter(InMemoryUsage, UsageWriter):
             self._tables.put(self._tables.hit_sessions, row, known | {session_id})
 
 
-class InMemoryQueries(Rows, QueriesView):
-    """Reads of recent queries."""
+class InMemoryQueries(Rows, QueriesWriter):
+    """Recent queries."""
 
     def recent(self, limit: int) -> list[RecentQuery]:
         queries = sorted(self._tables.recent_queries.values(), key=lambda query: (-query.at, query.params))
         return queries[: max(limit, 0)]
-
-
-class InMemoryQueriesWriter(InMemoryQueries, QueriesWriter):
-    """Reads and writes of recent queries."""
 
     def put(self, queries: Sequence[RecentQuery]) -> None:
         for query in queries:
@@ -79,8 +69,8 @@ class InMemoryQueriesWriter(InMemoryQueries, QueriesWriter):
             self._tables.remove(self._tables.recent_queries, params)
 
 
-class InMemoryJobs(Rows, JobsView):
-    """Reads of jobs."""
+class InMemoryJobs(Rows, JobsWriter):
+    """Jobs."""
 
     def get(self, job_id: str) -> Job | None:
         numbered = self._tables.jobs.get(job_id)
@@ -93,10 +83,6 @@ class InMemoryJobs(Rows, JobsView):
             if (job.is_unfinished or not unfinished) and (before is None or number < before)
         ]
         return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
-
-
-class InMemoryJobsWriter(InMemoryJobs, JobsWriter):
-    """Reads and writes of jobs."""
 
     def put(self, job: Job) -> None:
         known = self._tables.jobs.get(job.id)
@@ -114,8 +100,8 @@ class InMemoryJobsWriter(InMemoryJobs, JobsWriter):
         return len(old)
 
 
-class InMemoryRuns(Rows, RunsView):
-    """Reads of the ledger."""
+class InMemoryRuns(Rows, RunsWriter):
+    """The ledger."""
 
     def get(self, job: str, slot: str) -> Run | None:
         numbered = self._tables.runs.get((job, slot))
@@ -128,10 +114,6 @@ class InMemoryRuns(Rows, RunsView):
             if job in (None, run.job) and (before is None or number < before)
         ]
         return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
-
-
-class InMemoryRunsWriter(InMemoryRuns, RunsWriter):
-    """Reads and writes of the ledger."""
 
     def claim(self, run: Run) -> bool:
         if (run.job, run.slot) in self._tables.runs:
@@ -152,22 +134,18 @@ class InMemoryRunsWriter(InMemoryRuns, RunsWriter):
         return len(old)
 
 
-class InMemoryTended(Rows, TendedView):
-    """Reads of how far reflection has come."""
+class InMemoryTended(Rows, TendedWriter):
+    """How far reflection has come."""
 
     def all(self) -> list[Tended]:
         return sorted(self._tables.tended.values(), key=lambda tended: tended.nugget.encode())
-
-
-class InMemoryTendedWriter(InMemoryTended, TendedWriter):
-    """Reads and writes of how far reflection has come."""
 
     def put(self, tended: Tended) -> None:
         self._tables.put(self._tables.tended, tended.nugget, tended)
 
 
-class InMemoryPromotions(Rows, PromotionsView):
-    """Reads of the lines that promotion wrote to files."""
+class InMemoryPromotions(Rows, PromotionsWriter):
+    """The lines that promotion wrote to files."""
 
     def lines(self, path: str) -> list[Promoted]:
         return list(self._tables.promoted.get(path, ()))
@@ -187,10 +165,6 @@ class InMemoryPromotions(Rows, PromotionsView):
         lines = {path: [*self.lines(path), *self.planned(path)] for path in paths}
         return [path for path in paths if any(line.note_id == note_id for line in lines[path])]
 
-
-class InMemoryPromotionsWriter(InMemoryPromotions, PromotionsWriter):
-    """Reads and writes of the lines that promotion wrote to files."""
-
     def put(self, path: str, lines: Sequence[Promoted]) -> None:
         self._tables.put(self._tables.promoted, path, tuple(lines))
 
@@ -198,29 +172,21 @@ class InMemoryPromotionsWriter(InMemoryPromotions, PromotionsWriter):
         self._tables.put(self._tables.promoting, path, tuple(lines))
 
 
-class InMemorySinks(Rows, SinksView):
-    """Reads of how far sinks have come."""
+class InMemorySinks(Rows, SinksWriter):
+    """How far sinks have come."""
 
     def get(self, name: str) -> int | None:
         return self._tables.sinks.get(name)
-
-
-class InMemorySinksWriter(InMemorySinks, SinksWriter):
-    """Reads and writes of how far sinks have come."""
 
     def put(self, name: str, seq: int) -> None:
         self._tables.put(self._tables.sinks, name, seq)
 
 
-class InMemoryMeta(Rows, MetaView):
-    """Reads of the shelf's own properties."""
+class InMemoryMeta(Rows, MetaWriter):
+    """The shelf's own properties."""
 
     def get(self, name: str) -> str | None:
         return self._tables.meta.get(name)
-
-
-class InMemoryMetaWriter(InMemoryMeta, MetaWriter):
-    """Reads and writes of the shelf's own properties."""
 
     def put(self, name: str, value: str) -> None:
         self._tables.put(self._tables.meta, name, value)

@@ -51,7 +51,7 @@ class GroupWriter:
         try:
             now = self._clock.now()  # which may be set back: order comes from seq
             value, outbox = change.apply(writer, now)
-            rows = number_entries(outbox.entries, change.origin, last_seq=saved.last_seq, at=now)
+            rows = number_entries(outbox.entries, change.origin, last_seq=saved.seq, at=now)
             writer.log.append(rows)
         except BaseException as error:  # one bad change must not harm its neighbours
             if not self._connection.in_transaction:
@@ -66,7 +66,7 @@ class GroupWriter:
             return (translated(error) if isinstance(error, sqlite3.Error) else None) or error
         if not alone:
             self._connection.execute(_RELEASE)
-        return Applied(value, rows, outbox.touched, writer.log.last_seq)
+        return Applied(value, rows, outbox.touched, writer.log.seq)
 
 
 def group_error(error: BaseException) -> ShelfError:

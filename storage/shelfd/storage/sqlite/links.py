@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from shelfd.memory.notes.note import Link
-from shelfd.memory.ports.notes import LinksView, LinksWriter
+from shelfd.memory.ports.notes import LinksWriter
 from shelfd.storage.encoding import encode_strings
 from shelfd.storage.sqlite.database import AMONG, Rows, placeholders
 
@@ -29,8 +29,8 @@ SELECT row FROM part WHERE row IS NOT NULL LIMIT ?2
 """
 
 
-class SqliteLinks(Rows, LinksView):
-    """Reads of links."""
+class SqliteLinks(Rows, LinksWriter):
+    """Links."""
 
     def get(self, source: str, target: str, relation: str) -> Link | None:
         columns = self._database.one(f"{_LINK} WHERE {_IDENTITY}", (source, target, relation))
@@ -74,10 +74,6 @@ class SqliteLinks(Rows, LinksView):
             (after, max(limit, 0)),
         )
         return [columns[0] for columns in found]
-
-
-class SqliteLinksWriter(SqliteLinks, LinksWriter):
-    """Reads and writes of links."""
 
     def put(self, link: Link) -> None:
         # No upsert: that would use up a row number each time.

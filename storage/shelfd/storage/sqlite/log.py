@@ -12,7 +12,6 @@ from shelfd.memory.ports.log import (
     Origin,
     Recorded,
     RecordedKey,
-    RecordedView,
     RecordedWriter,
 )
 from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings, strings_in
@@ -80,14 +79,16 @@ class SqliteLogWriter(SqliteLog, LogWriter):
     """Reads of the change log, and what the group commit appends to it.
 
     Attributes:
-        last_seq: The last change, this transaction's included.
+        seq: The last sequence number given away, this transaction's included.
     """
-
-    last_seq = 0
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self.last_seq = super().last_seq
+        self.seq = int(database.value(_LAST_SEQ))
+
+    @property
+    def last_seq(self) -> int:
+        return self.seq
 
     def append(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move on the last sequence number."""
@@ -97,7 +98,7 @@ class SqliteLogWriter(SqliteLog, LogWriter):
             self._database.run(_INSERT, _to_columns(rows[0]))
         else:
             self._database.run_many(_INSERT, list(map(_to_columns, rows)))
-        self.last_seq = rows[-1].seq
+        self.seq = rows[-1].seq
 
     def redact(self, seqs: Sequence[int]) -> None:
         self._database.run_many("UPDATE change SET before = ? WHERE seq = ?", [(encode(REDACTED), seq) for seq in seqs])
@@ -136,8 +137,8 @@ def _from_columns(columns: Columns) -> LogRow:
     )
 
 
-class SqliteRecorded(Rows, RecordedView):
-    """Reads of stored outcomes."""
+class SqliteRecorded(Rows, RecordedWriter):
+    """Stored outcomes."""
 
     def get(self, principal: str, method: str, key: str) -> Recorded | None:
         columns = self._database.one(
@@ -155,10 +156,6 @@ class SqliteRecorded(Rows, RecordedView):
         )
         naming = [columns[:3] for columns in found if not strings_in(columns[3]).isdisjoint(ids)]
         return naming, found[-1][:3] if len(found) == limit else None
-
-
-class SqliteRecordedWriter(SqliteRecorded, RecordedWriter):
-    """Reads and writes of stored outcomes."""
 
     def put(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
         self._database.run(

@@ -136,16 +136,16 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
     """Reads and writes of notes.
 
     Attributes:
-        last_row: Row number of the last note ever made, this transaction's included.
+        row: The last row number given away, this transaction's included.
     """
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self.last_row = int(database.value(_LAST_ROW))
+        self.row = int(database.value(_LAST_ROW))
 
     def next_row(self) -> int:
-        self.last_row += 1
-        return self.last_row
+        self.row += 1
+        return self.row
 
     def insert(self, note: Note) -> None:
         try:

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from shelfd.memory.notes.note import Usage
-from shelfd.memory.ports.sink import SinksView, SinksWriter
-from shelfd.memory.ports.usage import QueriesView, QueriesWriter, RecentQuery, UsageView, UsageWriter
-from shelfd.memory.ports.view import MetaView, MetaWriter
+from shelfd.memory.ports.sink import SinksWriter
+from shelfd.memory.ports.usage import QueriesWriter, RecentQuery, UsageWriter
+from shelfd.memory.ports.view import MetaWriter
 from shelfd.storage.encoding import decode_strings, encode_integers, encode_strings
 from shelfd.storage.sqlite.database import AMONG, Rows, placeholders
 
@@ -20,8 +20,8 @@ _PUT: Final = (
 _ADD_HIT_SESSION: Final = f"INSERT OR IGNORE INTO hit_session SELECT ?1, ? {_STILL_THERE}"
 
 
-class SqliteUsage(Rows, UsageView):
-    """Reads of the use that was made of notes."""
+class SqliteUsage(Rows, UsageWriter):
+    """The use that was made of notes."""
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Usage]:
         found = self._database.all(
@@ -47,10 +47,6 @@ class SqliteUsage(Rows, UsageView):
             sessions.setdefault(row, set()).add(session_id)
         return {row: frozenset(kept) for row, kept in sessions.items()}
 
-
-class SqliteUsageWriter(SqliteUsage, UsageWriter):
-    """Reads and writes of the use that was made of notes."""
-
     def put(self, usages: Mapping[int, Usage]) -> None:
         self._database.run_many(_PUT, [(row, *usage) for row, usage in usages.items()])
 
@@ -58,18 +54,14 @@ class SqliteUsageWriter(SqliteUsage, UsageWriter):
         self._database.run_many(_ADD_HIT_SESSION, sessions)
 
 
-class SqliteQueries(Rows, QueriesView):
-    """Reads of recent queries."""
+class SqliteQueries(Rows, QueriesWriter):
+    """Recent queries."""
 
     def recent(self, limit: int) -> list[RecentQuery]:
         found = self._database.all(
             "SELECT params, ids, at FROM recent_query ORDER BY at DESC, params LIMIT ?", (max(limit, 0),)
         )
         return [RecentQuery(columns[0], decode_strings(columns[1]), columns[2]) for columns in found]
-
-
-class SqliteQueriesWriter(SqliteQueries, QueriesWriter):
-    """Reads and writes of recent queries."""
 
     def put(self, queries: Sequence[RecentQuery]) -> None:
         self._database.run_many(
@@ -91,31 +83,23 @@ class SqliteQueriesWriter(SqliteQueries, QueriesWriter):
         self._database.run_many("DELETE FROM recent_query WHERE params = ?", naming)
 
 
-class SqliteSinks(Rows, SinksView):
-    """Reads of how far sinks have come."""
+class SqliteSinks(Rows, SinksWriter):
+    """How far sinks have come."""
 
     def get(self, name: str) -> int | None:
         columns = self._database.one("SELECT delivered_seq FROM sink WHERE name = ?", (name,))
         return None if columns is None else columns[0]
 
-
-class SqliteSinksWriter(SqliteSinks, SinksWriter):
-    """Reads and writes of how far sinks have come."""
-
     def put(self, name: str, seq: int) -> None:
         self._database.run("INSERT OR REPLACE INTO sink VALUES (?, ?)", (name, seq))
 
 
-class SqliteMeta(Rows, MetaView):
-    """Reads of the shelf's own properties."""
+class SqliteMeta(Rows, MetaWriter):
+    """The shelf's own properties."""
 
     def get(self, name: str) -> str | None:
         columns = self._database.one("SELECT value FROM meta WHERE name = ?", (name,))
         return None if columns is None else columns[0]
-
-
-class SqliteMetaWriter(SqliteMeta, MetaWriter):
-    """Reads and writes of the shelf's own properties."""
 
     def put(self, name: str, value: str) -> None:
         self._database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))

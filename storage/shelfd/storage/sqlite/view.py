@@ -5,30 +5,12 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.ports.view import Counts
 from shelfd.storage.sqlite.database import Database
-from shelfd.storage.sqlite.links import SqliteLinks, SqliteLinksWriter
-from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded, SqliteRecordedWriter
+from shelfd.storage.sqlite.links import SqliteLinks
+from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded
 from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
-from shelfd.storage.sqlite.usage import (
-    SqliteMeta,
-    SqliteMetaWriter,
-    SqliteQueries,
-    SqliteQueriesWriter,
-    SqliteSinks,
-    SqliteSinksWriter,
-    SqliteUsage,
-    SqliteUsageWriter,
-)
-from shelfd.storage.sqlite.work import (
-    SqliteJobs,
-    SqliteJobsWriter,
-    SqlitePromotions,
-    SqlitePromotionsWriter,
-    SqliteRuns,
-    SqliteRunsWriter,
-    SqliteTended,
-    SqliteTendedWriter,
-)
+from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
+from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteRuns, SqliteTended
 
 _COUNTS: Final = (
     "SELECT (SELECT count(*) FROM note),"
@@ -40,15 +22,12 @@ _COUNTS: Final = (
 )
 
 
-class SqliteView:
-    """Reads by a connection of their own. It is one :class:`~shelfd.memory.ports.view.View`."""
+class _Aggregates:
+    """What is written just as it stands in the file; a reader's connection refuses the writes."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._database = database = Database(connection)
-        self.notes = SqliteNotes(database)
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self.links = SqliteLinks(database)
-        self.nuggets = SqliteNuggets(database)
-        self.log = SqliteLog(database)
         self.recorded = SqliteRecorded(database)
         self.usage = SqliteUsage(database)
         self.queries = SqliteQueries(database)
@@ -59,6 +38,21 @@ class SqliteView:
         self.sinks = SqliteSinks(database)
         self.meta = SqliteMeta(database)
 
+    def counts(self) -> Counts:
+        """Return how many rows the shelf has."""
+        return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
+
+
+class SqliteView(_Aggregates):
+    """Reads by a connection of their own. It is one :class:`~shelfd.memory.ports.view.View`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        database = Database(connection)
+        super().__init__(database)
+        self.notes = SqliteNotes(database)
+        self.nuggets = SqliteNuggets(database)
+        self.log = SqliteLog(database)
+
     def move_to(self, connection: sqlite3.Connection) -> None:
         """Read by *connection* from now on; the one before is closed."""
         self._database.move_to(connection)
@@ -67,58 +61,40 @@ class SqliteView:
         """Close the connection."""
         self._database.connection.close()
 
-    def counts(self) -> Counts:
-        """Return how many rows the shelf has."""
-        return counts_of(self._database)
-
-
-def counts_of(database: Database) -> Counts:
-    """Return how many rows a shelf has."""
-    return Counts._make(database.one(_COUNTS) or (0,) * 6)
-
 
 class State(NamedTuple):
     """What a writer keeps beside the file, as it was before a change."""
 
-    last_seq: int
-    last_row: int
+    seq: int
+    row: int
     unsaved: frozenset[str]  #: nuggets
 
 
-class SqliteWriter:
+class SqliteWriter(_Aggregates):
     """Reads and writes on the writer's connection. It is one :class:`~shelfd.memory.ports.view.Writer`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._database = database = Database(connection)
+        database = Database(connection)
+        super().__init__(database)
         self.notes = SqliteNotesWriter(database)
-        self.links = SqliteLinksWriter(database)
         self.nuggets = SqliteNuggetsWriter(database)
         self.log = SqliteLogWriter(database)
-        self.recorded = SqliteRecordedWriter(database)
-        self.usage = SqliteUsageWriter(database)
-        self.queries = SqliteQueriesWriter(database)
-        self.jobs = SqliteJobsWriter(database)
-        self.runs = SqliteRunsWriter(database)
-        self.tended = SqliteTendedWriter(database)
-        self.promotions = SqlitePromotionsWriter(database)
-        self.sinks = SqliteSinksWriter(database)
-        self.meta = SqliteMetaWriter(database)
 
     def counts(self) -> Counts:
         """Return how many rows the shelf has."""
         self.nuggets.save()
-        return counts_of(self._database)
+        return super().counts()
 
     def begin_change(self) -> State:
         """Begin a change; return what :meth:`take_back` needs to undo its effect on what is kept beside the file."""
-        return State(self.log.last_seq, self.notes.last_row, self.nuggets.begin())
+        return State(self.log.seq, self.notes.row, self.nuggets.begin())
 
     def take_back(self, state: State) -> None:
         """Undo one change's effect, after its savepoint was rolled back."""
-        self.log.last_seq, self.notes.last_row, unsaved = state
+        self.log.seq, self.notes.row, unsaved = state
         self.nuggets.take_back(unsaved)
 
     def forget(self, state: State) -> None:
         """Let go of everything a failed group brought; *state* is from before it."""
-        self.log.last_seq, self.notes.last_row, _ = state
+        self.log.seq, self.notes.row, _ = state
         self.nuggets.forget()

@@ -5,14 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from shelfd.memory.notes.note import NO_EXTRA
-from shelfd.memory.ports.job import UNFINISHED, Job, JobsView, JobsWriter
-from shelfd.memory.ports.ledger import Run, RunsView, RunsWriter
+from shelfd.memory.ports.job import UNFINISHED, Job, JobsWriter
+from shelfd.memory.ports.ledger import Run, RunsWriter
 from shelfd.memory.ports.tending import (
     Promoted,
-    PromotionsView,
     PromotionsWriter,
     Tended,
-    TendedView,
     TendedWriter,
 )
 from shelfd.storage.encoding import decode, encode
@@ -34,8 +32,8 @@ TENDED_COLUMNS: Final = "nugget, changed_at, changed, again_at, again, served_at
 _PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
 
 
-class SqliteJobs(Rows, JobsView):
-    """Reads of jobs."""
+class SqliteJobs(Rows, JobsWriter):
+    """Jobs."""
 
     def get(self, job_id: str) -> Job | None:
         columns = self._database.one(f"SELECT {JOB_COLUMNS} FROM job WHERE id = ?", (job_id,))  # noqa: S608
@@ -49,10 +47,6 @@ class SqliteJobs(Rows, JobsView):
             (before, max(limit, 0)),
         )
         return [(columns[0], _job_from_columns(columns[1:])) for columns in found]
-
-
-class SqliteJobsWriter(SqliteJobs, JobsWriter):
-    """Reads and writes of jobs."""
 
     def put(self, job: Job) -> None:
         columns = tuple(_encoded(value) if name in _JOB_JSON else value for name, value in job._asdict().items())
@@ -78,8 +72,8 @@ def _decoded(text: str | None) -> Mapping[str, Any] | None:
     return None if text is None else decode(text)
 
 
-class SqliteRuns(Rows, RunsView):
-    """Reads of the ledger."""
+class SqliteRuns(Rows, RunsWriter):
+    """The ledger."""
 
     def get(self, job: str, slot: str) -> Run | None:
         columns = self._database.one(f"SELECT {RUN_COLUMNS} FROM run WHERE job = ? AND slot = ?", (job, slot))  # noqa: S608
@@ -92,10 +86,6 @@ class SqliteRuns(Rows, RunsView):
             (job, before, max(limit, 0)),
         )
         return [(columns[0], _run_from_columns(columns[1:])) for columns in found]
-
-
-class SqliteRunsWriter(SqliteRuns, RunsWriter):
-    """Reads and writes of the ledger."""
 
     def claim(self, run: Run) -> bool:
         if self.get(run.job, run.slot) is not None:  # asked, for a refused insert would use up a number
@@ -119,8 +109,8 @@ def _run_from_columns(columns: Columns) -> Run:
     return Run._make((*values, NO_EXTRA if result is None else decode(result)))
 
 
-class SqliteTended(Rows, TendedView):
-    """Reads of how far reflection has come."""
+class SqliteTended(Rows, TendedWriter):
+    """How far reflection has come."""
 
     def all(self) -> list[Tended]:
         found = self._database.all(f"SELECT {TENDED_COLUMNS} FROM tended")  # noqa: S608
@@ -129,16 +119,12 @@ class SqliteTended(Rows, TendedView):
             for nugget, changed_at, changed, again_at, again, served_at in found
         ]
 
-
-class SqliteTendedWriter(SqliteTended, TendedWriter):
-    """Reads and writes of how far reflection has come."""
-
     def put(self, tended: Tended) -> None:
         self._database.run(_PUT_TENDED, (tended.nugget, *tended.changed, *tended.again, tended.served_at))
 
 
-class SqlitePromotions(Rows, PromotionsView):
-    """Reads of the lines that promotion wrote to files."""
+class SqlitePromotions(Rows, PromotionsWriter):
+    """The lines that promotion wrote to files."""
 
     def lines(self, path: str) -> list[Promoted]:
         return self._lines("promoted", path)
@@ -167,10 +153,6 @@ class SqlitePromotions(Rows, PromotionsView):
             (path,),
         )
         return [Promoted(*columns) for columns in found]
-
-
-class SqlitePromotionsWriter(SqlitePromotions, PromotionsWriter):
-    """Reads and writes of the lines that promotion wrote to files."""
 
     def put(self, path: str, lines: Sequence[Promoted]) -> None:
         self._put_lines("promoted", path, lines)
