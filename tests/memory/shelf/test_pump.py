@@ -1,7 +1,7 @@
 """The pump: whatever is changed, purged, unreadable or fails, what follows the log ends as if made from the rows."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -31,21 +31,25 @@ from shelfd.storage.inmemory.tables import Tables
 
 Do = Callable[[Transaction], object]
 WORDS: Final = ("harbour", "crane", "ferry", "lighthouse", "tide", "anchor")
-_READS: Final = {"scan_notes", "notes_at", "log", "list_notes", "list_nuggets"}
+#: Reads of many rows, by port.
+_READS: Final = {"notes": {"scan", "by_rows", "page"}, "nuggets": {"page"}, "log": {"page"}}
 
 
 class Unreliable:
-    """A view of which the next ``failing`` reads of many rows fail."""
+    """A view, or one of its ports, of which the next ``failing`` reads of many rows fail."""
 
-    def __init__(self, view: View) -> None:
-        self._view = view
+    def __init__(self, real: object, reads: Collection[str] = (), whole: "Unreliable | None" = None) -> None:
+        self._real = real
+        self._reads = reads
+        self._whole = whole or self
         self.failing = 0
 
     def __getattr__(self, name: str) -> Any:
-        if name in _READS and self.failing:
-            self.failing -= 1
+        if name in self._reads and self._whole.failing:
+            self._whole.failing -= 1
             raise StoreBusy("the disk reported an error")
-        return getattr(self._view, name)
+        found = getattr(self._real, name)
+        return Unreliable(found, _READS[name], self._whole) if name in _READS else found
 
 
 class Disk:

@@ -68,20 +68,21 @@ class Rows:
     def __init__(self, count: int, *kinds: type[Copy], by_length: bool = False) -> None:
         self.by_row = {n: make_note(f"n{n}", row=n) for n in range(1, count + 1)}
         self.failing = 0
+        self.notes = self
         self.clock = FakeClock(stands_still=True)
         self.tasks: list[asyncio.Task[None]] = []
         made = [kind(by_length=by_length) for kind in kinds or (Copy,)]
         self.copy = made[0]
         self.tracks = Tracks(made, cast("View", self), self.clock, "s", spawn=self.spawn)
 
-    def scan_notes(self, *, before_row: int | None, limit: int) -> list[Note]:
+    def scan(self, *, before_row: int | None, limit: int) -> list[Note]:
         if self.failing:
             self.failing -= 1
             raise OSError("the disk is gone")
         rows = [row for row in reversed(self.by_row) if before_row is None or row < before_row]
         return [self.by_row[row] for row in rows[:limit]]
 
-    def notes_at(self, rows: Sequence[int]) -> dict[int, Note]:
+    def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         return {row: self.by_row[row] for row in rows if row in self.by_row}
 
     def spawn(self, work: Any, _name: str) -> None:

@@ -45,15 +45,9 @@ class _Door:
 
 
 class Shelves:
-    """Opens and closes shelves, each at most once at a time.
+    """Opens and closes shelves, each at most once at a time; *projections* are what is derived from each one's log."""
 
-    Args:
-        projections: What is derived from each shelf's log, in the order in which it takes in a change.
-    """
-
-    def __init__(
-        self, stores: Stores, clock: Clock, settings: MemorySettings, projections: Sequence[Project] = ()
-    ) -> None:
+    def __init__(self, stores: Stores, clock: Clock, settings: MemorySettings, projections: Sequence[Project]) -> None:
         self.settings = settings
         self._stores = stores
         self._clock = clock
@@ -198,12 +192,9 @@ class Shelves:
                 raise ShelfNotFound(name)
             async with self._place(name):
                 store = await self._store(name)
-                return self._admit(name, self._shelf(name, store))
+                return self._admit(name, store)
         finally:
             del self._opening[name]
-
-    def _shelf(self, name: str, store: Store) -> Shelf:
-        return Shelf(name, store, self._clock, self.settings, self._projections)
 
     async def _store(self, name: str) -> Store:
         try:
@@ -253,7 +244,8 @@ class Shelves:
         ]
         return min(idle, key=lambda shelf: shelf.last_used).name if idle else None
 
-    def _admit(self, name: str, shelf: Shelf) -> Shelf:
+    def _admit(self, name: str, store: Store) -> Shelf:
+        shelf = Shelf(name, store, self._clock, self.settings, self._projections)
         self._failed.pop(name, None)
         self._open[name] = shelf
         shelf.start()
@@ -276,7 +268,7 @@ class Shelves:
             await self._check_quota(None if is_unlimited else owner)
             store = await self._stores.create(name, owner=owner)
             self._owners[name] = owner
-            self._admit(name, self._shelf(name, store))
+            self._admit(name, store)
 
     async def _check_quota(self, owner: str | None) -> None:
         """Raise if there may be no further shelf, or *owner* may have none."""
