@@ -5,12 +5,13 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.errors import HistoryTrimmed
-from shelfd.memory.log.events import EventContent, render_event
+from shelfd.memory.log.events import render_event
 from shelfd.memory.log.history import states_after
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
+from shelfd.memory.settings import EventContent
 
 #: Changes that are kept to be told without asking the store, which costs three reads each.
 _KEPT: Final = 2048

@@ -1,15 +1,13 @@
 """Events: the change log told to others as CloudEvents."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from shelfd.memory.log.history import changed_values
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.log import LogRow
+from shelfd.memory.settings import EventContent
 from shelfd.protocol import from_micros
-
-#: How much of a note its events carry.
-EventContent = Literal["none", "title", "full"]
 
 
 def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
