@@ -183,7 +183,8 @@ class Pump:
         else:
             self._backlog.append(step)
         self._backlog_notes += len(step.notes)
-        self._tracks.note_changes(step.notes)
+        if self._tracks.are_lazy_awake:
+            self._tracks.note_changes(step.notes)
         if step.gone:
             for holder in (*self._holders, *self._followers, *self._tracks.lazy):
                 holder.forget(step.gone)
@@ -230,7 +231,7 @@ class Pump:
             if self._backlog[0].since is not None:
                 self._read_log()
             step = self._backlog.popleft()
-            done = self._take(step.notes[:count], until)
+            done = self._take(step.notes if len(step.notes) <= count else step.notes[:count], until)
             count -= done
             self._backlog_notes -= done
             if done < len(step.notes):
@@ -247,8 +248,9 @@ class Pump:
         for begin in range(0, len(notes), _LOOKS):
             if begin and self._clock.monotonic() >= until:
                 return begin
+            some = notes if len(notes) <= _LOOKS else notes[begin : begin + _LOOKS]
             for track in self._tracks.eager:
-                track.apply(notes[begin : begin + _LOOKS])
+                track.apply(some)
         return len(notes)
 
     def _read_log(self) -> None:
@@ -311,4 +313,7 @@ def _says_too_little(row: LogRow) -> bool:
 
 def gone_in(rows: Sequence[LogRow]) -> Sequence[Gone]:
     """Return the notes that changes took out of the shelf for good."""
-    return [Gone(row.row, row.ids[0]) for row in rows if row.kind == PURGED and row.row is not None]
+    for row in rows:
+        if row.kind == PURGED:
+            return [Gone(row.row, row.ids[0]) for row in rows if row.kind == PURGED and row.row is not None]
+    return ()  # nearly always

@@ -38,6 +38,7 @@ class Tracks:
     Attributes:
         eager: Those that know of a change before anything is read, in the order they take it in.
         lazy: The others.
+        are_lazy_awake: Whether one of those was asked.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Tracks:
         self._shelf = shelf
         self._spawn = spawn
         self._is_closing = False
+        self.are_lazy_awake = False
         self._all = {type(projection): Track(projection, view, shelf, self._mend_later) for projection in projections}
         self.eager = [track for track in self._all.values() if not track.projection.is_lazy]
         self.lazy = [track for track in self._all.values() if track.projection.is_lazy]
@@ -152,7 +154,7 @@ class Tracks:
             await asyncio.sleep(0)
 
     def _take_slice(self, track: Track) -> bool:
-        track.is_awake = True
+        track.is_awake = self.are_lazy_awake = True
         left = track.projection.at_once
         for _ in range(_READS):
             if left <= 0 or track.is_complete or track.failure is not None:
