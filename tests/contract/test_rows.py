@@ -222,6 +222,7 @@ async def test_counts(store: Store) -> None:
     await store.commit(write(lambda rows: rows.nuggets.put(make_nugget("memory"))))
 
     assert store.view.counts() == Counts(notes=4, facts=2, hidden=1, superseded=1, nuggets=1, links=1)
+    assert (store.view.nuggets.count(), store.view.links.count()) == (1, 1)
     assert store.view.nuggets.counts("memory") == NuggetCounts(facts=1, notes=3, hidden=1)
     assert store.view.nuggets.counts("home") == NuggetCounts(0, 0, 0)
 

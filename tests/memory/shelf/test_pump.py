@@ -24,6 +24,7 @@ from shelfd.memory.notes.note import Note, fold_key
 from shelfd.memory.ports.projection import Gone, Place, Projection
 from shelfd.memory.recall import Filters, ShelfIndex
 from shelfd.memory.shelf.composing import ensure_nugget
+from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.naming import rename_nugget
 from shelfd.memory.tending.purging import purge
 from shelfd.storage.inmemory.store import InMemoryStore
@@ -104,6 +105,7 @@ def failing(kind: type[Projection]) -> type[Projection]:
 KINDS: Final = tuple(failing(cast("type[Projection]", project)) for project in PROJECTIONS)
 INDEX: Final = next(kind for kind in KINDS if issubclass(kind, ShelfIndex))
 FACTS: Final = next(kind for kind in KINDS if issubclass(kind, ShelfFacts))
+COUNTS: Final = next(kind for kind in KINDS if issubclass(kind, ShelfCounts))
 VECTORS: Final = next(kind for kind in KINDS if issubclass(kind, ShelfVectors))
 
 
@@ -278,11 +280,16 @@ def likened(vectors: ShelfVectors) -> Any:
     return len(vectors), tables
 
 
+def counted(counts: ShelfCounts) -> Any:
+    return counts.total, [counts.nugget(name) for name in ("memory", "quay", "nowhere")]
+
+
 #: What can be observed of each kind of projection.
 OBSERVED: Final[dict[type[Projection], Callable[[Any], Any]]] = {
     ShelfIndex: found,
     ShelfFacts: believed,
     ShelfVectors: likened,
+    ShelfCounts: counted,
 }
 
 
@@ -310,6 +317,8 @@ async def check_as_from_scratch(bench: Bench) -> None:
         assert track.failure is track.read_error is None
         assert track.share == 1.0
     assert shelf.seq == bench.view.log.last_seq
+    if (counts := shelf.exact(COUNTS)) is not None:
+        assert counts.total == bench.view.counts()[:4]
     kept = shelf.hot._notes
     assert kept == bench.view.notes.by_ids(list(kept))
     check_events(bench)

@@ -6,9 +6,11 @@ from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.facts.note_memory import ShelfVectors
 from shelfd.memory.ports.projection import Project
 from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.shelf.counts import ShelfCounts
 
 PROJECTIONS: Final[tuple[Project, ...]] = (
     ShelfIndex,
+    ShelfCounts,
     ShelfFacts,
     ShelfVectors,
 )

@@ -10,6 +10,7 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import read, whole
 from shelfd.memory.methods.render import log_view
 from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import ReadParams
 from shelfd.protocol.methods.events import EventsSinceParams
@@ -121,7 +122,8 @@ async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> 
 @read("get_stats")
 def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
     """Return counts of the shelf."""
-    counts = shelf.view.counts()
+    known = shelf.exact(ShelfCounts)
+    counts = shelf.view.counts() if known is None else known.total
     return {
         "notes_created": shelf.notes_created,
         "retrievals": shelf.retrievals,
@@ -130,8 +132,8 @@ def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
         "total_facts": counts.facts,
         "hidden_notes": counts.hidden,
         "superseded_notes": counts.superseded,
-        "nuggets": counts.nuggets,
-        "links": counts.links,
+        "nuggets": shelf.view.nuggets.count(),
+        "links": shelf.view.links.count(),
         "last_seq": shelf.view.log.last_seq,
         "entity_index": {},
     }

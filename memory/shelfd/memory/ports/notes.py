@@ -133,6 +133,9 @@ class LinksView(Protocol):
     def leaving(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         """Return the links that leave each of the notes, in the order they were made."""
 
+    def count(self) -> int:
+        """Return how many links there are."""
+
     def count_leaving(self, note_id: str) -> int:
         """Return how many links leave the note."""
 
@@ -167,6 +170,9 @@ class NuggetsView(Protocol):
 
     def page(self, *, after: str, limit: int) -> list[Nugget]:
         """Return nuggets by name, after *after*."""
+
+    def count(self) -> int:
+        """Return how many nuggets there are."""
 
     def counts(self, name: str) -> NuggetCounts:
         """Return how many notes the nugget has."""

@@ -210,6 +210,11 @@ class Shelf:
         """Return the shelf's projection of this *kind*."""
         return self.tracks[kind]
 
+    def exact(self, kind: type[P]) -> P | None:
+        """Return the shelf's projection of this *kind* if it knows all that is committed by now."""
+        is_exact = self.seq == self.view.log.last_seq and self.tracks.is_exact(kind)
+        return self.tracks[kind] if is_exact else None
+
     @property
     def seq(self) -> int:
         """The last change that recall knows."""

@@ -48,6 +48,11 @@ class Track:
         return self._place is None and not self._changed
 
     @property
+    def is_exact(self) -> bool:
+        """Whether it knows every note as it is, as far as it was told of changes."""
+        return self.is_complete and not self.skipped
+
+    @property
     def share(self) -> float:
         """How much of the shelf it knows, 0 to 1."""
         return 1.0 if self._place is None else min(0.999, 1 - self._left / self._top)

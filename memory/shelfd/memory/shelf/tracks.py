@@ -176,9 +176,9 @@ class Tracks:
 
     # -------------------------------------------------------------- states
 
-    def is_complete(self, kind: type[Projection]) -> bool:
-        """Return whether a projection knows every note."""
-        return self._all[kind].is_complete
+    def is_exact(self, kind: type[Projection]) -> bool:
+        """Return whether a projection knows every note as it is, as far as it was told of changes."""
+        return self._all[kind].is_exact
 
     def state(self) -> dict[str, Any]:
         """Return how far the eager ones know the shelf: ``state``, ``share``, and how many notes they ``skipped``."""

@@ -140,6 +140,9 @@ class InMemoryLinks(Rows, LinksWriter):
     def leaving(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         return {note_id: [link for _, link in self._all() if link.source == note_id] for note_id in ids}
 
+    def count(self) -> int:
+        return len(self._tables.links)
+
     def count_leaving(self, note_id: str) -> int:
         return sum(1 for _, link in self._all() if link.source == note_id)
 
@@ -191,6 +194,9 @@ class InMemoryNuggets(Rows, NuggetsWriter):
     def page(self, *, after: str, limit: int) -> list[Nugget]:
         names = sorted(name for name in self._tables.nuggets if name > after)
         return [self._tables.nuggets[name] for name in names[: max(limit, 0)]]
+
+    def count(self) -> int:
+        return len(self._tables.nuggets)
 
     def counts(self, name: str) -> NuggetCounts:
         notes = [note for note in self._tables.notes.values() if note.nugget == name]

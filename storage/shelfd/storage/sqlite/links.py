@@ -46,6 +46,9 @@ class SqliteLinks(Rows, LinksWriter):
             links[columns[0]].append(Link._make(columns))
         return links
 
+    def count(self) -> int:
+        return int(self._database.value("SELECT count(*) FROM link"))
+
     def count_leaving(self, note_id: str) -> int:
         return int(self._database.value("SELECT count(*) FROM link WHERE source = ?", (note_id,)))
 

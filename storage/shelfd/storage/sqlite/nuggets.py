@@ -32,6 +32,9 @@ class SqliteNuggets(Rows, NuggetsView):
         found = self._database.all(f"{_NUGGET} WHERE name > ? ORDER BY name LIMIT ?", (after, max(limit, 0)))
         return [Nugget._make(columns) for columns in found]
 
+    def count(self) -> int:
+        return int(self._database.value("SELECT count(*) FROM nugget"))
+
     def counts(self, name: str) -> NuggetCounts:
         return NuggetCounts._make(self._database.one(_COUNTS, (name,)) or (0, 0, 0))
 
@@ -61,6 +64,10 @@ class SqliteNuggetsWriter(SqliteNuggets, NuggetsWriter):
         if known is None and (known := super().get(name)) is not None:
             self._keep(known)
         return known
+
+    def count(self) -> int:
+        self.save()
+        return super().count()
 
     def page(self, *, after: str, limit: int) -> list[Nugget]:
         self.save()
