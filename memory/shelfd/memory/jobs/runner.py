@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 
@@ -15,9 +15,6 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf.shelf import Shelf
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -34,13 +31,11 @@ class JobRunner:
     """The jobs of an open shelf.
 
     Args:
-        service: What procedures may use besides the shelf.
-        procedures: By kind.
+        procedures: What carries out a job, by kind.
     """
 
-    def __init__(self, shelf: Shelf, service: "Service", procedures: Mapping[str, Procedure]) -> None:
+    def __init__(self, shelf: Shelf, procedures: Mapping[str, Procedure]) -> None:
         self._shelf = shelf
-        self._service = service
         self._procedures = procedures
         self._queued: deque[str] = deque()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -127,7 +122,7 @@ class JobRunner:
         if not job.is_unfinished:  # somebody ended it while it waited its turn
             self._notify(job, Cancelled())
             return True
-        work = Work(self._service, self._shelf, job)
+        work = Work(self._shelf, job)
         try:
             result = await self._procedures[job.kind](work)
             ended = await self._record(work.job._replace(state="done", error=None, result=result))

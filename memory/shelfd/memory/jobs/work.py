@@ -1,17 +1,14 @@
-"""What the procedure of a job is given: the shelf, what else it may use, and a way to take a step."""
+"""What the procedure of a job is given: the shelf, and a way to take a step."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.errors import Cancelled
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import Job
 from shelfd.memory.shelf.shelf import Shelf
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
 
 T = TypeVar("T")
 #: One step: changes rows and the cursor, a JSON-like dict, in one transaction.
@@ -26,7 +23,6 @@ class Work:
         job: As it was stored last.
     """
 
-    service: "Service"
     shelf: Shelf
     job: Job
 
@@ -65,7 +61,12 @@ Procedure: TypeAlias = Callable[[Work], Awaitable[Mapping[str, Any]]]
 
 
 class JobKind(NamedTuple):
-    """A kind of job: its name in the store, and what carries it out."""
+    """A kind of job.
+
+    Attributes:
+        name: Its name in the store.
+        is_cancellable: Whether it can be ended half-way, because what it did can be taken back.
+    """
 
     name: str
-    run: Procedure
+    is_cancellable: bool = False

@@ -2,53 +2,42 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import DuplicateKey, ShelfError, Unavailable, error_of
-from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.methods.registry import whole
+from shelfd.memory.methods.registry import Context, procedure
 from shelfd.memory.moving import FORMATS, Format, Intake, Origin, Tally
 from shelfd.protocol import from_validation
 from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams
 
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
-
 Take = Callable[[object, int, Tally], None]
 
 
-class Rehearsed(Exception):
-    """A dry run is over; raised so that nothing of it stays."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__()
-        self.outcome = outcome
-
-
-@whole("shelf.import")
-async def import_(service: "Service", call: Call) -> dict[str, Any]:
+@procedure("shelf.import")
+async def import_(context: Context, call: Call) -> dict[str, Any]:
     """Take in what another memory kept, in one transaction."""
-    shelf = await service.shelf(call)
+    shelf = await context.shelf(call)
     intakes: list[Intake] = []
 
     def apply(tx: Transaction, params: ShelfImportParams, call: Call) -> Outcome:
         intakes.append(Intake(tx, call.limits, params.format, dict(params.known)))
         outcome = _take_all(intakes[0], params, call)
         if params.dry_run:
-            raise Rehearsed(outcome)
+            raise RolledBack(outcome)
         return outcome
 
     shelf.enter()
     try:
-        try:
-            changed = await shelf.change(call, apply)
-        except Rehearsed as rehearsed:
-            return {**rehearsed.outcome, "dry_run": True, "last_seq": shelf.seq}
-        result = {**changed.outcome, "dry_run": False, "last_seq": changed.last_seq}
+        changed = await shelf.change(call, apply)
+        is_rehearsal = cast("ShelfImportParams", call.params).dry_run
+        result = {**changed.outcome, "dry_run": is_rehearsal, "last_seq": changed.last_seq}
+        if is_rehearsal:
+            return result
         if changed.replayed:
             return {**result, "replayed": True}
         shelf.notes_created += intakes[0].created

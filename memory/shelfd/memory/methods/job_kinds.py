@@ -1,14 +1,18 @@
 """Every kind of job there is."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from shelfd.memory.jobs.work import Procedure
+from shelfd.memory.tending import hide, purge
 from shelfd.memory.tending.hide import HIDE
+from shelfd.memory.tending.promotion import Promoter
 from shelfd.memory.tending.purge import PURGE
 
-KINDS: Final = (HIDE, PURGE)
-#: Those that can be ended half-way: what they did can be taken back.
-CANCELLABLE: Final = frozenset({HIDE.name})
-PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType({kind.name: kind.run for kind in KINDS})
+#: Those that can be ended half-way.
+CANCELLABLE: Final = frozenset(kind.name for kind in (HIDE, PURGE) if kind.is_cancellable)
+
+
+def procedures(promoter: Callable[[], Promoter]) -> Mapping[str, Procedure]:
+    """Return what carries out each kind of job, by its name."""
+    return {HIDE.name: hide.run, PURGE.name: lambda work: purge.run(promoter(), work)}

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
 import structlog
@@ -13,16 +13,13 @@ from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.recall import replay
-from shelfd.memory.methods.registry import whole
+from shelfd.memory.methods.registry import Context, procedure
 from shelfd.memory.ports.ledger import SCHEDULER, draw_run_id, run_by_hand
 from shelfd.memory.ports.log import Entry
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.reflection import Action, Plan, carry_out, draw_plan, hold_back, log_completed
 from shelfd.protocol import METHODS, from_micros
 from shelfd.protocol.methods.reflection import ReflectParams
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -32,12 +29,12 @@ _LOGGED: Final = ("inspected", "rewritten", "merged", "hidden", "tagged", "linke
 _at_work: WeakKeyDictionary[Shelf, asyncio.Lock] = WeakKeyDictionary()
 
 
-@whole("reflect")
-@whole("reflect_and_clean_memory")
-async def reflect(service: "Service", call: Call) -> dict[str, Any]:
+@procedure("reflect")
+@procedure("reflect_and_clean_memory")
+async def reflect(context: Context, call: Call) -> dict[str, Any]:
     """Tidy the notes of a shelf, as far as one run goes."""
     params = cast("ReflectParams", call.params)
-    shelf = await service.shelf(call)
+    shelf = await context.shelf(call)
     shelf.enter()
     try:
         if params.nugget is not None:

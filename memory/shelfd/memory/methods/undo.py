@@ -1,25 +1,22 @@
 """Use cases that take back: a transaction, a run."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Forbidden, NotFound
 from shelfd.memory.log.idempotency import Apply, Outcome
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.methods.registry import whole
+from shelfd.memory.methods.registry import Context, procedure
 from shelfd.memory.ports.ledger import draw_run_id
 from shelfd.memory.ports.log import Entry, LogRow
 from shelfd.memory.tending.undo import undo
 from shelfd.protocol.methods.undo import ReflectionUndoParams, UndoParams
 
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
 
-
-@whole("undo")
-async def undo_transaction(service: "Service", call: Call) -> dict[str, Any]:
+@procedure("undo")
+async def undo_transaction(context: Context, call: Call) -> dict[str, Any]:
     """Take back one transaction of the caller's own; administrators may take back anybody's."""
-    may_any = service.access.may(call.principal, call.shelf, "admin")
+    may_any = context.access.may(call.principal, call.shelf, "admin")
 
     def apply(tx: Transaction, params: UndoParams, call: Call) -> Outcome:
         rows = _transaction(tx, params.tx)
@@ -27,11 +24,11 @@ async def undo_transaction(service: "Service", call: Call) -> dict[str, Any]:
             raise Forbidden(f"transaction {params.tx} is not yours; its principal or an admin can undo it")
         return _taken_back(tx, rows, cast("str", call.run_id))
 
-    return await _run(service, call, apply)
+    return await _run(context, call, apply)
 
 
-@whole("reflection.undo")
-async def undo_reflection(service: "Service", call: Call) -> dict[str, Any]:
+@procedure("reflection.undo")
+async def undo_reflection(context: Context, call: Call) -> dict[str, Any]:
     """Take back what a run did."""
 
     def apply(tx: Transaction, params: ReflectionUndoParams, call: Call) -> Outcome:
@@ -43,7 +40,7 @@ async def undo_reflection(service: "Service", call: Call) -> dict[str, Any]:
         tx.log(Entry("reflection.undone", None, (), None, told))
         return outcome
 
-    return await _run(service, call, apply)
+    return await _run(context, call, apply)
 
 
 def _transaction(tx: Transaction, first: int) -> list[LogRow]:
@@ -59,9 +56,9 @@ def _taken_back(tx: Transaction, rows: list[LogRow], run_id: str) -> Outcome:
     return {"run_id": run_id, "undone": result.undone, "kept": [kept._asdict() for kept in result.kept]}
 
 
-async def _run(service: "Service", call: Call, apply: Apply) -> dict[str, Any]:
+async def _run(context: Context, call: Call, apply: Apply) -> dict[str, Any]:
     """Carry out an undo as a run of its own."""
-    shelf = await service.shelf(call)
+    shelf = await context.shelf(call)
     call.run_id = draw_run_id()
     shelf.enter()
     try:

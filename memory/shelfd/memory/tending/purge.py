@@ -17,6 +17,7 @@ from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.naming import drop_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import is_written_later, notes_in
+from shelfd.memory.tending.promotion import Promoter
 from shelfd.memory.tending.purging import Leaving, purge, release
 
 #: Notes purged in one step, and log rows redacted in one: some milliseconds of the writer.
@@ -116,7 +117,7 @@ def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
         drop_nugget(tx, nugget)
 
 
-async def run(work: Work) -> Mapping[str, Any]:
+async def run(promoter: Promoter, work: Work) -> Mapping[str, Any]:
     """Purge what is left and clean up after it; return how many notes are gone and what still holds text of them."""
     params = work.job.params
     while True:
@@ -126,9 +127,7 @@ async def run(work: Work) -> Mapping[str, Any]:
         await work.step(lambda tx, cursor: purge_some(tx, cursor, params))
         await asyncio.sleep(0)
     await _drop_outcomes(work)
-    files = await work.service.promoter.withdraw(
-        work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"]
-    )
+    files = await promoter.withdraw(work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"])
     # Now that no write of earlier is under way any more that could bring one back.
     await work.step(_forget_last)
     if not await _scrub(work.shelf):
@@ -191,4 +190,4 @@ async def _scrub(shelf: Shelf) -> bool:
     return False
 
 
-PURGE: Final = JobKind("purge", run)
+PURGE: Final = JobKind("purge")

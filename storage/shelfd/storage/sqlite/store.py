@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import Listing, NoteFilter, View
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
@@ -81,9 +81,9 @@ class SqliteStore(Store):
         """Reads on a connection of the loop's own thread: faster inline than any hop."""
         return self._view
 
-    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+    def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
         """Queue *change*. See the port."""
-        self._queue.submit(change, told)
+        self._queue.submit(change, on_done)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         """Call *listener* with each group of applied changes. See the port."""
