@@ -47,8 +47,8 @@ def as_job(begin: Callable[[Transaction, Any, Call], Begun | Outcome], retention
             created_at=tx.now,
             updated_at=tx.now,
         )
-        tx.rows.put_job(job)
-        tx.rows.forget_jobs(tx.now - max(_KEPT, retention) // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
+        tx.rows.jobs.put(job)
+        tx.rows.jobs.forget(tx.now - max(_KEPT, retention) // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
         return {"job": job.id}
 
     return apply

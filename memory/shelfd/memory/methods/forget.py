@@ -56,7 +56,7 @@ def delete(tx: Transaction, params: NoteDeleteParams, _call: Call) -> Begun | Ou
 def _named(tx: Transaction, params: ForgetParams) -> Note | None:
     if params.id is not None:
         return get_note(tx, params.id)
-    return tx.rows.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
+    return tx.rows.notes.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
 
 
 def _let_go(tx: Transaction, note: Note | None, *, for_good: bool) -> Begun | Outcome:

@@ -38,7 +38,7 @@ def move(tx: Transaction, params: NoteMoveParams, _call: Call) -> Outcome:
 @read("note.record_hit")
 def record_hit(shelf: Shelf, params: NoteRecordHitParams, call: Call) -> dict[str, Any]:
     """Count that a session used a note, as a recall would have. Usage is not in the log, so this is no transaction."""
-    note = shelf.view.note(params.id)
+    note = shelf.view.notes.get(params.id)
     if note is None:
         raise NoteNotFound(params.id)
     call.ticket.start()
@@ -47,7 +47,7 @@ def record_hit(shelf: Shelf, params: NoteRecordHitParams, call: Call) -> dict[st
 
 
 def _supersede(tx: Transaction, params: SupersedeParams, _call: Call) -> Outcome:
-    old, new = tx.rows.note(params.note_id), tx.rows.note(params.superseded_by_id)
+    old, new = tx.rows.notes.get(params.note_id), tx.rows.notes.get(params.superseded_by_id)
     if old is None or new is None:
         return {"ok": False, "reason": f"{'note_id' if old is None else 'superseded_by_id'}: there is no such note"}
     if _leads_to(tx, new.id, old.id):
@@ -64,7 +64,7 @@ def _leads_to(tx: Transaction, start: str, goal: str) -> bool:
         if at == goal:
             return True
         seen.add(at)
-        note = tx.rows.note(at)
+        note = tx.rows.notes.get(at)
         at = None if note is None else note.superseded_by
     return False
 

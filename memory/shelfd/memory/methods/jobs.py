@@ -19,7 +19,7 @@ from shelfd.protocol.methods.jobs import JobChangeParams, JobGetParams, JobListP
 def list_jobs(shelf: Shelf, params: JobListParams, call: Call) -> dict[str, Any]:
     """Return jobs, the last begun first."""
     position = cursor.decode_numbers(params.cursor, 1)
-    found = shelf.view.list_jobs(
+    found = shelf.view.jobs.page(
         unfinished=params.unfinished, before=position[0] if position else None, limit=params.limit + 1
     )
     page = found[: params.limit]
@@ -32,14 +32,14 @@ def list_jobs(shelf: Shelf, params: JobListParams, call: Call) -> dict[str, Any]
 @read("job.get")
 def get_job(shelf: Shelf, params: JobGetParams, call: Call) -> dict[str, Any]:
     """Return one job."""
-    job = shelf.view.job(params.id)
+    job = shelf.view.jobs.get(params.id)
     if job is None:
         raise JobNotFound(params.id)
     return {"job": _view(job, is_open=_may(call, job))}
 
 
 def _show(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
-    job = shelf.view.job(changed.outcome["id"])
+    job = shelf.view.jobs.get(changed.outcome["id"])
     assert job is not None
     return {"job": _view(job, is_open=True)}
 
@@ -54,7 +54,7 @@ def retry(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
     job = _existing(tx, params.id, call)
     if job.state not in ("failed", "dead"):
         raise Conflict(f"the job is {job.state}; only one that was given up can be begun again", id=job.id)
-    tx.rows.put_job(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now))
+    tx.rows.jobs.put(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now))
     return {"id": job.id}
 
 
@@ -66,12 +66,12 @@ def cancel(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
         raise Conflict(f"a {job.kind} cannot be ended half-way; it goes on by itself", id=job.id)
     if not job.is_unfinished:
         raise Conflict(f"the job is {job.state} already", id=job.id)
-    tx.rows.put_job(job._replace(state="failed", error="Cancelled", updated_at=tx.now))
+    tx.rows.jobs.put(job._replace(state="failed", error="Cancelled", updated_at=tx.now))
     return {"id": job.id}
 
 
 def _existing(tx: Transaction, job_id: str, call: Call) -> Job:
-    job = tx.rows.job(job_id)
+    job = tx.rows.jobs.get(job_id)
     if job is None:
         raise JobNotFound(job_id)
     if not _may(call, job):
