@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from shelfd.memory.ports.notes import NoteFilter
 
 from contract.samples import change, make_link, make_note, make_nugget
 from fakes import FakeClock
@@ -19,6 +18,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.log import LogRow, Recorded
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Applied, Change, Store
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.view import View

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shelfd.memory.ports.notes import Listing, NoteFilter
 
 from contract.samples import change, create, make_note
 from fakes import FakeClock
 from shelfd.memory.errors import ShuttingDown
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.notes import Listing, NoteFilter
 from shelfd.memory.ports.store import Store
 from shelfd.storage import SqliteStores
 from shelfd.storage.sqlite import paging
@@ -94,16 +94,16 @@ class Held:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.began, self.goes_on = threading.Event(), threading.Event()
         self.slices = 0
-        place_behind = paging._SlicedView._place_behind
+        place_behind = paging._SlicedNotes._place_behind
 
-        def slowly(view: paging._SlicedView, page: paging.Page, after: tuple[int, int] | None) -> object:
+        def slowly(notes: paging._SlicedNotes, page: paging.Page, after: tuple[int, int] | None) -> object:
             self.slices += 1
             if self.slices == 2:
                 self.began.set()
                 assert self.goes_on.wait(20)
-            return place_behind(view, page, after)
+            return place_behind(notes, page, after)
 
-        monkeypatch.setattr(paging._SlicedView, "_place_behind", slowly)
+        monkeypatch.setattr(paging._SlicedNotes, "_place_behind", slowly)
 
     async def start(self, store: Store) -> "asyncio.Task[Listing]":
         wanted = NoteFilter(tags=("none",))

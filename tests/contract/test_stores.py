@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from shelfd.memory.ports.notes import NoteFilter
 
 from contract.samples import NEW_YEAR, create, edit, make_link, make_note, make_nugget, write
 from fakes import FakeClock
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
 from shelfd.memory.notes.note import Usage
 from shelfd.memory.ports.log import Recorded
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.view import Writer
 

@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from shelfd.memory.ports.usage import RecentQuery
 
 from contract.samples import NEW_YEAR, change, create, write
 from shelfd.memory.log.transaction import Transaction
@@ -11,6 +10,7 @@ from shelfd.memory.notes.note import Usage
 from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.usage import RecentQuery
 from shelfd.memory.ports.view import Writer
 
 PATH = "/home/ada/MEMORY.md"

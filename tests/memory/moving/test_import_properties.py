@@ -6,12 +6,12 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shelfd.memory.ports.notes import NoteFilter
 
 from fakes import ROOT, Api, memory
 from nuggets_files import Json, fact, fact_file, graph, graph_note, link, parts
 from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.notes import NoteFilter
 
 NAMES = st.sampled_from(["work", "Work", "a/b", "home"])
 KEYS = st.sampled_from(["kettle", "Kettle", "user:tone", "_task", "file:x.py"])

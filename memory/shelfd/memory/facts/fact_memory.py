@@ -4,11 +4,10 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from shelfd.memory.ports.notes import NoteFilter
-
 from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
 from shelfd.memory.facts.facts import folded_key
 from shelfd.memory.notes.note import Note, Nugget
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.following import Follower, Spawn
 

@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-from shelfd.memory.ports.notes import NoteFilter
-
 from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams, NoteNotFound, NotFound, RevisionConflict
 from shelfd.memory.log.history import KEPT_BY_REVERT, at_rev, versions, with_log
@@ -18,6 +16,7 @@ from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.composing import (
     DAY_MICROS,
     check_validity,

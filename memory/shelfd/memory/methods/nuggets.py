@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from shelfd.memory.ports.notes import NoteFilter
-
 from shelfd.memory.call import Call
 from shelfd.memory.errors import DuplicateNugget, NuggetNotFound
 from shelfd.memory.log.idempotency import Outcome
@@ -12,6 +10,7 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.render import nugget_view
 from shelfd.memory.notes.note import Nugget
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.naming import rename_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.tending.nuggets import check_free

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shelfd.memory.ports.notes import NuggetCounts
-
 from shelfd.memory.facts import note_vector
 from shelfd.memory.facts.fact_memory import options_of
 from shelfd.memory.facts.fullness import fullness
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.notes import NuggetCounts
 from shelfd.memory.ports.view import View
 from shelfd.protocol import from_micros
 

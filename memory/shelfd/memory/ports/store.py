@@ -11,11 +11,10 @@ from datetime import timedelta
 from threading import Lock
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from shelfd.memory.ports.notes import Listing, NoteFilter
-
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry, LogRow, Origin
+from shelfd.memory.ports.notes import Listing, NoteFilter
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.waiting import OnDone, outcome_of
 
@@ -156,7 +155,7 @@ class Store(Protocol):
     async def list_notes(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> Listing:
-        """Return what :meth:`View.list_notes` would, and with the first page how many notes there are on all.
+        """Return what ``view.notes.page`` would, and with the first page how many notes there are on all.
 
         Holds up nobody, however many notes have to be looked at for it. What is changed meanwhile may be listed, and
         counted, as it was or as it is.

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from shelfd.memory.ports.notes import NoteFilter
-
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Nugget
 from shelfd.memory.ports.log import Entry
+from shelfd.memory.ports.notes import NoteFilter
 
 _PAGE: Final = 1000
 

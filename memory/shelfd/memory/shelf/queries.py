@@ -11,7 +11,6 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from shelfd.memory.ports.usage import RecentQuery
-
 from shelfd.memory.ports.view import Writer
 from shelfd.protocol.methods.recall import RecallParams
 

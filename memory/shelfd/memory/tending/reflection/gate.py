@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from pydantic import ValidationError
-from shelfd.memory.ports.usage import RecentQuery
 
 from shelfd.memory.notes.note import Link, Note
+from shelfd.memory.ports.usage import RecentQuery
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.queries import KEPT, RECENT, params_of
 from shelfd.memory.shelf.shelf import Shelf
