@@ -1,17 +1,10 @@
 """What came of a request, as data: each transport encodes it in its own way."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from shelfd.gateway.envelope import Id
-
-
-class Room(Protocol):
-    """Where there is to be room for a reply that was made."""
-
-    def settle(self, size: int) -> bool:
-        """Give back what was taken; return whether there is room for the *size*, in bytes, that the reply came to."""
-        ...
+from shelfd.gateway.outbox import Room
 
 
 class Reply(NamedTuple):
@@ -22,7 +15,7 @@ class Reply(NamedTuple):
         result: JSON-like, of the method's result shape.
         error: A JSON-RPC error object; then there is no result.
         is_change: Whether the request was a change, which is made whatever becomes of this.
-        room: What says whether there is room for a result that was made without; None if that need not be asked.
+        room: Where there must be room for it; None if the transport bounds replies otherwise.
     """
 
     id: Id

@@ -5,21 +5,42 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import TypeAlias, cast
 
+import structlog
+
 from shelfd.memory.call import Call, work_in_task
+from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.begin import as_job
+from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.job_kinds import procedures
 from shelfd.memory.methods.registry import Answer, Change, Ended, Procedure, Read
 from shelfd.memory.ports.ledger import draw_run_id
 from shelfd.memory.ports.waiting import OnDone, outcome_of
+from shelfd.memory.shelf.access import Access
 from shelfd.memory.shelf.shelf import Changed, Shelf
+from shelfd.memory.shelf.shelves import Shelves
+from shelfd.memory.tending.promotion import NoFiles, Promoter
+
+log = structlog.get_logger("shelfd.memory")
 
 _Changed: TypeAlias = Changed | Exception
 _Answered: TypeAlias = Answer | Exception
 
 
 class Service(Context):
-    """Carries out calls on shelves."""
+    """Carries out calls on shelves.
+
+    Args:
+        promoter: Writes MEMORY.md; without it there is none.
+    """
+
+    def __init__(self, shelves: Shelves, access: Access, promoter: Promoter | None = None) -> None:
+        self.shelves = shelves
+        self.access = access
+        self.promoter = promoter or Promoter(NoFiles())
+        self._jobs: dict[Shelf, JobRunner] = {}
+        shelves.on_open(self._resume)
 
     def submit(self, call: Call, on_done: OnDone[Answer]) -> None:
         """Begin *call*. A change is queued when this returns, and takes no task: changes apply in the order of these.
@@ -29,9 +50,9 @@ class Service(Context):
             on_done: Called later, once, on the loop, with the result, a JSON-like dict of the method's result shape,
                 or with what went wrong. It must not raise.
         """
-        use_case = USE_CASES[call.method.name]
         call.rules = self.access
         try:
+            use_case = USE_CASES[call.method.name]
             self.access.check(call.principal, call.shelf, call.method.need)  # a refused call is no use of the shelf
             if isinstance(use_case, Procedure):
                 work_in_task(call, partial(use_case.run, self, call), on_done)
@@ -113,6 +134,36 @@ class Service(Context):
             call.on_begun()
         answer = ended(await self.jobs(shelf).end_of(changed.outcome["job"]))
         return answer | {"replayed": True} if changed.replayed else answer
+
+    # ---------------------------------------------------------------- what use cases use
+
+    def jobs(self, shelf: Shelf) -> JobRunner:
+        """Return what carries out the jobs of an open shelf. See the port."""
+        if shelf not in self._jobs:
+            raise ShuttingDown
+        return self._jobs[shelf]
+
+    async def shelf(self, call: Call) -> Shelf:
+        """Return the open shelf that *call* is about. See the port."""
+        shelf = await self.shelves.get(cast("str", call.shelf))
+        self.access.check(call.principal, call.shelf, call.method.need)
+        return shelf
+
+    def _resume(self, shelf: Shelf) -> None:
+        """Go on with what a daemon left unfinished in a shelf."""
+        self._jobs[shelf] = JobRunner(shelf, procedures(self))
+        shelf.at_close(partial(self._let_go, shelf))
+        shelf.spawn(self._go_on(shelf), "resume")
+
+    def _let_go(self, shelf: Shelf) -> None:
+        self._jobs.pop(shelf, None)
+
+    async def _go_on(self, shelf: Shelf) -> None:
+        try:
+            await self.promoter.settle(shelf)
+        except ShelfError as error:  # the next promotion looks again
+            log.warning("promotion.settle_failed", shelf=shelf.name, error=type(error).__name__)
+        await self.jobs(shelf).start_unfinished()
 
 
 async def _read(use_case: Read, shelf: Shelf, call: Call) -> Answer:

@@ -117,7 +117,7 @@ def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
         drop_nugget(tx, nugget)
 
 
-async def run(promoter: Promoter, work: Work) -> Mapping[str, Any]:
+async def run(work: Work, promoter: Promoter) -> Mapping[str, Any]:
     """Purge what is left and clean up after it; return how many notes are gone and what still holds text of them."""
     params = work.job.params
     while True:
