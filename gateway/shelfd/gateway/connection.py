@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
 
 class Owner(Protocol):
-    """What a connection tells the server it belongs to."""
+    """What a connection notifies the server of that it belongs to."""
 
     def opened(self, connection: "Connection", principal: str) -> Entry:
         """Let the connection in.
@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol):
         if self._outbox.is_backed_up():
             return True
         if isinstance(message, Envelope) and message.method == CANCEL:
-            return False  # a full connection still hears what would make room
+            return False  # a full connection still takes what would make room
         if self.in_flight and not self._account.fits(self._next_bytes):
             return True
         if self.in_flight >= self._limits.in_flight_count:

@@ -104,8 +104,8 @@ class Dispatcher:
             request.wait_to = lane.barrier
             request.turn = lane.enter()
             if method.decides_access or method.name in self._own.handlers:
-                # What the changes behind it may do is asked when their turn comes, and that is after its end. A change
-                # that is made here is queued nowhere, and those behind it wait, too.
+                # What later changes may do is asked when their turn comes, and that is after its end. A change that
+                # is made here is queued nowhere, so later ones wait for it, too.
                 lane.barrier = request.turn
         elif method.name not in self._own.unordered:
             request.wait_to = lane.entered

@@ -32,7 +32,7 @@ class Refusal(Exception):
 
     Attributes:
         error: The JSON-RPC error object to answer with.
-        id: The request's id as far as it could be told.
+        id: The request's id as far as it could be read.
     """
 
     def __init__(self, error: dict[str, Any], request_id: Id = None) -> None:

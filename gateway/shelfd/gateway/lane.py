@@ -81,7 +81,7 @@ class Lane:
         self.is_closed = False  #: nobody waits for answers any more: reads are pointless
         self.entered = 0
         self.finished_to = 0
-        self.barrier = 0  #: the last turn that changes behind it wait for: a batch's, or of what decides their access
+        self.barrier = 0  #: the last turn that later changes wait for: a batch's, or of what decides their access
         self._finished: set[int] = set()
         self._waiters: list[tuple[int, int, Callable[[], None]]] = []
         self._numbered = 0

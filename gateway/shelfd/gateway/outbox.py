@@ -57,7 +57,7 @@ class Outbox:
         budget: The bytes of all connections.
         account: This connection's.
         share: Its principal's.
-        go_on: Called when the client has read on after it was behind.
+        go_on: Called when the client has read on after it had fallen behind.
     """
 
     def __init__(
@@ -120,11 +120,11 @@ class Outbox:
                 self._resumed()
 
     def pause(self) -> None:
-        """Hear that the client does not read."""
+        """Take note that the client does not read."""
         self._is_paused = True
 
     def resume(self) -> None:
-        """Hear that it has read nearly everything."""
+        """Take note that it has read nearly everything."""
         self._is_paused = False
         self._settle()
         self._resumed()

@@ -123,7 +123,7 @@ class Requests:
         if receipts is None:
             return
         receipt = receipts.expect(message)
-        self._is_holding = True  # what arrives meanwhile stands behind this one
+        self._is_holding = True  # what arrives meanwhile waits for this one
         try:
             while self._is_full(len(message.payload)):
                 self._changed.clear()

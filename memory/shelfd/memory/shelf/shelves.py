@@ -113,7 +113,7 @@ class Shelves:
 
     @asynccontextmanager
     async def visited(self, name: str) -> AsyncIterator[Shelf]:
-        """Have a shelf open for the length of a block; behind it, close it unless others want it open.
+        """Have a shelf open for the length of a block; after it, close it unless others want it open.
 
         Raises:
             ShelfNotFound: If there is none.

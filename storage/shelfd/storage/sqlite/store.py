@@ -157,7 +157,7 @@ class SqliteStore(Store):
     async def _write_first(self, take: Take, deliver: Deliver) -> None:
         try:
             writing = await self._awake()
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - whoever waits must be notified
             deliver([group_error(error) for _ in take()])
         else:
             self._write(writing, take, deliver)
@@ -168,7 +168,7 @@ class SqliteStore(Store):
         def write() -> None:
             try:
                 outcomes: Sequence[Outcome] | Exception = writing.group.apply(take())
-            except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            except Exception as error:  # noqa: BLE001 - whoever waits must be notified
                 outcomes = error
             loop.call_soon_threadsafe(deliver, outcomes)
 
