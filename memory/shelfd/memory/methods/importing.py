@@ -10,7 +10,8 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import DuplicateKey, ShelfError, Unavailable, error_of
 from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.methods.registry import Context, procedure
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.registry import procedure
 from shelfd.memory.moving import FORMATS, Format, Intake, Origin, Tally
 from shelfd.protocol import from_validation
 from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams

@@ -8,8 +8,9 @@ from shelfd.memory.jobs import Job
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
+from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.job_kinds import CANCELLABLE
-from shelfd.memory.methods.registry import Context, change, read
+from shelfd.memory.methods.registry import change, read
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.jobs import JobChangeParams, JobGetParams, JobListParams

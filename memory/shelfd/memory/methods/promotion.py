@@ -6,7 +6,8 @@ from typing import Any, cast
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Forbidden
 from shelfd.memory.log.idempotency import told_before
-from shelfd.memory.methods.registry import Context, procedure
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.registry import procedure
 from shelfd.memory.ports.ledger import draw_run_id
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.promotion import PreviewParams, PromoteParams

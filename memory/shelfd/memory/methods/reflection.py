@@ -11,9 +11,10 @@ import structlog
 from shelfd.memory.call import Call
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.recall import replay
-from shelfd.memory.methods.registry import Context, procedure
+from shelfd.memory.methods.registry import procedure
 from shelfd.memory.ports.ledger import SCHEDULER, draw_run_id, run_by_hand
 from shelfd.memory.ports.log import Entry
 from shelfd.memory.shelf.shelf import Shelf

@@ -124,19 +124,3 @@ def procedure(name: str) -> Callable[[Run], Run]:
         return run
 
     return register
-
-
-__all__ = [
-    "USE_CASES",
-    "Change",
-    "Changed",
-    "Context",
-    "Outcome",
-    "Procedure",
-    "Read",
-    "change",
-    "job",
-    "outcome_is_result",
-    "procedure",
-    "read",
-]

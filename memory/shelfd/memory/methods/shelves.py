@@ -7,7 +7,8 @@ from typing import Any, cast
 from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams, SchemaTooNew, StorageCorrupt
 from shelfd.memory.methods import cursor
-from shelfd.memory.methods.registry import Context, procedure, read
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.registry import procedure, read
 from shelfd.memory.methods.render import log_view
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import Params, ReadParams

@@ -6,7 +6,8 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import Forbidden, NotFound
 from shelfd.memory.log.idempotency import Apply, Outcome
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.methods.registry import Context, procedure
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.registry import procedure
 from shelfd.memory.ports.ledger import draw_run_id
 from shelfd.memory.ports.log import Entry, LogRow
 from shelfd.memory.tending.undo import undo
