@@ -1,6 +1,6 @@
 """How a request becomes a job: its first step is the request's own transaction."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -8,8 +8,7 @@ from shelfd.memory.call import Call
 from shelfd.memory.jobs.work import JobKind
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.job import Job, draw_job_id
-from shelfd.memory.ports.ledger import draw_run_id
+from shelfd.memory.ports.job import MANUAL, Job, draw_run_id, job_id_of
 from shelfd.memory.shelf.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -20,11 +19,12 @@ _FORGOTTEN_AT_ONCE: Final = 20
 
 
 class Begun(NamedTuple):
-    """What the first step of a job has left to do."""
+    """What the first step of a job has left to do, and what else that needs which no job may keep for good."""
 
     kind: JobKind
     params: Mapping[str, Any]
     cursor: Mapping[str, Any]
+    pieces: Sequence[Mapping[str, Any]] = ()
 
 
 async def carry_out(
@@ -51,20 +51,10 @@ async def carry_out(
         begun = begin(tx)
         if not isinstance(begun, Begun):
             return begun
-        job = Job(
-            draw_job_id(),
-            begun.kind.name,
-            "queued",
-            call.principal,
-            call.method.name,
-            call.request_id,
-            call.run_id or "",
-            begun.params,
-            begun.cursor,
-            created_at=tx.now,
-            updated_at=tx.now,
-        )
+        job = _job(begun, call, tx.now)
         tx.rows.put_job(job)
+        for number, piece in enumerate(begun.pieces):
+            tx.rows.put_piece(job.id, number, piece)
         # Not before the outcome of an idempotency key that names it.
         kept = max(_KEPT, shelf.settings.idempotency_retention)
         tx.rows.forget_jobs(tx.now - kept // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
@@ -81,3 +71,23 @@ async def carry_out(
     finally:
         shelf.leave()
     return result | {"replayed": True} if changed.replayed else result
+
+
+def _job(begun: Begun, call: Call, now: int) -> Job:
+    run_id = call.run_id or ""
+    job = Job(
+        job_id_of(run_id),
+        begun.kind.name,
+        "queued",
+        call.principal,
+        call.method.name,
+        call.request_id,
+        run_id,
+        begun.params,
+        begun.cursor,
+        created_at=now,
+        updated_at=now,
+    )
+    if not begun.kind.has_slot:
+        return job
+    return job._replace(slot=f"{MANUAL}:{run_id}", reason=MANUAL, planned_at=now, started_at=now)

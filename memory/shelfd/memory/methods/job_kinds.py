@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from shelfd.memory.jobs.work import Procedure
+from shelfd.memory.jobs.work import JobKind, Procedure
+from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.tending.hide import HIDE
+from shelfd.memory.tending.promotion.promoter import PROMOTION
 from shelfd.memory.tending.purge import PURGE
+from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (HIDE, PURGE)
-#: Those that can be ended half-way: what they did can be taken back.
-CANCELLABLE: Final = frozenset({HIDE.name})
+KINDS: Final = (HIDE, PROMOTION, PURGE, REFLECTION, UNDO)
+BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType({kind.name: kind.run for kind in KINDS})

@@ -9,7 +9,7 @@ from shelfd.memory.jobs import Job
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
-from shelfd.memory.methods.job_kinds import CANCELLABLE
+from shelfd.memory.methods.job_kinds import BY_NAME
 from shelfd.memory.methods.registry import whole
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import from_micros
@@ -64,7 +64,7 @@ def _revive(service: "Service", tx: Transaction, params: JobChangeParams, call: 
     job = _existing(service, tx, params.id, call)
     if job.state not in ("failed", "dead"):
         raise Conflict(f"the job is {job.state}; only one that was given up can be begun again", id=job.id)
-    tx.rows.put_job(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now))
+    tx.rows.put_job(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now, finished_at=None))
     return {"id": job.id}
 
 
@@ -88,11 +88,11 @@ async def cancel(service: "Service", call: Call) -> dict[str, Any]:
 
 def _cancel(service: "Service", tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
     job = _existing(service, tx, params.id, call)
-    if job.kind not in CANCELLABLE:
+    if job.kind not in BY_NAME or not BY_NAME[job.kind].can_end_early:
         raise Conflict(f"a {job.kind} cannot be ended half-way; it goes on by itself", id=job.id)
     if not job.is_unfinished:
         raise Conflict(f"the job is {job.state} already", id=job.id)
-    tx.rows.put_job(job._replace(state="failed", error="Cancelled", updated_at=tx.now))
+    tx.rows.put_job(job._replace(state="failed", error="Cancelled", updated_at=tx.now, finished_at=tx.now))
     return {"id": job.id}
 
 
@@ -120,7 +120,7 @@ def _view(job: Job, *, is_open: bool) -> dict[str, Any]:
         "id": job.id,
         "kind": job.kind,
         "note_ids": list(job.params.get("ids", ())),
-        "nugget": job.params.get("nugget"),
+        "nugget": job.params.get("nugget") or job.params.get("only"),
         "state": job.state,
         "attempts": job.attempts,
         "progress": {"done": job.cursor.get("done", 0), "total": job.cursor.get("total")},

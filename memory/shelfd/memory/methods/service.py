@@ -1,5 +1,6 @@
 """The front door of the memory: every transport hands its validated calls in here."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -10,11 +11,13 @@ from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.methods import CHANGES, USE_CASES
 from shelfd.memory.methods.job_kinds import PROCEDURES
+from shelfd.memory.ports.job import job_id_of
 from shelfd.memory.ports.waiting import Told
 from shelfd.memory.shelf.access import Access
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.shelf.shelves import Shelves
 from shelfd.memory.tending.promotion import NoFiles, Promoter
+from shelfd.protocol import Limits
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -24,12 +27,16 @@ class Service:
 
     Args:
         promoter: Writes MEMORY.md; without it there is none.
+        limits: The configured limits, for work that no caller waits for.
     """
 
-    def __init__(self, shelves: Shelves, access: Access, promoter: Promoter | None = None) -> None:
+    def __init__(
+        self, shelves: Shelves, access: Access, promoter: Promoter | None = None, limits: Limits | None = None
+    ) -> None:
         self.shelves = shelves
         self.access = access
         self.promoter = promoter or Promoter(NoFiles())
+        self.limits = limits or Limits()
         self._jobs: dict[Shelf, JobRunner] = {}
         shelves.on_open(self._resume)
 
@@ -76,6 +83,19 @@ class Service:
         if shelf not in self._jobs:
             raise ShuttingDown
         return self._jobs[shelf]
+
+    async def perform(self, shelf_name: str, run_id: str) -> Mapping[str, Any]:
+        """Try once to bring a job to its end that the scheduler sees to; return its result.
+
+        Args:
+            shelf_name: Of a shelf that the scheduler keeps open.
+            run_id: Of the job.
+
+        Raises:
+            ShelfError: What it was refused with.
+        """
+        shelf = self.shelves.opened(shelf_name) or await self.shelves.get(shelf_name)
+        return await self.jobs(shelf).perform(job_id_of(run_id))
 
     def _resume(self, shelf: Shelf) -> None:
         """Go on with what a daemon left unfinished in a shelf."""

@@ -9,6 +9,12 @@ from shelfd.memory.ports.log import Origin
 
 #: States of a job that has work left. Others are ``done``, ``failed`` (refused) and ``dead`` (given up).
 UNFINISHED: Final = ("queued", "running", "waiting")
+#: As whom the scheduler works; no transport can claim this name.
+SCHEDULER: Final = "scheduler"
+MANUAL: Final = "manual"
+#: Errors of a scheduled job that had none: it was cut short, or its slot went by.
+INTERRUPTED: Final = "Interrupted"
+MISSED: Final = "Missed"
 
 
 class Job(NamedTuple):
@@ -16,6 +22,9 @@ class Job(NamedTuple):
 
     Nothing in it is memory text, which a purge would have to find here: ids, names and counts only. Times are
     microseconds since 1970 UTC.
+
+    What the scheduler does, and what a caller asks for that the scheduler does otherwise, has a slot: a kind of job is
+    done once in each.
     """
 
     id: str
@@ -27,22 +36,37 @@ class Job(NamedTuple):
     run_id: str  #: in the change log, of everything the job changes
     params: Mapping[str, Any]
     cursor: Mapping[str, Any] = NO_EXTRA  #: how far it has come; ``done`` and ``total`` are its progress
-    attempts: int = 0  #: that ended in an error
+    attempts: int = 0  #: that ended in an error, or were cut short
     error: str | None = None  #: the kind of the last error
     result: Mapping[str, Any] | None = None
     created_at: int = 0
     updated_at: int = 0
+    slot: str | None = None  #: planned local time, as ``2026-10-25T02:30 Europe/Berlin``, or ``manual:<run_id>``
+    reason: str | None = None  #: of a job with a slot: cron, heartbeat or manual
+    planned_at: int | None = None  #: when its slot is
+    started_at: int | None = None  #: when its last attempt began
+    finished_at: int | None = None  #: when that ended
 
     @property
     def is_unfinished(self) -> bool:
         """Whether there is work left that the daemon does by itself."""
         return self.state in UNFINISHED
 
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether the scheduler sees to it, which knows when it may be tried again."""
+        return self.slot is not None and self.reason != MANUAL
+
     def origin(self) -> Origin:
         """Who and what the log rows of its steps name."""
         return Origin(self.principal, self.method, self.request_id, run_id=self.run_id)
 
 
-def draw_job_id() -> str:
-    """Return a random id for a job."""
-    return f"job-{os.urandom(6).hex()}"
+def draw_run_id() -> str:
+    """Return a random id for a run."""
+    return f"run-{os.urandom(6).hex()}"
+
+
+def job_id_of(run_id: str) -> str:
+    """Return the id of the job whose run *run_id* is."""
+    return f"job-{run_id.removeprefix('run-')}"

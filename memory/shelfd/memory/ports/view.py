@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
-from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.tending import Promoted, Tended
 
@@ -169,6 +168,9 @@ class View(Protocol):
     def run_log(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         """Return the changes a run made after *since_seq*, in order."""
 
+    def run_log_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
+        """Return the changes a run made, the last first, below sequence number *before*."""
+
     def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         """Return rows that end a run, the last first, below sequence number *before*.
 
@@ -196,12 +198,6 @@ class View(Protocol):
     def sink(self, name: str) -> int | None:
         """Return the last change a receiver of events was given; None if it never got one."""
 
-    def run(self, job: str, slot: str) -> Run | None:
-        """Return the run that claimed a job's slot."""
-
-    def list_runs(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
-        """Return runs with their numbers, the last claimed first, below number *before*."""
-
     def tended(self) -> list[Tended]:
         """Return how far reflection has come in each nugget it has looked at, by name."""
 
@@ -223,8 +219,28 @@ class View(Protocol):
     def job(self, job_id: str) -> Job | None:
         """Return a job."""
 
-    def list_jobs(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
-        """Return jobs with their numbers, the last begun first, below number *before*."""
+    def job_in_slot(self, kind: str, slot: str) -> Job | None:
+        """Return the job of this kind that has claimed a slot."""
+
+    def list_jobs(
+        self,
+        *,
+        before: int | None,
+        limit: int,
+        unfinished: bool = False,
+        in_slots: bool = False,
+        kind: str | None = None,
+    ) -> list[tuple[int, Job]]:
+        """Return jobs with their numbers, the last begun first, below number *before*.
+
+        Args:
+            unfinished: Only those with work left.
+            in_slots: Only those that have a slot.
+            kind: Only this kind.
+        """
+
+    def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return pieces of a job's input or outcome with their numbers, in order, behind number *after*."""
 
     def recent_queries(self, limit: int) -> list[RecentQuery]:
         """Return queries that were asked lately, the last one first, those of one moment by their params."""
@@ -324,15 +340,6 @@ class Writer(View, Protocol):
     def put_sink(self, name: str, seq: int) -> None:
         """Set the last change a receiver of events was given."""
 
-    def claim_run(self, run: Run) -> bool:
-        """Add a run unless its job's slot is taken; return whether it was added."""
-
-    def put_run(self, run: Run) -> None:
-        """Replace the run with this job and slot."""
-
-    def forget_runs(self, before: int) -> int:
-        """Drop runs that were claimed before that time; return how many."""
-
     def put_tended(self, tended: Tended) -> None:
         """Add or replace how far reflection has come in a nugget."""
 
@@ -345,8 +352,17 @@ class Writer(View, Protocol):
     def put_job(self, job: Job) -> None:
         """Add a job, or replace the one with its id."""
 
-    def forget_jobs(self, before: int, *, limit: int) -> int:
-        """Drop those of the *limit* oldest jobs that ended before that time; return how many."""
+    def forget_jobs(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+        """Drop those of the *limit* oldest jobs, with or without slots, that ended before that time; return how many.
+
+        Their pieces go, too.
+        """
+
+    def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
+        """Add or replace a piece of a job's input or outcome. Unlike the job it may hold memory text."""
+
+    def drop_pieces(self, job_id: str) -> None:
+        """Drop all pieces of a job."""
 
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         """Add queries in the order they were asked, each replacing the one with its params."""

@@ -8,6 +8,8 @@ from shelfd.memory.notes.note import Note
 
 _WRITTEN: Final = ("note.created", "note.restored")
 _MOST: Final = 1000
+#: Kinds of jobs that work on all notes of the nugget in their params.
+_ON_ALL: Final = ("hide", "purge")
 
 
 def check_free(tx: Transaction, name: str) -> None:
@@ -17,7 +19,7 @@ def check_free(tx: Transaction, name: str) -> None:
         Conflict: If one does.
     """
     for _, job in tx.rows.list_jobs(unfinished=True, before=None, limit=_MOST):
-        if job.params.get("nugget") == name:
+        if job.kind in _ON_ALL and job.params.get("nugget") == name:
             text = f"job {job.id} is at work on nugget {name!r}; job.get shows how far it is"
             raise Conflict(text, nugget=name, job=job.id)
 

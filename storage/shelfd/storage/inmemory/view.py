@@ -1,12 +1,11 @@
 """Reads of the twin: plain loops, so that they can be seen to be right."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
-from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, RecordedKey, View
@@ -158,6 +157,10 @@ class InMemoryView(View):
         found = [entry for entry in log if entry.origin.run_id == run_id and entry.seq > since_seq]
         return found if limit is None else found[: max(limit, 0)]
 
+    def run_log_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
+        found = [entry for entry in self.run_log(run_id) if before is None or entry.seq < before]
+        return found[::-1][: max(limit, 0)]
+
     def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         found = [
             entry
@@ -186,18 +189,6 @@ class InMemoryView(View):
     def sink(self, name: str) -> int | None:
         return self._tables.sinks.get(name)
 
-    def run(self, job: str, slot: str) -> Run | None:
-        numbered = self._tables.runs.get((job, slot))
-        return None if numbered is None else numbered[1]
-
-    def list_runs(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
-        found = [
-            (number, run)
-            for number, run in self._tables.runs.values()
-            if job in (None, run.job) and (before is None or number < before)
-        ]
-        return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
-
     def tended(self) -> list[Tended]:
         return sorted(self._tables.tended.values(), key=lambda tended: tended.nugget.encode())
 
@@ -223,13 +214,31 @@ class InMemoryView(View):
         numbered = self._tables.jobs.get(job_id)
         return None if numbered is None else numbered[1]
 
-    def list_jobs(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
+    def job_in_slot(self, kind: str, slot: str) -> Job | None:
+        return next((job for _, job in self._tables.jobs.values() if (job.kind, job.slot) == (kind, slot)), None)
+
+    def list_jobs(
+        self,
+        *,
+        before: int | None,
+        limit: int,
+        unfinished: bool = False,
+        in_slots: bool = False,
+        kind: str | None = None,
+    ) -> list[tuple[int, Job]]:
         found = [
             (number, job)
             for number, job in self._tables.jobs.values()
-            if (job.is_unfinished or not unfinished) and (before is None or number < before)
+            if (job.is_unfinished or not unfinished)
+            and (job.slot is not None or not in_slots)
+            and kind in (None, job.kind)
+            and (before is None or number < before)
         ]
         return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
+
+    def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
+        found = sorted((n, piece) for (job, n), piece in self._tables.pieces.items() if job == job_id and n > after)
+        return found[: max(limit, 0)]
 
     def recent_queries(self, limit: int) -> list[RecentQuery]:
         queries = sorted(self._tables.recent_queries.values(), key=lambda query: (-query.at, query.params))

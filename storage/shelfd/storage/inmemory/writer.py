@@ -2,11 +2,11 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.notes.note import NO_EXTRA, Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
-from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.log import REDACTED, LogRow
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.view import RecentQuery, Recorded, RecordedKey, Writer
@@ -138,24 +138,6 @@ class InMemoryWriter(InMemoryView, Writer):
     def put_sink(self, name: str, seq: int) -> None:
         self._tables.put(self._tables.sinks, name, seq)
 
-    def claim_run(self, run: Run) -> bool:
-        if (run.job, run.slot) in self._tables.runs:
-            return False
-        self._tables.run_number += 1
-        self._tables.put(self._tables.runs, (run.job, run.slot), (self._tables.run_number, _stored(run)))
-        return True
-
-    def put_run(self, run: Run) -> None:
-        numbered = self._tables.runs.get((run.job, run.slot))
-        if numbered is not None:
-            self._tables.put(self._tables.runs, (run.job, run.slot), (numbered[0], _stored(run)))
-
-    def forget_runs(self, before: int) -> int:
-        old = [key for key, (_, run) in self._tables.runs.items() if run.started_at < before]
-        for key in old:
-            self._tables.remove(self._tables.runs, key)
-        return len(old)
-
     def put_tended(self, tended: Tended) -> None:
         self._tables.put(self._tables.tended, tended.nugget, tended)
 
@@ -172,13 +154,21 @@ class InMemoryWriter(InMemoryView, Writer):
         number = self._tables.job_number if known is None else known[0]
         self._tables.put(self._tables.jobs, job.id, (number, _stored_job(job)))
 
-    def forget_jobs(self, before: int, *, limit: int) -> int:
-        jobs = self._tables.jobs
-        oldest = sorted(jobs.values(), key=lambda numbered: numbered[0])[:limit]
+    def forget_jobs(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+        jobs = [numbered for numbered in self._tables.jobs.values() if (numbered[1].slot is not None) == in_slots]
+        oldest = sorted(jobs, key=lambda numbered: numbered[0])[:limit]
         old = [job.id for _, job in oldest if not job.is_unfinished and job.updated_at < before]
-        for key in old:
-            self._tables.remove(jobs, key)
+        for job_id in old:
+            self.drop_pieces(job_id)
+            self._tables.remove(self._tables.jobs, job_id)
         return len(old)
+
+    def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
+        self._tables.put(self._tables.pieces, (job_id, number), decode(encode(piece)))
+
+    def drop_pieces(self, job_id: str) -> None:
+        for key in [key for key in self._tables.pieces if key[0] == job_id]:
+            self._tables.remove(self._tables.pieces, key)
 
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         for query in queries:
@@ -217,10 +207,6 @@ class InMemoryWriter(InMemoryView, Writer):
         self._tables.put(self._tables.note_rows, note.id, note.row)
         if note.key is not None:
             self._tables.put(self._tables.facts, (note.key, note.nugget), note.row)
-
-
-def _stored(run: Run) -> Run:
-    return run._replace(result=decode(encode(run.result)) if run.result else NO_EXTRA)
 
 
 def _stored_job(job: Job) -> Job:

@@ -5,7 +5,6 @@ from typing import Any, Final, TypeAlias
 
 from shelfd.memory.notes.note import NO_EXTRA, Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
-from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.tending import Tended
 from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings
@@ -17,7 +16,6 @@ NOTE_COLUMNS: Final = ", ".join(Note._fields)
 LINK_COLUMNS: Final = ", ".join(Link._fields)
 NUGGET_COLUMNS: Final = ", ".join(Nugget._fields)
 USAGE_COLUMNS: Final = ", ".join(Usage._fields)
-RUN_COLUMNS: Final = ", ".join(Run._fields)
 JOB_COLUMNS: Final = ", ".join(Job._fields)
 TENDED_COLUMNS: Final = "nugget, changed_at, changed, again_at, again, served_at"
 LOG_COLUMNS: Final = (
@@ -86,17 +84,6 @@ def log_from_columns(columns: Columns) -> LogRow:
         note,
         None if before is None else decode(before),
     )
-
-
-def run_to_columns(run: Run) -> Columns:
-    """Return a run as RUN_COLUMNS."""
-    return (*run[:-1], encode(run.result) if run.result else None)
-
-
-def run_from_columns(columns: Columns) -> Run:
-    """Return the run in RUN_COLUMNS."""
-    *values, result = columns
-    return Run._make((*values, NO_EXTRA if result is None else decode(result)))
 
 
 def job_to_columns(job: Job) -> Columns:

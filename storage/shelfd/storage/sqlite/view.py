@@ -213,6 +213,13 @@ class SqliteView(WorkView, View):
         )
         return [log_from_columns(columns) for columns in found]
 
+    def run_log_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
+        found = self._all(
+            f"{_LOG} WHERE run_id = ?1 AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3",
+            (run_id, before, max(limit, 0)),
+        )
+        return [log_from_columns(columns) for columns in found]
+
     def completed_log(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         # The kinds in so many words let SQLite use the index of what ends a run.
         found = self._all(

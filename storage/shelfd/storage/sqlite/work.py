@@ -1,20 +1,18 @@
-"""Reads of what a shelf keeps about work: runs, reflection's positions, promoted lines, jobs, recent queries."""
+"""Reads of what a shelf keeps about work: jobs, reflection's positions, promoted lines, recent queries."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from shelfd.memory.ports.job import UNFINISHED, Job
-from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.view import RecentQuery
-from shelfd.storage.encoding import decode_strings
+from shelfd.storage.encoding import decode, decode_strings
 from shelfd.storage.sqlite.queries import Queries
 from shelfd.storage.sqlite.rows import (
     JOB_COLUMNS,
-    RUN_COLUMNS,
     TENDED_COLUMNS,
     job_from_columns,
-    run_from_columns,
     tended_from_columns,
 )
 
@@ -24,18 +22,6 @@ UNFINISHED_JOB: Final = "state IN ({})".format(", ".join(f"'{state}'" for state 
 
 class WorkView(Queries):
     """The part of a shelf's rows that is about work."""
-
-    def run(self, job: str, slot: str) -> Run | None:
-        columns = self._one(f"SELECT {RUN_COLUMNS} FROM run WHERE job = ? AND slot = ?", (job, slot))  # noqa: S608
-        return None if columns is None else run_from_columns(columns)
-
-    def list_runs(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
-        found = self._all(
-            f"SELECT number, {RUN_COLUMNS} FROM run"  # noqa: S608
-            " WHERE (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3",
-            (job, before, max(limit, 0)),
-        )
-        return [(columns[0], run_from_columns(columns[1:])) for columns in found]
 
     def tended(self) -> list[Tended]:
         return [tended_from_columns(columns) for columns in self._all(f"SELECT {TENDED_COLUMNS} FROM tended")]  # noqa: S608
@@ -72,14 +58,30 @@ class WorkView(Queries):
         columns = self._one(f"SELECT {JOB_COLUMNS} FROM job WHERE id = ?", (job_id,))  # noqa: S608
         return None if columns is None else job_from_columns(columns)
 
-    def list_jobs(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
-        condition = UNFINISHED_JOB if unfinished else "1"
+    def job_in_slot(self, kind: str, slot: str) -> Job | None:
+        columns = self._one(f"SELECT {JOB_COLUMNS} FROM job WHERE kind = ? AND slot = ?", (kind, slot))  # noqa: S608
+        return None if columns is None else job_from_columns(columns)
+
+    def list_jobs(
+        self,
+        *,
+        before: int | None,
+        limit: int,
+        unfinished: bool = False,
+        in_slots: bool = False,
+        kind: str | None = None,
+    ) -> list[tuple[int, Job]]:
+        wanted = [UNFINISHED_JOB] * unfinished + ["slot IS NOT NULL"] * in_slots + ["1"]
         found = self._all(
-            f"SELECT number, {JOB_COLUMNS} FROM job WHERE {condition}"  # noqa: S608
-            " AND (?1 IS NULL OR number < ?1) ORDER BY number DESC LIMIT ?2",
-            (before, max(limit, 0)),
+            f"SELECT number, {JOB_COLUMNS} FROM job WHERE {' AND '.join(wanted)}"  # noqa: S608
+            " AND (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3",
+            (kind, before, max(limit, 0)),
         )
         return [(columns[0], job_from_columns(columns[1:])) for columns in found]
+
+    def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
+        sql = "SELECT number, piece FROM job_piece WHERE job = ? AND number > ? ORDER BY number LIMIT ?"
+        return [(number, decode(piece)) for number, piece in self._all(sql, (job_id, after, max(limit, 0)))]
 
     def recent_queries(self, limit: int) -> list[RecentQuery]:
         found = self._all("SELECT params, ids, at FROM recent_query ORDER BY at DESC, params LIMIT ?", (max(limit, 0),))

@@ -3,12 +3,11 @@
 
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
-from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.log import REDACTED, LogRow
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.view import Counts, RecentQuery, Recorded, RecordedKey, Writer
@@ -23,7 +22,6 @@ from shelfd.storage.sqlite.rows import (
     LOG_COLUMNS,
     NOTE_COLUMNS,
     NUGGET_COLUMNS,
-    RUN_COLUMNS,
     TENDED_COLUMNS,
     USAGE_COLUMNS,
     Columns,
@@ -31,7 +29,6 @@ from shelfd.storage.sqlite.rows import (
     log_to_columns,
     note_to_columns,
     placeholders,
-    run_to_columns,
     tended_to_columns,
 )
 from shelfd.storage.sqlite.view import SqliteView
@@ -64,8 +61,6 @@ _PUT_USAGE: Final = (
     f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) SELECT ?1, {placeholders(USAGE_COLUMNS)} {_STILL_THERE}"
 )
 _ADD_HIT_SESSION: Final = f"INSERT OR IGNORE INTO hit_session SELECT ?1, ? {_STILL_THERE}"
-_CLAIM_RUN: Final = f"INSERT INTO run ({RUN_COLUMNS}) VALUES ({placeholders(RUN_COLUMNS)})"  # noqa: S608
-_PUT_RUN: Final = f"UPDATE run SET ({RUN_COLUMNS}) = ({placeholders(RUN_COLUMNS)}) WHERE job = ? AND slot = ?"  # noqa: S608
 _INSERT_JOB: Final = f"INSERT INTO job ({JOB_COLUMNS}) VALUES ({placeholders(JOB_COLUMNS)})"  # noqa: S608
 _PUT_JOB: Final = f"UPDATE job SET ({JOB_COLUMNS}) = ({placeholders(JOB_COLUMNS)}) WHERE id = ?"  # noqa: S608
 _PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
@@ -232,18 +227,6 @@ class SqliteWriter(SqliteView, Writer):
     def put_sink(self, name: str, seq: int) -> None:
         self._run("INSERT OR REPLACE INTO sink VALUES (?, ?)", (name, seq))
 
-    def claim_run(self, run: Run) -> bool:
-        if self.run(run.job, run.slot) is not None:  # asked, for a refused insert would use up a number
-            return False
-        self._run(_CLAIM_RUN, run_to_columns(run))
-        return True
-
-    def put_run(self, run: Run) -> None:
-        self._run(_PUT_RUN, (*run_to_columns(run), run.job, run.slot))
-
-    def forget_runs(self, before: int) -> int:
-        return self._run("DELETE FROM run WHERE started_at < ?", (before,))
-
     def put_tended(self, tended: Tended) -> None:
         self._run(_PUT_TENDED, tended_to_columns(tended))
 
@@ -265,10 +248,18 @@ class SqliteWriter(SqliteView, Writer):
         if not self._run(_PUT_JOB, (*columns, job.id)):  # no upsert: that would use up a number each time
             self._run(_INSERT_JOB, columns)
 
-    def forget_jobs(self, before: int, *, limit: int) -> int:
-        oldest = "number IN (SELECT number FROM job ORDER BY number LIMIT ?)"
-        sql = f"DELETE FROM job WHERE {oldest} AND NOT ({UNFINISHED_JOB}) AND updated_at < ?"  # noqa: S608
-        return self._run(sql, (limit, before))
+    def forget_jobs(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+        slot = "slot IS NOT NULL" if in_slots else "slot IS NULL"
+        oldest = f"SELECT number FROM job WHERE {slot} ORDER BY number LIMIT ?"  # noqa: S608
+        old = f"number IN ({oldest}) AND NOT ({UNFINISHED_JOB}) AND updated_at < ?"
+        self._run(f"DELETE FROM job_piece WHERE job IN (SELECT id FROM job WHERE {old})", (limit, before))  # noqa: S608
+        return self._run(f"DELETE FROM job WHERE {old}", (limit, before))  # noqa: S608
+
+    def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
+        self._run("INSERT OR REPLACE INTO job_piece VALUES (?, ?, ?)", (job_id, number, encode(piece)))
+
+    def drop_pieces(self, job_id: str) -> None:
+        self._run("DELETE FROM job_piece WHERE job = ?", (job_id,))
 
     def put_recent_queries(self, queries: Sequence[RecentQuery]) -> None:
         self._run_many(
