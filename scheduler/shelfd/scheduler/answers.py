@@ -51,7 +51,7 @@ class Answers:
         position = cursor.decode_numbers(params.cursor, 1)
         shelf = await self._read(call)
         before = position[0] if position else None
-        runs = shelf.view.list_jobs(kind=params.job, in_slots=True, before=before, limit=params.limit + 1)
+        runs = shelf.view.jobs.page(kind=params.job, in_slots=True, before=before, limit=params.limit + 1)
         page = runs[: params.limit]
         result: dict[str, Any] = {"runs": [run_view(shelf.name, run) for _, run in page]}
         if len(runs) > params.limit:
@@ -109,7 +109,7 @@ class Answers:
 
     @staticmethod
     def _last(shelf: Shelf, job: ScheduledJob) -> dict[str, Any] | None:
-        runs = shelf.view.list_jobs(kind=job.name, in_slots=True, before=None, limit=1)
+        runs = shelf.view.jobs.page(kind=job.name, in_slots=True, before=None, limit=1)
         return run_view(shelf.name, runs[0][1]) if runs else None
 
 

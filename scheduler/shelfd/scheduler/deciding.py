@@ -51,7 +51,7 @@ def decide_next(
         return Decision(is_settled=True)
     runs: dict[str, Job] = {}
     for job in jobs:
-        run = view.job_in_slot(job.name, slot.key)
+        run = view.jobs.in_slot(job.name, slot.key)
         if run is None:
             reason = trigger or _inherited(runs.get(job.follows or ""), now)
             return Decision(job, reason=reason) if reason else Decision()
@@ -70,7 +70,7 @@ def is_before_time(view: View, slot: Slot, now: int) -> bool:
 
 def beginning(view: View, now: int) -> int:
     """Return the time up to which a shelf can have missed nothing; 0 if that is not known."""
-    times = (int(view.meta(name) or 0) for name in ("created_at", FLOOR))
+    times = (int(view.meta.get(name) or 0) for name in ("created_at", FLOOR))
     return max((time for time in times if is_credible(time, now)), default=0)
 
 

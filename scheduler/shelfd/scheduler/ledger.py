@@ -100,9 +100,9 @@ def failed(run: Job, error: str, now: int) -> Job:
 
 def claim_in(tx: Transaction, run: Job) -> bool:
     """Claim the run's slot in a transaction; return False if it is taken."""
-    if tx.rows.job_in_slot(run.kind, run.slot or "") is not None:
+    if tx.rows.jobs.in_slot(run.kind, run.slot or "") is not None:
         return False
-    tx.rows.put_job(run)
+    tx.rows.jobs.put(run)
     return True
 
 
@@ -116,17 +116,17 @@ async def put(shelf: Shelf, run: Job) -> None:
     """Write down how a claimed run stands, unless it has come to its end by itself."""
 
     def apply(tx: Transaction) -> None:
-        stored = tx.rows.job(run.id)
+        stored = tx.rows.jobs.get(run.id)
         if stored is not None and stored.is_unfinished:
-            tx.rows.put_job(run._replace(params=stored.params, cursor=stored.cursor, updated_at=tx.now))
+            tx.rows.jobs.put(run._replace(params=stored.params, cursor=stored.cursor, updated_at=tx.now))
 
-    if (known := shelf.view.job(run.id)) is not None and known.is_unfinished:
+    if (known := shelf.view.jobs.get(run.id)) is not None and known.is_unfinished:
         await shelf.commit(_origin("scheduler.record", run), apply)
 
 
 def unfinished(shelf: Shelf) -> list[Job]:
     """Return the runs with work left that the scheduler sees to."""
-    found = shelf.view.list_jobs(unfinished=True, in_slots=True, before=None, limit=_LOOKED_FOR)
+    found = shelf.view.jobs.page(unfinished=True, in_slots=True, before=None, limit=_LOOKED_FOR)
     return [job for _, job in found if job.is_scheduled]
 
 
@@ -174,10 +174,10 @@ def was_interrupted(run: Job) -> bool:
 
 
 def _mark_missed(tx: Transaction, run: Job) -> bool:
-    known = tx.rows.job(run.id)
+    known = tx.rows.jobs.get(run.id)
     if known is None or not was_interrupted(known):
         return False
-    tx.rows.put_job(missed(known, tx.now))
+    tx.rows.jobs.put(missed(known, tx.now))
     return True
 
 
@@ -187,7 +187,7 @@ async def forget_old(shelf: Shelf, now: int) -> None:
     kept = 0
     old: list[Job] = []
     before: int | None = None
-    while page := shelf.view.list_jobs(in_slots=True, before=before, limit=_PAGE):
+    while page := shelf.view.jobs.page(in_slots=True, before=before, limit=_PAGE):
         for _, run in page:
             if kept >= KEPT_COUNT or run.updated_at < begin:
                 old.append(run)
@@ -200,8 +200,8 @@ async def forget_old(shelf: Shelf, now: int) -> None:
     until = max(run.updated_at for run in old) + 1
 
     def apply(tx: Transaction) -> None:
-        if tx.rows.forget_jobs(until, limit=len(old), in_slots=True) and floor:
-            tx.rows.put_meta(FLOOR, str(max(floor, int(tx.rows.meta(FLOOR) or 0))))
+        if tx.rows.jobs.forget(until, limit=len(old), in_slots=True) and floor:
+            tx.rows.meta.put(FLOOR, str(max(floor, int(tx.rows.meta.get(FLOOR) or 0))))
 
     await shelf.commit(Origin(SCHEDULER, "scheduler.forget"), apply)
 

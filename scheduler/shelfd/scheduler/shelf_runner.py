@@ -68,7 +68,7 @@ class ShelfState:
 
     def see(self, shelf: Shelf) -> None:
         """Note when the open *shelf* was last used."""
-        self.used_at, self.seq = shelf.last_used, shelf.view.last_seq
+        self.used_at, self.seq = shelf.last_used, shelf.view.log.last_seq
 
 
 class ShelfRunner:
@@ -169,7 +169,7 @@ class ShelfRunner:
 
     def _settle(self, state: ShelfState, shelf: Shelf, slot: Slot) -> None:
         state.settled = slot.key
-        runs = [shelf.view.job_in_slot(job.name, slot.key) for job in self._jobs]
+        runs = [shelf.view.jobs.in_slot(job.name, slot.key) for job in self._jobs]
         if all(run is not None and run.state == "done" for run in runs):
             state.see(shelf)
             state.tended_at, state.tended_seq = self._clock.monotonic(), state.seq
@@ -197,7 +197,7 @@ class ShelfRunner:
 
     def _missed(self, shelf: Shelf, job: ScheduledJob, last: Slot) -> Job | None:
         """Return the entry that gives a job's slot up, unless it had its run or a later one had."""
-        known = shelf.view.job_in_slot(job.name, last.key)
+        known = shelf.view.jobs.in_slot(job.name, last.key)
         now = self._clock.now()
         if known is not None:
             return ledger.missed(known, now) if ledger.was_interrupted(known) else None
@@ -225,7 +225,7 @@ class ShelfRunner:
 
 def _served(shelf: Shelf, job: str, now: int) -> int:
     """Return the latest time for which a job had a run, or was told to have missed one; 0 if never."""
-    found = shelf.view.list_jobs(kind=job, in_slots=True, before=None, limit=_LOOKED_BACK)
+    found = shelf.view.jobs.page(kind=job, in_slots=True, before=None, limit=_LOOKED_BACK)
     times = [run.planned_at or 0 for _, run in found if run.reason != MANUAL]
     return max((time for time in times if is_credible(time, now)), default=0)
 

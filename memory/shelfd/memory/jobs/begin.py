@@ -52,12 +52,12 @@ async def carry_out(
         if not isinstance(begun, Begun):
             return begun
         job = _job(begun, call, tx.now)
-        tx.rows.put_job(job)
+        tx.rows.jobs.put(job)
         for number, piece in enumerate(begun.pieces):
-            tx.rows.put_piece(job.id, number, piece)
+            tx.rows.jobs.put_piece(job.id, number, piece)
         # Not before the outcome of an idempotency key that names it.
         kept = max(_KEPT, shelf.settings.idempotency_retention)
-        tx.rows.forget_jobs(tx.now - kept // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
+        tx.rows.jobs.forget(tx.now - kept // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
         return {"job": job.id}
 
     shelf.enter()

@@ -65,13 +65,13 @@ class Work:
 
     async def _take(self, apply: Step[T], stand: Callable[[Job, T], Job]) -> T:
         def transact(tx: Transaction) -> tuple[T, Job]:
-            stored = tx.rows.job(self.job.id)
+            stored = tx.rows.jobs.get(self.job.id)
             if stored is None or not stored.is_unfinished:
                 raise Cancelled
             cursor = deepcopy(dict(stored.cursor))
             value = apply(tx, cursor)
             job = stand(stored._replace(cursor=cursor, updated_at=tx.now), value)
-            tx.rows.put_job(job)
+            tx.rows.jobs.put(job)
             return value, job
 
         applied = await self.shelf.commit(self.job.origin(), transact)

@@ -41,7 +41,7 @@ async def reflect(service: "Service", call: Call) -> dict[str, Any]:
         return await _rehearse(shelf, params, call)
 
     def begin(tx: Transaction) -> Begun:
-        if params.nugget is not None and tx.rows.nugget(params.nugget) is None:
+        if params.nugget is not None and tx.rows.nuggets.get(params.nugget) is None:
             raise NuggetNotFound(params.nugget)
         return Begun(REFLECTION, {"only": params.nugget, "limit": params.limit}, {})
 
@@ -92,5 +92,5 @@ def _result(shelf: Shelf, job: Job) -> dict[str, Any]:
 def _detail(shelf: Shelf, change: dict[str, str]) -> str:
     if change["type"] in _DETAILS:
         return _DETAILS[change["type"]].format(**change)
-    note = shelf.view.note(change["note_id"])
+    note = shelf.view.notes.get(change["note_id"])
     return "Tags changed" if note is None else "Tags -> " + ", ".join(note.all_tags)

@@ -24,7 +24,7 @@ async def undo_transaction(service: "Service", call: Call) -> dict[str, Any]:
     may_any = service.access.may(call.principal, call.shelf, "admin")
 
     def begin(tx: Transaction) -> Begun | Outcome:
-        rows = tx.rows.log(since_seq=params.tx - 1, limit=1)
+        rows = tx.rows.log.page(since_seq=params.tx - 1, limit=1)
         if not rows or rows[0].seq != params.tx or rows[0].tx != params.tx:
             text = f"no transaction begins with change {params.tx}; shelf.log shows them"
             raise NotFound(text, tx=params.tx, field="tx")
@@ -42,10 +42,10 @@ async def undo_reflection(service: "Service", call: Call) -> dict[str, Any]:
     params = cast("ReflectionUndoParams", call.params)
 
     def begin(tx: Transaction) -> Begun | Outcome:
-        rows = tx.rows.run_log(params.run_id, limit=1)
+        rows = tx.rows.log.of_run(params.run_id, limit=1)
         if not rows:
             raise NotFound("there is no such run in the log", run_id=params.run_id, field="run_id")
-        wanted = undoing.new_params(first=rows[0].seq, until=tx.rows.last_seq + 1, run_id=params.run_id)
+        wanted = undoing.new_params(first=rows[0].seq, until=tx.rows.log.last_seq + 1, run_id=params.run_id)
         return _begin(tx, wanted, call)
 
     return await carry_out(service, await service.shelf(call), call, begin, _undone)

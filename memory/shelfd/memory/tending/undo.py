@@ -14,7 +14,7 @@ from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.note import Link, Note, Nugget
 from shelfd.memory.ports.log import Entry, LogRow
-from shelfd.memory.ports.view import NoteFilter
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.naming import drop_nugget, rename_nugget
 
@@ -88,9 +88,9 @@ def undo_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
 def _rows_back(tx: Transaction, params: Mapping[str, Any], *, before: int) -> list[LogRow]:
     """The changes to be taken back next, the last first."""
     if params["run_id"]:
-        return tx.rows.run_log_back(params["run_id"], before=before, limit=_LOOKED_AT)
+        return tx.rows.log.of_run_back(params["run_id"], before=before, limit=_LOOKED_AT)
     since = max(params["first"], before - _LOOKED_AT) - 1
-    return tx.rows.log(since_seq=since, limit=before - 1 - since)[::-1]
+    return tx.rows.log.page(since_seq=since, limit=before - 1 - since)[::-1]
 
 
 def _share_done(cursor: Mapping[str, Any], params: Mapping[str, Any]) -> int:
@@ -137,7 +137,7 @@ def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept:
     """
     if row.row is None or not _is_first(tx, row.row, row.seq, params):
         return _NOTHING
-    later = tx.rows.note_log(row.row, since_seq=row.seq - 1)
+    later = tx.rows.log.of_note(row.row, since_seq=row.seq - 1)
     return _Went(1, _undo_note(tx, [one for one in later if _is_own(one, params)], later, kept))
 
 
@@ -148,7 +148,7 @@ def _is_own(row: LogRow, params: Mapping[str, Any]) -> bool:
 
 def _is_first(tx: Transaction, note_row: int, seq: int, params: Mapping[str, Any]) -> bool:
     since = params["first"] - 1
-    while rows := tx.rows.note_log(note_row, since_seq=since, limit=_PAGE):
+    while rows := tx.rows.log.of_note(note_row, since_seq=since, limit=_PAGE):
         for row in rows:
             if _is_own(row, params):
                 return row.seq == seq
@@ -158,7 +158,7 @@ def _is_first(tx: Transaction, note_row: int, seq: int, params: Mapping[str, Any
 
 def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept: list[Kept]) -> int:
     note_id = changes[0].ids[0]
-    note = tx.rows.note(note_id)
+    note = tx.rows.notes.get(note_id)
     if note is None or any(is_redacted(row) for row in changes):
         kept.append(Kept(note_id, "note", PURGED))
         return 0
@@ -171,7 +171,7 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
         kept.append(Kept(note_id, "note", PURGED))
         return 0
     new, restored = _restored(note, changes, later, kept)
-    if new.superseded_by is not None and tx.rows.note(new.superseded_by) is None:
+    if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=note.superseded_by)
         kept.append(Kept(note_id, "superseded_by", PURGED))
         restored -= 1
@@ -297,7 +297,7 @@ def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept:
 
 
 def _undo_removed(tx: Transaction, row: LogRow) -> int:
-    if row.nugget is None or tx.rows.nugget(row.nugget) is not None:
+    if row.nugget is None or tx.rows.nuggets.get(row.nugget) is not None:
         return 0  # somebody made it again
     tx.create_nugget(Nugget(*(row.before or {})["options"]), again=True)
     return 1
@@ -306,7 +306,7 @@ def _undo_removed(tx: Transaction, row: LogRow) -> int:
 def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
     before = row.before or {}
     old, new = before["old_name"], before["new_name"]
-    if tx.rows.nugget(new) is None or tx.rows.nugget(old) is not None:
+    if tx.rows.nuggets.get(new) is None or tx.rows.nuggets.get(old) is not None:
         kept.append(Kept(new, "nugget", EDITED))
         return 0
     rename_nugget(tx, new, old)
@@ -318,11 +318,11 @@ def _drop_empty_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any],
 
     One that only came back goes again once nothing of it is in sight, as when it was removed.
     """
-    nugget = tx.rows.nugget(row.nugget) if row.kind == "nugget.created" and row.nugget is not None else None
+    nugget = tx.rows.nuggets.get(row.nugget) if row.kind == "nugget.created" and row.nugget is not None else None
     if nugget is None:
         return _NOTHING
     holds = NoteFilter(nugget=nugget.name, include_hidden=not (row.before or {}).get("again"))
-    if tx.rows.list_notes(holds, order="row", descending=False, after=None, limit=1):
+    if tx.rows.notes.page(holds, order="row", descending=False, after=None, limit=1):
         return _Went(1, 0)
     drop_nugget(tx, nugget)
     return _Went(1, 1)
@@ -341,11 +341,11 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
         return 0
     link = Link(*row.before["link"])
     nugget = row.nugget or ""
-    now = tx.rows.link(link.source, link.target, link.relation)
+    now = tx.rows.links.get(link.source, link.target, link.relation)
     if row.kind == "link.removed":
         if now is not None:
             return 0  # somebody made it again
-        if tx.rows.note(link.source) is None or tx.rows.note(link.target) is None:
+        if tx.rows.notes.get(link.source) is None or tx.rows.notes.get(link.target) is None:
             kept.append(Kept(link.source, "links", PURGED))
             return 0
         tx.put_link(link, nugget)

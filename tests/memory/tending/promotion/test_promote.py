@@ -407,11 +407,11 @@ async def test_a_promotion_by_hand_is_a_run_like_any_other(api: Api, known: Know
     await known("dark", key="user:theme")
     for added in (1, 0):  # one that finds nothing to do was a run, too
         await api.call("promote")
-        (_, job), *_ = api.shelf().view.list_jobs(kind="promotion", in_slots=True, before=None, limit=9)
+        (_, job), *_ = api.shelf().view.jobs.page(kind="promotion", in_slots=True, before=None, limit=9)
         assert (job.reason, job.state, job.slot) == ("manual", "done", f"manual:{job.run_id}")
         assert job.result is not None
         assert {**job.result, "path": None, "sections": {}} == {
             "added": added, "updated": 0, "removed": 0, "fell_out": 0, "path": None, "sections": {},
         }  # fmt: skip
     await api.call("promote", dry_run=True)
-    assert len(api.shelf().view.list_jobs(kind="promotion", before=None, limit=9)) == 2
+    assert len(api.shelf().view.jobs.page(kind="promotion", before=None, limit=9)) == 2

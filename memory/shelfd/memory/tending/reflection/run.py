@@ -225,7 +225,7 @@ def _complete(tx: Transaction, cursor: Cursor, nugget: str | None) -> dict[str, 
     """Take the last step: put on record how far the run has come and what it did; return its result."""
     for tended in cursor["tended"]:
         name, changed, again, served_at = tended
-        tx.rows.put_tended(Tended(name, tuple(changed), tuple(again), served_at))
+        tx.rows.tended.put(Tended(name, tuple(changed), tuple(again), served_at))
     changes, counts = cursor["changes"], counts_of(cursor["inspected"], cursor["changes"])
     told = {"counts": counts, "ran_at": cursor["ran_at"], "changes": changes}
     tx.log(Entry("reflection.completed", nugget, (), None, told))
