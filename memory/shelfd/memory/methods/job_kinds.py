@@ -5,9 +5,9 @@ from types import MappingProxyType
 from typing import Final
 
 from shelfd.memory.jobs.work import JobKind, Procedure
+from shelfd.memory.methods.promotion import PROMOTION
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.tending.hide import HIDE
-from shelfd.memory.tending.promotion.promoter import PROMOTION
 from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.undo import UNDO
 

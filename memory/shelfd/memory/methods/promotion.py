@@ -1,17 +1,25 @@
 """Use cases on promotion: what is recalled again and again goes to MEMORY.md."""
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Forbidden
 from shelfd.memory.jobs.begin import Begun, carry_out
+from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.idempotency import check_key
 from shelfd.memory.methods.registry import whole
-from shelfd.memory.tending.promotion.promoter import PROMOTION
 from shelfd.protocol.methods.promotion import PreviewParams, PromoteParams
 
 if TYPE_CHECKING:
     from shelfd.memory.methods.service import Service
+
+
+async def _run(work: Work) -> Mapping[str, Any]:
+    return await work.service.promoter.promote(work)
+
+
+PROMOTION: Final = JobKind("promotion", _run, has_slot=True)
 
 
 @whole("promote")

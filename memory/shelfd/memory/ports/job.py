@@ -1,8 +1,10 @@
 """A job as the store keeps it: durable work that takes several transactions."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from shelfd.memory.notes.note import NO_EXTRA
 from shelfd.memory.ports.log import Origin
@@ -70,3 +72,52 @@ def draw_run_id() -> str:
 def job_id_of(run_id: str) -> str:
     """Return the id of the job whose run *run_id* is."""
     return f"job-{run_id.removeprefix('run-')}"
+
+
+class JobsView(Protocol):
+    """Reads of jobs. Part of the store's port."""
+
+    def get(self, job_id: str) -> Job | None:
+        """Return a job."""
+
+    def in_slot(self, kind: str, slot: str) -> Job | None:
+        """Return the job of this kind that has claimed a slot."""
+
+    def page(
+        self,
+        *,
+        before: int | None,
+        limit: int,
+        unfinished: bool = False,
+        in_slots: bool = False,
+        kind: str | None = None,
+    ) -> list[tuple[int, Job]]:
+        """Return jobs with their numbers, the last begun first, below number *before*.
+
+        Args:
+            unfinished: Only those with work left.
+            in_slots: Only those that have a slot.
+            kind: Only this kind.
+        """
+
+    def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return pieces of a job's input or outcome with their numbers, in order, behind number *after*."""
+
+
+class JobsWriter(JobsView, Protocol):
+    """Reads and writes of jobs."""
+
+    def put(self, job: Job) -> None:
+        """Add a job, or replace the one with its id."""
+
+    def forget(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+        """Drop those of the *limit* oldest jobs, with or without slots, that ended before that time; return how many.
+
+        Their pieces go, too.
+        """
+
+    def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
+        """Add or replace a piece of a job's input or outcome. Unlike the job it may hold memory text."""
+
+    def drop_pieces(self, job_id: str) -> None:
+        """Drop all pieces of a job."""

@@ -1,68 +1,44 @@
-"""Reads of what a shelf keeps about work: jobs, reflection's positions, promoted lines, recent queries."""
+"""Jobs, reflection's positions and promoted lines as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from shelfd.memory.ports.job import UNFINISHED, Job
-from shelfd.memory.ports.tending import Promoted, Tended
-from shelfd.memory.ports.view import RecentQuery
-from shelfd.storage.encoding import decode, decode_strings
-from shelfd.storage.sqlite.queries import Queries
-from shelfd.storage.sqlite.rows import (
-    JOB_COLUMNS,
-    TENDED_COLUMNS,
-    job_from_columns,
-    tended_from_columns,
+from shelfd.memory.ports.job import UNFINISHED, Job, JobsWriter
+from shelfd.memory.ports.tending import (
+    Promoted,
+    PromotionsWriter,
+    Tended,
+    TendedWriter,
 )
+from shelfd.storage.encoding import decode, encode
+from shelfd.storage.sqlite.database import Columns, Rows, placeholders
 
+# Table and column names are ours.
+JOB_COLUMNS: Final = ", ".join(Job._fields)
+_JOB_JSON: Final = ("params", "cursor", "result")
+_INSERT_JOB: Final = f"INSERT INTO job ({JOB_COLUMNS}) VALUES ({placeholders(JOB_COLUMNS)})"  # noqa: S608
+_PUT_JOB: Final = f"UPDATE job SET ({JOB_COLUMNS}) = ({placeholders(JOB_COLUMNS)}) WHERE id = ?"  # noqa: S608
 #: In so many words, which lets SQLite use the index of such jobs.
 UNFINISHED_JOB: Final = "state IN ({})".format(", ".join(f"'{state}'" for state in UNFINISHED))
 
+TENDED_COLUMNS: Final = "nugget, changed_at, changed, again_at, again, served_at"
+_PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
 
-class WorkView(Queries):
-    """The part of a shelf's rows that is about work."""
 
-    def tended(self) -> list[Tended]:
-        return [tended_from_columns(columns) for columns in self._all(f"SELECT {TENDED_COLUMNS} FROM tended")]  # noqa: S608
+class SqliteJobs(Rows, JobsWriter):
+    """Jobs."""
 
-    def promoted(self, path: str) -> list[Promoted]:
-        return self._lines("promoted", path)
+    def get(self, job_id: str) -> Job | None:
+        columns = self._database.one(f"SELECT {JOB_COLUMNS} FROM job WHERE id = ?", (job_id,))  # noqa: S608
+        return None if columns is None else _job_from_columns(columns)
 
-    def promoting(self, path: str) -> list[Promoted]:
-        return self._lines("promoting", path)
+    def in_slot(self, kind: str, slot: str) -> Job | None:
+        sql = f"SELECT {JOB_COLUMNS} FROM job WHERE kind = ? AND slot = ?"  # noqa: S608
+        columns = self._database.one(sql, (kind, slot))
+        return None if columns is None else _job_from_columns(columns)
 
-    def _lines(self, table: str, path: str) -> list[Promoted]:
-        found = self._all(
-            f"SELECT note_id, section, line, promoted_at FROM {table} WHERE path = ? ORDER BY position",  # noqa: S608
-            (path,),
-        )
-        return [Promoted(*columns) for columns in found]
-
-    def promoted_paths(self) -> list[str]:
-        found = self._all("SELECT path FROM promoted UNION SELECT path FROM promoting ORDER BY path")
-        return [columns[0] for columns in found]
-
-    def promoting_paths(self) -> list[str]:
-        return [columns[0] for columns in self._all("SELECT DISTINCT path FROM promoting ORDER BY path")]
-
-    def promoted_to(self, note_id: str) -> list[str]:
-        found = self._all(
-            "SELECT path FROM promoted WHERE note_id = ?1 UNION SELECT path FROM promoting WHERE note_id = ?1"
-            " ORDER BY path",
-            (note_id,),
-        )
-        return [columns[0] for columns in found]
-
-    def job(self, job_id: str) -> Job | None:
-        columns = self._one(f"SELECT {JOB_COLUMNS} FROM job WHERE id = ?", (job_id,))  # noqa: S608
-        return None if columns is None else job_from_columns(columns)
-
-    def job_in_slot(self, kind: str, slot: str) -> Job | None:
-        columns = self._one(f"SELECT {JOB_COLUMNS} FROM job WHERE kind = ? AND slot = ?", (kind, slot))  # noqa: S608
-        return None if columns is None else job_from_columns(columns)
-
-    def list_jobs(
+    def page(
         self,
         *,
         before: int | None,
@@ -72,17 +48,105 @@ class WorkView(Queries):
         kind: str | None = None,
     ) -> list[tuple[int, Job]]:
         wanted = [UNFINISHED_JOB] * unfinished + ["slot IS NOT NULL"] * in_slots + ["1"]
-        found = self._all(
+        found = self._database.all(
             f"SELECT number, {JOB_COLUMNS} FROM job WHERE {' AND '.join(wanted)}"  # noqa: S608
             " AND (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3",
             (kind, before, max(limit, 0)),
         )
-        return [(columns[0], job_from_columns(columns[1:])) for columns in found]
+        return [(columns[0], _job_from_columns(columns[1:])) for columns in found]
 
     def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
         sql = "SELECT number, piece FROM job_piece WHERE job = ? AND number > ? ORDER BY number LIMIT ?"
-        return [(number, decode(piece)) for number, piece in self._all(sql, (job_id, after, max(limit, 0)))]
+        found = self._database.all(sql, (job_id, after, max(limit, 0)))
+        return [(number, decode(piece)) for number, piece in found]
 
-    def recent_queries(self, limit: int) -> list[RecentQuery]:
-        found = self._all("SELECT params, ids, at FROM recent_query ORDER BY at DESC, params LIMIT ?", (max(limit, 0),))
-        return [RecentQuery(columns[0], decode_strings(columns[1]), columns[2]) for columns in found]
+    def put(self, job: Job) -> None:
+        columns = tuple(_encoded(value) if name in _JOB_JSON else value for name, value in job._asdict().items())
+        if not self._database.run(_PUT_JOB, (*columns, job.id)):  # no upsert: that would use up a number each time
+            self._database.run(_INSERT_JOB, columns)
+
+    def forget(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+        slot = "slot IS NOT NULL" if in_slots else "slot IS NULL"
+        oldest = f"SELECT number FROM job WHERE {slot} ORDER BY number LIMIT ?"  # noqa: S608
+        old = f"number IN ({oldest}) AND NOT ({UNFINISHED_JOB}) AND updated_at < ?"
+        pieces = f"DELETE FROM job_piece WHERE job IN (SELECT id FROM job WHERE {old})"  # noqa: S608
+        self._database.run(pieces, (limit, before))
+        return self._database.run(f"DELETE FROM job WHERE {old}", (limit, before))  # noqa: S608
+
+    def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
+        self._database.run("INSERT OR REPLACE INTO job_piece VALUES (?, ?, ?)", (job_id, number, encode(piece)))
+
+    def drop_pieces(self, job_id: str) -> None:
+        self._database.run("DELETE FROM job_piece WHERE job = ?", (job_id,))
+
+
+def _job_from_columns(columns: Columns) -> Job:
+    named = zip(Job._fields, columns, strict=True)
+    return Job._make(_decoded(value) if name in _JOB_JSON else value for name, value in named)
+
+
+def _encoded(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else encode(value)
+
+
+def _decoded(text: str | None) -> Mapping[str, Any] | None:
+    return None if text is None else decode(text)
+
+
+class SqliteTended(Rows, TendedWriter):
+    """How far reflection has come."""
+
+    def all(self) -> list[Tended]:
+        found = self._database.all(f"SELECT {TENDED_COLUMNS} FROM tended")  # noqa: S608
+        return [
+            Tended(nugget, (changed_at, changed), (again_at, again), served_at)
+            for nugget, changed_at, changed, again_at, again, served_at in found
+        ]
+
+    def put(self, tended: Tended) -> None:
+        self._database.run(_PUT_TENDED, (tended.nugget, *tended.changed, *tended.again, tended.served_at))
+
+
+class SqlitePromotions(Rows, PromotionsWriter):
+    """The lines that promotion wrote to files."""
+
+    def lines(self, path: str) -> list[Promoted]:
+        return self._lines("promoted", path)
+
+    def planned(self, path: str) -> list[Promoted]:
+        return self._lines("promoting", path)
+
+    def paths(self) -> list[str]:
+        found = self._database.all("SELECT path FROM promoted UNION SELECT path FROM promoting ORDER BY path")
+        return [columns[0] for columns in found]
+
+    def planned_paths(self) -> list[str]:
+        return [columns[0] for columns in self._database.all("SELECT DISTINCT path FROM promoting ORDER BY path")]
+
+    def paths_naming(self, note_id: str) -> list[str]:
+        found = self._database.all(
+            "SELECT path FROM promoted WHERE note_id = ?1 UNION SELECT path FROM promoting WHERE note_id = ?1"
+            " ORDER BY path",
+            (note_id,),
+        )
+        return [columns[0] for columns in found]
+
+    def _lines(self, table: str, path: str) -> list[Promoted]:
+        found = self._database.all(
+            f"SELECT note_id, section, line, promoted_at FROM {table} WHERE path = ? ORDER BY position",  # noqa: S608
+            (path,),
+        )
+        return [Promoted(*columns) for columns in found]
+
+    def put(self, path: str, lines: Sequence[Promoted]) -> None:
+        self._put_lines("promoted", path, lines)
+
+    def plan(self, path: str, lines: Sequence[Promoted]) -> None:
+        self._put_lines("promoting", path, lines)
+
+    def _put_lines(self, table: str, path: str, lines: Sequence[Promoted]) -> None:
+        self._database.run(f"DELETE FROM {table} WHERE path = ?", (path,))  # noqa: S608 (a name of ours)
+        self._database.run_many(
+            f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+            [(path, position, *line) for position, line in enumerate(lines)],
+        )

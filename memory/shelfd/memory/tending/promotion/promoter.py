@@ -1,4 +1,4 @@
-"""Job: promotion of a shelf, from its notes to the file, then to the shelf's record of it."""
+"""Promotion of a shelf: from its notes to the file, then to the shelf's record of it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from shelfd.memory.errors import Unavailable
-from shelfd.memory.jobs.work import JobKind, Work
+from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry as LogEntry
@@ -392,11 +392,3 @@ def _record(tx: Transaction, plan: Plan, result: Mapping[str, Any], *, is_news: 
     if is_news or plan.first_time:
         told = {name: value for name, value in result.items() if name not in ("path", "reason")}
         tx.log(LogEntry("promotion.completed", None, (), None, told))
-
-
-async def run(work: Work) -> Mapping[str, Any]:
-    """Promote the shelf's notes; return what came of it."""
-    return await work.service.promoter.promote(work)
-
-
-PROMOTION: Final = JobKind("promotion", run, has_slot=True)
