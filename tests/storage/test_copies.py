@@ -46,8 +46,8 @@ async def old_shelf(root: Path) -> Path:
         old.execute("PRAGMA journal_mode = WAL")
         migrate(old, load_migrations()[:OLD], now=1)
         for table, found in rows.items():
-            marks = ", ".join("?" * len(found[0])) if found else ""
-            old.executemany(f"INSERT INTO {table} VALUES ({marks})", found)
+            for row in found:
+                old.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
         old.executemany(f"INSERT INTO run VALUES (NULL, {', '.join('?' * 11)})", RUNS)
         params, cursor = {"nugget": "memory", "drop": False, "seq": 0}, {"done": 1, "total": 2}
         job = ("job-old", "hide", "queued", "p", "nugget.clear", None, "run-0", json.dumps(params), json.dumps(cursor))

@@ -1,6 +1,6 @@
 """How a request becomes a job: its first step is the request's own transaction."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -24,7 +24,7 @@ class Begun(NamedTuple):
     kind: JobKind
     params: Mapping[str, Any]
     cursor: Mapping[str, Any]
-    pieces: Sequence[Mapping[str, Any]] = ()
+    pieces: Mapping[int, Mapping[str, Any]] | None = None
 
 
 async def carry_out(
@@ -53,7 +53,7 @@ async def carry_out(
             return begun
         job = _job(begun, call, tx.now)
         tx.rows.jobs.put(job)
-        for number, piece in enumerate(begun.pieces):
+        for number, piece in (begun.pieces or {}).items():
             tx.rows.jobs.put_piece(job.id, number, piece)
         # Not before the outcome of an idempotency key that names it.
         kept = max(_KEPT, shelf.settings.idempotency_retention)

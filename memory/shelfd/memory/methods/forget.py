@@ -13,6 +13,7 @@ from shelfd.memory.methods.remember import show_note
 from shelfd.memory.notes.note import Note, fold_key
 from shelfd.memory.shelf.composing import get_note
 from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.tending.nuggets import check_no_import
 from shelfd.memory.tending.purge import PURGE, new_cursor, purge_some
 from shelfd.protocol.methods.graph import NoteDeleteParams
 from shelfd.protocol.methods.notes import ForgetParams
@@ -73,6 +74,7 @@ async def _let_go(
 def _begin_purge(tx: Transaction, note: Note | None) -> Begun | Outcome:
     if note is None:
         return {"forgotten": [], "still_in": []}
+    check_no_import(tx)
     params, cursor = {"ids": [note.id]}, new_cursor(total=1)
     purge_some(tx, cursor, params)
     return Begun(PURGE, params, cursor)

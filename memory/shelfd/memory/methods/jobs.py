@@ -1,7 +1,8 @@
 """Use cases on jobs: look at them, begin one again that was given up, end one."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Conflict, Forbidden, JobNotFound
@@ -17,6 +18,9 @@ from shelfd.protocol.methods.jobs import JobChangeParams, JobGetParams, JobListP
 
 if TYPE_CHECKING:
     from shelfd.memory.methods.service import Service
+
+#: What a result tells item by item.
+_LONG: Final = frozenset({"changes", "kept", "known", "parts"})
 
 
 @whole("job.list")
@@ -125,10 +129,15 @@ def _view(job: Job, *, is_open: bool) -> dict[str, Any]:
         "attempts": job.attempts,
         "progress": {"done": job.cursor.get("done", 0), "total": job.cursor.get("total")},
         "error": job.error,
-        "result": dict(job.result) if is_open and job.result is not None else None,
+        "result": _brief(job.result) if is_open and job.result is not None else None,
         "run_id": job.run_id,
         "method": job.method,
         "created_at": from_micros(job.created_at),
         "updated_at": from_micros(job.updated_at),
     }
     return {name: value for name, value in shown.items() if value is not None}
+
+
+def _brief(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result without what is long in it: its method has answered with that, and does so again under the same key."""
+    return {name: value for name, value in result.items() if name not in _LONG}

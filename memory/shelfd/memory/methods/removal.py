@@ -11,6 +11,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import whole
 from shelfd.memory.tending import hide as hiding
 from shelfd.memory.tending import purge as purging
+from shelfd.memory.tending.nuggets import check_no_import
 from shelfd.protocol.methods.nuggets import NuggetParams, NuggetRemoveParams
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def _removed(job: Job) -> dict[str, Any]:
 
 def _purge(tx: Transaction, name: str) -> Begun:
     _check_exists(tx, name)
+    check_no_import(tx)
     newest = tx.rows.notes.scan(before_row=None, limit=1)
     params = {"nugget": name, "seq": tx.rows.log.last_seq, "row": newest[0].row if newest else 0}
     cursor = purging.new_cursor(total=tx.rows.nuggets.counts(name).notes)

@@ -119,5 +119,5 @@ class JobsWriter(JobsView, Protocol):
     def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
         """Add or replace a piece of a job's input or outcome. Unlike the job it may hold memory text."""
 
-    def drop_pieces(self, job_id: str) -> None:
-        """Drop all pieces of a job."""
+    def drop_pieces(self, job_id: str | None) -> None:
+        """Drop all pieces of a job; None: of all jobs that have no work left."""

@@ -24,6 +24,20 @@ def check_free(tx: Transaction, name: str) -> None:
             raise Conflict(text, nugget=name, job=job.id)
 
 
+def check_no_import(tx: Transaction) -> None:
+    """Make sure that nothing is on its way into the shelf that could bring back what is about to be purged.
+
+    What lies with imports that were given up goes: nobody may begin these again after the purge.
+
+    Raises:
+        Conflict: If something is.
+    """
+    for _, job in tx.rows.jobs.page(unfinished=True, kind="import", before=None, limit=1):
+        text = f"job {job.id} is importing, and may bring back what is purged; try again when it has ended"
+        raise Conflict(text, job=job.id)
+    tx.rows.jobs.drop_pieces(None)
+
+
 def is_written_later(tx: Transaction, note: Note, seq: int) -> bool:
     """Return whether somebody wrote *note* after change *seq*, with which the job was asked for: that holds."""
     later = tx.rows.log.of_note(note.row, since_seq=seq)

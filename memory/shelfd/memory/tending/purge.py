@@ -56,10 +56,10 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
 
     Args:
         cursor: ``done`` notes are gone, the first of them made at ``oldest``; ``last`` (id, row) are those of this
-            step, which others still have to let go of; ``still_in`` are notes that hold text of them, ``touched`` promoted
-            notes that did, ``promoted`` those of the purged that a MEMORY.md has a line of; ``after`` says how much of
-            the next note is redacted, ``place`` up to where a nugget's notes were looked at; ``is_empty`` that no note
-            is left.
+            step, which others still have to let go of; ``still_in`` are notes that hold text of them, ``touched``
+            promoted notes that did, ``promoted`` those of the purged that a MEMORY.md has a line of; ``after`` says how
+            much of the next note is redacted, ``place`` up to where a nugget's notes were looked at; ``is_empty`` that
+            no note is left.
         params: ``ids`` of the notes; or a ``nugget`` that goes with the notes it had when its change was ``seq`` and
             the newest note of the shelf was at ``row``. What was written later stays.
     """

@@ -121,8 +121,11 @@ class InMemoryJobs(Rows, JobsWriter):
     def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
         self._tables.put(self._tables.pieces, (job_id, number), decode(encode(piece)))
 
-    def drop_pieces(self, job_id: str) -> None:
-        for key in [key for key in self._tables.pieces if key[0] == job_id]:
+    def drop_pieces(self, job_id: str | None) -> None:
+        unfinished = {job.id for _, job in self._tables.jobs.values() if job.is_unfinished}
+        for key in [
+            key for key in self._tables.pieces if key[0] == job_id or (job_id is None and key[0] not in unfinished)
+        ]:
             self._tables.remove(self._tables.pieces, key)
 
 

@@ -76,8 +76,12 @@ class SqliteJobs(Rows, JobsWriter):
     def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
         self._database.run("INSERT OR REPLACE INTO job_piece VALUES (?, ?, ?)", (job_id, number, encode(piece)))
 
-    def drop_pieces(self, job_id: str) -> None:
-        self._database.run("DELETE FROM job_piece WHERE job = ?", (job_id,))
+    def drop_pieces(self, job_id: str | None) -> None:
+        if job_id is not None:
+            self._database.run("DELETE FROM job_piece WHERE job = ?", (job_id,))
+        else:
+            unfinished = f"SELECT id FROM job WHERE {UNFINISHED_JOB}"  # noqa: S608
+            self._database.run(f"DELETE FROM job_piece WHERE job NOT IN ({unfinished})", ())  # noqa: S608
 
 
 def _job_from_columns(columns: Columns) -> Job:
