@@ -8,18 +8,19 @@ from shelfd.memory.call import Call
 from shelfd.memory.jobs.work import JobKind
 from shelfd.memory.log.idempotency import Apply, Outcome
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.job import Job, draw_job_id
+from shelfd.memory.ports.job import MANUAL, Job, job_id_of
 
 _KEPT: Final = timedelta(days=30)
 _FORGOTTEN_AT_ONCE: Final = 20
 
 
 class Begun(NamedTuple):
-    """What the first step of a job has left to do."""
+    """What the first step of a job has left to do, and what else that needs which no job may keep for good."""
 
     kind: JobKind
     params: Mapping[str, Any]
     cursor: Mapping[str, Any]
+    pieces: Mapping[int, Mapping[str, Any]] | None = None
 
 
 def as_job(begin: Callable[[Transaction, Any, Call], Begun | Outcome], retention: timedelta) -> Apply:
@@ -34,21 +35,31 @@ def as_job(begin: Callable[[Transaction, Any, Call], Begun | Outcome], retention
         begun = begin(tx, params, call)
         if not isinstance(begun, Begun):
             return begun
-        job = Job(
-            draw_job_id(),
-            begun.kind.name,
-            "queued",
-            call.principal,
-            call.method.name,
-            call.request_id,
-            call.run_id or "",
-            begun.params,
-            begun.cursor,
-            created_at=tx.now,
-            updated_at=tx.now,
-        )
+        job = _job(begun, call, tx.now)
         tx.rows.jobs.put(job)
+        for number, piece in (begun.pieces or {}).items():
+            tx.rows.jobs.put_piece(job.id, number, piece)
         tx.rows.jobs.forget(tx.now - max(_KEPT, retention) // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
         return {"job": job.id}
 
     return apply
+
+
+def _job(begun: Begun, call: Call, now: int) -> Job:
+    run_id = call.run_id or ""
+    job = Job(
+        job_id_of(run_id),
+        begun.kind.name,
+        "queued",
+        call.principal,
+        call.method.name,
+        call.request_id,
+        run_id,
+        begun.params,
+        begun.cursor,
+        created_at=now,
+        updated_at=now,
+    )
+    if not begun.kind.has_slot:
+        return job
+    return job._replace(slot=f"{MANUAL}:{run_id}", reason=MANUAL, planned_at=now, started_at=now)

@@ -12,6 +12,7 @@ from shelfd.memory.methods.remember import show_note
 from shelfd.memory.notes.note import Note, fold_key
 from shelfd.memory.shelf.composing import get_note
 from shelfd.memory.shelf.shelf import Changed, Shelf
+from shelfd.memory.tending.nuggets import check_no_import
 from shelfd.memory.tending.purge import PURGE, new_cursor, purge_some
 from shelfd.protocol.methods.graph import NoteDeleteParams
 from shelfd.protocol.methods.notes import ForgetParams
@@ -27,12 +28,12 @@ def _is_hard(params: NoteDeleteParams) -> bool:
     return params.hard
 
 
-def _purged(job: Job) -> dict[str, Any]:
+def _purged(_shelf: Shelf, job: Job) -> dict[str, Any]:
     return {"forgotten": list(job.params["ids"]), "still_in": list((job.result or {})["still_in"])}
 
 
-def _deleted(job: Job) -> dict[str, Any]:
-    return {"changed": True, "still_in": _purged(job)["still_in"]}
+def _deleted(shelf: Shelf, job: Job) -> dict[str, Any]:
+    return {"changed": True, "still_in": _purged(shelf, job)["still_in"]}
 
 
 def _show_deleted(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
@@ -61,6 +62,7 @@ def _named(tx: Transaction, params: ForgetParams) -> Note | None:
 
 def _let_go(tx: Transaction, note: Note | None, *, for_good: bool) -> Begun | Outcome:
     if note is not None and for_good:
+        check_no_import(tx)
         params, cursor = {"ids": [note.id]}, new_cursor(total=1)
         purge_some(tx, cursor, params)
         return Begun(PURGE, params, cursor)

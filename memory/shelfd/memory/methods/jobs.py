@@ -1,6 +1,7 @@
 """Use cases on jobs: look at them, begin one again that was given up, end one."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Conflict, Forbidden, JobNotFound
@@ -9,11 +10,14 @@ from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.context import Context
-from shelfd.memory.methods.job_kinds import CANCELLABLE
+from shelfd.memory.methods.job_kinds import BY_NAME
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.jobs import JobChangeParams, JobGetParams, JobListParams
+
+#: What a result has item by item.
+_LONG: Final = frozenset({"changes", "kept", "known", "parts"})
 
 
 @read("job.list")
@@ -55,7 +59,7 @@ def retry(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
     job = _existing(tx, params.id, call)
     if job.state not in ("failed", "dead"):
         raise Conflict(f"the job is {job.state}; only one that was given up can be begun again", id=job.id)
-    tx.rows.jobs.put(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now))
+    tx.rows.jobs.put(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now, finished_at=None))
     return {"id": job.id}
 
 
@@ -63,11 +67,11 @@ def retry(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
 def cancel(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
     """End a job where it is; what it did stays and can be taken back by its run."""
     job = _existing(tx, params.id, call)
-    if job.kind not in CANCELLABLE:
+    if job.kind not in BY_NAME or not BY_NAME[job.kind].can_end_early:
         raise Conflict(f"a {job.kind} cannot be ended half-way; it goes on by itself", id=job.id)
     if not job.is_unfinished:
         raise Conflict(f"the job is {job.state} already", id=job.id)
-    tx.rows.jobs.put(job._replace(state="failed", error="Cancelled", updated_at=tx.now))
+    tx.rows.jobs.put(job._replace(state="failed", error="Cancelled", updated_at=tx.now, finished_at=tx.now))
     return {"id": job.id}
 
 
@@ -95,15 +99,20 @@ def _view(job: Job, *, is_open: bool) -> dict[str, Any]:
         "id": job.id,
         "kind": job.kind,
         "note_ids": list(job.params.get("ids", ())),
-        "nugget": job.params.get("nugget"),
+        "nugget": job.params.get("nugget") or job.params.get("only"),
         "state": job.state,
         "attempts": job.attempts,
         "progress": {"done": job.cursor.get("done", 0), "total": job.cursor.get("total")},
         "error": job.error,
-        "result": dict(job.result) if is_open and job.result is not None else None,
+        "result": _brief(job.result) if is_open and job.result is not None else None,
         "run_id": job.run_id,
         "method": job.method,
         "created_at": from_micros(job.created_at),
         "updated_at": from_micros(job.updated_at),
     }
     return {name: value for name, value in shown.items() if value is not None}
+
+
+def _brief(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result without what is long in it: its method has answered with that, and does so again under the same key."""
+    return {name: value for name, value in result.items() if name not in _LONG}

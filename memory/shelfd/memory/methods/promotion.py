@@ -1,16 +1,17 @@
 """Use cases on promotion: what is recalled again and again goes to MEMORY.md."""
 
-import asyncio
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Forbidden
-from shelfd.memory.log.idempotency import told_before
+from shelfd.memory.jobs.begin import Begun
+from shelfd.memory.jobs.work import JobKind
+from shelfd.memory.log.idempotency import check_key
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import procedure
-from shelfd.memory.ports.ledger import draw_run_id
-from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.promotion import PreviewParams, PromoteParams
+
+PROMOTION: Final = JobKind("promotion", has_slot=True)
 
 
 @procedure("promote")
@@ -20,19 +21,17 @@ async def promote(context: Context, call: Call) -> dict[str, Any]:
     params = cast("PromoteParams", call.params)
     _check_project(context, call, params.project)
     shelf = await context.shelf(call)
-    shelf.enter()
-    try:
-        retention, now = shelf.settings.idempotency_retention, shelf.clock.now()
-        if (known := told_before(shelf.view, call, retention, now=now)) is not None:
-            return known | {"replayed": True}
-        call.ticket.start()
-        call.run_id = call.run_id or draw_run_id()
-        # Between the file and the shelf's record of it nobody's going away may come.
-        work = asyncio.ensure_future(_promote(context, shelf, call, params))
-    finally:
-        shelf.leave()
-    work.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
-    return await asyncio.shield(work)
+    if params.dry_run or (await context.promoter.target(shelf, params.project)).path is None:
+        check_key(shelf.view, call, shelf.settings.idempotency_retention, now=shelf.clock.now())
+        shelf.enter()
+        try:
+            return dict(await context.promoter.rehearse(shelf, project=params.project))
+        finally:
+            shelf.leave()
+    wanted = {} if params.project is None else {"project": params.project}
+    return await context.carry_out(
+        shelf, call, lambda _tx: Begun(PROMOTION, wanted, {}), lambda _shelf, job: dict(job.result or {})
+    )
 
 
 @procedure("promotion.preview")
@@ -64,11 +63,3 @@ def _check_project(context: Context, call: Call, project: str | None) -> None:
         "promotion.projects in the daemon's configuration can list the project for everyone",
         field="project",
     )
-
-
-async def _promote(context: Context, shelf: Shelf, call: Call, params: PromoteParams) -> dict[str, Any]:
-    shelf.enter()
-    try:
-        return await context.promoter.promote(shelf, call, project=params.project, dry_run=params.dry_run)
-    finally:
-        shelf.leave()

@@ -9,20 +9,22 @@ from shelfd.memory.jobs.begin import Begun
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import job
+from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending import hide as hiding
 from shelfd.memory.tending import purge as purging
+from shelfd.memory.tending.nuggets import check_no_import
 from shelfd.protocol.methods.nuggets import NuggetParams, NuggetRemoveParams
 
 
-def _hidden(job: Job) -> dict[str, Any]:
+def _hidden(_shelf: Shelf, job: Job) -> dict[str, Any]:
     return {"hidden": (job.result or {})["hidden"], "run_id": job.run_id}
 
 
-def _removed(job: Job) -> dict[str, Any]:
+def _removed(shelf: Shelf, job: Job) -> dict[str, Any]:
     removed = {"removed": job.params["nugget"]}
     if job.kind == purging.PURGE.name:
         return {**removed, "hidden": 0, **(job.result or {})}
-    return {**removed, **_hidden(job)}
+    return {**removed, **_hidden(shelf, job)}
 
 
 @job("nugget.clear", ended=_hidden)
@@ -51,6 +53,7 @@ def _hide(tx: Transaction, name: str, call: Call, *, drop: bool) -> Begun | Outc
 
 def _purge(tx: Transaction, name: str) -> Begun:
     _check_exists(tx, name)
+    check_no_import(tx)
     newest = tx.rows.notes.scan(before_row=None, limit=1)
     params = {"nugget": name, "seq": tx.rows.log.last_seq, "row": newest[0].row if newest else 0}
     cursor = purging.new_cursor(total=tx.rows.nuggets.counts(name).notes)

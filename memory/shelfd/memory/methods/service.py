@@ -1,9 +1,10 @@
 """The front door of the memory: every transport hands its validated calls in here."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import structlog
 
@@ -12,15 +13,16 @@ from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.begin import as_job
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.methods import USE_CASES
-from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.job_kinds import procedures
-from shelfd.memory.methods.registry import Answer, Change, Ended, Procedure, Read
-from shelfd.memory.ports.ledger import draw_run_id
+from shelfd.memory.methods.registry import Answer, Change, Procedure, Read, outcome_is_result
+from shelfd.memory.ports.job import draw_run_id, job_id_of
 from shelfd.memory.ports.waiting import OnDone, outcome_of
 from shelfd.memory.shelf.access import Access
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.shelves import Shelves
 from shelfd.memory.tending.promotion import NoFiles, Promoter
+from shelfd.protocol import METHODS, Limits
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -33,12 +35,16 @@ class Service(Context):
 
     Args:
         promoter: Writes MEMORY.md; without it there is none.
+        limits: The configured limits, for work that no caller waits for.
     """
 
-    def __init__(self, shelves: Shelves, access: Access, promoter: Promoter | None = None) -> None:
+    def __init__(
+        self, shelves: Shelves, access: Access, promoter: Promoter | None = None, limits: Limits | None = None
+    ) -> None:
         self.shelves = shelves
         self.access = access
         self.promoter = promoter or Promoter(NoFiles())
+        self.limits = limits or Limits()
         self._jobs: dict[Shelf, JobRunner] = {}
         shelves.on_open(self._resume)
 
@@ -92,10 +98,12 @@ class Service(Context):
     def _begin(self, use_case: Change | Read, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
         shelf.enter()
         try:
-            if isinstance(use_case, Change):
-                self._change(use_case, call, on_done, shelf)
-            else:
+            if isinstance(use_case, Read):
                 work_in_task(call, partial(_read, use_case, shelf, call), partial(_leave, shelf, on_done))
+            elif use_case.rehearse is not None and getattr(call.params, "dry_run", False):
+                work_in_task(call, partial(use_case.rehearse, self, shelf, call), partial(_leave, shelf, on_done))
+            else:
+                self._change(use_case, call, on_done, shelf)
         except BaseException:
             shelf.leave()
             raise
@@ -115,6 +123,8 @@ class Service(Context):
                 answer = error
             _leave(shelf, on_done, answer)
 
+        if use_case.known_as is not None:
+            call = replace(call, method=METHODS[use_case.known_as])
         apply = use_case.apply
         if use_case.is_run is not None and use_case.is_run(call.params):
             call.run_id = call.run_id or draw_run_id()
@@ -132,7 +142,7 @@ class Service(Context):
     async def _end_of_job(self, ended: Ended, shelf: Shelf, changed: Changed, call: Call) -> Answer:
         if call.on_begun is not None:
             call.on_begun()
-        answer = ended(await self.jobs(shelf).end_of(changed.outcome["job"]))
+        answer = ended(shelf, await self.jobs(shelf).end_of(changed.outcome["job"]))
         return answer | {"replayed": True} if changed.replayed else answer
 
     # ---------------------------------------------------------------- what use cases use
@@ -143,6 +153,24 @@ class Service(Context):
             raise ShuttingDown
         return self._jobs[shelf]
 
+    async def perform(self, shelf_name: str, run_id: str) -> Mapping[str, Any]:
+        """Try once to bring a job to its end that the scheduler sees to; return its result.
+
+        Args:
+            shelf_name: Of a shelf that the scheduler keeps open.
+            run_id: Of the job.
+
+        Raises:
+            ShelfError: What it was refused with.
+        """
+        shelf = self.shelves.opened(shelf_name) or await self.shelves.get(shelf_name)
+        return await self.jobs(shelf).perform(job_id_of(run_id))
+
+    async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended) -> Answer:
+        """Do what a ``@job`` does, for a use case that had to prepare. See the port."""
+        use_case = Change(lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=lambda _: True)
+        return await outcome_of(lambda on_done: self._begin(use_case, call, on_done, shelf))
+
     async def shelf(self, call: Call) -> Shelf:
         """Return the open shelf that *call* is about. See the port."""
         shelf = await self.shelves.get(cast("str", call.shelf))
@@ -151,7 +179,7 @@ class Service(Context):
 
     def _resume(self, shelf: Shelf) -> None:
         """Go on with what a daemon left unfinished in a shelf."""
-        self._jobs[shelf] = JobRunner(shelf, procedures(self))
+        self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
         shelf.at_close(partial(self._let_go, shelf))
         shelf.spawn(self._go_on(shelf), "resume")
 

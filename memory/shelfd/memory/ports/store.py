@@ -164,6 +164,13 @@ class Store(Protocol):
     async def scrub(self) -> bool:
         """Let nothing of what was erased remain in the files; return False if that has to be tried again."""
 
+    def copies(self) -> Sequence[tuple[str, int]]:
+        """Return copies of the shelf that lie beside it and that no purge comes to.
+
+        Returns:
+            Of each its name, and when it was made, microseconds since 1970 UTC.
+        """
+
     async def check(self, *, full: bool) -> list[str]:
         """Check the files; return what is wrong in words, with what to do. *full* also checks cross references."""
 

@@ -65,6 +65,10 @@ class InMemoryStore(Store):
         """Do nothing: there are no files. See the port."""
         return True
 
+    def copies(self) -> list[tuple[str, int]]:
+        """Return none: there is no file. See the port."""
+        return []
+
     async def check(self, *, full: bool) -> list[str]:  # noqa: ARG002
         """Return nothing: dictionaries do not rot."""
         return []

@@ -15,6 +15,7 @@ from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
+from shelfd.storage.sqlite.copies import Copy, copies_of
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.group import GroupWriter, group_error
 from shelfd.storage.sqlite.migrations import prepare
@@ -114,6 +115,13 @@ class SqliteStore(Store):
             raise StoreBusy(f"the shelf's write-ahead log cannot be emptied: {error.strerror}") from error
         finally:
             self._scrubs -= 1
+
+    def copies(self) -> list[Copy]:
+        """Return the copies made before the schema changed. See the port."""
+        try:
+            return copies_of(self._path)
+        except OSError as error:
+            raise StoreBusy(f"the shelf's directory cannot be read: {error.strerror}") from error
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the file on another thread; return what is wrong. See the port."""
