@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from memory.facts.keysets import UNRELATED, keys, misspelt, question
 from shelfd.memory.facts import Answer, FactMemory, Options
 from shelfd.memory.facts.confidence import THRESHOLD, confidence
-from shelfd.memory.facts.facts import folded_key
+from shelfd.memory.notes.note import fold_key
 
 
 def memory_of(*facts: tuple[str, str], aliases: Sequence[str] = ()) -> FactMemory:
@@ -336,7 +336,7 @@ class MemoryMatchesDict(RuleBasedStateMachine):
 
     @rule(row=ROWS, key=KEYS, text=WORDS, aliases=st.lists(KEYS, max_size=2).map(tuple))
     def put(self, row: str, key: str, text: str, aliases: tuple[str, ...]) -> None:
-        taken = any(other != row and folded_key(held[0]) == folded_key(key) for other, held in self.model.items())
+        taken = any(other != row and fold_key(held[0]) == fold_key(key) for other, held in self.model.items())
         if taken:
             with pytest.raises(ValueError, match="another fact"):
                 self.memory.put(row, key, text, aliases)
@@ -356,13 +356,13 @@ class MemoryMatchesDict(RuleBasedStateMachine):
 
     @invariant()
     def every_alias_is_answered_by_a_fact_that_has_it(self) -> None:
-        held = {folded_key(key) for key, _, _ in self.model.values()}
+        held = {fold_key(key) for key, _, _ in self.model.values()}
         for _, _, aliases in self.model.values():
             for alias in aliases:
                 answer = self.memory.recall(alias)
                 assert answer is not None
-                if folded_key(alias) not in held:
-                    assert folded_key(alias) in {folded_key(name) for name in self.model[answer.row][2]}
+                if fold_key(alias) not in held:
+                    assert fold_key(alias) in {fold_key(name) for name in self.model[answer.row][2]}
 
     def teardown(self) -> None:
         for row in list(self.model):

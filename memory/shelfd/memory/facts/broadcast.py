@@ -8,8 +8,9 @@ from shelfd.memory.facts.belief import Admits, exact_belief, likely_belief
 from shelfd.memory.facts.codec import Answer, Options
 from shelfd.memory.facts.confidence import THRESHOLD
 from shelfd.memory.facts.fact import Fact
-from shelfd.memory.facts.facts import FactMemory, folded_key
+from shelfd.memory.facts.facts import FactMemory
 from shelfd.memory.facts.keys import Keys
+from shelfd.memory.notes.note import fold_key
 
 
 class NamedAnswer(NamedTuple):
@@ -109,7 +110,7 @@ class Broadcast:
         memory = None if nugget is None else self._memories.get(nugget)
         if nugget is not None and memory is None:
             return None
-        belief = exact_belief(self._named(folded_key(query), memory), admits)
+        belief = exact_belief(self._named(fold_key(query), memory), admits)
         if belief is None:
             found = self._keys.like(query, None if memory is None else memory.home)
             alone = len(self._keys if memory is None else memory) == 1

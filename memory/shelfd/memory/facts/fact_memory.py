@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
-from shelfd.memory.facts.facts import folded_key
-from shelfd.memory.notes.note import Note, Nugget
+from shelfd.memory.notes.note import Note, Nugget, fold_key
 from shelfd.memory.ports.view import NoteFilter, View
 from shelfd.memory.shelf.following import Follower, Spawn
 
@@ -110,7 +109,7 @@ class ShelfFacts:
             self._broadcast.open(note.nugget, None if nugget is None else options_of(nugget))
             return
         # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.
-        other = self._broadcast[note.nugget].row_of(folded_key(note.title))
+        other = self._broadcast[note.nugget].row_of(fold_key(note.title))
         if other not in (None, note.id):
             self._remove(other)
 

@@ -64,12 +64,12 @@ class FactMemory:
         Raises:
             ValueError: If another row has this key. Remove or rename that one first.
         """
-        folded = folded_key(key)
+        folded = fold_key(key)
         other = self._by_key.get(folded)
         if other is not None and other.row != row:
             raise ValueError("another fact has this key")
         old = self._facts.get(row)
-        others = tuple(name for name in dict.fromkeys(map(folded_key, aliases)) if name and name != folded)
+        others = tuple(name for name in dict.fromkeys(map(fold_key, aliases)) if name and name != folded)
         if old is not None and (old.folded, old.aliases) == (folded, others):
             self._revalue(old, key, value)
             return
@@ -93,11 +93,11 @@ class FactMemory:
 
     def recall(self, query: str) -> Answer | None:
         """Return the fact that answers *query*, ``None`` if none is likely to."""
-        belief = exact_belief(self.named(folded_key(query))) or self._like(query)
+        belief = exact_belief(self.named(fold_key(query))) or self._like(query)
         return None if belief is None else belief.answer
 
     def named(self, folded: str) -> list[Fact]:
-        """Return the fact with this key, given as :func:`folded_key` gives it; else those with such an alias."""
+        """Return the fact with this key, given as :func:`fold_key` gives it; else those with such an alias."""
         fact = self._by_key.get(folded)
         return [fact] if fact is not None else list(self._by_alias.get(folded, ()))
 
@@ -153,9 +153,3 @@ class FactMemory:
         self._banks.subtract(fact.folded, fact.value, fact.bank)
         for row in fact.rows:
             self._keys.remove(row)
-
-
-def folded_key(key: str) -> str:
-    """Return the form that two spellings of one key share: case, compatibility forms and outer blanks left out."""
-    folded = fold_key(" ".join(key.split()))
-    return key if folded == key else folded  # one string instead of two equal ones
