@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.facts.keysets import UNRELATED, keys, misspelt, question
-from shelfd.memory.facts import Answer, FactMemory, Options
-from shelfd.memory.facts.confidence import THRESHOLD, confidence
+from memory.facts.one_nugget import FactMemory
+from shelfd.memory.facts import THRESHOLD, Answer, Options
+from shelfd.memory.facts.belief import confidence
 from shelfd.memory.notes.note import fold_key
 
 
@@ -185,16 +186,7 @@ def test_status_says_how_full_the_banks_are() -> None:
         memory.put(str(number), f"key{number}", "v")
 
     status = memory.status()
-    assert (status.capacity, status.fact_count, status.capacity_used_pct) == (10, 11, 110.0)
-
-
-def test_beyond_max_facts_the_first_are_surplus() -> None:
-    memory = FactMemory(Options(max_facts=3))
-    for number in range(5):
-        memory.put(str(number), f"key{number}", "v")
-    memory.put("0", "key0", "changed")
-    assert memory.surplus() == ["0", "1"]
-    assert FactMemory().surplus() == []
+    assert (status.capacity, status.capacity_used_pct) == (10, 110.0)
 
 
 @pytest.mark.parametrize("wrong", [{"dimension": 0}, {"banks": 0}, {"ensembles": 0}, {"max_facts": -1}])
@@ -368,8 +360,8 @@ class MemoryMatchesDict(RuleBasedStateMachine):
         for row in list(self.model):
             self.memory.remove(row)
         assert self.memory.recall("amber basket") is None
-        assert self.memory._banks.nbytes == 0
-        assert len(self.memory._keys) == len(self.memory._keys.lexicon) == 0
+        keys = self.memory.facts._keys
+        assert len(self.memory) == len(keys) == len(keys.lexicon) == 0
 
 
 TestMemoryMatchesDict = MemoryMatchesDict.TestCase
