@@ -142,7 +142,10 @@ class Broadcast:
         return likely_belief(found, admits, alone=alone, least=least)
 
     def _row_of(self, nugget: str, folded: str) -> str | None:
-        return next((fact.row for fact in self._names.of(folded, nugget) if fact.folded == folded), None)
+        for fact in self._names.of(folded, nugget):
+            if fact.folded == folded:
+                return fact.row
+        return None
 
     def _revalue(self, fact: Fact, key: str, value: str) -> None:
         nugget = self._nuggets[fact.nugget]

@@ -1,7 +1,7 @@
 """The keys of all nuggets as vectors: put in, and found again by queries that are only like them."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from typing import Final, NamedTuple
 
@@ -122,13 +122,13 @@ class Keys:
 
     def add(self, fact: Fact, key: str, home: int) -> int:
         """Add a *key* of a *fact* of the nugget *home*; return the row it has."""
-        words = tuple(map(self._held, content_words(key)))
+        numbers = [self.lexicon.add(word) for word in content_words(key)]
         row = self._room()
-        self._facts[row], self._words[row] = fact, words
-        self._homes[row], self._sizes[row] = home, len(words)
+        self._facts[row], self._words[row] = fact, tuple(map(self.lexicon.word, numbers))
+        self._homes[row], self._sizes[row] = home, len(numbers)
         self.lexicon.total += 1
-        for word in words:
-            self._mentions.add(self.lexicon.number(word), row)
+        for number in numbers:
+            self._mentions.add(number, row)
         return row
 
     def remove(self, row: int) -> None:
@@ -143,9 +143,10 @@ class Keys:
         """Return the nugget whose keys those of *fact* are."""
         return int(self._homes[fact.at])
 
-    def words_of(self, fact: Fact) -> Iterator[str]:
-        """Return the words of each key of *fact*."""
-        return (word for row in fact.rows for word in self._words[row])
+    def words_of(self, fact: Fact) -> Sequence[str]:
+        """Return the words of the key of *fact*, then those of each alias."""
+        words = self._words[fact.at]
+        return words if not fact.also else [word for row in fact.rows for word in self._words[row]]
 
     def like(self, query: str, home: int | None = None, knows: Knows | None = None) -> Found:
         """Return the keys most like *query*; none if it has no word in common with any.
@@ -164,10 +165,6 @@ class Keys:
         # Of equals the order must not tell which came first: that is another one once the shelf was opened anew.
         matches.sort(key=lambda match: (-match.cosine, match.fact.row, match.words))
         return Found(matches, asked)
-
-    def _held(self, word: str) -> str:
-        self.lexicon.add(word)
-        return self.lexicon.canonical(word)
 
     def _room(self) -> int:
         """A free row."""

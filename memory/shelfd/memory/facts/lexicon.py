@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from shelfd.memory.facts.spelling import Vocabulary
+from shelfd.memory.facts.spelling import KnownWords
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import fold, split
 
@@ -18,8 +18,8 @@ _ASKING = frozenset(
 )
 
 
-class Lexicon(Vocabulary):
-    """A vocabulary that counts, for every word, in how many of the things it is part of."""
+class Lexicon(KnownWords):
+    """Known words, with counts in how many of the things each is part of."""
 
     __slots__ = ("_count", "_mentions", "total")
 

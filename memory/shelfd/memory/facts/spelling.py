@@ -1,13 +1,13 @@
 """Which known words a word of a query stands for: itself, or what it was meant to be when it is misspelt.
 
-This is the one home of spelling. Whoever has words of their own to be found keeps them in a :class:`Vocabulary` and
-asks :func:`understood`.
+This is the one home of spelling: an index that has words of its own to be found is a :class:`Corrector`, which picks
+the words worth a comparison its own way, and is asked by :func:`understood`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -48,7 +48,17 @@ class Meant(NamedTuple):
     likeness: float  #: 1 for the word itself
 
 
-class Vocabulary:
+class Corrector(Protocol):
+    """Words, and those of them that a misspelt one may stand for."""
+
+    def __contains__(self, word: str, /) -> bool: ...
+
+    def meant(self, word: str, knows: Knows | None = None) -> list[Meant]:
+        """Return the words that an unknown *word* may stand for, best first."""
+        ...
+
+
+class KnownWords:
     """Known words, numbered from 0, and a clean-up memory of their spellings.
 
     A spelling is the superposition of the phasors of its pairs of neighbouring letters, ends included, so that words
@@ -96,9 +106,9 @@ class Vocabulary:
         """Return the number of a known *word*."""
         return self._numbers[word]
 
-    def canonical(self, word: str) -> str:
-        """Return the one copy of a known *word*, so that many lists of words share it."""
-        return self._words[self._numbers[word]]
+    def word(self, number: int) -> str:
+        """Return the known word with this *number*: the one copy of it, for many lists of words to share."""
+        return self._words[number]
 
     def meant(self, word: str, knows: Knows | None = None) -> list[Meant]:
         """Return the words that an unknown *word* may stand for, each with its likeness, best first.
@@ -111,13 +121,18 @@ class Vocabulary:
             return []
         close, distances = self._signs.within(_asked_spelling(word), distance_at(_LIKE_ENOUGH, _DIMENSION))
         near = (known for _, known in sorted((distances[at], self._words[number]) for at, number in enumerate(close)))
-        compared = islice(filter(knows, filter(is_correctable, near)), _COMPARED)
-        found = [Meant(known, likeness) for known in compared if (likeness := spelling_likeness(word, known))]
-        found.sort(key=lambda meant: (-meant.likeness, meant.word))
-        return found[:_MEANT]
+        likely = filter(knows, filter(is_correctable, near))
+        return likeliest(word, islice(likely, _COMPARED))
 
 
-def understood(words: Sequence[str], vocabulary: Vocabulary, knows: Knows | None = None) -> list[list[Meant]]:
+def likeliest(word: str, likely: Iterable[str]) -> list[Meant]:
+    """Return those of some *likely* words that *word* may stand for, three at most, best first."""
+    found = [Meant(known, likeness) for known in likely if (likeness := spelling_likeness(word, known))]
+    found.sort(key=lambda meant: (-meant.likeness, meant.word))
+    return found[:_MEANT]
+
+
+def understood(words: Sequence[str], corrector: Corrector, knows: Knows | None = None) -> list[list[Meant]]:
     """Return, for each of the *words* of a query, the known words it stands for; none for one nobody knows.
 
     A word that is not known may be two with the blank between them lost or mistyped, one with a blank put in, or
@@ -125,10 +140,10 @@ def understood(words: Sequence[str], vocabulary: Vocabulary, knows: Knows | None
 
     Args:
         words: Of the query.
-        vocabulary: All words.
-        knows: Tells whether a word is to be taken for known; if not given, all of the vocabulary are.
+        corrector: All words.
+        knows: Tells whether a word is to be taken for known; if not given, all of the corrector's are.
     """
-    knows = vocabulary.__contains__ if knows is None else knows
+    knows = corrector.__contains__ if knows is None else knows
     found: list[list[Meant]] = []
     corrects = len(words) <= _CORRECTED
     words = words[:_READ]
@@ -148,7 +163,7 @@ def understood(words: Sequence[str], vocabulary: Vocabulary, knows: Knows | None
         if parts:
             found.extend([Meant(part, _RESPACED)] for part in parts)
         else:
-            found.append(vocabulary.meant(word, knows) if corrects else [])
+            found.append(corrector.meant(word, knows) if corrects else [])
     return found
 
 
