@@ -6,7 +6,8 @@ from functools import lru_cache
 
 from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
 from shelfd.memory.notes.note import Note, Nugget
-from shelfd.memory.ports.view import NoteFilter, View
+from shelfd.memory.ports.notes import NoteFilter
+from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.following import Follower, Spawn
 
 #: Facts taken in without giving others a turn: some 0.3 ms.
@@ -72,7 +73,7 @@ class ShelfFacts:
 
     def _scan(self) -> Iterator[Sequence[Note]]:
         name = ""
-        while nuggets := self._view.list_nuggets(after=name, limit=1):
+        while nuggets := self._view.nuggets.page(after=name, limit=1):
             name = nuggets[0].name
             after: tuple[int, int] | None = None
             while facts := self._page(name, after):
@@ -82,7 +83,7 @@ class ShelfFacts:
 
     def _page(self, nugget: str, after: tuple[int, int] | None) -> list[Note]:
         wanted = NoteFilter(nugget=nugget, kind="fact", include_superseded=False)
-        return self._view.list_notes(wanted, order="row", descending=False, after=after, limit=_AT_ONCE)
+        return self._view.notes.page(wanted, order="row", descending=False, after=after, limit=_AT_ONCE)
 
     def _take(self, note_id: str, note: Note | None) -> None:
         if note is None or note.key is None or note.hidden or note.superseded_by is not None:
@@ -92,7 +93,7 @@ class ShelfFacts:
         other = self._broadcast.row_of(note.nugget, note.title)
         if other not in (None, note_id):
             self._broadcast.remove(other)
-        nugget = None if note.nugget in self._broadcast.nuggets else self._view.nugget(note.nugget)
+        nugget = None if note.nugget in self._broadcast.nuggets else self._view.nuggets.get(note.nugget)
         self._broadcast.put(
             note.nugget,
             note_id,

@@ -13,7 +13,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry, LogRow, Origin
-from shelfd.memory.ports.view import Listing, NoteFilter, View, Writer
+from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.waiting import Told, outcome_of
 
 T = TypeVar("T")
