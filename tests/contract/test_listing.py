@@ -94,16 +94,16 @@ class Held:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.began, self.goes_on = threading.Event(), threading.Event()
         self.slices = 0
-        place_behind = paging._SlicedView._place_behind
+        place_behind = paging._SlicedNotes._place_behind
 
-        def slowly(view: paging._SlicedView, page: paging.Page, after: tuple[int, int] | None) -> object:
+        def slowly(notes: paging._SlicedNotes, page: paging.Page, after: tuple[int, int] | None) -> object:
             self.slices += 1
             if self.slices == 2:
                 self.began.set()
                 assert self.goes_on.wait(20)
-            return place_behind(view, page, after)
+            return place_behind(notes, page, after)
 
-        monkeypatch.setattr(paging._SlicedView, "_place_behind", slowly)
+        monkeypatch.setattr(paging._SlicedNotes, "_place_behind", slowly)
 
     async def start(self, store: Store) -> "asyncio.Task[Listing]":
         wanted = NoteFilter(tags=("none",))

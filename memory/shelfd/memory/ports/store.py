@@ -141,7 +141,7 @@ class Store(Protocol):
     async def list_notes(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> Listing:
-        """Return what :meth:`View.list_notes` would, and with the first page how many notes there are on all.
+        """Return what ``view.notes.page`` would, and with the first page how many notes there are on all.
 
         Holds up nobody, however many notes have to be looked at for it. What is changed meanwhile may be listed, and
         counted, as it was or as it is.
