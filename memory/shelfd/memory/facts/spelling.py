@@ -180,7 +180,7 @@ def spelling_likeness(a: str, b: str) -> float:
     """
     longer = max(len(a), len(b))
     allowed = 2 if min(len(a), len(b)) >= _LONG else 1
-    edits = _edit_distance()(a, b, score_cutoff=allowed)
+    edits = edit_distance()(a, b, score_cutoff=allowed)
     if edits <= allowed:
         return 1 - edits / (longer + 1)
     stem = _shared_prefix(a, b)
@@ -209,8 +209,9 @@ def _shared_prefix(a: str, b: str) -> int:
 
 
 @cache
-def _edit_distance() -> Callable[..., int]:
-    from rapidfuzz.distance import OSA  # takes 30 ms, and who is never misspelt needs none of it
+def edit_distance() -> Callable[..., int]:
+    """Return what counts edits; the first call takes 30 ms, in any thread, and may come before any is needed."""
+    from rapidfuzz.distance import OSA  # not at start-up
 
     return OSA.distance
 
