@@ -37,7 +37,7 @@ class Belief(NamedTuple):
 
     @property
     def answer(self) -> Answer:
-        """The fact as codecs answer."""
+        """The fact as the memory answers."""
         margin = min(max(self.margin, 0.0), 1.0)
         fact = self.fact
         return Answer(fact.row, fact.key, fact.value, self.confidence, margin, fact.nugget)
