@@ -220,8 +220,10 @@ class _Names:
             held[fact.nugget] = left
         else:
             del held[fact.nugget]
-        if len(held) == 1 and len(*held.values()) == 1:
-            ((self._facts[name],),) = held.values()
+        if len(held) == 1:
+            (rest,) = held.values()
+            if len(rest) == 1:
+                self._facts[name] = rest[0]
 
     def of(self, name: str, nugget: str | None) -> Sequence[Fact]:
         """Return the facts of *nugget*, or of all, that have *name*, in no particular order."""
