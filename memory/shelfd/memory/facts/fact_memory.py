@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import ClassVar
 
 from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
-from shelfd.memory.facts.facts import folded_key
 from shelfd.memory.notes.note import Note, Nugget
 from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.projection import Gone, Place, Projection, Slice
@@ -15,6 +14,7 @@ from shelfd.memory.settings import MemorySettings
 
 #: Longer values are kept as their hash: the memory only needs to tell them apart, and rows answer.
 _LONGEST = 64
+_USUAL = Options()
 
 
 class ShelfFacts(Projection):
@@ -33,12 +33,11 @@ class ShelfFacts(Projection):
         self.clear()
 
     def __len__(self) -> int:
-        return len(self._nuggets)
+        return len(self._broadcast)
 
     def clear(self) -> None:
         """Know no fact."""
         self._broadcast = Broadcast()
-        self._nuggets: dict[str, str] = {}  #: of each fact, under which the memory has it
 
     def concerns(self, note: Note) -> bool:
         """Return whether *note* is a fact."""
@@ -52,8 +51,7 @@ class ShelfFacts(Projection):
     def forget(self, gone: Sequence[Gone]) -> None:
         """Know nothing of these notes."""
         for _, note_id in gone:
-            if note_id in self._nuggets:
-                self._remove(note_id)
+            self._broadcast.remove(note_id)
 
     def nearest(
         self, query: str, nugget: str | None, admits: Callable[[str], bool], *, least: float = 0.0
@@ -66,18 +64,14 @@ class ShelfFacts(Projection):
             admits: Tells by a fact's id whether it may be the answer.
             least: How sure a key that is only like the query must be, if more than usual.
         """
-        if not self._nuggets:
-            return None
-        named = self._broadcast.recall(query, nugget, admits, least=max(least, THRESHOLD))
-        return None if named is None else named.answer
+        return self._broadcast.recall(query, nugget, admits, least=max(least, THRESHOLD))
 
     def confirms(self, note: Note) -> bool:
         """Return whether the bank of a fact gives its value back for its key, no list and no row consulted.
 
         Up to the nugget's capacity it does; beyond it the banks forget, and the fact is known by its row alone.
         """
-        nugget = self._nuggets.get(note.id)
-        return nugget is not None and self._broadcast[nugget].echo(note.id).confirmed
+        return note.id in self._broadcast and self._broadcast.echo(note.id).confirmed
 
     def read(self, view: View, place: Place) -> Slice:
         """Return the next facts that count, of one nugget after the other; nuggets without any take their turn too."""
@@ -90,34 +84,22 @@ class ShelfFacts(Projection):
         return Slice((), Place(0, nuggets[0].name) if nuggets else None)
 
     def _take(self, note: Note) -> None:
-        held = self._nuggets.get(note.id)
         if note.key is None or note.hidden or note.superseded_by is not None:
-            if held is not None:
-                self._remove(note.id)
-            return
-        if held not in (None, note.nugget):
-            self._remove(note.id)
-        self._open(note)
-        aliases = note.extra.get("aliases", ())
-        self._broadcast.put(note.nugget, note.id, note.title, _told_apart(note.content), aliases)
-        self._nuggets[note.id] = note.nugget
-
-    def _open(self, note: Note) -> None:
-        """Make room for a fact: its nugget's memory, and its key, which another fact may have had until just now."""
-        if note.nugget not in self._broadcast:
-            nugget = self._view.nuggets.get(note.nugget)
-            self._broadcast.open(note.nugget, None if nugget is None else options_of(nugget))
+            self._broadcast.remove(note.id)
             return
         # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.
-        other = self._broadcast[note.nugget].row_of(folded_key(note.title))
+        other = self._broadcast.row_of(note.nugget, note.title)
         if other not in (None, note.id):
-            self._remove(other)
-
-    def _remove(self, note_id: str) -> None:
-        nugget = self._nuggets.pop(note_id)
-        self._broadcast.remove(nugget, note_id)
-        if not len(self._broadcast[nugget]):
-            self._broadcast.drop(nugget)  # it may come back with other options
+            self._broadcast.remove(other)
+        nugget = None if note.nugget in self._broadcast.nuggets else self._view.nuggets.get(note.nugget)
+        self._broadcast.put(
+            note.nugget,
+            note.id,
+            note.title,
+            _told_apart(note.content),
+            note.extra.get("aliases", ()),
+            _USUAL if nugget is None else options_of(nugget),
+        )
 
 
 def options_of(nugget: Nugget) -> Options:
