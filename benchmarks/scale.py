@@ -1,0 +1,170 @@
+"""Recall as the shelf grows, in turn with SQLite's FTS5: conversations repeated until there are so many notes.
+
+For each size a daemon of its own takes the notes in and is asked through its socket, with its default settings: hits
+are counted, links looked for, whole notes returned. FTS5 (porter, stop and question words dropped from the query,
+ORDER BY bm25 LIMIT 10, optimised, in memory) holds authors and texts of the same notes in this process and returns row
+numbers. Each question is put to both, one after the other. LoCoMo is not part of this project; give the path of a file
+with LoCoMo conversations.
+
+Run: ``python benchmarks/scale.py PATH [--notes 700,10000,100000] [--questions 200] [--dir DIR]``
+"""
+
+import argparse
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from locomo import progress
+from served import median, percentile, served, table, working_directory
+from shelfd.client import Client, connect
+from shelfd.memory.recall.wordlists import word_lists
+from tiled import Question, Tiled
+
+BATCH = 5_000  #: notes in one request
+WARM = 30  #: questions asked before the clock starts
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+class Measured(NamedTuple):
+    """One question: how long both took in seconds, and which share of its evidence each found."""
+
+    recall_s: float
+    fts_s: float
+    recalled: float
+    matched: float
+
+
+class FullText:
+    """The same notes in SQLite's FTS5, in memory."""
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:")
+        self._connection.execute("CREATE VIRTUAL TABLE n USING fts5(text, tokenize='porter unicode61')")
+        lists = word_lists("english")
+        self._dropped = lists.stop | lists.question
+        self._references: list[str] = []
+
+    def add(self, notes: list[dict[str, Any]]) -> None:
+        """Take in notes."""
+        rows = [(f"{note['author']} {note['content']}",) for note in notes]
+        self._connection.executemany("INSERT INTO n (text) VALUES (?)", rows)
+        self._references += [note["source_ref"] for note in notes]
+
+    def optimize(self) -> None:
+        """Merge what was written into one segment."""
+        self._connection.execute("INSERT INTO n (n) VALUES ('optimize')")
+        self._connection.commit()
+
+    def ask(self, question: str) -> tuple[list[str], float]:
+        """The references of the ten best notes, and how long that took in seconds."""
+        began = time.perf_counter()
+        words = _WORD.findall(question.lower())
+        kept = dict.fromkeys(word for word in words if word not in self._dropped) or dict.fromkeys(words)
+        match = " OR ".join(f'"{word}"' for word in kept)
+        found = self._connection.execute(
+            "SELECT rowid FROM n WHERE n MATCH ? ORDER BY bm25(n) LIMIT 10", (match,)
+        ).fetchall()
+        took = time.perf_counter() - began
+        return [self._references[row - 1] for (row,) in found], took
+
+
+def batches(notes: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """The notes, as many at a time as one request takes."""
+    while batch := list(islice(notes, BATCH)):
+        yield batch
+
+
+def ingest(client: Client, full_text: FullText, tiled: Tiled) -> None:
+    """Give all notes to both."""
+    done = 0
+    for batch in batches(tiled.notes()):
+        result = client.call("remember_many", {"notes": batch})
+        assert not result["rejected"]
+        full_text.add(batch)
+        done += len(batch)
+        progress(done, tiled.count, f"remember of {tiled.count:,}")
+    full_text.optimize()
+
+
+def recall(client: Client, question: str) -> tuple[list[str], float]:
+    """The references of ten notes, and how long that took in seconds."""
+    began = time.perf_counter()
+    reply = client.call("recall", {"query": question, "k": 10})
+    took = time.perf_counter() - began
+    return [hit["note"]["source_ref"] for hit in reply["results"]], took
+
+
+def ask(client: Client, full_text: FullText, questions: list[Question]) -> list[Measured]:
+    """Put each question to both."""
+    for question in questions[:WARM]:
+        recall(client, question.text)
+        full_text.ask(question.text)
+    found = []
+    for question in questions:
+        recalled, recall_s = recall(client, question.text)
+        matched, fts_s = full_text.ask(question.text)
+        shares = (len(question.wanted.intersection(refs)) / len(question.wanted) for refs in (recalled, matched))
+        found.append(Measured(recall_s, fts_s, *shares))
+    return found
+
+
+def measure(conversations: list[dict[str, Any]], count: int, questions: int, directory: Path) -> list[str]:
+    """One row of the table: a daemon with *count* notes."""
+    tiled, full_text = Tiled(conversations, count), FullText()
+    with served(directory) as daemon, connect(daemon.socket, timeout_s=600) as client:
+        began = time.perf_counter()
+        ingest(client, full_text, tiled)
+        took = time.perf_counter() - began
+        while client.call("recall", {"query": "anything", "session_id": None})["index"]["state"] != "ready":
+            time.sleep(0.05)
+        found = ask(client, full_text, tiled.questions(questions))
+        memory = daemon.rss_mib()
+    ours, theirs = [one.recall_s * 1000 for one in found], [one.fts_s * 1000 for one in found]
+    each = [other / own for own, other in zip(ours, theirs, strict=True)]
+    return [
+        f"{count:,}",
+        f"{median(ours):.2f}",
+        f"{percentile(ours, 0.95):.2f}",
+        f"{percentile(ours, 0.99):.2f}",
+        f"{median(theirs):.2f}",
+        f"{percentile(theirs, 0.95):.2f}",
+        f"{percentile(theirs, 0.99):.2f}",
+        f"{median(theirs) / median(ours):.2f}",
+        f"{percentile(theirs, 0.95) / percentile(ours, 0.95):.2f}",
+        f"{median(each):.2f}",
+        f"{100 * sum(one.recalled for one in found) / len(found):.1f}",
+        f"{100 * sum(one.matched for one in found) / len(found):.1f}",
+        f"{count / took:,.0f}",
+        f"{memory:.0f}",
+    ]
+
+
+HEAD = [
+    "notes", "recall p50, ms", "p95", "p99", "FTS5 p50, ms", "p95", "p99", "FTS5 / recall of p50", "of p95",
+    "of each, median", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
+]  # fmt: skip
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", help="a JSON file with LoCoMo conversations")
+    parser.add_argument("--notes", default="700,10000,100000", help="sizes to measure (700,10000,100000)")
+    parser.add_argument("--questions", type=int, default=200, help="questions at each size (200)")
+    parser.add_argument("--dir", help="where the daemons may keep their data; default: .run in the checkout")
+    arguments = parser.parse_args()
+    conversations = json.loads(Path(arguments.path).read_text())
+    rows = [HEAD]
+    for count in map(int, arguments.notes.split(",")):
+        with working_directory(arguments.dir) as directory:
+            rows.append(measure(conversations, count, arguments.questions, directory))
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
