@@ -32,9 +32,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from fakes import Api, memory
 from served import median, percentile, table, working_directory
-from shelfd.memory.fhrr import Broadcast, FactMemory, Options
-from shelfd.memory.fhrr.algebra import clean_up, phasor
-from shelfd.memory.fhrr.banks import Banks
+from shelfd.memory.facts import Broadcast, FactMemory, Options
+from shelfd.memory.facts.algebra import clean_up, phasor
+from shelfd.memory.facts.banks import Banks
 from shelfd.storage import SqliteStores
 
 SIZES = (50, 512, 5_000, 50_000)

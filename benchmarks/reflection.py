@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from fakes import Api, memory
 from locomo import progress
-from memory.reflection.nights import Daily, Page, promoting, words
-from memory.reflection.scenes import a_note, shelve
+from memory.tending.reflection.nights import Daily, Page, promoting, words
+from memory.tending.reflection.scenes import a_note, shelve
 from served import median, percentile, table, working_directory
-from shelfd.memory.note import Note
-from shelfd.memory.promotion import Promoter
+from shelfd.memory.notes.note import Note
+from shelfd.memory.tending.promotion import Promoter
 from shelfd.storage import SqliteStores
 
 WINDOWS = 5

@@ -32,12 +32,12 @@ import uvloop
 from served import Served, fdatasync_overwrites_per_s, median, percentile, served, table, working_directory
 from shelfd.daemon.clock import SystemClock
 from shelfd.memory.call import Call
-from shelfd.memory.composing import keep
-from shelfd.memory.log import Origin
-from shelfd.memory.note import Note, Nugget
-from shelfd.memory.ports import Change, Ticket
-from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import Writer
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note, Nugget
+from shelfd.memory.ports.log import Origin
+from shelfd.memory.ports.store import Change, Ticket
+from shelfd.memory.ports.view import Writer
+from shelfd.memory.shelf.composing import keep
 from shelfd.protocol import METHODS, Limits
 from shelfd.storage import SqliteStores, commit_queue
 from shelfd.storage.counters import number_entries

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fakes import FakeClock
-from shelfd.memory.ports import Store, Stores
+from shelfd.memory.ports.store import Store, Stores
 from shelfd.storage import InMemoryStores, SqliteStores
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from shelfd.memory.log import Entry, Origin
-from shelfd.memory.note import BLANK, Link, Note, Nugget
-from shelfd.memory.ports import Change, Clock, Ticket
-from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import Writer
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import BLANK, Link, Note, Nugget
+from shelfd.memory.ports.log import Entry, Origin
+from shelfd.memory.ports.store import Change, Clock, Ticket
+from shelfd.memory.ports.view import Writer
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from structlog.testing import capture_logs
 from contract.samples import NEW_YEAR, ORIGIN, Outbox, change, create, edit, fail, make_note, ticket
 from fakes import FakeClock
 from shelfd.memory.errors import Cancelled, DeadlineExceeded, NoteNotFound, ShuttingDown
-from shelfd.memory.log import Entry
-from shelfd.memory.ports import Applied, Change, Store
-from shelfd.memory.transaction import Transaction
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.log import Entry
+from shelfd.memory.ports.store import Applied, Change, Store
 from shelfd.storage.commit_queue import TOLD_AT_ONCE
 
 

@@ -14,13 +14,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from contract.samples import change, make_link, make_note, make_nugget
 from fakes import FakeClock
 from shelfd.memory.errors import ShelfError
-from shelfd.memory.ledger import Run
-from shelfd.memory.log import LogRow
-from shelfd.memory.note import Note, Usage
-from shelfd.memory.ports import Applied, Change, Store
-from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import NoteFilter, Recorded, View
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.store import Applied, Change, Store
+from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.view import NoteFilter, Recorded, View
 from shelfd.storage import InMemoryStores, SqliteStores
 
 NOTE_IDS = [f"n{number}" for number in range(6)]

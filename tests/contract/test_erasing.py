@@ -7,11 +7,11 @@ import pytest
 
 from contract.samples import change, create, edit, make_link, write
 from fakes import FakeClock
-from shelfd.memory.log import REDACTED
-from shelfd.memory.note import Note, Usage
-from shelfd.memory.ports import Store, Stores
-from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import Recorded, Writer
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.ports.log import REDACTED
+from shelfd.memory.ports.store import Store, Stores
+from shelfd.memory.ports.view import Recorded, Writer
 from shelfd.storage import SqliteStores
 
 SECRET = "the combination is 4711-secret"

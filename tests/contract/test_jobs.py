@@ -4,9 +4,9 @@ from functools import partial
 
 from contract.samples import write
 from shelfd.memory.jobs import Job
-from shelfd.memory.ports import Store, Stores
-from shelfd.memory.tending import Promoted
-from shelfd.memory.view import Writer
+from shelfd.memory.ports.store import Store, Stores
+from shelfd.memory.ports.tending import Promoted
+from shelfd.memory.ports.view import Writer
 
 PATH = "/home/ada/MEMORY.md"
 

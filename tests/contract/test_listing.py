@@ -10,10 +10,10 @@ import pytest
 from contract.samples import change, create, make_note
 from fakes import FakeClock
 from shelfd.memory.errors import ShuttingDown
-from shelfd.memory.note import Note
-from shelfd.memory.ports import Store
-from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import Listing, NoteFilter
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.store import Store
+from shelfd.memory.ports.view import Listing, NoteFilter
 from shelfd.storage import SqliteStores
 from shelfd.storage.sqlite import paging
 

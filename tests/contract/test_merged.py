@@ -1,8 +1,8 @@
 """What a store tells of notes that others became part of, and of the sessions each was used in."""
 
 from contract.samples import create, make_link, make_note, write
-from shelfd.memory.ports import Store
-from shelfd.memory.view import Writer
+from shelfd.memory.ports.store import Store
+from shelfd.memory.ports.view import Writer
 
 
 async def test_sessions_of_each_note(store: Store) -> None:

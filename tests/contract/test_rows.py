@@ -6,11 +6,11 @@ import pytest
 
 from contract.samples import NEW_YEAR, change, create, edit, fail, make_link, make_note, make_nugget, write
 from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
-from shelfd.memory.log import Origin
-from shelfd.memory.note import Note, Usage
-from shelfd.memory.ports import Store
-from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, Recorded, Writer
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.ports.log import Origin
+from shelfd.memory.ports.store import Store
+from shelfd.memory.ports.view import Counts, NoteFilter, NuggetCounts, Recorded, Writer
 
 ALL = NoteFilter(include_hidden=True)
 

@@ -7,9 +7,9 @@ import pytest
 from contract.samples import NEW_YEAR, create, edit, make_link, make_note, make_nugget, write
 from fakes import FakeClock
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
-from shelfd.memory.note import Usage
-from shelfd.memory.ports import Store, Stores
-from shelfd.memory.view import NoteFilter, Recorded, Writer
+from shelfd.memory.notes.note import Usage
+from shelfd.memory.ports.store import Store, Stores
+from shelfd.memory.ports.view import NoteFilter, Recorded, Writer
 
 
 async def test_a_new_shelf_has_its_properties_and_nothing_else(store: Store) -> None:

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from contract.samples import NEW_YEAR, change, create, write
-from shelfd.memory.ledger import Run
-from shelfd.memory.note import Usage
-from shelfd.memory.ports import Store, Stores
-from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.transaction import Transaction
-from shelfd.memory.view import RecentQuery, Writer
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Usage
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.store import Store, Stores
+from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.view import RecentQuery, Writer
 
 PATH = "/home/ada/MEMORY.md"
 

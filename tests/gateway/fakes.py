@@ -12,10 +12,10 @@ from typing import Any, Self, cast
 
 from fakes import FakeClock
 from shelfd.gateway import Counters, Dispatcher, Listener, Service, UnixServer, Wanted
-from shelfd.memory.access import Access, Rule
 from shelfd.memory.call import Call
 from shelfd.memory.errors import HistoryTrimmed, NoteNotFound, ShelfNotFound
-from shelfd.memory.waiting import Told
+from shelfd.memory.ports.waiting import Told
+from shelfd.memory.shelf.access import Access, Rule
 from shelfd.protocol import Limits
 
 Json = Any

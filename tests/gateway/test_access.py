@@ -10,7 +10,7 @@ import pytest
 from fakes import Api, memory
 from gateway.fakes import Client, Open, request
 from gateway.mqtt.requesting import desk
-from shelfd.memory.access import Access
+from shelfd.memory.shelf.access import Access
 from shelfd.storage import InMemoryStores, SqliteStores
 
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from fakes import FakeClock
 from shelfd.memory import MemorySettings, Shelf, Shelves, Stores
-from shelfd.memory.ledger import Run
+from shelfd.memory.ports.ledger import Run
 from shelfd.scheduler import Job, Scheduler, SchedulerSettings
 from shelfd.storage import InMemoryStores
 

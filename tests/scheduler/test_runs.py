@@ -9,8 +9,8 @@ from structlog.testing import capture_logs
 
 from scheduler.house import BERLIN, DAY, HOUR, MINUTE, USUAL, House, StoresOf, running
 from shelfd.memory.errors import QuotaExceeded, ShuttingDown
-from shelfd.memory.ledger import Run
-from shelfd.memory.log import Origin
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.log import Origin
 from shelfd.scheduler import Job
 from shelfd.scheduler.jobs import in_order
 

@@ -7,8 +7,8 @@ import pytest
 
 from scheduler.house import DAY, HOUR, MINUTE, House, StoresOf, running
 from shelfd.memory import Shelf, Stores
-from shelfd.memory.log import Entry, Origin
-from shelfd.memory.ports import Store
+from shelfd.memory.ports.log import Entry, Origin
+from shelfd.memory.ports.store import Store
 from shelfd.storage import SqliteStores
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fakes import Api, memory
 from memory_file import MemoryFile
-from shelfd.memory.promotion import Promoter
+from shelfd.memory.tending.promotion import Promoter
 from shelfd.storage import DiskMemoryFiles, PromotionPaths, SqliteStores
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fakes import ROOT, Api
-from memory.reflection.scenes import a_note, settled, shelve, told
+from memory.tending.reflection.scenes import a_note, settled, shelve, told
 from memory_file import MemoryFile
 from shelfd.daemon.sections import Reflection
 from shelfd.protocol import METHODS

@@ -116,7 +116,7 @@ async def test_notes_of_all_nuggets_are_searched(api: Api) -> None:
 
 
 async def test_reflection_merges_equal_notes_and_archives_an_empty_temporary_one(api: Api) -> None:
-    """An empty note cannot be given any more; a temporary one stands for it. See also tests/memory/reflection."""
+    """An empty note cannot be given any more; a temporary one stands for it. See also test_merging."""
     for _ in range(2):
         await api.call("note.create", content="the weekly meeting is about the harbour", title="meeting")
     await api.call("note.create", content="draft", title="tmp draft")

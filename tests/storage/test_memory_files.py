@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shelfd.memory.errors import ConfigError, Unavailable
-from shelfd.memory.promotion import LeftAlone, Target
+from shelfd.memory.tending.promotion import LeftAlone, Target
 from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths
 from shelfd.storage.memory_files import read_file, replace_file
 

@@ -12,8 +12,8 @@ import pytest
 from contract.samples import create, write
 from fakes import FakeClock
 from shelfd.memory.errors import ShuttingDown, StoreBusy
-from shelfd.memory.ports import Change
-from shelfd.memory.view import Writer
+from shelfd.memory.ports.store import Change
+from shelfd.memory.ports.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
 
 EMPTY_BYTES = 200_000

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from contract.samples import create, edit, make_link, write
 from fakes import FakeClock
 from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt
-from shelfd.memory.view import Writer
+from shelfd.memory.ports.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
 
 

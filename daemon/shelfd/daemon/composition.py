@@ -13,8 +13,8 @@ from shelfd.daemon.system import System
 from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.memory import Access, MemorySettings, Rule, Service, Shelves
-from shelfd.memory.ledger import SCHEDULER
-from shelfd.memory.promotion import Promoter
+from shelfd.memory.ports.ledger import SCHEDULER
+from shelfd.memory.tending.promotion import Promoter
 from shelfd.scheduler import Answers, Scheduler
 from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths, SqliteStores
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from shelfd.daemon.settings import Settings
 from shelfd.daemon.zones import zone
 from shelfd.memory import Call, Clock, Service, Ticket
-from shelfd.memory.ledger import SCHEDULER
+from shelfd.memory.ports.ledger import SCHEDULER
 from shelfd.protocol import METHODS, Limits
 from shelfd.scheduler import Job, QuietHours, SchedulerSettings, daily_cron
 

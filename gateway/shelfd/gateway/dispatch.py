@@ -19,7 +19,7 @@ from shelfd.gateway.own import OwnMethods
 from shelfd.gateway.ports import Scheduling, Service, System
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, Unavailable, error_of, traced
-from shelfd.memory.ports import Clock
+from shelfd.memory.ports.store import Clock
 from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object, from_validation
 
 #: A parsed message: an envelope, a batch's members as they came, or the refusal of either.

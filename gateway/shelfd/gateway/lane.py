@@ -15,7 +15,7 @@ from shelfd.gateway.envelope import Envelope, Id
 from shelfd.gateway.outbox import Outbox
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.call import Call
-from shelfd.memory.ports import Ticket
+from shelfd.memory.ports.store import Ticket
 
 if TYPE_CHECKING:
     from shelfd.gateway.batch import Batch

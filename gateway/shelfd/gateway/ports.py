@@ -5,9 +5,9 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from shelfd.memory.access import Access
 from shelfd.memory.call import Call
-from shelfd.memory.waiting import Told
+from shelfd.memory.ports.waiting import Told
+from shelfd.memory.shelf.access import Access
 
 #: Decides by event type (``note.created``) and nugget (None: the event has none).
 Wanted = Callable[[str, str | None], bool]
@@ -32,7 +32,7 @@ class EventLog(Protocol):
 
 
 class Service(Protocol):
-    """Carries out calls; :class:`shelfd.memory.service.Service` is one."""
+    """Carries out calls; :class:`shelfd.memory.methods.service.Service` is one."""
 
     @property
     def access(self) -> Access:

@@ -1,14 +1,14 @@
 """The shelf itself: what a memory is and what can be done with it. Does no I/O; see :mod:`shelfd.memory.ports`."""
 
-from shelfd.memory.access import ANYONE, DEFAULT_SHELF, Access, Rule
 from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError
-from shelfd.memory.ports import Clock, Store, Stores, Ticket
-from shelfd.memory.service import Service
+from shelfd.memory.methods.service import Service
+from shelfd.memory.ports.store import Clock, Store, Stores, Ticket
+from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.settings import MemorySettings
-from shelfd.memory.shelf import Shelf
-from shelfd.memory.shelves import Shelves
-from shelfd.memory.view import View, Writer
+from shelfd.memory.shelf.access import ANYONE, DEFAULT_SHELF, Access, Rule
+from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.shelves import Shelves
 
 __all__ = [
     "ANYONE",

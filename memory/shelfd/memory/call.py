@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from shelfd.memory.log import Origin
-from shelfd.memory.ports import Ticket
+from shelfd.memory.ports.log import Origin
+from shelfd.memory.ports.store import Ticket
 from shelfd.protocol import Limits, Method, Params
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, timedelta, tzinfo
 
-from shelfd.memory.events import EventContent
+from shelfd.memory.log.events import EventContent
 
 
 @dataclass(frozen=True, slots=True)

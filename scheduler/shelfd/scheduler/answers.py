@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from shelfd.memory import Call, Shelf, Shelves, cursor
+from shelfd.memory import Call, Shelf, Shelves
 from shelfd.memory.errors import InvalidParams, NotAvailable
-from shelfd.memory.ledger import Run
-from shelfd.memory.transaction import Transaction
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods import cursor
+from shelfd.memory.ports.ledger import Run
 from shelfd.protocol import from_micros
 from shelfd.scheduler.jobs import Job
 from shelfd.scheduler.scheduler import Scheduler

@@ -5,9 +5,9 @@ from datetime import timedelta
 from typing import Any, Final
 
 from shelfd.memory import Shelf
-from shelfd.memory.ledger import SCHEDULER, Run
-from shelfd.memory.log import Entry, Origin
-from shelfd.memory.transaction import Transaction
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.ledger import SCHEDULER, Run
+from shelfd.memory.ports.log import Entry, Origin
 from shelfd.scheduler.outlook import FLOOR
 
 KEPT: Final = timedelta(days=400)

@@ -4,8 +4,8 @@ from collections.abc import Container, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from shelfd.memory.ledger import Run
-from shelfd.memory.view import View
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.view import View
 from shelfd.scheduler.jobs import Job
 from shelfd.scheduler.slots import Slot
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 
 from shelfd.memory import Clock, Shelf, ShelfError
-from shelfd.memory.ledger import Run
+from shelfd.memory.ports.ledger import Run
 from shelfd.scheduler import ledger
 from shelfd.scheduler.jobs import Job
 

@@ -9,7 +9,7 @@ import structlog
 
 from shelfd.memory import Clock, Shelf, ShelfError, Shelves
 from shelfd.memory.errors import QuotaExceeded, ShelfNotFound, ShuttingDown
-from shelfd.memory.ledger import Run, draw_run_id
+from shelfd.memory.ports.ledger import Run, draw_run_id
 from shelfd.protocol import from_micros
 from shelfd.scheduler.jobs import Job, in_order
 from shelfd.scheduler.runner import Runner

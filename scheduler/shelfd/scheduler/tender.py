@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 
 from shelfd.memory import Clock, Shelf, Shelves
-from shelfd.memory.ledger import Run, draw_run_id
+from shelfd.memory.ports.ledger import Run, draw_run_id
 from shelfd.scheduler import ledger
 from shelfd.scheduler.jobs import Job
 from shelfd.scheduler.outlook import beginning, is_credible, is_over, look_out

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 import structlog
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy, traced
-from shelfd.memory.ports import Applied, Change
-from shelfd.memory.waiting import Told
+from shelfd.memory.ports.store import Applied, Change
+from shelfd.memory.ports.waiting import Told
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from shelfd.memory.log import Entry, LogRow, Origin
+from shelfd.memory.ports.log import Entry, LogRow, Origin
 
 
 class Counters(NamedTuple):

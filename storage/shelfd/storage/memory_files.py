@@ -11,9 +11,9 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from shelfd.memory.access import DEFAULT_SHELF
 from shelfd.memory.errors import ConfigError, Unavailable
-from shelfd.memory.promotion import LeftAlone, Target
+from shelfd.memory.shelf.access import DEFAULT_SHELF
+from shelfd.memory.tending.promotion import LeftAlone, Target
 
 FILE_NAME: Final = "MEMORY.md"
 _LARGEST: Final = 1 << 20  #: bytes; what is larger is no memory file, whatever its name
@@ -123,7 +123,7 @@ class PromotionPaths:
 
 
 class DiskMemoryFiles:
-    """The files on disk; a :class:`~shelfd.memory.promotion.MemoryFiles`. Works on threads: a disk may be slow."""
+    """:class:`~shelfd.memory.tending.promotion.MemoryFiles` on disk. Works on threads: a disk may be slow."""
 
     def __init__(self, paths: PromotionPaths) -> None:
         self._paths = paths

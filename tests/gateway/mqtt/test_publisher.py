@@ -15,7 +15,7 @@ from shelfd.gateway.mqtt.feed import CONTENT_TYPE, WINDOW
 from shelfd.gateway.mqtt.link import Trouble
 from shelfd.memory import MemorySettings
 from shelfd.memory.errors import HistoryTrimmed, StorageCorrupt
-from shelfd.memory.ports import Store
+from shelfd.memory.ports.store import Store
 from shelfd.storage import InMemoryStores, SqliteStores
 
 SECOND = timedelta(seconds=1)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from fakes import BOB, ROOT, Api
-from shelfd.memory.jobs import hide, purge
 from shelfd.memory.jobs.runner import JobRunner
+from shelfd.memory.tending import hide, purge
 
 
 async def fill(api: Api, count: int, **named: Any) -> list[str]:

@@ -10,9 +10,9 @@ from math import log
 
 import numpy as np
 
+from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.recall import Analyzer, Document, Filters
 from shelfd.memory.recall.dates import date_grades, date_line
-from shelfd.memory.recall.wordlists import word_lists
 
 K1, B = 0.9, 0.3
 

@@ -3,8 +3,8 @@
 import pytest
 
 from memory.recall.notes import index_of, note
+from shelfd.memory.notes.words import fold, split
 from shelfd.memory.recall import Filters, RecallIndex
-from shelfd.memory.recall.text import fold, split
 
 
 def near(

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from shelfd.gateway.mqtt.topics import ROOT, Topics
-from shelfd.memory.access import ANYONE
 from shelfd.memory.errors import ConfigError
+from shelfd.memory.shelf.access import ANYONE
 from shelfd.protocol import Need
 from shelfd.protocol.limits import SHELF_NAME
 

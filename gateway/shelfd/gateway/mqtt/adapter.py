@@ -29,7 +29,7 @@ from shelfd.gateway.mqtt.outgoing import ANSWER_S, Outgoing
 from shelfd.gateway.mqtt.packing import general
 from shelfd.gateway.mqtt.wire import Wire
 from shelfd.memory.errors import BrokerUnreachable
-from shelfd.memory.ports import Clock
+from shelfd.memory.ports.store import Clock
 
 #: Requests the broker may send before the first of them is acknowledged.
 RECEIVE_MAXIMUM: Final = 256

@@ -13,7 +13,7 @@ from shelfd.gateway.mqtt.counts import Ignored
 from shelfd.gateway.mqtt.link import Arrived
 from shelfd.gateway.mqtt.topics import RequestTopic, Topics
 from shelfd.memory.call import Repeat
-from shelfd.memory.ports import Clock
+from shelfd.memory.ports.store import Clock
 from shelfd.protocol import METHODS, Code, Limits, error_object
 from shelfd.protocol.base import Instant, Token
 

@@ -20,7 +20,7 @@ from shelfd.gateway.mqtt.link import Arrived, Link
 from shelfd.gateway.mqtt.receipts import Receipt, Receipts
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.errors import BrokerUnreachable, QuotaExceeded, ShelfError, ShuttingDown, error_of
-from shelfd.memory.ports import Clock
+from shelfd.memory.ports.store import Clock
 from shelfd.protocol import METHODS
 
 _JSON: Final = "application/json"

@@ -14,7 +14,7 @@ from shelfd.gateway.mqtt.requests import Requests
 from shelfd.gateway.mqtt.status import Announcer, LinkStatus, Presence, State
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.errors import BrokerUnreachable
-from shelfd.memory.ports import Clock
+from shelfd.memory.ports.store import Clock
 
 _FIRST_DELAY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 10.0

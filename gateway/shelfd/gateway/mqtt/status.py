@@ -8,7 +8,7 @@ from pydantic_core import to_json
 
 from shelfd.gateway.mqtt.link import Link, Trouble, Will
 from shelfd.gateway.mqtt.topics import Topics
-from shelfd.memory.ports import Clock
+from shelfd.memory.ports.store import Clock
 from shelfd.protocol.base import from_micros
 
 _WILL_DELAY_S: Final = 5

@@ -5,15 +5,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from shelfd.memory.call import Call
-from shelfd.memory.jobs.job import Job, draw_job_id
 from shelfd.memory.jobs.work import JobKind
-from shelfd.memory.ledger import draw_run_id
-from shelfd.memory.repeats import Outcome
-from shelfd.memory.shelf import Shelf
-from shelfd.memory.transaction import Transaction
+from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.job import Job, draw_job_id
+from shelfd.memory.ports.ledger import draw_run_id
+from shelfd.memory.shelf.shelf import Shelf
 
 if TYPE_CHECKING:
-    from shelfd.memory.service import Service
+    from shelfd.memory.methods.service import Service
 
 _KEPT: Final = timedelta(days=30)
 _FORGOTTEN_AT_ONCE: Final = 20

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from shelfd.memory.errors import Cancelled, JobNotFound, ShelfError, ShuttingDown, Unavailable, traced
-from shelfd.memory.jobs.job import Job
 from shelfd.memory.jobs.work import Procedure, Work
-from shelfd.memory.log import Origin
-from shelfd.memory.shelf import Shelf
-from shelfd.memory.transaction import Transaction
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.job import Job
+from shelfd.memory.ports.log import Origin
+from shelfd.memory.shelf.shelf import Shelf
 
 if TYPE_CHECKING:
-    from shelfd.memory.service import Service
+    from shelfd.memory.methods.service import Service
 
 log = structlog.get_logger("shelfd.memory")
 

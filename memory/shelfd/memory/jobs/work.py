@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.errors import Cancelled
-from shelfd.memory.jobs.job import Job
-from shelfd.memory.shelf import Shelf
-from shelfd.memory.transaction import Transaction
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.job import Job
+from shelfd.memory.shelf.shelf import Shelf
 
 if TYPE_CHECKING:
-    from shelfd.memory.service import Service
+    from shelfd.memory.methods.service import Service
 
 T = TypeVar("T")
 #: One step: changes rows and the cursor, a JSON-like dict, in one transaction.

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import Stemmer
 
+from shelfd.memory.notes.wordlists import word_lists
+from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
 from shelfd.memory.recall.temporal import TemporalExpressions
-from shelfd.memory.recall.text import characters, compounds, emoji, ends_as_question, fold, split
-from shelfd.memory.recall.wordlists import word_lists
 
 _CACHED_WORDS = 1 << 17
 

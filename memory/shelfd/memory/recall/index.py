@@ -119,7 +119,7 @@ class RecallIndex:
         most recent ones. Terms in a single document find nothing and are passed over.
 
         Args:
-            words: Folded words, as :func:`~shelfd.memory.recall.text.split` gives them.
+            words: Folded words, as :func:`~shelfd.memory.notes.words.split` gives them.
             filters: Which documents may be returned.
             terms: How many terms to go by.
             missing: How many of the terms of *words* a document may lack; None for any but all.

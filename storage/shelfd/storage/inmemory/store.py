@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from shelfd.memory.ports import Applied, Change, Clock, Store
-from shelfd.memory.view import Listing, NoteFilter, View
-from shelfd.memory.waiting import Told
+from shelfd.memory.ports.store import Applied, Change, Clock, Store
+from shelfd.memory.ports.view import Listing, NoteFilter, View
+from shelfd.memory.ports.waiting import Told
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.counters import number_entries
 from shelfd.storage.inmemory.tables import Tables

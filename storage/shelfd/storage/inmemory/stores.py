@@ -1,7 +1,7 @@
 """Shelves in memory."""
 
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
-from shelfd.memory.ports import Clock, Stores
+from shelfd.memory.ports.store import Clock, Stores
 from shelfd.storage.inmemory.store import InMemoryStore
 from shelfd.storage.inmemory.tables import Tables
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from shelfd.memory.jobs.job import Job
-from shelfd.memory.ledger import Run
-from shelfd.memory.log import LogRow
-from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import RecentQuery, Recorded
+from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports.job import Job
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.view import RecentQuery, Recorded
 from shelfd.storage.counters import Counters
 
 K = TypeVar("K")

@@ -4,12 +4,12 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final
 
-from shelfd.memory.jobs.job import Job
-from shelfd.memory.ledger import Run
-from shelfd.memory.log import LogRow
-from shelfd.memory.note import MERGED_INTO, Link, Note, Nugget, Usage
-from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, RecordedKey, View
+from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget, Usage
+from shelfd.memory.ports.job import Job
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.view import Counts, NoteFilter, NuggetCounts, RecentQuery, Recorded, RecordedKey, View
 from shelfd.storage.encoding import encode, strings_in
 from shelfd.storage.inmemory.tables import Tables
 

@@ -4,12 +4,12 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
-from shelfd.memory.jobs.job import Job
-from shelfd.memory.ledger import Run
-from shelfd.memory.log import REDACTED, LogRow
-from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
-from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import RecentQuery, Recorded, RecordedKey, Writer
+from shelfd.memory.notes.note import NO_EXTRA, Link, Note, Nugget, Usage
+from shelfd.memory.ports.job import Job
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.log import REDACTED, LogRow
+from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.view import RecentQuery, Recorded, RecordedKey, Writer
 from shelfd.storage.encoding import decode, encode
 from shelfd.storage.inmemory.view import InMemoryView
 

@@ -7,8 +7,8 @@ deletes (``secure_delete``), and the WAL, which still holds it, is emptied by :f
 import sqlite3
 from typing import Final
 
-from shelfd.memory.log import REDACTED
-from shelfd.memory.note import Note
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.log import REDACTED
 from shelfd.storage.encoding import encode
 from shelfd.storage.sqlite.wal import checkpoint
 

@@ -4,7 +4,7 @@ import sqlite3
 from typing import Any, Final
 
 from shelfd.memory.errors import ShelfError, StoreBusy
-from shelfd.memory.ports import Applied, Change, Clock
+from shelfd.memory.ports.store import Applied, Change, Clock
 from shelfd.storage.commit_queue import Outcome
 from shelfd.storage.counters import number_entries
 from shelfd.storage.sqlite.errors import translated

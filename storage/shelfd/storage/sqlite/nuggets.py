@@ -4,7 +4,7 @@ Nearly every change reads its nugget, and a turn's first note counts it on. The 
 them, so it can keep what it read, and write what changed once a group instead of once a note.
 """
 
-from shelfd.memory.note import Nugget
+from shelfd.memory.notes.note import Nugget
 
 _KEPT = 1024
 

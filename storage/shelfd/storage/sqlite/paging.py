@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from shelfd.memory.errors import ShuttingDown
-from shelfd.memory.note import Note
-from shelfd.memory.view import Listing, NoteFilter
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.view import Listing, NoteFilter
 from shelfd.storage.sqlite.connection import open_reader
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.listing import between, direction, where
@@ -22,7 +22,7 @@ _Place = tuple[int, int]
 
 
 class Page(NamedTuple):
-    """A page that is asked for. See :meth:`~shelfd.memory.ports.Store.list_notes`."""
+    """A page that is asked for. See :meth:`~shelfd.memory.ports.store.Store.list_notes`."""
 
     wanted: NoteFilter
     order: str

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from shelfd.memory.jobs.job import Job
-from shelfd.memory.ledger import Run
-from shelfd.memory.log import LogRow, Origin
-from shelfd.memory.note import NO_EXTRA, Link, Note, Nugget, Usage
-from shelfd.memory.tending import Tended
+from shelfd.memory.notes.note import NO_EXTRA, Link, Note, Nugget, Usage
+from shelfd.memory.ports.job import Job
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.log import LogRow, Origin
+from shelfd.memory.ports.tending import Tended
 from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings
 
 Columns: TypeAlias = tuple[Any, ...]

@@ -8,9 +8,9 @@ from sqlite3 import Error as SqliteError
 from typing import Any, NamedTuple, TypeVar
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy
-from shelfd.memory.ports import Applied, Change, Clock, Store
-from shelfd.memory.view import Listing, NoteFilter, View
-from shelfd.memory.waiting import Told
+from shelfd.memory.ports.store import Applied, Change, Clock, Store
+from shelfd.memory.ports.view import Listing, NoteFilter, View
+from shelfd.memory.ports.waiting import Told
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched

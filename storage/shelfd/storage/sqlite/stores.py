@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
-from shelfd.memory.ports import Clock, Stores
+from shelfd.memory.ports.store import Clock, Stores
 from shelfd.storage.memory_files import FILE_NAME, remove_left_over
 from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.errors import translated

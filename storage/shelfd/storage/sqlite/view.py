@@ -4,9 +4,9 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from shelfd.memory.log import LogRow
-from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.view import Counts, NoteFilter, NuggetCounts, Recorded, RecordedKey, View
+from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.view import Counts, NoteFilter, NuggetCounts, Recorded, RecordedKey, View
 from shelfd.storage.encoding import decode, encode_integers, encode_strings, strings_in
 from shelfd.storage.sqlite.listing import between, direction, where
 from shelfd.storage.sqlite.rows import (

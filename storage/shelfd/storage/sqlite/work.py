@@ -3,10 +3,10 @@
 
 from typing import Final
 
-from shelfd.memory.jobs.job import UNFINISHED, Job
-from shelfd.memory.ledger import Run
-from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import RecentQuery
+from shelfd.memory.ports.job import UNFINISHED, Job
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.view import RecentQuery
 from shelfd.storage.encoding import decode_strings
 from shelfd.storage.sqlite.queries import Queries
 from shelfd.storage.sqlite.rows import (

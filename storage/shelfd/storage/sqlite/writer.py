@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
-from shelfd.memory.jobs.job import Job
-from shelfd.memory.ledger import Run
-from shelfd.memory.log import REDACTED, LogRow
-from shelfd.memory.note import Link, Note, Nugget, Usage
-from shelfd.memory.tending import Promoted, Tended
-from shelfd.memory.view import Counts, RecentQuery, Recorded, RecordedKey, Writer
+from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports.job import Job
+from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.log import REDACTED, LogRow
+from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.view import Counts, RecentQuery, Recorded, RecordedKey, Writer
 from shelfd.storage.counters import Counters
 from shelfd.storage.encoding import decode_strings, encode, encode_strings
 from shelfd.storage.sqlite.erasing import erase, redact_note

@@ -1,0 +1,81 @@
+"""Which of the facts found is the one meant, and how probable that is."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from shelfd.memory.facts.codec import Answer
+from shelfd.memory.facts.confidence import EXACT, THRESHOLD, confidence
+from shelfd.memory.facts.fact import Fact
+from shelfd.memory.facts.keys import Found, Match, Overlap
+
+#: Tells by the name of a row whether it may be the answer.
+Admits = Callable[[str], bool]
+
+#: The margin to report when nothing else came near enough to be looked at.
+_UNRIVALLED: Final = 0.25
+
+
+class Belief(NamedTuple):
+    """That a fact is the one meant."""
+
+    fact: Fact
+    confidence: float
+    margin: float
+
+    @property
+    def answer(self) -> Answer:
+        """The fact as codecs answer."""
+        margin = min(max(self.margin, 0.0), 1.0)
+        return Answer(self.fact.row, self.fact.key, self.fact.value, self.confidence, margin)
+
+
+def exact_belief(facts: Sequence[Fact], admits: Admits | None = None) -> Belief | None:
+    """Return one of the *facts* that have the name asked for; the more values they have, the less sure.
+
+    It is the one whose row has the first name, whatever order they came in.
+    """
+    admitted = [fact for fact in facts if admits is None or admits(fact.row)]
+    if not admitted:
+        return None
+    values = len({fact.value for fact in admitted})
+    best = min(admitted, key=lambda fact: fact.row)
+    return Belief(best, EXACT / values, 1.0 if values == 1 else 0.0)
+
+
+def likely_belief(
+    found: Found, admits: Admits | None = None, *, alone: bool, least: float = THRESHOLD
+) -> Belief | None:
+    """Return the fact that the keys *found* speak for, ``None`` if they say too little.
+
+    Args:
+        found: The keys most like the query.
+        admits: Passes over facts that may not be the answer, to others about as like the query.
+        alone: Whether there is only one fact that could be meant.
+        least: Confidence below which nothing is said.
+    """
+    if not found.matches or confidence(found.matches[0].cosine, 1.0) < least:
+        return None  # and nobody is asked what may be told
+    # Only the best is asked after: what else is like the query is just as much a rival unseen.
+    matches = iter(found.matches)
+    best = next((match for match in matches if admits is None or admits(match.fact.row)), None)
+    if best is None:
+        return None
+    overlap = found.overlap(best)
+    rivals = [match for match in matches if match.fact.value != best.fact.value]
+    margin = best.cosine if alone else best.cosine - _rival(found, best, overlap, rivals)
+    believed = confidence(best.cosine, margin, overlap=overlap.share)
+    return Belief(best.fact, believed, margin) if believed >= least else None
+
+
+def _rival(found: Found, best: Match, overlap: Overlap, rivals: Sequence[Match]) -> float:
+    """The cosine of the next fact that may be meant, or how much less alike it is at least."""
+    bound = max(best.cosine - _UNRIVALLED, 0.0)
+    if not overlap.is_complete and any(found.overlap(match).covered >= overlap.covered for match in rivals):
+        # When the query leaves words of the key out, a key that has as many of its words is as likely to be meant,
+        # though the rest of it may make it look less alike.
+        return best.cosine
+    for match in rivals:
+        # A key that lacks a word of the query is no rival of one that has the same words as the query.
+        if match.cosine <= bound or not overlap.is_mutual or found.overlap(match).covered == overlap.covered:
+            return max(match.cosine, bound)
+    return bound

@@ -1,0 +1,216 @@
+"""The keys of all nuggets as vectors: put in, and found again by queries that are only like them."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from heapq import nlargest
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from shelfd.memory.facts.fact import Fact
+from shelfd.memory.facts.lexicon import Lexicon, Meant, understood
+from shelfd.memory.facts.mentions import Mentions, Rows
+from shelfd.memory.facts.words import asked_words, content_words
+
+_COMPARED: Final = 32  #: keys whose likeness is computed word by word: the answer and its rivals
+_BEHIND: Final = 0.3  #: by how much a key may seem less alike than the best and still be one of them
+_LEAST: Final = 0.25  #: cosine below which no key is
+_SHORTEST: Final = 0.48  #: square of the least rarity there is
+_FIRST_ROWS: Final = 8
+
+
+class Match(NamedTuple):
+    """A key that is like the query."""
+
+    fact: Fact
+    cosine: float
+    words: tuple[str, ...]  #: of the key
+
+
+class Overlap(NamedTuple):
+    """Which words a query and a key have in common."""
+
+    covered: int  #: words of the query that the key has
+    asked: int  #: words of the query
+    heard: int  #: words of the key that the query has
+    held: int  #: words of the key
+    certain: bool  #: one of them is in the query as it is, not corrected
+
+    @property
+    def is_complete(self) -> bool:
+        """The query has all words of the key."""
+        return self.heard == self.held
+
+    @property
+    def is_mutual(self) -> bool:
+        """Query and key have the same words."""
+        return self.is_complete and self.covered == self.asked
+
+    @property
+    def share(self) -> float | None:
+        """If each has words that the other has not: the share in common of one, times that of the other."""
+        if self.is_complete or self.covered == self.asked:
+            return None
+        # a guess at what one word should have been is no ground for guessing at the others
+        return self.covered / self.asked * self.heard / self.held if self.certain else 0.0
+
+
+class Found(NamedTuple):
+    """The keys most like a query, best first, of equals by the names of rows, and how the query was understood."""
+
+    matches: Sequence[Match]
+    asked: Sequence[Sequence[Meant]]  #: for each word of the query, the known words it may stand for
+
+    def overlap(self, match: Match) -> Overlap:
+        """Return which words the query and the key of *match* have in common."""
+        found = [[meant for meant in group if meant.word in match.words] for group in self.asked]
+        heard = {meant.word for group in found for meant in group}
+        return Overlap(
+            covered=sum(bool(group) for group in found),
+            asked=len(self.asked),
+            heard=len(heard),
+            held=len(match.words),
+            certain=any(meant.likeness == 1 for group in found for meant in group),
+        )
+
+
+class Keys:
+    """Vectors of keys, each the superposition of its words' phasors weighted by how rare the words are.
+
+    The vectors are kept by their parts, see :class:`~shelfd.memory.facts.mentions.Mentions`: what is computed is what
+    phasors without end would give. Rarity is that of now, over the keys of all nuggets.
+    """
+
+    __slots__ = ("_facts", "_free", "_homes", "_mentions", "_sizes", "_spoken", "_sums", "_words", "lexicon")
+
+    def __init__(self) -> None:
+        self.lexicon = Lexicon()
+        self._mentions = Mentions()
+        self._facts: list[Fact | None] = []
+        self._words: list[tuple[str, ...]] = []
+        self._free: list[int] = []
+        self._spoken: defaultdict[int, dict[str, int]] = defaultdict(dict)  #: by nugget, in how many keys a word is
+        self._homes = np.zeros(_FIRST_ROWS, dtype=np.int32)  #: nugget of each row
+        self._sizes = np.zeros(_FIRST_ROWS, dtype=np.float32)  #: words of each row
+        #: While a query is answered, sums over the words shared with it, zero otherwise. Real part: what they add to
+        #: the product; imaginary part: by how much the squares of their rarities exceed the usual one.
+        self._sums = np.zeros(_FIRST_ROWS, dtype=np.complex64)
+
+    def __len__(self) -> int:
+        return len(self._facts) - len(self._free)
+
+    def add(self, fact: Fact, key: str, home: int) -> int:
+        """Add a *key* of a *fact* of the nugget *home*; return the row it has."""
+        words = tuple(map(self._held, content_words(key)))
+        spoken = self._spoken[home]
+        for word in words:
+            spoken[word] = spoken.get(word, 0) + 1
+        row = self._room()
+        self._facts[row], self._words[row] = fact, words
+        self._homes[row], self._sizes[row] = home, len(words)
+        self.lexicon.total += 1
+        for word in words:
+            self._mentions.add(self.lexicon.number(word), row)
+        return row
+
+    def remove(self, row: int) -> None:
+        """Remove the key in *row*."""
+        home = int(self._homes[row])
+        spoken = self._spoken[home]
+        for word in self._words[row]:
+            self._mentions.discard(self.lexicon.discard(word), row)
+            spoken[word] -= 1
+            if not spoken[word]:
+                del spoken[word]
+        if not spoken:
+            del self._spoken[home]
+        self.lexicon.total -= 1
+        self._facts[row], self._words[row] = None, ()
+        self._free.append(row)
+
+    def like(self, query: str, home: int | None = None) -> Found:
+        """Return the keys most like *query*; none if it has no word in common with any.
+
+        Args:
+            query: Words like those of a key.
+            home: The nugget to look in; ``None`` for all.
+        """
+        knows = self.lexicon.__contains__ if home is None else self._spoken.get(home, {}).__contains__
+        asked = understood(asked_words(query, knows), self.lexicon, None if home is None else knows)
+        weights, length = self._weights(asked)
+        if not weights:
+            return Found((), asked)
+        length = max(length, math.sqrt(sum(weight**2 for weight in weights.values())))
+        matches = [self._match(row, weights, length) for row in self._likely(weights, length, home)]
+        # Of equals the order must not tell which came first: that is another one once the shelf was opened anew.
+        matches.sort(key=lambda match: (-match.cosine, match.fact.row, match.words))
+        return Found(matches, asked)
+
+    def _held(self, word: str) -> str:
+        self.lexicon.add(word)
+        return self.lexicon.canonical(word)
+
+    def _room(self) -> int:
+        """A free row."""
+        if self._free:
+            return self._free.pop()
+        row = len(self._facts)
+        self._facts.append(None)
+        self._words.append(())
+        if row == len(self._homes):
+            for name in ("_homes", "_sizes", "_sums"):
+                column = getattr(self, name)
+                setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
+        return row
+
+    def _weights(self, asked: Sequence[Sequence[Meant]]) -> tuple[dict[str, float], float]:
+        """The known words that are *asked* for, weighted; and the query's length, with the words nobody knows."""
+        weights: dict[str, float] = {}
+        squares = 0.0
+        for meant in asked:
+            rarities = [self.lexicon.rarity(known) for known, _ in meant]
+            squares += max(rarities, default=self.lexicon.usual_rarity()) ** 2
+            for (known, likeness), rarity in zip(meant, rarities, strict=True):
+                weights[known] = max(weights.get(known, 0.0), likeness * rarity)
+        return weights, math.sqrt(squares)
+
+    def _likely(self, weights: Mapping[str, float], length: float, home: int | None) -> list[int]:
+        """The rows that seem most like the query: words that they do not share with it are taken for usual ones."""
+        usual = self.lexicon.usual_rarity() ** 2
+        found = []
+        for word, weight in weights.items():
+            rows = self._mentions.of(self.lexicon.number(word))
+            if home is not None:
+                rows = rows[self._homes[rows] == home]
+            rarity = self.lexicon.rarity(word)
+            self._sums[rows] += complex(weight * rarity, rarity**2 - usual)
+            found.append(rows)
+        every = np.concatenate(found)
+        sums = self._sums[every]
+        self._sums[every] = 0
+        # A word rarer than usual may leave less than nothing for the others; a key is as long as one word at least.
+        squares = np.maximum(sums.imag + self._sizes[every] * usual, _SHORTEST)
+        return _best(every, sums.real / (np.sqrt(squares) * length), len(found))
+
+    def _match(self, row: int, weights: Mapping[str, float], length: float) -> Match:
+        fact, words = self._facts[row], self._words[row]
+        assert fact is not None, "an empty row is mentioned"
+        product = square = 0.0
+        for word in words:
+            rarity = self.lexicon.rarity(word)
+            square += rarity * rarity
+            product += rarity * weights.get(word, 0.0)
+        return Match(fact, min(product / (math.sqrt(square) * length), 1.0), words)
+
+
+def _best(rows: Rows, cosines: npt.NDArray[np.floating], times: int) -> list[int]:
+    """The *rows* with the largest *cosines*, each once, in order; a row may be given several *times*."""
+    if not len(rows):
+        return []
+    likely = np.flatnonzero(cosines >= max(float(cosines.max()) - _BEHIND, _LEAST))
+    if len(likely) > times * _COMPARED:
+        likely = likely[np.argpartition(-cosines[likely], times * _COMPARED)[: times * _COMPARED]]
+    places = dict(zip(rows[likely].tolist(), cosines[likely].tolist(), strict=True))
+    return sorted(places if len(places) <= _COMPARED else nlargest(_COMPARED, places, key=places.__getitem__))

@@ -1,0 +1,86 @@
+"""Events: the change log told to others as CloudEvents."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from shelfd.memory.log.history import changed_values
+from shelfd.memory.notes.note import Link, Note
+from shelfd.memory.ports.log import LogRow
+from shelfd.protocol import from_micros
+
+#: How much of a note its events carry.
+EventContent = Literal["none", "title", "full"]
+
+
+def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
+    """Return one change as a CloudEvent, with its *note* as it was right after that change.
+
+    ``prev_seq`` is 0; who delivers the event fills it in.
+    """
+    subject = row.ids[0] if row.ids else (row.nugget or shelf)
+    return {
+        "specversion": "1.0",
+        "id": f"{shelf}:{row.seq}",
+        "source": f"urn:shelfd:{instance}:{shelf}",
+        "type": f"shelfd.{row.kind}.v1",
+        "subject": subject,
+        "time": from_micros(row.at),
+        "seq": row.seq,
+        "tx": row.tx,
+        "tx_size": row.tx_size,
+        "prev_seq": 0,
+        "datacontenttype": "application/json",
+        "data": _data(row, note, content),
+    }
+
+
+def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, Any]:
+    data: dict[str, Any] = {"nugget": row.nugget, "ids": list(row.ids), "principal": row.origin.principal}
+    if row.origin.session_id is not None:
+        data["session_id"] = row.origin.session_id
+    if row.origin.run_id is not None:
+        data["run_id"] = row.origin.run_id
+    if row.kind.startswith("note."):
+        data["id"] = row.ids[0]
+        if note is not None:
+            if row.before:
+                names = changed_values(row.before, note)
+                data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
+            data |= _about(note, content)
+        if row.kind == "note.promoted" and note is not None and (at := note.extra.get("promoted_at")) is not None:
+            data["promoted_at"] = from_micros(at)
+    elif row.kind.startswith("link."):
+        data |= {"source": row.ids[0], "target": row.ids[1], **_about_link(row.before or {})}
+    elif row.kind in ("nugget.renamed", "schedule.missed", "reflection.undone") and row.before:
+        data |= row.before
+    elif row.kind == "promotion.completed" and row.before:
+        data |= {"run_id": row.origin.run_id, **row.before}
+    elif row.kind == "reflection.completed" and row.before:
+        data |= row.before.get("counts", {})
+    return data
+
+
+def _about_link(before: Mapping[str, Any]) -> dict[str, Any]:
+    """A link's relation, and of one that was there already the names of what it says differently now."""
+    if "link" not in before:  # a purge takes it away
+        return {}
+    link, old = before["link"], before.get("old")
+    about: dict[str, Any] = {"relation": link[2]}
+    if old is not None:
+        about["changed"] = sorted(name for name, was, now in zip(Link._fields, old, link, strict=True) if was != now)
+    return about
+
+
+def _about(note: Note, content: EventContent) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "kind": note.kind,
+        "type": note.type,
+        "scope": note.scope,
+        "rev": note.rev,
+        "hidden": note.hidden,
+    }
+    if content != "none":
+        about["title"] = note.title
+    if content == "full":
+        about["content"] = note.content
+    return about

@@ -1,0 +1,91 @@
+"""Requests that come twice: the same one is carried out once, and its outcome told again."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any, Final, TypeAlias
+
+from shelfd.memory.call import Call, Repeat
+from shelfd.memory.errors import IdempotencyMismatch
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.view import Recorded, View, Writer
+
+#: Outcomes whose time is over that each new one takes with it: more than one, so that they become fewer.
+_FORGOTTEN: Final = 4
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+Outcome: TypeAlias = dict[str, Any]
+Apply: TypeAlias = Callable[[Transaction, Any, Call], Outcome]
+Once: TypeAlias = tuple[Outcome, bool]  #: what came of a request, and whether that is told again
+_Transacted: TypeAlias = tuple[Once, Transaction]
+
+
+def repeat_of(call: Call, retention: timedelta) -> Repeat | None:
+    """Return how a repetition of *call* is known; None if it is not.
+
+    Args:
+        retention: How long an idempotency key is remembered.
+    """
+    key: str | None = getattr(call.params, "idempotency_key", None)
+    return call.repeat if key is None else Repeat(key, retention)
+
+
+def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now: int) -> dict[str, Any] | None:
+    """Return what the same request came to when it was carried out; None if it was not.
+
+    Raises:
+        IdempotencyMismatch: If it was another request that used the key.
+    """
+    recorded = view.recorded(call.principal, call.method.name, repeat.key)
+    if recorded is None or recorded.at <= now - repeat.lifetime // _MICROSECOND:
+        return None
+    if recorded.payload != payload:
+        raise IdempotencyMismatch
+    return dict(recorded.outcome)
+
+
+def once(call: Call, apply: Apply, retention: timedelta) -> Callable[[Writer, int], _Transacted]:
+    """Return what carries out *call* in a transaction, or finds the outcome of the time when it was.
+
+    Its value is the outcome of *apply*, and whether that is one of earlier.
+
+    Args:
+        call: The request.
+        apply: What it does.
+        retention: How long an idempotency key is remembered.
+    """
+    repeat = repeat_of(call, retention)
+
+    def transact(writer: Writer, now: int) -> _Transacted:
+        transaction = Transaction(writer, now)
+        if repeat is None:
+            return (apply(transaction, call.params, call), False), transaction
+        payload = payload_of(call)  # here, because remember_many's takes long
+        before = outcome_before(writer, call, repeat, payload=payload, now=now)
+        if before is not None:
+            return (before, True), transaction
+        outcome = apply(transaction, call.params, call)
+        writer.record(call.principal, call.method.name, repeat.key, Recorded(payload, outcome, now))
+        writer.forget_recorded(now - retention // _MICROSECOND, now=now, limit=_FORGOTTEN)
+        return (outcome, False), transaction
+
+    return transact
+
+
+def told_before(view: View, call: Call, retention: timedelta, *, now: int) -> dict[str, Any] | None:
+    """Return what the same request came to when it was carried out; None if it was not or cannot be known again.
+
+    Args:
+        retention: How long an idempotency key is remembered.
+
+    Raises:
+        IdempotencyMismatch: If it was another request that used the key.
+    """
+    repeat = repeat_of(call, retention)
+    return None if repeat is None else outcome_before(view, call, repeat, payload=payload_of(call), now=now)
+
+
+def payload_of(call: Call) -> str:
+    """Return the fingerprint of the canonical params, by which a repeated request is recognised."""
+    canonical = call.params.model_dump_json(exclude={"idempotency_key", "timeout_ms"})
+    return sha256(canonical.encode()).hexdigest()

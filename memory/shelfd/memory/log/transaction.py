@@ -1,0 +1,150 @@
+"""A transaction on a shelf: writes rows and the log together, so that no change can miss its log row."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from shelfd.memory.errors import DuplicateId
+from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
+from shelfd.memory.ports.log import REDACTED, Entry
+from shelfd.memory.ports.view import Writer
+
+#: What putting a link came to.
+LinkStatus: TypeAlias = Literal["added", "updated", "unchanged"]
+
+_COMPARED = tuple((index, name) for index, name in enumerate(Note._fields) if name not in BOOKKEEPING)
+
+
+def changed_fields(old: Note, new: Note) -> dict[str, Any]:
+    """Return the fields in which *new* says something else than *old*, with their old values."""
+    return {name: old[index] for index, name in _COMPARED if old[index] != new[index]}
+
+
+class Transaction:
+    """Changes a shelf through a :class:`~shelfd.memory.ports.store.Writer` and keeps account of it.
+
+    Attributes:
+        rows: Reads that see this transaction's own writes.
+        now: Its one point in time, microseconds.
+        entries: Log entries so far.
+        touched: State of every note written so far, by id.
+    """
+
+    __slots__ = ("_nuggets", "_writer", "entries", "now", "touched")
+
+    def __init__(self, writer: Writer, now: int) -> None:
+        self._writer = writer
+        self.now = now
+        self.entries: list[Entry] = []
+        self.touched: dict[str, Note] = {}
+        self._nuggets: dict[str, Nugget] = {}
+
+    @property
+    def rows(self) -> Writer:
+        """The shelf's rows as this transaction sees them."""
+        return self._writer
+
+    def create_note(self, note: Note, *, redraw: Callable[[], str] | None = None) -> Note:
+        """Add *note*, under the next row number unless it has one that the writer gave out.
+
+        Args:
+            redraw: Draws another id when the note's is taken; without it a taken id is refused.
+        """
+        if not note.row:
+            note = note._replace(row=self._writer.next_row())
+        while True:
+            try:
+                self._writer.insert_note(note)
+            except DuplicateId:
+                if redraw is None:
+                    raise
+                note = note._replace(id=redraw())
+            else:
+                break
+        self.log(Entry("note.created", note.nugget, (note.id,), note.row))
+        self.touched[note.id] = note
+        return note
+
+    def change_note(self, old: Note, new: Note, *, kind: str = "note.updated") -> Note:
+        """Replace *old* by *new* if they differ; return what stands now, with rev and time moved on."""
+        before = changed_fields(old, new)
+        if not before:
+            return old
+        stored = new._replace(rev=old.rev + 1, updated_at=self.now)
+        self._writer.update_note(stored)
+        self.log(Entry(kind, stored.nugget, (stored.id,), stored.row, before))
+        self.touched[stored.id] = stored
+        return stored
+
+    def hide(self, note: Note) -> Note:
+        """Take a note out of sight."""
+        return self.change_note(note, note._replace(archived_at=self.now), kind="note.hidden")
+
+    def restore(self, note: Note) -> Note:
+        """Bring a hidden note back."""
+        return self.change_note(note, note._replace(archived_at=None), kind="note.restored")
+
+    def put_link(self, link: Link, nugget: str) -> LinkStatus:
+        """Add *link*, or let an existing one take over what *link* says of it; return which of these it came to.
+
+        What it said before is in the log.
+        """
+        old = self._writer.link(link.source, link.target, link.relation)
+        if old is not None:
+            merged = link._replace(
+                created_at=old.created_at,
+                reason=link.reason or old.reason,
+                valid_from=old.valid_from if link.valid_from is None else link.valid_from,
+                valid_to=old.valid_to if link.valid_to is None else link.valid_to,
+            )
+            if merged == old:
+                return "unchanged"
+            link = merged
+        self._writer.put_link(link)
+        before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
+        self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
+        return "added" if old is None else "updated"
+
+    def delete_link(self, link: Link, nugget: str) -> None:
+        """Remove *link*."""
+        self._writer.delete_link(link)
+        self.log(Entry("link.removed", nugget, (link.source, link.target), None, {"link": list(link)}))
+
+    def nugget(self, name: str) -> Nugget | None:
+        """Return a nugget; read once, for most transactions ask for theirs several times."""
+        if name not in self._nuggets and (found := self._writer.nugget(name)) is not None:
+            self._nuggets[name] = found
+        return self._nuggets.get(name)
+
+    def count_turns(self, nugget: Nugget, number: int) -> None:
+        """Set how many turns a nugget has seen. No change of what it holds, so it has no log row."""
+        self._put_nugget(nugget._replace(turn_count=number))
+
+    def _put_nugget(self, nugget: Nugget) -> None:
+        self._writer.put_nugget(nugget)
+        self._nuggets[nugget.name] = nugget
+
+    def create_nugget(self, nugget: Nugget, *, again: bool = False) -> None:
+        """Add a nugget, *again* if it was removed and that is taken back."""
+        self._put_nugget(nugget)
+        self.log(Entry("nugget.created", nugget.name, (), None, {"again": True} if again else None))
+
+    def redact(self, note: Note, is_secret: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Take out of the log what *note* was wherever that holds a secret, this transaction included."""
+
+        def holds(before: Mapping[str, Any] | None) -> bool:
+            return before is not None and is_secret(before)
+
+        self._writer.redact([row.seq for row in self._writer.note_log(note.row) if holds(row.before)])
+        self.entries = [
+            entry._replace(before=REDACTED) if entry.row == note.row and holds(entry.before) else entry
+            for entry in self.entries
+        ]
+
+    def log(self, entry: Entry) -> None:
+        """Put one change on record."""
+        self.entries.append(entry)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Notes touched so far."""
+        return tuple(self.touched)

@@ -1,0 +1,64 @@
+"""The fact that answers a query: by its key, or by a key that is like the query."""
+
+from typing import Any, Final, NamedTuple
+
+from shelfd.memory.notes.note import Note, fold_key
+from shelfd.memory.recall import Filters
+from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
+from shelfd.memory.shelf.indexing import admits
+from shelfd.memory.shelf.shelf import Shelf
+
+#: Confidence from which on a fact found by a key like the query is told to who did not ask for such.
+SURE: Final = 0.5
+
+
+class Known(NamedTuple):
+    """A fact that answers a query, and how probable it is that it is the one meant."""
+
+    note: Note
+    confidence: float
+    margin: float
+    confirmed: bool | None = None  #: whether the nugget's banks give its value, too; None if they were not asked
+
+
+def fact_by_key(shelf: Shelf, query: str, filters: Filters, planned: Planned = NOTHING_PLANNED) -> Known | None:
+    """Return the fact whose key is *query*; of several nuggets' the one written last."""
+    key = fold_key(" ".join(query.split()))
+    if filters.nugget is not None:
+        fact = shelf.view.fact(filters.nugget, key)
+        facts = [fact] if fact is not None else []
+    else:
+        facts = shelf.view.facts_by_key(key)
+    facts = [planned.notes.get(fact.id, fact) for fact in facts]
+    admitted = [fact for fact in facts if admits(filters, fact)]
+    note = max(admitted, key=lambda fact: (fact.updated_at, fact.row), default=None)
+    return None if note is None else Known(note, 1.0, 1.0)
+
+
+def fact_like(shelf: Shelf, query: str, filters: Filters, *, least: float = 0.0) -> Known | None:
+    """Return the fact whose key or alias is most like *query*, as its row says now, if that is as sure as *least*."""
+
+    def may_answer(note_id: str) -> bool:
+        note = shelf.hot.get([note_id]).get(note_id)
+        return note is not None and admits(filters, note)
+
+    found = shelf.facts.nearest(query, filters.nugget, may_answer, least=least)
+    if found is None or found.confidence < least:  # an alias of several facts
+        return None
+    return Known(shelf.hot.get([found.row])[found.row], round(found.confidence, 6), round(found.margin, 6))
+
+
+def answer_view(known: Known | None) -> dict[str, Any]:
+    """Return what a recall reply says of the fact that answers it, or that none does."""
+    if known is None:
+        return {"found": False, "confidence": 0.0, "margin": 0.0}
+    view = {
+        "found": True,
+        "value": known.note.content,
+        "key": known.note.title,
+        "confidence": known.confidence,
+        "margin": known.margin,
+        "nugget": known.note.nugget,
+        "note_id": known.note.id,
+    }
+    return view if known.confirmed is None else view | {"confirmed": known.confirmed}

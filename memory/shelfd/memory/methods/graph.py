@@ -1,0 +1,82 @@
+"""Use cases on the graph of notes: move, record a hit, supersede."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from shelfd.memory.call import Call
+from shelfd.memory.errors import NoteNotFound, NuggetNotFound
+from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.notes import show_changed
+from shelfd.memory.methods.registry import change, whole
+from shelfd.memory.shelf.composing import get_note
+from shelfd.memory.tending.nuggets import check_free
+from shelfd.protocol.methods.graph import NoteMoveParams, NoteRecordHitParams, SupersedeParams
+
+if TYPE_CHECKING:
+    from shelfd.memory.methods.service import Service
+
+
+@change("note.move", render=show_changed)
+def move(tx: Transaction, params: NoteMoveParams, _call: Call) -> Outcome:
+    """Put a note into another nugget; its id stays.
+
+    Raises:
+        DuplicateKey: If that nugget has a fact with its key.
+        NuggetNotFound: If there is no such nugget.
+        Conflict: If a job is at work on all notes of one of the two.
+    """
+    old = get_note(tx, params.id)
+    if params.nugget != old.nugget and tx.nugget(params.nugget) is None:
+        raise NuggetNotFound(params.nugget)
+    if params.nugget != old.nugget:
+        check_free(tx, old.nugget)
+        check_free(tx, params.nugget)
+    # An own tag that names the new nugget would stand twice.
+    tags = tuple(tag for tag in old.tags if tag != params.nugget)
+    stored = tx.change_note(old, old._replace(nugget=params.nugget, tags=tags))
+    return {"id": stored.id, "changed": stored is not old}
+
+
+@whole("note.record_hit")
+async def record_hit(service: "Service", call: Call) -> dict[str, Any]:
+    """Count that a session used a note, as a recall would have."""
+    params = cast("NoteRecordHitParams", call.params)
+    shelf = await service.shelf(call)
+    shelf.enter()
+    try:
+        await shelf.reach(None)
+        note = shelf.view.note(params.id)
+        if note is None:
+            raise NoteNotFound(params.id)
+        call.ticket.start()
+        shelf.record_use([note], session_id=params.session_id)
+        return {"id": note.id, "hits": shelf.usage.of([note])[note.row].hits}
+    finally:
+        shelf.leave()
+
+
+def _supersede(tx: Transaction, params: SupersedeParams, _call: Call) -> Outcome:
+    old, new = tx.rows.note(params.note_id), tx.rows.note(params.superseded_by_id)
+    if old is None or new is None:
+        return {"ok": False, "reason": f"{'note_id' if old is None else 'superseded_by_id'}: there is no such note"}
+    if _leads_to(tx, new.id, old.id):
+        return {"ok": False, "reason": "superseded_by_id: that note is itself replaced by this one"}
+    tx.change_note(old, old._replace(superseded_by=new.id), kind="note.superseded")
+    return {"ok": True}
+
+
+def _leads_to(tx: Transaction, start: str, goal: str) -> bool:
+    """Whether following what replaced what from *start* comes to *goal*."""
+    seen: set[str] = set()
+    at: str | None = start
+    while at is not None and at not in seen:
+        if at == goal:
+            return True
+        seen.add(at)
+        note = tx.rows.note(at)
+        at = None if note is None else note.superseded_by
+    return False
+
+
+change("mark_note_superseded")(_supersede)
+change("note.supersede")(_supersede)

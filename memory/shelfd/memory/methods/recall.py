@@ -1,0 +1,315 @@
+"""Use cases that find: recall and get_context."""
+
+import re
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shelfd.memory.call import Call
+from shelfd.memory.errors import NoEmbedder
+from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_key, fact_like
+from shelfd.memory.methods.nuggets import existing_nugget
+from shelfd.memory.methods.registry import read
+from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.notes.note import Link, Note
+from shelfd.memory.notes.text import cut, first_sentence
+from shelfd.memory.recall import Filters
+from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
+from shelfd.memory.shelf.indexing import admits, document_of
+from shelfd.memory.shelf.shelf import Shelf
+from shelfd.protocol import from_micros
+from shelfd.protocol.methods.recall import GetContextParams, RecallParams
+
+_MICROSECOND = timedelta(microseconds=1)
+#: A linked note competes with this share of the score of the result that links to it.
+_LINK_SHARE = 0.5
+_CHARACTERS_PER_TOKEN = 4
+
+_INTENTS = (
+    (
+        "temporal",
+        re.compile(r"\b(when|how long|what (year|month|date|day|time)|since|before|after|last|ago)\b", re.IGNORECASE),
+    ),
+    ("causal", re.compile(r"\b(why|because|cause[sd]?|reason|led to|result(ed|s)? in)\b", re.IGNORECASE)),
+    (
+        "relational",
+        re.compile(
+            r"\b(relate[sd]?|relationship|connect(ed|ion|s)?|between|friends? of|works? (with|for))\b", re.IGNORECASE
+        ),
+    ),
+    (
+        "exploratory",
+        re.compile(
+            r"\b(tell me|overview|everything|anything|summar(y|ize|ise)|what do (we|you|i) know)\b", re.IGNORECASE
+        ),
+    ),
+)
+
+
+@dataclass(slots=True)
+class Found:
+    """A note on its way into a recall reply."""
+
+    note: Note
+    score: float
+    via: str | None = None
+    signals: dict[str, float] = field(default_factory=dict)
+    links: Sequence[Link] = ()  #: that leave it
+
+
+def intent_of(query: str) -> str:
+    """Return what kind of question *query* is; ``factual`` when nothing says otherwise."""
+    return next((name for name, pattern in _INTENTS if pattern.search(query)), "factual")
+
+
+@read("recall")
+def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+    """Return the notes that fit a query, best first, and the fact that answers it.
+
+    The mode ``fhrr`` asks the memory of facts alone, and waits until it knows all of them.
+    """
+    if params.mode in ("dense", "hybrid"):
+        raise NoEmbedder
+    if params.nugget is not None:
+        existing_nugget(shelf, params.nugget)
+    if params.mode == "fhrr" and not shelf.facts.catch_up():
+        return _recall_when_known(shelf, params, call)
+    return _recall(shelf, params, call)
+
+
+async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    await shelf.facts.complete()
+    return _recall(shelf, params, call)
+
+
+def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    started = shelf.clock.monotonic()
+    filters = _filters(shelf, params)
+    known = _known(shelf, params, filters)
+    found = _search(shelf, params, filters, known)
+    if params.count_hits:
+        _record(shelf, params, _counted(params, found), _session(shelf, params, call))
+    shelf.retrievals += 1
+    result: dict[str, Any] = {
+        "results": _hits(shelf, params, found),
+        "intent": intent_of(params.query),
+        "abstained": not found,
+        "mode": "lexical" if params.mode == "auto" else params.mode,
+        "index": shelf.index_state(),
+    }
+    if known is not None or params.mode == "fhrr":
+        result["answer"] = answer_view(known)
+    result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
+    return result
+
+
+def _record(shelf: Shelf, params: RecallParams, notes: Sequence[Note], session_id: str | None) -> None:
+    """Count the use of notes, and keep the query in mind if it was a real one: what counts no hit is none."""
+    if session_id is not None and params.mode != "fhrr":  # which asks for a fact, whatever is beside it
+        shelf.queries.add(params, [note.id for note in notes], shelf.clock.now())
+    shelf.record_use(notes, session_id=session_id)
+
+
+def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNED) -> list[str]:
+    """Return the ids that a recall would find if what is *planned* had been done; counts no hit.
+
+    The planned notes stand in the index for the time of this call, in which nobody else gets a turn.
+    """
+    now = shelf.view.notes(list(planned.notes))
+    try:
+        for note in planned.notes.values():
+            shelf.index.put(document_of(note))
+        filters = _filters(shelf, params)
+        known = fact_by_key(shelf, params.query, filters, planned)
+        return [item.note.id for item in _search(shelf, params, filters, known, planned)]
+    finally:
+        for note_id, note in planned.notes.items():
+            if note_id in now:
+                shelf.index.put(document_of(now[note_id]))
+            else:
+                shelf.index.remove(note.row)
+
+
+def _filters(shelf: Shelf, params: RecallParams) -> Filters:
+    now = shelf.clock.now()
+    return Filters(
+        nugget=params.nugget,
+        domain=params.domain,
+        scope=params.scope,
+        type=params.type,
+        subject=params.subject,
+        author=params.author,
+        tags=tuple(params.tags),
+        session=params.session_id,
+        include_hidden=params.include_hidden,
+        include_superseded=not params.exclude_superseded,
+        include_expired=params.include_expired,
+        now=now,
+        since=None if params.max_age is None else now - params.max_age // _MICROSECOND,
+    )
+
+
+def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) -> str | None:
+    """The session a hit counts for: the caller's, none if it said null, else one per principal and day."""
+    if "session_id" in params.model_fields_set:
+        return params.session_id
+    today = datetime.fromtimestamp(shelf.clock.now() / 1e6, tz=UTC).astimezone(shelf.settings.timezone).date()
+    return f"auto:{call.principal}:{today.isoformat()}"
+
+
+def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None:
+    """The fact with this key; else, in the modes that look for it, one with a key like it."""
+    known = fact_by_key(shelf, params.query, filters)
+    if params.mode == "fhrr":
+        known = known or fact_like(shelf, params.query, filters)
+        return known and known._replace(confirmed=shelf.facts.confirms(known.note))
+    if known is not None or params.mode != "auto":
+        return known
+    if not shelf.facts.catch_up():
+        return None  # the rest follows behind, and is worth no wait to those who did not ask for it
+    return fact_like(shelf, params.query, filters, least=SURE)
+
+
+def _counted(params: RecallParams, found: Sequence[Found]) -> list[Note]:
+    """The notes that were used by being returned: a guess at a fact is no use of it."""
+    return [item.note for item in found if params.mode != "fhrr" or item.score >= SURE]
+
+
+def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned) -> list[Found]:
+    ranking = shelf.index.search(params.query, filters, params.k, explain=params.explain)
+    notes = planned.over(shelf.hot.get([hit.id for hit in ranking.hits]))
+    return [
+        Found(notes[hit.id], hit.score, None, hit.signals)
+        for hit in ranking.hits
+        # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
+        if (note := notes.get(hit.id)) is not None and (note.rev == 1 or admits(filters, note))
+    ]
+
+
+def _with_known(found: list[Found], known: Known) -> list[Found]:
+    """Let a fact that is known compete: one whose key is the query comes first."""
+    told = Found(known.note, known.confidence, None, {"key": known.confidence})
+    ranked = next((item for item in found if item.note.id == known.note.id), told)
+    best = max(told, ranked, key=lambda item: item.score)
+    return sorted([best, *(item for item in found if item is not ranked)], key=lambda item: -item.score)
+
+
+def _search(
+    shelf: Shelf, params: RecallParams, filters: Filters, known: Known | None, planned: Planned = NOTHING_PLANNED
+) -> list[Found]:
+    found = [] if params.mode == "fhrr" else _ranked(shelf, params, filters, planned)
+    if known is not None:
+        found = _with_known(found, known)
+    _add_links(shelf, found, planned)
+    if params.include_links and any(item.links for item in found):
+        found = _with_linked(shelf, found, filters, params.k, planned)
+    found = found[: params.k]
+    if params.min_score is not None:
+        # Rounded as it is told: a score that a caller has seen is one to ask for.
+        found = [item for item in found if round(item.score, 6) >= params.min_score]
+    return found
+
+
+def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
+    links = shelf.view.links_from([item.note.id for item in found])
+    for item in found:
+        item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
+
+
+def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, planned: Planned) -> list[Found]:
+    """Let the notes that results link to compete for a place."""
+    here = {item.note.id for item in found}
+    offers: dict[str, tuple[float, str]] = {}
+    for item in found:
+        for link in item.links:
+            if link.target not in here and item.score * _LINK_SHARE > offers.get(link.target, (0.0, ""))[0]:
+                offers[link.target] = (item.score * _LINK_SHARE, item.note.id)
+    best = sorted(offers, key=lambda target: (-offers[target][0], target))[: 4 * k]
+    notes = planned.over(shelf.hot.get(best))
+    linked = [
+        Found(notes[target], offers[target][0], offers[target][1], {"link": offers[target][0]})
+        for target in best
+        if target in notes and admits(filters, notes[target])
+    ]
+    _add_links(shelf, linked, planned)
+    return sorted([*found, *linked], key=lambda item: -item.score)
+
+
+def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[dict[str, Any]]:
+    usage = shelf.usage.of([item.note for item in found])
+    links = {item.note.id: item.links for item in found}
+    renderer = NoteRenderer(shelf.view, usage, links, full=params.full)
+    hits = []
+    for item in found:
+        score = round(item.score, 6)
+        hit: dict[str, Any] = {
+            "note": renderer(item.note, params.max_content_chars),
+            "score": score,
+            "vector_score": 0.0,
+            "text_score": score,
+        }
+        if item.via is not None:
+            hit["via"] = item.via
+        if params.explain:
+            hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
+        hits.append(hit)
+    return hits
+
+
+@read("get_context")
+def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str, Any]:
+    """Return recalled notes as text for a prompt, within a budget of tokens."""
+    if params.nugget is not None:
+        existing_nugget(shelf, params.nugget)
+    query = RecallParams.model_construct(
+        query=params.query,
+        nugget=params.nugget,
+        domain=params.domain,
+        k=params.k,
+        session_id=params.session_id,
+    )
+    filters = _filters(shelf, query)
+    found = _search(shelf, query, filters, fact_by_key(shelf, query.query, filters))
+    budget = params.token_budget * _CHARACTERS_PER_TOKEN
+    entries, used = _entries(found, params.content_chars, budget)
+    if params.record:
+        _record(shelf, query, used, _session(shelf, params, call))
+    shelf.retrievals += 1
+    text = "\n\n".join([_heading(len(entries)), *entries]) if entries else _nothing(budget)
+    return {
+        "text": text,
+        "notes": [note.id for note in used],
+        "tokens": -(-len(text) // _CHARACTERS_PER_TOKEN),
+        "truncated": len(entries) < len(found),
+    }
+
+
+def _heading(count: int) -> str:
+    return f"## Relevant Memories ({count} notes)"
+
+
+def _nothing(budget: int) -> str:
+    return "No relevant memories found."[:budget]
+
+
+def _entries(found: Sequence[Found], content_chars: int, budget: int) -> tuple[list[str], list[Note]]:
+    """Whole entries, best first, as many as fit; a later, shorter one may fit where a longer one did not."""
+    left = budget - len(_heading(len(found)))
+    entries: list[str] = []
+    used: list[Note] = []
+    for item in found:
+        note = item.note
+        content = note.content if content_chars == 0 else cut(note.content, content_chars)
+        day = from_micros(note.when)[:10]
+        lines = [f"### [{len(entries) + 1}] {note.id} (confidence: {note.confidence:.2f}, {day})"]
+        about = note.title if note.kind == "fact" else first_sentence(note.content)
+        lines += [f"Context: {about}", f"Content: {content}"]
+        if related := [link.target for link in item.links]:
+            lines.append(f"Related: {', '.join(dict.fromkeys(related))}")
+        entry = "\n".join(lines)
+        if len(entry) + 2 <= left:
+            left -= len(entry) + 2
+            entries.append(entry)
+            used.append(note)
+    return entries, used

@@ -1,0 +1,218 @@
+"""From what is stored to what goes over the wire."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shelfd.memory.facts import note_vector
+from shelfd.memory.facts.fact_memory import options_of
+from shelfd.memory.facts.fullness import fullness
+from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.notes.text import cut, first_sentence
+from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.view import NuggetCounts, View
+from shelfd.protocol import from_micros
+
+_NEVER_USED = Usage()
+_INSTANTS = frozenset(
+    "occurred_at valid_from valid_to expires_at archived_at created_at updated_at last_rewritten_at promoted_at".split()
+)
+#: Fields that are left out when null or empty, in the order they are shown.
+_OPTIONAL = ("author", "session_id", "turn", "seq_to", "superseded_by", "parent_id")
+_OPTIONAL_INSTANTS = ("occurred_at", "valid_from", "valid_to", "expires_at", "archived_at")
+_OPTIONAL_EXTRA = ("source_key", "aliases", "fields", "source_ref", "ttl_days")
+
+REVIEW_BELOW = 0.5  #: a note with less confidence needs review
+
+
+def note_view(
+    note: Note,
+    links: Sequence[Link] = (),
+    usage: Usage = _NEVER_USED,
+    *,
+    supersedes: Sequence[str] | None = None,
+    max_content_chars: int | None = None,
+) -> dict[str, Any]:
+    """Return a note's wire form.
+
+    Args:
+        links: Links that leave it.
+        supersedes: Notes it replaced; giving them asks for the full form.
+        max_content_chars: Cut the content at a word if it is longer.
+    """
+    created, accessed = from_micros(note.created_at), usage.last_accessed_at
+    view: dict[str, Any] = {
+        "id": note.id,
+        "nugget": note.nugget,
+        "kind": note.kind,
+        "title": note.title,
+        "content": note.content if max_content_chars is None else cut(note.content, max_content_chars),
+        "tags": note.all_tags,
+        "links": [link_of_note(link) for link in links] if links else [],
+        "hidden": note.archived_at is not None,
+        "hits": usage.hits,
+        "last_hit_session": usage.last_hit_session,
+        "subject": note.subject,
+        "scope": note.scope,
+        "type": note.type,
+        "source": note.source,
+        "confidence": note.confidence,
+        "stability": note.stability,
+        "domain": note.domain,
+        "tier": note.tier,
+        "importance": note.importance,
+        "access_count": usage.access_count,
+        "created_at": created,
+        "updated_at": created if note.updated_at == note.created_at else from_micros(note.updated_at),
+        "last_accessed_at": created if accessed <= note.created_at else from_micros(accessed),
+        "rev": note.rev,
+    }
+    _add_optional(view, note)
+    if supersedes is not None:
+        _add_full(view, note, supersedes)
+    return view
+
+
+def _add_optional(view: dict[str, Any], note: Note) -> None:
+    for name in _OPTIONAL:
+        if (value := getattr(note, name)) is not None:
+            view[name] = value
+    for name in _OPTIONAL_INSTANTS:
+        if (value := getattr(note, name)) is not None:
+            view[name] = from_micros(value)
+    if note.pinned:
+        view["pinned"] = True
+    if note.confidence < REVIEW_BELOW:
+        view["needs_review"] = True
+    if note.extra:
+        for name in _OPTIONAL_EXTRA:
+            if value := note.extra.get(name):
+                view[name] = value
+        for name in ("last_rewritten_at", "promoted_at"):
+            if value := note.extra.get(name):
+                view[name] = from_micros(value)
+
+
+def _add_full(view: dict[str, Any], note: Note, supersedes: Sequence[str]) -> None:
+    view["source_type"] = note.extra.get("source_type", "conversation")
+    view["level"] = "semantic"
+    if context := first_sentence(note.content):
+        view["context"] = context
+    if supersedes:
+        view["supersedes"] = list(supersedes)
+    view["vector"] = vector_view(note)
+
+
+def vector_view(note: Note) -> dict[str, Any]:
+    """Return what stands for the note's vector."""
+    vector = note_vector(note.title, note.content, note.tags)
+    return {"seed": vector.seed, "basis": list(vector.basis)}
+
+
+def link_of_note(link: Link) -> dict[str, Any]:
+    """Return a link as a note shows it."""
+    view = {
+        "to": link.target,
+        "relation": link.relation,
+        "reason": link.reason,
+        "created_at": from_micros(link.created_at),
+    }
+    return _with_validity(view, link)
+
+
+def link_view(link: Link) -> dict[str, Any]:
+    """Return a link with both its ends."""
+    view = {
+        "source": link.source,
+        "target": link.target,
+        "relation": link.relation,
+        "reason": link.reason,
+        "created_at": from_micros(link.created_at),
+    }
+    return _with_validity(view, link)
+
+
+def _with_validity(view: dict[str, Any], link: Link) -> dict[str, Any]:
+    if link.valid_from is not None:
+        view["valid_from"] = from_micros(link.valid_from)
+    if link.valid_to is not None:
+        view["valid_to"] = from_micros(link.valid_to)
+    return view
+
+
+def nugget_view(nugget: Nugget, counts: NuggetCounts) -> dict[str, Any]:
+    """Return a nugget and what it holds."""
+    status = fullness(counts.facts, options_of(nugget))
+    view: dict[str, Any] = {
+        "name": nugget.name,
+        "fact_count": counts.facts,
+        "note_count": counts.notes,
+        "hidden_count": counts.hidden,
+        "dimension": nugget.dimension,
+        "banks": nugget.banks,
+        "ensembles": nugget.ensembles,
+        "max_facts": nugget.max_facts,
+        "capacity": status.capacity,
+        "capacity_used_pct": status.capacity_used_pct,
+        "capacity_warning": status.capacity_warning,
+        "created_at": from_micros(nugget.created_at),
+    }
+    if nugget.ttl_days is not None:
+        view["ttl_days"] = nugget.ttl_days
+    return view
+
+
+def log_view(row: LogRow) -> dict[str, Any]:
+    """Return a change as the log shows it: who did what to which notes, without the text."""
+    optional = {
+        "request_id": row.origin.request_id,
+        "session_id": row.origin.session_id,
+        "turn": row.origin.turn,
+        "run_id": row.origin.run_id,
+        "nugget": row.nugget,
+    }
+    return {
+        "seq": row.seq,
+        "tx": row.tx,
+        "tx_size": row.tx_size,
+        "at": from_micros(row.at),
+        "principal": row.origin.principal,
+        "method": row.origin.method,
+        "kind": row.kind,
+        "ids": list(row.ids),
+        **{name: value for name, value in optional.items() if value is not None},
+    }
+
+
+def change_view(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return stored field values as a history shows them: times as text."""
+    shown: dict[str, Any] = {}
+    for name, value in values.items():
+        if name == "archived_at":
+            shown["hidden"] = value is not None
+        elif name in _INSTANTS and value is not None:
+            shown[name] = from_micros(value)
+        else:
+            shown[name] = value
+    return shown
+
+
+class NoteRenderer:
+    """Renders several notes of one shelf with few reads."""
+
+    def __init__(
+        self, view: View, usage: Mapping[int, Usage], links: Mapping[str, Sequence[Link]], *, full: bool
+    ) -> None:
+        self._view = view
+        self._usage = usage
+        self._links = links
+        self._full = full
+
+    def __call__(self, note: Note, max_content_chars: int | None = None) -> dict[str, Any]:
+        """Return the wire form of *note*."""
+        return note_view(
+            note,
+            self._links.get(note.id, ()),
+            self._usage.get(note.row, _NEVER_USED),
+            supersedes=self._view.superseded_by(note.id) if self._full else None,
+            max_content_chars=max_content_chars,
+        )

@@ -1,0 +1,135 @@
+"""Use cases on whole shelves: create, list, drop, check, log, stats, events."""
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from shelfd.memory.call import Call
+from shelfd.memory.errors import InvalidParams, SchemaTooNew, StorageCorrupt
+from shelfd.memory.methods import cursor
+from shelfd.memory.methods.registry import read, whole
+from shelfd.memory.methods.render import log_view
+from shelfd.memory.shelf.shelf import Shelf
+from shelfd.protocol import ReadParams
+from shelfd.protocol.methods.events import EventsSinceParams
+from shelfd.protocol.methods.shelves import ShelfCreateParams, ShelfDropParams, ShelfLogParams
+
+if TYPE_CHECKING:
+    from shelfd.memory.methods.service import Service
+
+
+#: Events rendered without giving others a turn: some 5 ms.
+_EVENTS_AT_ONCE = 64
+
+
+@whole("shelf.create")
+async def create(service: "Service", call: Call) -> dict[str, Any]:
+    """Make a shelf that belongs to the caller."""
+    params = cast("ShelfCreateParams", call.params)
+    call.ticket.start()
+    is_unlimited = service.access.may(call.principal, None, "admin")
+    await service.shelves.create(params.shelf, owner=call.principal, is_unlimited=is_unlimited)
+    return {"shelf": params.shelf}
+
+
+@whole("shelf.list")
+async def list_shelves(service: "Service", call: Call) -> dict[str, Any]:
+    """Return the shelves the caller may read."""
+    shelves = service.shelves
+    found = []
+    for name in shelves.names():
+        if service.access.may(call.principal, name, "read"):
+            found.append({"shelf": name, "owner": shelves.owner(name) or "", "state": shelves.state(name)})
+        await asyncio.sleep(0)  # an owner that is not known yet is read from the shelf's file
+    return {"shelves": found}
+
+
+@whole("shelf.drop")
+async def drop(service: "Service", call: Call) -> dict[str, Any]:
+    """Remove a shelf and its files for good."""
+    params = cast("ShelfDropParams", call.params)
+    if params.confirm != params.shelf:
+        raise InvalidParams("confirm: repeat the shelf's name to drop it", field="confirm")
+    service.shelves.check_droppable(params.shelf)
+    call.ticket.start()
+    check = partial(service.access.check, call.principal, params.shelf, call.method.need)
+    try:
+        shelf = await service.shelf(call)
+        async with service.promoter.retired(shelf, call.origin()) as left:
+            await service.shelves.drop(params.shelf, check)
+    except (StorageCorrupt, SchemaTooNew):  # what it had promoted nobody can tell: it goes all the same
+        left = await service.promoter.suspects(params.shelf)
+        await service.shelves.drop(params.shelf, check)
+    return {"dropped": params.shelf, "still_in": [path for path in left if await service.promoter.holds(path)]}
+
+
+@whole("shelf.check")
+async def check(service: "Service", call: Call) -> dict[str, Any]:
+    """Check a shelf in full: its file, its cross references, and that recall knows every note."""
+    shelf = await service.shelf(call)
+    shelf.enter()
+    try:
+        problems = await shelf.store.check(full=True)
+        await shelf.reach(None)
+        notes = shelf.view.counts().notes
+        # A change that became durable a moment ago is counted and on its way to recall.
+        is_followed = shelf.view.last_seq == shelf.seq and shelf.index_state()["state"] == "ready"
+        if is_followed and len(shelf.index) != notes:
+            problems.append(f"recall knows {len(shelf.index)} of {notes} notes; restart the daemon to index them anew")
+        return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.last_seq}
+    finally:
+        shelf.leave()
+
+
+@read("shelf.log")
+def change_log(shelf: Shelf, params: ShelfLogParams, _call: Call) -> dict[str, Any]:
+    """Return changes in order."""
+    position = cursor.decode_numbers(params.cursor, 1)
+    since = position[0] if position else params.since_seq
+    rows = shelf.view.log(since_seq=since, limit=params.limit + 1)
+    page = rows[: params.limit]
+    result: dict[str, Any] = {"log": [log_view(row) for row in page], "last_seq": shelf.view.last_seq}
+    if len(rows) > params.limit:
+        result["next_cursor"] = cursor.encode(page[-1].seq)
+    return result
+
+
+@read("events.since")
+async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> dict[str, Any]:
+    """Return events that already happened; ``last_seq`` is where to go on."""
+    if params.seq > shelf.view.last_seq:
+        last = shelf.view.last_seq
+        raise InvalidParams(f"seq: the last change is {last}", field="seq", limit=last)
+    events: list[dict[str, Any]] = []
+    last_seq, left = params.seq, params.limit
+    while left > 0:
+        part, reached = shelf.events(last_seq, min(left, _EVENTS_AT_ONCE), lambda _type, _nugget: True)
+        if reached == last_seq:
+            break
+        events += part
+        left -= reached - last_seq
+        last_seq = reached
+        await asyncio.sleep(0)
+    previous = params.seq
+    for event in events:
+        event["prev_seq"], previous = previous, event["seq"]
+    return {"events": events, "last_seq": last_seq}
+
+
+@read("get_stats")
+def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
+    """Return counts of the shelf."""
+    counts = shelf.view.counts()
+    return {
+        "notes_created": shelf.notes_created,
+        "retrievals": shelf.retrievals,
+        "entity_index_hits": 0,
+        "total_notes": counts.notes,
+        "total_facts": counts.facts,
+        "hidden_notes": counts.hidden,
+        "superseded_notes": counts.superseded,
+        "nuggets": counts.nuggets,
+        "links": counts.links,
+        "last_seq": shelf.view.last_seq,
+        "entity_index": {},
+    }

@@ -1,0 +1,247 @@
+"""Puts records on a shelf: finds the note each one speaks of, makes it or brings it up to date, and counts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Final, Literal
+
+from shelfd.memory.errors import DuplicateKey, InvalidParams
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.moving.meeting import Sender, digest, imported_from, marked, meet, speaks_for_another
+from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
+from shelfd.memory.notes.note import Link, Note, Nugget, Usage, fold_key
+from shelfd.memory.shelf.composing import ensure_nugget
+from shelfd.memory.shelf.eviction import hide_surplus
+from shelfd.protocol import Limits
+
+Status = Literal["created", "updated", "unchanged"]
+
+RELATION: Final = "related"
+_UNDOS: Final = frozenset({"undo", "reflection.undo"})
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of the items of one part.
+
+    Attributes:
+        kept: (index, note's id, facets) of notes that stay as they are although their item says something else.
+        losses: By what was lost, the indexes of the items concerned.
+    """
+
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    kept: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    losses: dict[Loss, list[int]] = field(default_factory=dict)
+
+    def count(self, status: Status, number: int = 1) -> None:
+        """Count *number* items or links."""
+        setattr(self, status, getattr(self, status) + number)
+
+    def lose(self, index: int, losses: Iterable[Loss]) -> None:
+        """Put on record what of item *index* is not kept."""
+        for loss in losses:
+            indexes = self.losses.setdefault(loss, [])
+            if index not in indexes[-1:]:
+                indexes.append(index)
+
+
+@dataclass(slots=True)
+class Intake:
+    """One import's work in one transaction.
+
+    Attributes:
+        format: Name of the format, for the marks.
+        known: Where notes are that are not where their file has them: foreign ids, and keys of facts, to ids here.
+        usages: Use that the other memory knew of, by the rows of notes.
+        created: New notes.
+    """
+
+    tx: Transaction
+    limits: Limits
+    format: str
+    known: dict[str, str]
+    usages: dict[int, Usage] = field(default_factory=dict)
+    created: int = 0
+    _seen: set[tuple[str, int | str]] = field(default_factory=set)
+
+    def take_nugget(self, record: NuggetRecord, index: int, tally: Tally) -> None:
+        """Make a nugget; one that is here keeps its options."""
+        wanted = Nugget(
+            record.name, record.dimension, record.banks, record.ensembles, record.max_facts, None, self.tx.now
+        )
+        here = self.tx.nugget(record.name)
+        losses = list(record.losses)
+        if here is None:
+            self.tx.create_nugget(wanted)
+        elif here[1:5] != wanted[1:5]:
+            losses.append(Loss("options", "the nugget is here with other options and keeps them"))
+        tally.count("created" if here is None else "unchanged")
+        tally.lose(index, losses)
+
+    def take_note(self, record: NoteRecord, part: str, index: int, tally: Tally) -> None:
+        """Make a note, or bring the one that is here up to date.
+
+        Raises:
+            InvalidParams: If another item spoke of the same note.
+            DuplicateKey: If another note has its key; it may be about to get another one.
+        """
+        sender = Sender(self.format, part, record.origin, leads=part == "notes")
+        self._check_first(part, record.identity)
+        found, note_id, stands_for = self._find(record, part)
+        losses = list(record.losses)
+        if found is None:
+            note = self._create(record, sender, note_id, stands_for)
+            tally.count("created")
+        else:
+            self._check_first(part, found.row)
+            note = self._bring_up_to_date(found, record, sender, index, tally)
+        self._seen |= {(part, note.row), (part, record.identity)}
+        if record.usage != Usage():
+            self.usages[note.row] = self.usages.get(note.row, Usage()).raised_to(record.usage)
+        if record.id is not None and note.id != record.id:
+            by_key = note.id == (found.id if found else "") and note.kind == "fact"
+            why = "the fact with its key is here under another one" if by_key else "is another note's here"
+            losses.append(Loss("id", f"{why}; links follow"))
+        self._remember(record, note)
+        tally.lose(index, losses)
+
+    def take_links(self, outgoing: OutgoingLinks, index: int, tally: Tally) -> None:
+        """Make the links that leave a note, as far as both ends are here.
+
+        Raises:
+            InvalidParams: If the note itself is not.
+        """
+        source = self._known_note(outgoing.source)
+        if source is None:
+            raise InvalidParams("id: the note that the links leave is not here", field="id")
+        losses = list(outgoing.losses)
+        for record in outgoing.links:
+            outcome = self._link(source, record)
+            if isinstance(outcome, Loss):
+                losses.append(outcome)
+            elif outcome == "kept":
+                tally.kept.append((index, source.id, ("links",)))
+            else:
+                tally.count(outcome)
+        tally.lose(index, losses)
+
+    # ------------------------------------------------------------- notes
+
+    def _find(self, record: NoteRecord, part: str) -> tuple[Note | None, str, str | None]:
+        """The note that *record* speaks of; if there is none, its id to be and what that stands for."""
+        if record.id is not None:
+            here = self.tx.rows.note(record.id)
+            if here is not None and _is_same(here, record):
+                return here, here.id, None
+        elif record.kind == "fact" and not record.identity:
+            moved = self._known_note(_key_token(record), direct=False)
+            if moved is not None:
+                return moved, moved.id, None
+        if record.kind == "fact":
+            holder = self.tx.rows.fact(record.nugget, fold_key(record.title))
+            if holder is not None:
+                if speaks_for_another(holder, record, part):
+                    raise DuplicateKey(record.nugget, holder.id)
+                return holder, holder.id, None
+        if record.id is not None and self.tx.rows.note(record.id) is None:
+            return None, record.id, None
+        return self._stand_in(record)
+
+    def _stand_in(self, record: NoteRecord) -> tuple[Note | None, str, str]:
+        """The note that stands for one whose id is no good here, or an id for it: the same one each time."""
+        stands_for = digest(record.identity or _key_token(record))
+        for salt in count():
+            note_id = f"{record.kind}-{record.nugget}-{digest(f'{stands_for}{salt}')[:8]}"
+            here = self.tx.rows.note(note_id)
+            marks = None if here is None else imported_from(here)
+            if here is None or (marks is not None and marks.get("id") == stands_for):
+                return here, note_id, stands_for
+        raise AssertionError  # numbers do not end
+
+    def _create(self, record: NoteRecord, sender: Sender, note_id: str, stands_for: str | None) -> Note:
+        nugget = ensure_nugget(self.tx, record.nugget)
+        note = self.tx.create_note(marked(record.note()._replace(id=note_id), sender, stands_for=stands_for))
+        self.created += 1
+        if note.key is not None and not note.hidden:
+            hide_surplus(self.tx, nugget, note)
+        return note
+
+    def _bring_up_to_date(self, old: Note, record: NoteRecord, sender: Sender, index: int, tally: Tally) -> Note:
+        was_undone = old.hidden and self._was_undone(old)
+        new, kept = meet(old, record, sender, was_undone=was_undone)
+        kind = "note.updated"
+        if new.hidden != old.hidden:
+            kind = "note.hidden" if new.hidden else "note.restored"
+            if not new.hidden:
+                ensure_nugget(self.tx, new.nugget)
+        note = self.tx.change_note(old, new, kind=kind)
+        nugget = self.tx.nugget(note.nugget)
+        if kind == "note.restored" and note.key is not None and nugget is not None:
+            hide_surplus(self.tx, nugget, note)
+        if kept:
+            tally.kept.append((index, note.id, kept))
+        if note is not old:
+            tally.count("updated")
+        elif not kept:
+            tally.count("unchanged")
+        return note
+
+    def _was_undone(self, note: Note) -> bool:
+        log = self.tx.rows.note_log(note.row)
+        return bool(log) and log[-1].kind == "note.hidden" and log[-1].origin.method in _UNDOS
+
+    def _check_first(self, part: str, what: int | str) -> None:
+        """Refuse an item whose note, by its row here or its identity there, an earlier one spoke of."""
+        if what and (part, what) in self._seen:
+            raise InvalidParams("stands twice: an earlier item is the same note, and that one counts")
+
+    def _remember(self, record: NoteRecord, note: Note) -> None:
+        """Keep in mind what later items cannot guess: where this note is."""
+        if record.identity and note.id != record.identity:
+            self.known[record.identity] = note.id
+        if record.kind == "fact" and (note.nugget, note.key) != (record.nugget, fold_key(record.title)):
+            self.known[_key_token(record)] = note.id
+
+    def _known_note(self, name: str, *, direct: bool = True) -> Note | None:
+        note_id = self.known.get(name, name if direct else None)
+        return None if note_id is None else self.tx.rows.note(note_id)
+
+    # ------------------------------------------------------------- links
+
+    def _link(self, source: Note, record: LinkRecord) -> Status | Loss | Literal["kept"]:
+        target = self._known_note(record.target)
+        if target is None:
+            return Loss("links", "the note that a link leads to is not here")
+        if target.id == source.id:
+            return Loss("links", "a note cannot link to itself")
+        link = Link(source.id, target.id, RELATION, record.reason(), record.created_at)
+        old = self.tx.rows.link(source.id, target.id, RELATION)
+        if old is None:
+            if self.tx.rows.count_links_from(source.id) >= self.limits.links_count:
+                return Loss("links", f"a note has at most {self.limits.links_count} links")
+            self.tx.put_link(link, source.nugget)
+            return "created"
+        if old.reason == link.reason or not link.reason:
+            return "unchanged"
+        # More reasons than there were: the file has gained some. Anything else was written here.
+        if old.reason in (record.reason(number) for number in range(len(record.reasons))):
+            self.tx.put_link(link, source.nugget)
+            return "updated"
+        return "kept"
+
+
+def _is_same(note: Note, record: NoteRecord) -> bool:
+    """Whether a note with the record's id is the one it speaks of, wherever it was moved since."""
+    marks = imported_from(note)
+    if note.kind != record.kind:
+        return False
+    if marks is None:
+        return note.nugget == record.nugget
+    return "id" not in marks and marks["nugget"] == record.origin
+
+
+def _key_token(record: NoteRecord) -> str:
+    """By what the fact with a key is known in the other memory."""
+    return f"fact\n{record.origin}\n{fold_key(record.title)}"

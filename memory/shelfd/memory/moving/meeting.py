@@ -1,0 +1,143 @@
+"""What happens when a record meets a note that is here already.
+
+An imported note remembers, as short marks, what the import that wrote it said, facet by facet. So a later import can
+tell what the file changed since, which is taken over, from what was changed here, which stays.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from pydantic_core import to_json
+
+from shelfd.memory.moving.record import NoteRecord
+from shelfd.memory.notes.note import Note
+
+#: Name among a note's rare fields under which the marks stand.
+IMPORTED: Final = "imported"
+#: What is compared and taken over as one, by the name it is told under.
+_FACETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "title": ("title", "key"),
+    "content": ("content",),
+    "tags": ("tags",),
+    "metadata": ("type", "subject", "scope", "source", "confidence", "stability"),
+    "hidden": ("archived_at",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who says something about a note: a kind of item of a format, and the nugget it had there.
+
+    Attributes:
+        leads: Whether what it says is marked even where the note says so already. Else another sender may be taken
+            at its word for both, which spares a change of every note that both speak of.
+    """
+
+    format: str
+    part: str
+    nugget: str
+    leads: bool
+
+
+class Met(NamedTuple):
+    """The note as it is to be, and the facets that stay although the record says something else."""
+
+    note: Note
+    kept: tuple[str, ...]
+
+
+def digest(text: str) -> str:
+    """Return by what an id of another memory is known again, which so need not be stored."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def marked(note: Note, sender: Sender, *, stands_for: str | None = None) -> Note:
+    """Return a new note with the marks of the import that makes it.
+
+    Args:
+        stands_for: Digest of the identity it has in the other memory, if its id is another one.
+    """
+    mark: dict[str, Any] = {
+        "format": sender.format,
+        "nugget": sender.nugget,
+        sender.part: {facet: _mark(note, facet) for facet in _FACETS},
+    }
+    if stands_for is not None:
+        mark["id"] = stands_for
+    return note._replace(extra={**note.extra, IMPORTED: mark})
+
+
+def imported_from(note: Note) -> Mapping[str, Any] | None:
+    """Return the marks of a note; None if no import made it."""
+    found: Mapping[str, Any] | None = note.extra.get(IMPORTED)
+    return found
+
+
+def speaks_for_another(note: Note, record: NoteRecord, part: str) -> bool:
+    """Whether *note*, which has the record's key, is what another item of the same kind came to."""
+    marks = imported_from(note)
+    if marks is None or part not in marks or marks["nugget"] != record.origin or not record.identity:
+        return False
+    return digest(record.identity) not in (marks.get("id"), marks.get("as"))
+
+
+def meet(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> Met:
+    """Return what becomes of *old* when *record* says something about it.
+
+    Args:
+        was_undone: Whether it is hidden because its import was taken back; then it comes back.
+    """
+    marks = imported_from(old) or {}
+    if marks.get("nugget") != sender.nugget:
+        # Made here, or by what another nugget there has under the same name: nothing of it is the sender's.
+        marks, was_undone = {}, False
+    own: dict[str, str] = dict(marks.get(sender.part, {}))
+    others = [dict(mark) for part, mark in marks.items() if isinstance(mark, Mapping) and part != sender.part]
+    wanted = record.note()
+    changes: dict[str, Any] = {}
+    kept: list[str] = []
+    for facet in (name for name in _FACETS if name in record.says):
+        want, now = _mark(wanted, facet), _mark(old, facet)
+        written = [mark[facet] for mark in (own, *others) if facet in mark]
+        if want == now:
+            if sender.leads or facet in own:
+                own[facet] = want
+            continue
+        if written and want == written[0] and not (facet == "hidden" and was_undone):
+            continue  # the file says what it said before; what differs was done here
+        if now in written or (facet == "hidden" and was_undone):
+            changes |= {name: getattr(wanted, name) for name in _FACETS[facet]}
+            own[facet] = want
+        else:
+            kept.append(facet)
+    if not changes and (not marks or own == marks.get(sender.part, {})):
+        return Met(old, tuple(kept))
+    name = digest(record.identity)
+    is_alias = record.identity and old.id != record.id and marks.get("id") != name
+    alias = {"as": name} if is_alias else {}
+    extra = {**old.extra, IMPORTED: {**marks, **alias, sender.part: own}}
+    if "content" in changes:
+        extra = _with_content(extra, record)
+    return Met(old._replace(**changes, extra=extra), tuple(kept))
+
+
+def _with_content(extra: dict[str, Any], record: NoteRecord) -> dict[str, Any]:
+    """Rare fields after the content was taken over: what follows from it follows."""
+    fields = extra.get("fields", {})
+    if "summary" in fields:
+        extra["fields"] = {**fields, "summary": record.content}
+    extra.pop("rendered", None)
+    return extra | {name: value for name, value in record.extra.items() if name == "last_rewritten_at"}
+
+
+def _mark(note: Note, facet: str) -> str:
+    said: list[Any]
+    if facet == "hidden":
+        said = [note.hidden]  # when it was hidden makes no difference
+    elif facet == "tags":
+        said = sorted(note.tags)
+    else:
+        said = [getattr(note, name) for name in _FACETS[facet]]
+    return blake2b(to_json(said), digest_size=6).hexdigest()

@@ -1,0 +1,203 @@
+"""The ports: everything the memory needs from outside, and what it may rely on.
+
+Adapters live in other components. Every store passes the contract suite in ``tests/contract``.
+"""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from shelfd.memory.errors import Cancelled, DeadlineExceeded
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.log import Entry, LogRow, Origin
+from shelfd.memory.ports.view import Listing, NoteFilter, View, Writer
+from shelfd.memory.ports.waiting import Told, outcome_of
+
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """Time. Nothing else in the product asks the machine for it."""
+
+    def now(self) -> int:
+        """Return the wall clock in microseconds since 1970 UTC."""
+
+    def monotonic(self) -> float:
+        """Return seconds that never go backwards."""
+
+    async def sleep(self, delay: timedelta) -> None:
+        """Wait for *delay*."""
+
+
+@dataclass(slots=True)
+class Ticket:
+    """The caller's side of a change on its way: may it still start, and has it?"""
+
+    clock: Clock
+    deadline: float | None = None  #: by the clock's monotonic seconds
+    cancelled: bool = False
+    started: bool = False
+
+    def start(self) -> None:
+        """Begin, from which point the change can no longer be taken back.
+
+        Raises:
+            Cancelled: If the caller cancelled it first.
+            DeadlineExceeded: If its time has run out.
+        """
+        if self.cancelled:
+            raise Cancelled
+        if self.deadline is not None and self.clock.monotonic() >= self.deadline:
+            raise DeadlineExceeded
+        self.started = True
+
+
+class Applied(NamedTuple, Generic[T]):
+    """What one change did, once it is durable.
+
+    Attributes:
+        value: What the change's function returned.
+        rows: Its log rows; empty when nothing changed.
+        notes: The state after the change of every note it touched, by id.
+        last_seq: The shelf's last sequence number after this change.
+    """
+
+    value: T
+    rows: Sequence[LogRow]
+    notes: Mapping[str, Note]
+    last_seq: int
+
+
+class Outbox(Protocol):
+    """What a finished transaction hands to the store: entries for the log and the notes it touched."""
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """Changes for the log, in order."""
+
+    @property
+    def touched(self) -> Mapping[str, Note]:
+        """Notes after the change, by id."""
+
+
+class Change(NamedTuple, Generic[T]):
+    """One change to be applied whole or not at all.
+
+    ``apply`` runs synchronously inside the store's transaction, possibly on another thread: it must touch nothing
+    but the writer it is given. It returns the change's value and its outbox.
+    """
+
+    origin: Origin
+    apply: Callable[[Writer, int], tuple[T, Outbox]]  #: (writer, now in microseconds)
+    ticket: Ticket | None = None
+
+
+class Store(Protocol):
+    """One shelf's durable state.
+
+    Changes are serialised: each sees all before it. Everything waiting is made durable together. When
+    :meth:`commit` returns, its change survives ``kill -9`` and power loss.
+    """
+
+    @property
+    def view(self) -> View:
+        """The last committed state. Each call on it reads what is committed at that moment."""
+
+    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+        """Queue *change* to be applied and made durable. Changes apply in the order of these calls.
+
+        Args:
+            change: What to do.
+            told: Called later, on the loop, with what :meth:`commit` would return or raise. It must not raise.
+
+        Raises:
+            ShuttingDown: If the store is being closed; *told* is not called.
+        """
+
+    async def commit(self, change: Change[T]) -> Applied[T]:
+        """Apply *change* and make it durable. It is queued, as by :meth:`submit`, before this first waits.
+
+        Raises:
+            ShelfError: What the change raised; it was rolled back alone, others of its group stand.
+            Unavailable: If the group could not be made durable; nothing of it happened.
+        """
+        return await outcome_of(lambda told: self.submit(change, told))
+
+    def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
+        """Call *listener* with each group of applied changes, in order, before their callers hear of it.
+
+        Returns:
+            A function that ends the following.
+        """
+
+    @property
+    def writing_since(self) -> float | None:
+        """When the group that is being made durable was begun, by the event loop's time; None while nothing is."""
+
+    async def list_notes(
+        self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
+    ) -> Listing:
+        """Return what :meth:`View.list_notes` would, and with the first page how many notes there are on all.
+
+        Holds up nobody, however many notes have to be looked at for it. What is changed meanwhile may be listed, and
+        counted, as it was or as it is.
+        """
+
+    async def scrub(self) -> bool:
+        """Let nothing of what was erased remain in the files; return False if that has to be tried again."""
+
+    async def check(self, *, full: bool) -> list[str]:
+        """Check the files; return what is wrong in words, with what to do. *full* also checks cross references."""
+
+    async def rest(self) -> None:
+        """Release what only writing needs, unless a change came since the last call. The next change takes it again."""
+
+    async def close(self) -> None:
+        """Finish what is queued, then release everything. A second call is harmless."""
+
+
+class Stores(Protocol):
+    """Where shelves are kept: opens, creates and removes them."""
+
+    def names(self) -> list[str]:
+        """Return the shelves that exist, sorted."""
+
+    def exists(self, shelf: str) -> bool:
+        """Return whether there is such a shelf, sound or not."""
+
+    async def open(self, shelf: str) -> Store:
+        """Open an existing shelf.
+
+        Raises:
+            ShelfNotFound: If there is none.
+            StorageCorrupt: If its file is damaged; it is left untouched.
+            SchemaTooNew: If a newer version wrote it; it is left untouched.
+            Unavailable: If it is in use by another daemon or cannot be read.
+        """
+
+    async def create(self, shelf: str, *, owner: str) -> Store:
+        """Make a shelf that belongs to principal *owner* and open it.
+
+        Raises:
+            DuplicateShelf: If the name is taken.
+        """
+
+    async def drop(self, shelf: str) -> None:
+        """Remove a closed shelf's files, and nothing outside of its directory.
+
+        Raises:
+            ShelfNotFound: If there is none.
+            StorageCorrupt: If its directory is elsewhere and only linked to.
+        """
+
+    def owner(self, shelf: str) -> str | None:
+        """Return the principal a shelf belongs to without opening it for use; None if it cannot be read."""
+
+    def has_work_left(self, shelf: str) -> bool:
+        """Return whether the shelf was closed with work under way that is to go on, without opening it for use."""
+
+    async def clean_up(self) -> int:
+        """Remove what a crash left of shelves and files that were being made, replaced or removed; return how many."""

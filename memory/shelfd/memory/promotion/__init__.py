@@ -1,6 +1,0 @@
-"""Promotion: what is recalled again and again is written to MEMORY.md, beside whatever people wrote there."""
-
-from shelfd.memory.promotion.ports import LeftAlone, MemoryFiles, NoFiles, Target
-from shelfd.memory.promotion.promoter import Promoter
-
-__all__ = ["LeftAlone", "MemoryFiles", "NoFiles", "Promoter", "Target"]

@@ -1,9 +1,0 @@
-"""Reflection: a bounded run that tidies the notes of a shelf, in steps that can each be taken back."""
-
-from shelfd.memory.reflection.action import Action
-from shelfd.memory.reflection.gate import hold_back
-from shelfd.memory.reflection.run import Plan, carry_out, draw_plan, log_completed
-from shelfd.memory.reflection.step import Step
-from shelfd.memory.reflection.steps import STEPS
-
-__all__ = ["STEPS", "Action", "Plan", "Step", "carry_out", "draw_plan", "hold_back", "log_completed"]

@@ -1,0 +1,355 @@
+"""Making notes out of what callers say, and changing them."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from pydantic_core import to_json
+
+from shelfd.memory.errors import InvalidParams, NoteNotFound, TooLarge
+from shelfd.memory.log.transaction import LinkStatus, Transaction, changed_fields
+from shelfd.memory.notes.inference import Traits, clamp, default_confidence, infer, title_tags
+from shelfd.memory.notes.note import Link, Note, Nugget, fold_key
+from shelfd.memory.notes.text import render_fields, tidy_content
+from shelfd.memory.shelf.eviction import hide_surplus
+from shelfd.protocol import Limits
+from shelfd.protocol.methods.notes import KeyedInput, LinkInput, NoteInput
+
+DAY_MICROS: Final = 86_400_000_000
+
+#: Params that become fields of a note as they are.
+_COPIED = (
+    "domain",
+    "author",
+    "session_id",
+    "turn",
+    "occurred_at",
+    "valid_from",
+    "valid_to",
+    "importance",
+    "tier",
+    "pinned",
+)
+_TRAITS = ("type", "subject", "scope", "source", "stability")
+#: Fields that say in which turn a note was last touched: saying the same again in another turn is no change.
+_STAMPS = frozenset({"session_id", "turn", "seq_to"})
+#: Beginnings of tags that follow a note's fields; nobody can have them as own tags, where they would go stale.
+_RESERVED_TAGS = ("scope:", "type:")
+
+
+class Kept(NamedTuple):
+    """What one input came to: the note as it stands, and whether it was created, updated or left as it was."""
+
+    note: Note
+    status: str
+
+
+def ensure_nugget(tx: Transaction, name: str) -> Nugget:
+    """Return the nugget, made with defaults if it does not exist."""
+    nugget = tx.nugget(name)
+    if nugget is None:
+        nugget = Nugget(name, dimension=1024, banks=4, ensembles=1, max_facts=0, ttl_days=None, created_at=tx.now)
+        tx.create_nugget(nugget)
+    return nugget
+
+
+def keep(tx: Transaction, given: NoteInput, limits: Limits) -> Kept:
+    """Store what a caller gave as a new note, or as the new state of the fact with its key.
+
+    Whatever can be wrong with it is found before the first write, which is the stamp of its turn.
+    """
+    old = None
+    if isinstance(given, KeyedInput) and given.key is not None:
+        old = tx.rows.fact(given.nugget, fold_key(given.key))
+    text = _text(given, old, limits)
+    targets = _targets(tx, given.links, old, limits) if given.links else []
+    nugget = tx.nugget(given.nugget)
+    default_ttl_days = None if nugget is None else nugget.ttl_days
+    if old is not None and isinstance(given, KeyedInput):
+        note = _revised(tx, old, given, text, default_ttl_days, limits)
+    else:
+        note = _composed(tx, given, text, default_ttl_days, limits)
+    if old is None:
+        stored = tx.create_note(note, redraw=lambda: draw_id(note.kind, note.nugget))
+        kept = Kept(stored, "created")
+    elif changed_fields(old, note).keys() <= _STAMPS:
+        kept = Kept(old, "noop")
+    else:
+        kept = Kept(tx.change_note(old, note, kind="note.restored" if old.hidden else "note.updated"), "updated")
+    if kept.note.key is not None and nugget is not None and (old is None or old.hidden):
+        hide_surplus(tx, nugget, kept.note)
+    for target, link in zip(targets, given.links, strict=True):
+        _link(tx, kept.note, target, link)
+    return kept
+
+
+def _composed(
+    tx: Transaction,
+    given: NoteInput,
+    text: tuple[str, dict[str, Any]],
+    default_ttl_days: int | None,
+    limits: Limits,
+) -> Note:
+    key = given.key if isinstance(given, KeyedInput) else None
+    kind = "note" if key is None else "fact"
+    title = key or given.title or (_column_title(given.fields) if given.fields else "")
+    content, extra = text
+    tags = _with_title_tags(own_tags(given.tags), title, limits)
+    said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
+    traits = infer(kind, title, content, tags, said)
+    if key is not None:
+        extra["source_key"] = key
+    if given.source_type != "conversation":
+        extra["source_type"] = given.source_type
+    ttl_days = given.ttl_days or default_ttl_days
+    if ttl_days is not None:
+        extra["ttl_days"] = ttl_days
+    return Note(
+        row=tx.rows.next_row(),
+        id=draw_id(kind, given.nugget),
+        nugget=given.nugget,
+        kind=kind,
+        title=title,
+        key=None if key is None else fold_key(key),
+        content=content,
+        tags=tuple(tag for tag in tags if tag != given.nugget) if tags else (),
+        type=traits.type,
+        subject=traits.subject,
+        scope=traits.scope,
+        source=traits.source,
+        confidence=traits.confidence,
+        stability=traits.stability,
+        domain=given.domain,
+        tier=given.tier,
+        importance=given.importance,
+        author=given.author,
+        session_id=given.session_id,
+        turn=given.turn,
+        seq_to=_stamp(tx, given),
+        occurred_at=given.occurred_at,
+        valid_from=given.valid_from,
+        valid_to=given.valid_to,
+        expires_at=None if ttl_days is None else tx.now + ttl_days * DAY_MICROS,
+        archived_at=None,
+        superseded_by=None,
+        parent_id=None,
+        pinned=given.pinned,
+        created_at=tx.now,
+        updated_at=tx.now,
+        rev=1,
+        extra=extra,
+    )
+
+
+def _column_title(fields: Mapping[str, Any]) -> str:
+    """The title that a column ``title`` or ``name`` gives, as a title is kept."""
+    value = fields.get("title") or fields.get("name")
+    if not isinstance(value, str):
+        return ""
+    return " ".join("".join(c if c.isprintable() else " " for c in value).split())[:128]
+
+
+def _text(given: NoteInput, old: Note | None, limits: Limits) -> tuple[str, dict[str, Any]]:
+    """The note's content and the rare fields that go with it; fields that *old* has stay unless given anew."""
+    extra: dict[str, Any] = {}
+    fields = dict(given.fields) if old is None else {**old.extra.get("fields", {}), **given.fields}
+    if fields.get("summary") is None:
+        fields.pop("summary", None)
+    if given.content is not None:
+        content = tidy_content(given.content)
+    elif "summary" in fields:
+        content = tidy_content(fields["summary"])
+    else:
+        content = checked_size(render_fields(fields), limits)
+        extra["rendered"] = True
+    if old is not None and content.strip() == old.content.strip():
+        content = old.content  # outer blanks make no value different
+    if not content.strip():
+        raise InvalidParams("content: is empty or blank", field="content")
+    if fields:
+        extra["fields"] = with_summary(fields, content, limits)
+    if given.aliases:
+        extra["aliases"] = unique_names(given.aliases)
+    if given.source_ref:
+        extra["source_ref"] = given.source_ref
+    return content, extra
+
+
+def _revised(
+    tx: Transaction,
+    old: Note,
+    given: KeyedInput,
+    text: tuple[str, dict[str, Any]],
+    default_ttl_days: int | None,
+    limits: Limits,
+) -> Note:
+    """The fact *old* with the value and everything else that was said explicitly; what was not said stays."""
+    said = given.model_fields_set
+    content, fresh = text
+    extra = {name: value for name, value in old.extra.items() if name != "rendered"}
+    if aliases := fresh.get("aliases"):
+        extra["aliases"] = unique_names([*extra.get("aliases", []), *aliases])
+        if len(extra["aliases"]) > limits.aliases_count:
+            raise too_many("aliases", "aliases", limits.aliases_count)
+    for name in ("fields", "source_ref", "rendered"):
+        if name in fresh:
+            extra[name] = fresh[name]
+    changes: dict[str, Any] = {name: getattr(given, name) for name in _COPIED if name in said}
+    changes |= {name: value for name in _TRAITS if (value := getattr(given, name)) is not None}
+    confidence = _new_confidence(given.confidence, given.source)
+    if confidence is not None:
+        changes["confidence"] = confidence
+    ttl_days = given.ttl_days or extra.get("ttl_days") or default_ttl_days
+    if ttl_days is not None and (content != old.content or given.ttl_days is not None):
+        extra["ttl_days"] = ttl_days
+        changes["expires_at"] = tx.now + ttl_days * DAY_MICROS
+    tags = tuple(tag for tag in own_tags((*old.tags, *given.tags)) if tag != old.nugget)
+    if len(tags) > max(limits.tags_count, len(old.tags)):
+        raise too_many("tags", "own tags", limits.tags_count)
+    changes["tags"] = _with_title_tags(tags, old.title, limits)
+    new = old._replace(**changes, content=content, extra=extra, archived_at=None, superseded_by=None)
+    check_validity(new)
+    seq_to = _stamp(tx, given)
+    return new if seq_to is None else new._replace(seq_to=seq_to)
+
+
+def _new_confidence(given: float | None, source: str | None) -> float | None:
+    if given is not None:
+        return clamp(given)
+    return None if source is None else default_confidence(source)
+
+
+def own_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Return *tags*, each once, without those that follow from a note's fields and are never stored."""
+    if not tags:
+        return ()
+    return tuple(dict.fromkeys(tag for tag in tags if not tag.startswith(_RESERVED_TAGS)))
+
+
+def _with_title_tags(tags: tuple[str, ...], title: str, limits: Limits) -> tuple[str, ...]:
+    """Own tags and, as far as there is room, the tags that the title gives."""
+    if not title:
+        return tags
+    added = [tag for tag in title_tags(title) if tag not in tags]
+    return (*tags, *added[: max(0, limits.tags_count - len(tags))]) if added else tags
+
+
+def with_summary(fields: dict[str, Any], content: str, limits: Limits) -> dict[str, Any]:
+    """Return typed fields with their summary, if they have one, following the content.
+
+    Raises:
+        TooLarge: If the fields beside the summary, together, are larger than a caller may give.
+    """
+    others = {name: value for name, value in fields.items() if name != "summary"}
+    if len(to_json(others)) > limits.fields_bytes:
+        limit = limits.fields_bytes
+        raise TooLarge(f"fields: are larger than {limit} bytes together", field="fields", limit=limit)
+    return {name: content if name == "summary" else value for name, value in fields.items()}
+
+
+def check_validity(note: Note) -> None:
+    """Raise unless a note's validity ends after it begins.
+
+    Raises:
+        InvalidParams: If it ends before.
+    """
+    if note.valid_from is not None and note.valid_to is not None and note.valid_to < note.valid_from:
+        raise InvalidParams("valid_to lies before valid_from", field="valid_to")
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return *names* in their order, each once in the spelling it first has."""
+    return list({fold_key(name): name for name in reversed(names)}.values())[::-1]
+
+
+def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limits: Limits) -> list[Note]:
+    """The notes that *links* lead to, which must exist and have room for the links back."""
+    targets = [get_note(tx, link.to) for link in links]
+    there = {(link.to, link.relation) for link in links}
+    back = set(there)
+    if old is not None:
+        if any(target.id == old.id for target in targets):
+            raise InvalidParams("links: a note cannot link to itself", field="links")
+        there = {(to, relation) for to, relation in there if tx.rows.link(old.id, to, relation) is None}
+        back = {(to, relation) for to, relation in back if tx.rows.link(to, old.id, relation) is None}
+        if tx.rows.count_links_from(old.id) + len(there) > limits.links_count:
+            raise _too_many_links(limits)
+    for to, count in Counter(to for to, _ in back).items():
+        if tx.rows.count_links_from(to) + count > limits.links_count:
+            raise _too_many_links(limits)
+    return targets
+
+
+def _link(tx: Transaction, note: Note, target: Note, link: LinkInput) -> None:
+    there = Link(note.id, target.id, link.relation, link.reason, tx.now, link.valid_from, link.valid_to)
+    tx.put_link(there, note.nugget)
+    tx.put_link(there._replace(source=target.id, target=note.id), target.nugget)
+
+
+def too_many(field: str, what: str, limit: int) -> InvalidParams:
+    """Return the complaint that a note would have more than *limit* of something."""
+    return InvalidParams(f"{field}: a note has at most {limit} {what}", field=field, limit=limit)
+
+
+def _too_many_links(limits: Limits) -> InvalidParams:
+    return too_many("links", "links", limits.links_count)
+
+
+def connect(tx: Transaction, link: Link, nugget: str, limits: Limits) -> LinkStatus:
+    """Store a directed link; return what that came to.
+
+    Raises:
+        InvalidParams: If the source note has as many links as it may.
+    """
+    status = tx.put_link(link, nugget)
+    if status == "added" and tx.rows.count_links_from(link.source) > limits.links_count:
+        raise _too_many_links(limits)
+    return status
+
+
+def _stamp(tx: Transaction, given: NoteInput) -> int | None:
+    return stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
+
+
+def stamp_turn(tx: Transaction, nugget: Nugget, session_id: str | None, turn: int | None) -> int | None:
+    """Return the nugget's number of a conversation's turn, counted on when the turn is new."""
+    if session_id is None or turn is None:
+        return None
+    fresh = nugget.turn_count + 1
+    number = tx.rows.claim_turn(nugget.name, session_id, turn, fresh)
+    if number == fresh:
+        tx.count_turns(nugget, number)
+    return number
+
+
+def draw_id(kind: str, nugget: str) -> str:
+    """Return a random id for a new note of *nugget*."""
+    return f"{kind}-{nugget}-{os.urandom(4).hex()}"
+
+
+def checked_size(content: str, limits: Limits) -> str:
+    """Return content that was made here from what a caller gave.
+
+    Raises:
+        TooLarge: If it is larger than a caller's content may be.
+    """
+    if len(content.encode()) > limits.content_bytes:
+        raise TooLarge(
+            f"fields: give more than {limits.content_bytes} bytes of content",
+            field="fields",
+            limit=limits.content_bytes,
+        )
+    return content
+
+
+def get_note(tx: Transaction, note_id: str) -> Note:
+    """Return a note that must exist.
+
+    Raises:
+        NoteNotFound: If it does not.
+    """
+    note = tx.rows.note(note_id)
+    if note is None:
+        raise NoteNotFound(note_id)
+    return note

@@ -1,0 +1,99 @@
+"""What the recall index is told of a note, and whether a filter lets a note through."""
+
+from contextlib import suppress
+
+import structlog
+
+from shelfd.memory.notes.note import Note
+from shelfd.memory.recall import Document, Filters, RecallIndex
+
+log = structlog.get_logger("shelfd.memory")
+
+
+class Intake:
+    """Takes notes into a shelf's recall index. One that cannot be indexed is skipped, and named in the log."""
+
+    def __init__(self, index: RecallIndex, shelf: str) -> None:
+        self._index = index
+        self._shelf = shelf
+        self._skipped: set[int] = set()  # rows
+
+    @property
+    def skipped(self) -> int:
+        """How many notes recall does not know because they could not be indexed as they are now."""
+        return len(self._skipped)
+
+    def knows(self, row: int) -> bool:
+        """Return whether the note of *row* was taken in or skipped."""
+        return row in self._index or row in self._skipped
+
+    def put(self, note: Note) -> None:
+        """Index *note* as it is now."""
+        try:
+            self._index.put(document_of(note))
+        except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be indexed must hold up nobody
+            log.error("index.note_skipped", shelf=self._shelf, id=note.id, error=type(error).__name__)
+            self._skipped.add(note.row)
+            with suppress(Exception):  # it must not be found by what it said before
+                self._index.remove(note.row)
+        else:
+            self._skipped.discard(note.row)
+
+    def remove(self, row: int) -> None:
+        """Forget the note of *row*; an unknown one is no error."""
+        self._index.remove(row)
+        self._skipped.discard(row)
+
+
+def document_of(note: Note) -> Document:
+    """Return *note* as recall indexes it: title, aliases, own tags and content are its text."""
+    parts = [note.title] if note.title else []
+    if aliases := note.extra.get("aliases"):
+        parts.extend(aliases)
+    if note.tags:
+        parts.append(" ".join(note.tags))
+    parts.append(note.content)
+    return Document(
+        row=note.row,
+        id=note.id,
+        nugget=note.nugget,
+        session=note.session_id,
+        turn=note.turn,
+        author=note.author,
+        when=note.when,
+        text="\n".join(parts) if len(parts) > 1 else note.content,
+        kind=note.kind,
+        type=note.type,
+        subject=note.subject,
+        scope=note.scope,
+        domain=note.domain,
+        tags=note.all_tags,
+        hidden=note.archived_at is not None,
+        superseded=note.superseded_by is not None,
+        expires_at=note.expires_at,
+    )
+
+
+def admits(filters: Filters, note: Note) -> bool:
+    """Return whether *note* may be returned under *filters*; the index asks the same of its columns."""
+    wanted = (
+        (filters.nugget, note.nugget),
+        (filters.domain, note.domain),
+        (filters.scope, note.scope),
+        (filters.type, note.type),
+        (filters.subject, note.subject),
+        (filters.author, note.author),
+    )
+    if any(want is not None and want != have for want, have in wanted):
+        return False
+    if note.hidden and not filters.include_hidden:
+        return False
+    if note.superseded_by is not None and not filters.include_superseded:
+        return False
+    if note.expires_at is not None and note.expires_at <= filters.now and not filters.include_expired:
+        return False
+    if filters.since is not None and note.when < filters.since:
+        return False
+    if note.scope == "session" and note.session_id is not None and filters.scope != "session":
+        return note.session_id == filters.session and set(filters.tags) <= set(note.all_tags)
+    return set(filters.tags) <= set(note.all_tags)

@@ -1,0 +1,91 @@
+"""The recent-query log: what callers asked lately and which notes they got.
+
+Reflection replays it to see that it pushes nothing away that was found. It lives outside the change log, is written
+a moment later with the usage counters, is told to nobody and forgets by itself.
+"""
+
+import json
+from collections import deque
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from shelfd.memory.ports.view import RecentQuery, Writer
+from shelfd.protocol.methods.recall import RecallParams
+
+#: Distinct queries kept in a shelf.
+KEPT: Final = 500
+#: How long a query counts as recent.
+RECENT: Final = timedelta(days=30)
+
+#: Params that decide what is found; sorted, so that the same query has the same text.
+_TELLING: Final = {
+    "query", "nugget", "domain", "scope", "type", "subject", "author", "tags", "k", "include_links",
+    "exclude_superseded", "include_hidden", "include_expired", "session_id", "max_age", "min_score",
+}  # fmt: skip
+
+
+class _Asked(NamedTuple):
+    params: RecallParams
+    ids: tuple[str, ...]
+    at: int
+
+    def ids_in(self, ids: Collection[str]) -> bool:
+        return any(note_id in ids for note_id in self.ids)
+
+    def stored(self) -> RecentQuery:
+        params = self.params.model_dump(mode="json", include=_TELLING, exclude_defaults=True)
+        return RecentQuery(json.dumps(params, ensure_ascii=False, sort_keys=True), self.ids, self.at)
+
+
+def params_of(query: RecentQuery) -> RecallParams:
+    """Return the params of a stored query.
+
+    Raises:
+        pydantic.ValidationError: If another version stored what this one does not accept.
+    """
+    return RecallParams.model_validate(json.loads(query.params))
+
+
+class QueryBook:
+    """Queries of one shelf that wait to be stored.
+
+    Args:
+        is_on: Whether queries are kept at all; if not, those that were are forgotten with the next write.
+    """
+
+    def __init__(self, *, is_on: bool) -> None:
+        self._is_on = is_on
+        self._pending: deque[_Asked] = deque(maxlen=KEPT)
+        self._writing: Sequence[_Asked] = ()
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether anything waits to be written."""
+        return bool(self._pending)
+
+    def add(self, params: RecallParams, ids: Sequence[str], now: int) -> None:
+        """Keep a query that found the notes *ids* at *now*, microseconds."""
+        if self._is_on and ids:
+            self._pending.append(_Asked(params, tuple(ids), now))
+
+    def drop(self, ids: Collection[str]) -> None:
+        """Forget what waits of queries that found one of these notes."""
+        self._pending = deque((asked for asked in self._pending if not asked.ids_in(ids)), maxlen=KEPT)
+        self._writing = tuple(asked for asked in self._writing if not asked.ids_in(ids))
+
+    def begin_write(self) -> None:
+        """Set aside what waits; it is what :meth:`write` stores."""
+        self._writing, self._pending = tuple(self._pending), deque(maxlen=KEPT)
+
+    def write(self, writer: Writer, now: int) -> None:
+        """Store what was set aside and forget what is not recent any more. Runs inside the store's transaction."""
+        writer.put_recent_queries([asked.stored() for asked in self._writing])
+        before = now - RECENT // timedelta(microseconds=1)
+        writer.forget_recent_queries(before=before, now=now, kept=KEPT if self._is_on else 0)
+
+    def end_write(self, *, stored: bool) -> None:
+        """Let go of what was stored, or take it back to try again."""
+        if not stored:
+            self._pending = deque([*self._writing, *self._pending], maxlen=KEPT)
+        self._writing = ()

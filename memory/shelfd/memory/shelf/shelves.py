@@ -1,0 +1,395 @@
+"""All shelves of one daemon: opened on demand, closed when idle, refused alone when damaged."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from shelfd.memory.errors import (
+    Conflict,
+    DuplicateShelf,
+    QuotaExceeded,
+    SchemaTooNew,
+    ShelfError,
+    ShelfNotFound,
+    ShuttingDown,
+    StorageCorrupt,
+    StoreBusy,
+)
+from shelfd.memory.ports.store import Clock, Store, Stores
+from shelfd.memory.settings import MemorySettings
+from shelfd.memory.shelf.access import DEFAULT_SHELF
+from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.work_left import WorkLeft
+
+log = structlog.get_logger("shelfd.memory")
+
+_SWEEP = timedelta(seconds=60)
+#: How long a shelf that is to be opened waits for a place among those that may be open.
+_PATIENCE = timedelta(seconds=2)
+_LOOK_AGAIN = timedelta(milliseconds=20)
+
+
+class _Door:
+    """A lock whose waiters pass in the order they came, and how many there are."""
+
+    __slots__ = ("lock", "users")
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0
+
+
+class Shelves:
+    """Opens and closes shelves, each at most once at a time."""
+
+    def __init__(self, stores: Stores, clock: Clock, settings: MemorySettings) -> None:
+        self.settings = settings
+        self._stores = stores
+        self._clock = clock
+        self._open: dict[str, Shelf] = {}
+        self._opening: dict[str, asyncio.Task[Shelf]] = {}
+        self._arriving: set[str] = set()  # those that have a place among the open ones and are being opened
+        self._ending: dict[asyncio.Future[None], Shelf] = {}
+        self._resting: set[asyncio.Future[None]] = set()
+        self._doors: dict[str, _Door] = {}
+        self._creating = asyncio.Lock()  # so that nobody is counted while somebody else is added
+        self._failed: dict[str, str] = {}
+        self._owners: dict[str, str] = {}
+        self._on_open: list[Callable[[Shelf], None]] = []
+        self._sweeper: asyncio.Task[None] | None = None
+        self._resuming: asyncio.Task[None] | None = None
+        self._work_left = WorkLeft(stores, self.get)
+        self._closing = False
+
+    async def start(self) -> None:
+        """Make sure that shelf ``default`` exists and open it; a damaged one is reported by :meth:`status`."""
+        try:
+            if not self._stores.exists(DEFAULT_SHELF):
+                await self.create(DEFAULT_SHELF, owner="shelfd", is_unlimited=True)
+            else:
+                await self.get(DEFAULT_SHELF)
+        except ShelfError as error:
+            self._failed[DEFAULT_SHELF] = _state_after(error)  # the daemon goes on: other shelves may be sound
+        loop = asyncio.get_running_loop()
+        self._sweeper = loop.create_task(self._sweep(), name="shelfd.shelves.sweep")
+        self._resuming = loop.create_task(self._work_left.find(), name="shelfd.shelves.resume")
+
+    @property
+    def cleaned_up(self) -> int:
+        """How many things an earlier daemon left unfinished that were removed at start."""
+        return self._work_left.cleaned_up
+
+    async def resumed(self) -> None:
+        """Wait until what an earlier daemon left is removed, and every shelf is open in which it left work."""
+        if self._resuming is not None:
+            await asyncio.wait([self._resuming])
+
+    async def close(self) -> None:
+        """Close every shelf; what was acknowledged is safe already."""
+        self._closing = True
+        for task in (self._sweeper, self._resuming):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        await asyncio.gather(*self._opening.values(), *self._ending, *self._resting, return_exceptions=True)
+        results = await asyncio.gather(*(shelf.close() for shelf in self._open.values()), return_exceptions=True)
+        self._open.clear()
+        for result in results:
+            if isinstance(result, BaseException):
+                log.error("shelf.close_failed", error=type(result).__name__)
+
+    def opened(self, name: str) -> Shelf | None:
+        """Return the shelf if it is open."""
+        return self._open.get(name)
+
+    def on_open(self, callback: Callable[[Shelf], None]) -> Callable[[], None]:
+        """Call *callback* with each shelf that is opened, before anybody can change it; return what ends that."""
+        self._on_open = [*self._on_open, callback]
+
+        def end() -> None:
+            self._on_open = [other for other in self._on_open if other is not callback]
+
+        return end
+
+    @asynccontextmanager
+    async def visited(self, name: str) -> AsyncIterator[Shelf]:
+        """Have a shelf open for the length of a block; behind it, close it unless others want it open.
+
+        Raises:
+            ShelfNotFound: If there is none.
+            StorageCorrupt: If its file is damaged.
+            SchemaTooNew: If a newer version wrote it.
+        """
+        was_open = name in self._open
+        shelf = await self.get(name)
+        since = shelf.last_used
+        shelf.enter()
+        try:
+            yield shelf
+        finally:
+            shelf.leave()
+            if not was_open and not self._closing:
+                async with self._door(name):
+                    if self._open.get(name) is shelf and shelf.is_idle and shelf.last_used == since:
+                        await self._close_one(name)
+
+    @asynccontextmanager
+    async def _door(self, name: str) -> AsyncIterator[None]:
+        """Let one at a time open, make, close or drop a shelf, in the order in which they came."""
+        door = self._doors.setdefault(name, _Door())
+        door.users += 1
+        try:
+            async with door.lock:
+                yield
+        finally:
+            door.users -= 1
+            if not door.users:
+                del self._doors[name]
+
+    def at_hand(self, name: str) -> Shelf | None:
+        """Return the shelf if it is open and nobody waits for it, who would have to be let by."""
+        shelf = None if name in self._doors else self._open.get(name)
+        if shelf is not None:
+            shelf.last_used = self._clock.monotonic()
+        return shelf
+
+    async def get(self, name: str) -> Shelf:
+        """Return an open shelf, opening it if need be. Those who must wait go on in the order they came.
+
+        Raises:
+            ShelfNotFound: If there is none.
+            StorageCorrupt: If its file is damaged.
+            SchemaTooNew: If a newer version wrote it.
+            StoreBusy: If too many shelves are open, all of them in use.
+        """
+        shelf = self.at_hand(name)
+        if shelf is None:
+            async with self._door(name):
+                shelf = self._open.get(name) or await self._opened(name)
+        shelf.last_used = self._clock.monotonic()
+        return shelf
+
+    async def _opened(self, name: str) -> Shelf:
+        """Open a shelf in a task of its own: who asked first may be cancelled, others wait for it too."""
+        if self._closing:
+            raise ShuttingDown
+        task = self._opening.get(name)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._open_one(name), name=f"shelfd.{name}.open")
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
+            self._opening[name] = task
+        return await asyncio.shield(task)
+
+    async def _open_one(self, name: str) -> Shelf:
+        try:
+            if not self._stores.exists(name):
+                raise ShelfNotFound(name)
+            async with self._place(name):
+                store = await self._store(name)
+                return self._admit(name, Shelf(name, store, self._clock, self.settings))
+        finally:
+            del self._opening[name]
+
+    async def _store(self, name: str) -> Store:
+        try:
+            return await self._stores.open(name)
+        except ShelfNotFound:
+            raise
+        except ShelfError as error:
+            self._failed[name] = _state_after(error)
+            log.error("shelf.open_failed", shelf=name, error=type(error).__name__, message=error.message)
+            raise
+
+    @asynccontextmanager
+    async def _place(self, name: str) -> AsyncIterator[None]:
+        """Have a place among the open shelves for one that is opened in a block, whose door is held.
+
+        Shelves that nobody uses right now make way, the least recently used one first.
+
+        Raises:
+            StoreBusy: If all that are open are in use.
+        """
+        limit = self.settings.open_shelves_count
+        until = self._clock.monotonic() + _PATIENCE.total_seconds()
+        while len(self._open) + len(self._arriving) >= limit:
+            idle = self._least_used()
+            if self._closing:
+                raise ShuttingDown
+            if idle is not None:
+                async with self._door(idle):
+                    log.info("shelf.made_way", shelf=idle)
+                    await self._close_one(idle)
+            elif self._clock.monotonic() < until:
+                await self._clock.sleep(_LOOK_AGAIN)
+            else:
+                raise StoreBusy(f"{limit} shelves are open and all of them in use; try again later", limit=limit)
+        self._arriving.add(name)
+        try:
+            yield
+        finally:
+            self._arriving.discard(name)
+
+    def _least_used(self) -> str | None:
+        """The open shelf that nobody uses right now, nor is about to, and that was left alone for longest."""
+        idle = [
+            shelf
+            for shelf in self._open.values()
+            if shelf.is_idle and shelf.name != DEFAULT_SHELF and shelf.name not in self._doors
+        ]
+        return min(idle, key=lambda shelf: shelf.last_used).name if idle else None
+
+    def _admit(self, name: str, shelf: Shelf) -> Shelf:
+        self._failed.pop(name, None)
+        self._open[name] = shelf
+        shelf.start()
+        for callback in self._on_open:
+            callback(shelf)
+        return shelf
+
+    async def create(self, name: str, *, owner: str, is_unlimited: bool = False) -> None:
+        """Make a shelf that belongs to *owner*, who may have as many as there is room for if *is_unlimited*.
+
+        Raises:
+            DuplicateShelf: If the name is taken.
+            QuotaExceeded: If there are too many shelves, or *owner* has too many.
+            StoreBusy: If no other shelf may be opened now.
+        """
+        # The place first: one that is long in coming must not keep others from making theirs.
+        async with self._door(name), self._place(name), self._creating:
+            if self._stores.exists(name):
+                raise DuplicateShelf(name)
+            await self._check_quota(None if is_unlimited else owner)
+            store = await self._stores.create(name, owner=owner)
+            self._owners[name] = owner
+            self._admit(name, Shelf(name, store, self._clock, self.settings))
+
+    async def _check_quota(self, owner: str | None) -> None:
+        """Raise if there may be no further shelf, or *owner* may have none."""
+        names, limit = self._stores.names(), self.settings.shelves_count
+        if len(names) >= limit:
+            raise QuotaExceeded(f"there are {limit} shelves already", field="shelf", limit=limit)
+        if owner is None:
+            return
+        count, limit = 0, self.settings.shelves_per_principal_count
+        for name in names:
+            if name not in self._owners:
+                await asyncio.sleep(0)  # it is read from the shelf's file, once
+            count += self.owner(name) == owner
+        if count >= limit:
+            message = f"{owner} has {limit} shelves already; drop one, or have an administrator create it"
+            raise QuotaExceeded(message, field="shelf", limit=limit)
+
+    def check_droppable(self, name: str) -> None:
+        """Make sure that a shelf may be dropped.
+
+        Raises:
+            Conflict: For shelf ``default``.
+        """
+        if name == DEFAULT_SHELF:
+            raise Conflict("shelf 'default' always exists; clear its nuggets instead", shelf=name)
+
+    async def drop(self, name: str, check: Callable[[], None] = lambda: None) -> None:
+        """Remove a shelf and its files for good.
+
+        Args:
+            check: Called right before that; what it raises keeps the shelf. Another one may have its name by now.
+
+        Raises:
+            Conflict: For shelf ``default``.
+            ShelfNotFound: If there is none.
+        """
+        self.check_droppable(name)
+        async with self._door(name):
+            check()
+            if name in self._opening:  # for somebody who was cancelled meanwhile
+                await asyncio.wait([self._opening[name]])
+            if name in self._open:
+                await self._close_one(name)
+            await self._stores.drop(name)
+            self._owners.pop(name, None)
+            self._failed.pop(name, None)
+
+    def names(self) -> list[str]:
+        """Return the shelves that exist."""
+        return self._stores.names()
+
+    def owner(self, name: str) -> str | None:
+        """Return the principal a shelf belongs to; None if there is no such shelf or it cannot be read."""
+        known = self._owners.get(name)
+        if known is None and self._stores.exists(name):
+            known = self._stores.owner(name)
+            if known is not None:
+                self._owners[name] = known
+        return known
+
+    def state(self, name: str) -> str:
+        """Return ``open``, ``closed``, or why it could not be opened: ``corrupt``, ``newer`` or ``failed``."""
+        return "open" if name in self._open else self._failed.get(name, "closed")
+
+    def status(self) -> list[dict[str, Any]]:
+        """Return every shelf that is open or could not be opened: name, state, index and last sequence number."""
+        found = []
+        for name in sorted({*self._open, *self._failed}):
+            shelf = self._open.get(name)
+            entry = {
+                "shelf": name,
+                "state": self.state(name),
+                "index": shelf.index_state()["state"] if shelf else "none",
+                "seq": shelf.seq if shelf else 0,
+            }
+            if shelf and (complaint := shelf.index_complaint()):
+                entry["index_complaint"] = complaint
+            found.append(entry)
+        return found
+
+    def stuck(self, seconds: float) -> list[str]:
+        """Return shelves, open or closing, whose writer has been at one group of changes for that long."""
+        since = asyncio.get_running_loop().time() - seconds
+        shelves = (*self._open.values(), *self._ending.values())
+        return [shelf.name for shelf in shelves if (shelf.store.writing_since or since) < since]
+
+    async def _sweep(self) -> None:
+        while True:
+            await self._clock.sleep(_SWEEP)
+            await self.close_idle()
+            await self._work_left.go_on()
+            for shelf in self._open.values():
+                task = asyncio.ensure_future(shelf.store.rest())  # a slow disk must not hold up the others
+                self._resting.add(task)
+                task.add_done_callback(self._resting.discard)
+
+    async def close_idle(self) -> None:
+        """Close shelves that nobody used for a while; ``default`` stays open."""
+        for name in [name for name in self._open if name != DEFAULT_SHELF and self._is_idle(name)]:
+            async with self._door(name):
+                if self._is_idle(name):
+                    log.info("shelf.closed_idle", shelf=name)
+                    await self._close_one(name)
+
+    def _is_idle(self, name: str) -> bool:
+        limit = self._clock.monotonic() - self.settings.idle_close.total_seconds()
+        shelf = self._open.get(name)
+        return shelf is not None and shelf.is_idle and shelf.last_used < limit
+
+    async def _close_one(self, name: str) -> None:
+        """Close an open shelf to the end, even if who asked for it is cancelled, and whatever goes wrong with that."""
+        shelf = self._open.pop(name)
+        self._work_left.note(shelf)
+        task = asyncio.ensure_future(shelf.close())
+        self._ending[task] = shelf
+        task.add_done_callback(self._ending.pop)
+        try:
+            await asyncio.shield(task)
+        except ShelfError as error:  # what was acknowledged is safe, and the store is released
+            log.error("shelf.close_failed", shelf=name, error=type(error).__name__)
+
+
+def _state_after(error: ShelfError) -> str:
+    """The state of a shelf that could not be opened."""
+    if isinstance(error, StorageCorrupt):
+        return "corrupt"
+    return "newer" if isinstance(error, SchemaTooNew) else "failed"

@@ -1,0 +1,138 @@
+"""How notes are used: hits by distinct session, accesses, last times.
+
+A note in sight that others became part of has their hits, too: it counts the sessions that used it or any of them.
+Each keeps its own, and the count is made when it is asked for, by their ``merged_into`` links; so it ends with the
+merge.
+
+Counters live outside the change log. They are held here for up to a second and written in one go, so that a recall
+costs no commit; ``kill -9`` may lose that second of them and nothing else.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.ports.view import View, Writer
+
+#: Session ids kept per note; beyond that only the counter grows.
+SESSIONS_KEPT = 1000
+
+_NEVER_USED = Usage()
+#: Notes whose hits one note counts with its own, at most.
+_MERGED = 1000
+
+
+class UsageBook:
+    """Usage of one shelf's notes: what is stored, and what waits to be."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._pending: dict[int, Usage] = {}
+        self._sessions: defaultdict[int, set[str]] = defaultdict(set)  # by row, those not stored yet
+        self._writing: dict[int, Usage] = {}
+        self._writing_sessions: defaultdict[int, set[str]] = defaultdict(set)
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether anything waits to be written."""
+        return bool(self._pending)
+
+    def of(self, notes: Iterable[Note]) -> dict[int, Usage]:
+        """Return the usage of *notes* by row, what waits to be written included.
+
+        What became part of a note counts, too, while the note is in sight: a hidden one stands for nothing, and in
+        a long chain of merges each would have to be counted with all before it.
+        """
+        notes = list(notes)
+        found = self._of([note.row for note in notes])
+        for note in notes:
+            if not note.extra or note.hidden or "provenance" not in note.extra:
+                continue
+            if sources := self._view.merged_rows(note.id, limit=_MERGED):
+                found[note.row] = self._united(note, sources, found.get(note.row, _NEVER_USED))
+        return found
+
+    def _united(self, note: Note, sources: Sequence[int], own: Usage) -> Usage:
+        """*own* with the hits of the distinct sessions of all these notes; what nobody kept is added."""
+        rows = [note.row, *sources]
+        usage = self._of(rows)
+        stored = self._view.hit_sessions(rows)
+        sessions: set[str] = set()
+        beyond = 0
+        for row in rows:
+            kept = stored.get(row, frozenset()) | self._pending_sessions(row)
+            beyond += max(0, usage.get(row, _NEVER_USED).hits - len(kept))
+            sessions |= kept
+        last = max((usage[row] for row in rows if row in usage), key=lambda used: used.last_accessed_at, default=own)
+        return own._replace(hits=len(sessions) + beyond, last_hit_session=own.last_hit_session or last.last_hit_session)
+
+    def _pending_sessions(self, row: int) -> set[str]:
+        return self._sessions.get(row, set()) | self._writing_sessions.get(row, set())
+
+    def _of(self, rows: Sequence[int]) -> dict[int, Usage]:
+        found = {row: usage for row in rows if (usage := self._pending.get(row) or self._writing.get(row)) is not None}
+        if len(found) < len(rows):
+            found |= self._view.usage([row for row in rows if row not in found])
+        return found
+
+    def record(self, notes: Sequence[Note], *, session_id: str | None, now: int) -> None:
+        """Count that *notes* were returned, and a hit where *session_id* is new to the note."""
+        rows = [note.row for note in notes]
+        current = self._of(rows)
+        known = self._view.was_hit(rows, session_id) if session_id is not None else set(rows)
+        for row in rows:
+            usage = current.get(row, _NEVER_USED)
+            hits, last_session = usage.hits, usage.last_hit_session
+            if session_id is not None:
+                seen = row in known or session_id in self._pending_sessions(row)
+                if not seen and session_id != last_session:  # the last one is known even when no more are kept
+                    hits += 1
+                    self._sessions[row].add(session_id)
+                last_session = session_id
+            self._pending[row] = Usage(hits, usage.access_count + 1, now, last_session)
+
+    def touch(self, note: Note, *, now: int) -> None:
+        """Set a note's last access and nothing else."""
+        usage = self._of([note.row]).get(note.row, _NEVER_USED)
+        self._pending[note.row] = usage._replace(last_accessed_at=now)
+
+    def raise_to(self, known: Mapping[int, Usage]) -> bool:
+        """Count at least the use that another memory knew of, by row; what is counted here never becomes less.
+
+        Returns:
+            Whether that was any more than was known.
+        """
+        current = self._of(list(known))
+        raised: dict[int, Usage] = {}
+        for row, theirs in known.items():
+            own = current.get(row, _NEVER_USED)
+            if (new := own.raised_to(theirs)) != own:
+                raised[row] = new
+            if theirs.hits > own.hits and theirs.last_hit_session:
+                self._sessions[row].add(theirs.last_hit_session)
+        self._pending |= raised
+        return bool(raised)
+
+    def drop(self, row: int) -> None:
+        """Forget what waits to be written about a note that is gone."""
+        self._pending.pop(row, None)
+        self._sessions.pop(row, None)
+
+    def begin_write(self) -> None:
+        """Set aside what waits; it is what :meth:`write` stores."""
+        self._writing, self._pending = self._pending, {}
+        self._writing_sessions, self._sessions = self._sessions, defaultdict(set)
+
+    def write(self, writer: Writer) -> None:
+        """Store what was set aside. Runs inside the store's transaction."""
+        writer.put_usages(self._writing)
+        kept = [row for row in sorted(self._writing_sessions) if self._writing[row].hits <= SESSIONS_KEPT]
+        writer.add_hit_sessions([(row, session) for row in kept for session in sorted(self._writing_sessions[row])])
+
+    def end_write(self, *, stored: bool) -> None:
+        """Let go of what was stored, or take it back to try again."""
+        if not stored:
+            self._pending = {**self._writing, **self._pending}
+            for row, sessions in self._writing_sessions.items():
+                self._sessions[row] |= sessions
+        self._writing, self._writing_sessions = {}, defaultdict(set)

@@ -1,0 +1,62 @@
+"""What an earlier daemon left: files to remove, and shelves whose work is to go on."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from shelfd.memory.errors import ShelfError
+from shelfd.memory.ports.store import Stores
+from shelfd.memory.shelf.shelf import Shelf
+
+log = structlog.get_logger("shelfd.memory")
+
+
+class WorkLeft:
+    """Shelves that are closed and have work under way.
+
+    Args:
+        stores: Where they are.
+        open_shelf: Opens one; then its work goes on.
+
+    Attributes:
+        cleaned_up: Things that an earlier daemon left unfinished and that were removed.
+    """
+
+    def __init__(self, stores: Stores, open_shelf: Callable[[str], Awaitable[Shelf]]) -> None:
+        self._stores = stores
+        self._open_shelf = open_shelf
+        self._names: set[str] = set()
+        self.cleaned_up = 0
+
+    async def find(self) -> None:
+        """Clean up after a daemon that died, and have the work go on that it left."""
+        try:
+            self.cleaned_up = await self._stores.clean_up()
+            if self.cleaned_up:
+                log.warning("shelves.cleaned_up", removed=self.cleaned_up)
+        except OSError as error:
+            log.error("shelves.clean_up_failed", error=type(error).__name__)
+        for name in self._stores.names():
+            if self._stores.has_work_left(name):
+                self._names.add(name)
+            await asyncio.sleep(0)
+        await self.go_on()
+
+    def note(self, shelf: Shelf) -> None:
+        """Keep in mind that *shelf* is about to close, if it has work under way."""
+        try:
+            if shelf.view.list_jobs(unfinished=True, before=None, limit=1):
+                self._names.add(shelf.name)
+        except ShelfError as error:  # a damaged one is closed like any other
+            log.warning("shelf.work_unknown", shelf=shelf.name, error=type(error).__name__)
+
+    async def go_on(self) -> None:
+        """Open the shelves with work under way, as far as there is room for them."""
+        for name in sorted(self._names):
+            self._names.discard(name)
+            try:
+                await self._open_shelf(name)
+            except ShelfError as error:  # said by the shelf's state, unless there is no place for it now
+                if error.retryable:
+                    self._names.add(name)

@@ -1,0 +1,1 @@
+"""What the shelf does by itself or takes back: reflection, promotion, undo, purge."""

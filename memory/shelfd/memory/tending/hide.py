@@ -1,0 +1,69 @@
+"""Job: take all notes of a nugget out of sight, and its name away if that is wanted."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from shelfd.memory.jobs.work import JobKind, Work
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.shelf.naming import drop_nugget
+from shelfd.memory.tending.nuggets import is_written_later, notes_in
+
+#: Notes hidden in one step, and notes looked at: a few milliseconds of the writer.
+AT_ONCE: Final = 64
+_LOOKED_AT: Final = 256
+
+
+def hide_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> None:
+    """Take one step: hide the next notes.
+
+    They are looked at by when they were last changed, which is how the nugget's index has them. What is hidden so
+    moves to the end, and is passed over there.
+
+    Args:
+        cursor: ``done`` notes are hidden; all up to ``after`` (changed at, row) were looked at; ``is_over`` says that
+            none is left.
+        params: ``nugget``; ``drop``, whether its name goes, unless something in it is in sight; what was written after
+            ``seq`` stays in sight.
+    """
+    hidden = 0
+    notes = notes_in(tx, params["nugget"], after=tuple(cursor["after"]), limit=_LOOKED_AT)
+    for place, note in notes:
+        if hidden == AT_ONCE:
+            return
+        cursor["after"] = list(place)
+        if not note.hidden and not is_written_later(tx, note, params["seq"]):
+            tx.hide(note)
+            hidden += 1
+            cursor["done"] += 1
+    if len(notes) < _LOOKED_AT:
+        cursor["is_over"] = True
+        _drop_name(tx, params)
+
+
+def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
+    nugget = tx.rows.nugget(params["nugget"]) if params["drop"] else None
+    if nugget is not None and _is_out_of_sight(tx, nugget.name):
+        drop_nugget(tx, nugget)
+
+
+def _is_out_of_sight(tx: Transaction, name: str) -> bool:
+    counts = tx.rows.nugget_counts(name)
+    return counts.notes == counts.hidden
+
+
+def new_cursor(*, total: int) -> dict[str, Any]:
+    """Return where the hiding of *total* notes begins."""
+    return {"done": 0, "total": total, "after": [-1, 0], "is_over": False}
+
+
+async def run(work: Work) -> Mapping[str, Any]:
+    """Hide what is left; return how many were hidden and under which run that can be taken back."""
+    while not work.cursor["is_over"]:
+        await work.step(lambda tx, cursor: hide_some(tx, cursor, work.job.params))
+        await work.shelf.reach(None)  # no faster than recall follows
+        await asyncio.sleep(0)
+    return {"hidden": work.cursor["done"]}
+
+
+HIDE: Final = JobKind("hide", run)

@@ -1,0 +1,38 @@
+"""What holds for a nugget while a job works on all of its notes."""
+
+from typing import Final
+
+from shelfd.memory.errors import Conflict
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note
+
+_WRITTEN: Final = ("note.created", "note.restored")
+_MOST: Final = 1000
+
+
+def check_free(tx: Transaction, name: str) -> None:
+    """Make sure that no job works on all notes of a nugget: none may leave, come or change its nugget's name then.
+
+    Raises:
+        Conflict: If one does.
+    """
+    for _, job in tx.rows.list_jobs(unfinished=True, before=None, limit=_MOST):
+        if job.params.get("nugget") == name:
+            text = f"job {job.id} is at work on nugget {name!r}; job.get shows how far it is"
+            raise Conflict(text, nugget=name, job=job.id)
+
+
+def is_written_later(tx: Transaction, note: Note, seq: int) -> bool:
+    """Return whether somebody wrote *note* after change *seq*, with which the job was asked for: that holds."""
+    later = tx.rows.note_log(note.row, since_seq=seq)
+    return any(row.kind in _WRITTEN or "content" in (row.before or {}) for row in later)
+
+
+def notes_in(tx: Transaction, name: str, *, after: tuple[int, int], limit: int) -> list[tuple[tuple[int, int], Note]]:
+    """Return the next notes of a nugget with their places, in the order in which they were last changed.
+
+    That is how the nugget's index has them; by row, each call would sort all of them.
+    """
+    places = tx.rows.changed_positions(name, after=after, limit=limit)
+    notes = tx.rows.notes_at([row for _, row in places])
+    return [(place, notes[place[1]]) for place in places]

@@ -1,0 +1,194 @@
+"""Job: take notes out of a shelf for good, and all that is kept of them anywhere else.
+
+The rows go first, some in each step. Then stored outcomes that name them, their lines in MEMORY.md, and what the
+write-ahead log still holds. Only then is the caller answered; a crash on the way is made good at the next start.
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, TypeAlias
+
+from shelfd.memory.jobs.work import JobKind, Work
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.view import View
+from shelfd.memory.shelf.naming import drop_nugget
+from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.tending.nuggets import is_written_later, notes_in
+from shelfd.memory.tending.purging import Leaving, purge, release
+
+#: Notes purged in one step, and log rows redacted in one: some milliseconds of the writer.
+NOTES_AT_ONCE: Final = 16
+ROWS_AT_ONCE: Final = 1_000
+#: Stored outcomes looked at without giving others a turn: some 5 ms.
+_OUTCOMES_AT_ONCE: Final = 1_000
+#: Ids of purged notes held in memory at a time while stored outcomes are looked through.
+_IDS_AT_ONCE: Final = 50_000
+_LOG_PAGE: Final = 500
+#: How often, and after how long, to try again to empty the write-ahead log while another program reads the file.
+_SCRUBS: Final = 50
+_SCRUB_PAUSE: Final = timedelta(milliseconds=100)
+#: What ``still_in`` says when it could not be emptied.
+WAL: Final = "shelf.db-wal"
+
+Cursor: TypeAlias = dict[str, Any]
+
+
+def new_cursor(*, total: int) -> Cursor:
+    """Return where a purge of *total* notes begins."""
+    return {
+        "done": 0,
+        "total": total,
+        "still_in": [],
+        "touched": [],
+        "promoted": [],
+        "last": [],
+        "place": [-1, 0],
+        "is_empty": False,
+    }
+
+
+def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> None:
+    """Take one step: purge the next notes, or as much as one step may of a note that many rows are about.
+
+    Args:
+        cursor: ``done`` notes are gone; ``last`` (id, row) are those of this step, which others still have to let go
+            of; ``still_in`` are notes that hold text of them, ``touched`` promoted notes that did, ``promoted`` those
+            of the purged that a MEMORY.md has a line of; ``after`` says how much of the next note is redacted,
+            ``place`` up to where a nugget's notes were looked at; ``is_empty`` that no note is left.
+        params: ``ids`` of the notes; or a ``nugget`` that goes with the notes it had when its change was ``seq`` and
+            the newest note of the shelf was at ``row``. What was written later stays.
+    """
+    tx.rows.forget_queries_of([note_id for note_id, _ in cursor["last"]])
+    cursor["last"] = []
+    notes = _next(tx, cursor, params)
+    for place, note_id in notes:
+        note = tx.rows.note(note_id)
+        assert note is not None  # the one before may have given lines to it, and not more
+        if note.row <= params.get("row", note.row) and not _purge_one(tx, cursor, params, note):
+            return
+        cursor["place"] = list(place)
+    promoted = [note_id for note_id in tx.touched if tx.rows.promoted_to(note_id)]
+    cursor["touched"] = list(dict.fromkeys([*cursor["touched"], *promoted]))
+    if len(notes) < NOTES_AT_ONCE:
+        cursor["is_empty"] = True
+        _drop_name(tx, params)
+
+
+def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note: Note) -> bool:
+    """Purge a note, or begin to; return whether it is done."""
+    is_kept = cursor.pop("is_kept", None)
+    if is_kept is None:  # asked before the log is redacted, which would know no more
+        is_kept = "nugget" in params and is_written_later(tx, note, params["seq"])
+    reached = tx.rows.redact_note(note, after=cursor.pop("after", 0), limit=ROWS_AT_ONCE)
+    if reached is None and release(tx, note, limit=ROWS_AT_ONCE // 10):
+        reached = sys.maxsize  # no more of the log, but of the notes that it replaced
+    if reached is not None:
+        cursor["after"], cursor["is_kept"] = reached, is_kept
+        return False
+    if is_kept:
+        # Somebody gave a fact another value since: that stays, what it was before does not.
+        cursor["still_in"].append(note.id)
+        return True
+    if tx.rows.promoted_to(note.id):
+        cursor["promoted"].append(note.id)
+    others = {"leaving": Leaving(params["nugget"], params["row"])} if "nugget" in params else {}
+    held = purge(tx, note, **others, is_redacted=True)
+    cursor["still_in"] = list(dict.fromkeys([*cursor["still_in"], *held]))
+    cursor["last"].append([note.id, note.row])
+    cursor["done"] += 1
+    return True
+
+
+def _next(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> list[tuple[tuple[int, int], str]]:
+    """The next notes, each with its place among the nugget's."""
+    if "ids" in params:
+        return [((0, 0), note_id) for note_id in params["ids"] if tx.rows.note(note_id) is not None]
+    notes = notes_in(tx, params["nugget"], after=tuple(cursor["place"]), limit=NOTES_AT_ONCE)
+    return [(place, note.id) for place, note in notes]
+
+
+def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
+    nugget = tx.rows.nugget(params["nugget"]) if "nugget" in params else None
+    if nugget is not None and not tx.rows.nugget_counts(nugget.name).notes:  # else somebody has written since
+        drop_nugget(tx, nugget)
+
+
+async def run(work: Work) -> Mapping[str, Any]:
+    """Purge what is left and clean up after it; return how many notes are gone and what still holds text of them."""
+    params = work.job.params
+    while True:
+        await _forget_in_memory(work.shelf, work.cursor["last"])
+        if work.cursor["is_empty"]:
+            break
+        await work.step(lambda tx, cursor: purge_some(tx, cursor, params))
+        await asyncio.sleep(0)
+    await _drop_outcomes(work)
+    files = await work.service.promoter.withdraw(
+        work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"]
+    )
+    # Now that no write of earlier is under way any more that could bring one back.
+    await work.step(_forget_last)
+    if not await _scrub(work.shelf):
+        files.append(WAL)
+    still_in = [note_id for note_id in work.cursor["still_in"] if _is_there(work.shelf.view, note_id)]
+    return {"purged": work.cursor["done"], "still_in": [*still_in, *files]}
+
+
+def _forget_last(tx: Transaction, cursor: Cursor) -> None:
+    tx.rows.forget_queries_of([note_id for note_id, _ in cursor["last"]])
+
+
+def _is_there(view: View, note_id: str) -> bool:
+    return view.note(note_id) is not None
+
+
+async def _forget_in_memory(shelf: Shelf, gone: Sequence[tuple[str, int]]) -> None:
+    """Let go of everything that the daemon's memory holds of purged notes, given as (id, row)."""
+    if not gone:
+        return
+    await shelf.reach(None)  # what was written of them before is on its way to recall
+    shelf.event_log.forget()
+    for note_id, row in gone:
+        shelf.intake.remove(row)
+        shelf.facts.forget(note_id)
+        shelf.vectors.forget(note_id)
+        shelf.hot.drop(note_id)
+        shelf.usage.drop(row)
+    shelf.queries.drop(frozenset(note_id for note_id, _ in gone))
+
+
+async def _drop_outcomes(work: Work) -> None:
+    """Drop stored outcomes that name a purged note: the request that had one is a new one if it comes again."""
+    view = work.shelf.view
+    since = 0
+    while True:
+        gone: set[str] = set()
+        while len(gone) < _IDS_AT_ONCE and (rows := view.run_log(work.job.run_id, since_seq=since, limit=_LOG_PAGE)):
+            gone.update(row.ids[0] for row in rows if row.kind == "note.purged")
+            since = rows[-1].seq
+            await asyncio.sleep(0)
+        if not gone:
+            return
+        after = None
+        while True:
+            found, after = view.recorded_naming(gone, after=after, limit=_OUTCOMES_AT_ONCE)
+            if found:
+                await work.step(lambda tx, _, keys=found: tx.rows.drop_recorded(keys))  # type: ignore[misc]
+            if after is None:
+                break
+            await asyncio.sleep(0)
+
+
+async def _scrub(shelf: Shelf) -> bool:
+    """Let nothing of what was erased stay in the write-ahead log; return whether that worked."""
+    for _ in range(_SCRUBS):
+        if await shelf.store.scrub():
+            return True
+        await shelf.clock.sleep(_SCRUB_PAUSE)
+    return False
+
+
+PURGE: Final = JobKind("purge", run)

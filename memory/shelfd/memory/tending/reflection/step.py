@@ -1,0 +1,42 @@
+"""What a reflection is made of: steps, each with one idea."""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from shelfd.memory.notes.note import Note
+from shelfd.memory.tending.reflection.action import Action
+from shelfd.memory.tending.reflection.picture import Picture
+
+T = TypeVar("T")
+#: A piece of planning: yields an action, or None, after each bit of work (under 2 ms) so that others get a turn.
+#: What it yields is part of the picture when it goes on. Returns a T to who planned it from within a plan.
+Planning: TypeAlias = Generator[Action | None, None, T]
+#: A note and how many sessions it was returned in; what is to be done with it, if anything. Pure.
+Improve: TypeAlias = Callable[[Note, int, Picture], Action | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a reflection.
+
+    Attributes:
+        name: One word for it.
+        plan: What it does with the picture.
+        improve: For a step that looks at one note at a time: what it does with that. Selection asks it, too.
+    """
+
+    name: str
+    plan: Callable[[Picture], Planning[None]]
+    improve: Improve | None = None
+
+
+def each(name: str, improve: Improve) -> Step:
+    """Return the step that improves each inspected note by itself."""
+
+    def plan(picture: Picture) -> Planning[None]:
+        for note_id in picture.inspected:
+            note = picture.live(note_id)
+            yield None if note is None else improve(note, picture.hits(note), picture)
+
+    return Step(name, plan, improve)

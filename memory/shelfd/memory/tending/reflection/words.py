@@ -1,0 +1,27 @@
+"""The words of a note as reflection compares them: folded, in any script."""
+
+from collections.abc import Iterable
+
+from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.words import fold, split
+
+#: Characters of a text that say what it is about; what stands behind them is not read for that.
+ABOUT = 2000
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of *text*, folded, in order; two letters at a time where a script has no spaces."""
+    return split(fold(text))
+
+
+def context_words(note: Note, stop: frozenset[str]) -> list[str]:
+    """Return the words that say what *note* is about, each once, in order: no stop words, no bare numbers."""
+    words = words_of(f"{note.title}\n{note.content[:ABOUT]}")
+    return [word for word in dict.fromkeys(words) if len(word) > 1 and word not in stop and not word.isnumeric()]
+
+
+def jaccard(one: Iterable[str], other: Iterable[str]) -> float:
+    """Return which share of all their words two texts have in common, 0 when there are none."""
+    left, right = frozenset(one), frozenset(other)
+    union = len(left | right)
+    return len(left & right) / union if union else 0.0
