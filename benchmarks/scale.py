@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from locomo import progress
 from served import median, percentile, served, table, working_directory
 from shelfd.client import Client, connect
-from shelfd.memory.recall.wordlists import word_lists
+from shelfd.memory.notes.wordlists import word_lists
 from tiled import Question, Tiled
 
 BATCH = 5_000  #: notes in one request

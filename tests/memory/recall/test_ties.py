@@ -59,9 +59,9 @@ def test_no_more_are_scored_exactly_however_many_are_equal(
     monkeypatch.setattr("shelfd.memory.recall.candidates.MEMBERS", 1000)
     scored: list[int] = []
 
-    def counted(view: Any, *rest: Any) -> Any:
-        scored.append(len(view.ordinals))
-        return base_scores(view, *rest)
+    def counted(view: Any, *rest: Any, **options: Any) -> Any:
+        scored.append(view.size)
+        return base_scores(view, *rest, **options)
 
     monkeypatch.setattr("shelfd.memory.recall.search.base_scores", counted)
     index = index_of(two_stage_from=0)

@@ -9,7 +9,7 @@ from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, o
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Filters, Hit, Ranking
-from shelfd.memory.recall.fields import PREVIOUS, Matches, QueryTerms, View, base_scores, view_of
+from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, View, base_scores
 from shelfd.memory.recall.ranking import Rules, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
@@ -21,7 +21,7 @@ class Search:
     def __init__(self, contents: Contents, candidates: int) -> None:
         self._contents = contents
         self._candidates = candidates
-        self._place = np.full(1, -1)  # position in the view by ordinal; -1 everywhere between queries
+        self._place = np.zeros(1, np.int64)  # place in the view by ordinal; 0 everywhere between queries
 
     def run(self, query: ParsedQuery, filters: Filters, k: int, *, two_stage: bool, explain: bool) -> Ranking:
         """Return the *k* best documents that *filters* admit."""
@@ -31,19 +31,21 @@ class Search:
         if not terms.numbers:
             return nothing
         rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
-        view, matches = self._view(terms, filters, rules, k, two_stage=two_stage)
-        base = base_scores(view, terms, matches)
+        members, base = self._scored(terms, filters, rules, k, two_stage=two_stage, explain=explain)
         reached = np.flatnonzero(base.total > 0)
-        eligible = reached[contents.filtering.admitted(filters, view.ordinals[reached])]
-        if not len(eligible):
+        ordinals = reached if members is None else members[reached]
+        admitted = contents.filtering.admitted(filters, ordinals)
+        if not admitted.all():
+            reached, ordinals = reached[admitted], ordinals[admitted]
+        if not len(reached):
             return nothing
-        totals = final_scores(base, eligible, view.ordinals, contents.columns, rules)
-        strength = min(1.0, float(base.total[eligible].max()) / ceiling)
+        totals = final_scores(base, reached, ordinals, contents.columns, rules)
+        strength = min(1.0, float(base.total[reached].max()) / ceiling)
         # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
         scale = strength / float(totals.total.max())
         hits = []
-        for position in best_first(totals, contents.columns.row[view.ordinals[eligible]], k):
-            ordinal = int(view.ordinals[eligible[position]])
+        for position in best_first(totals, ordinals, contents.columns, k):
+            ordinal = int(ordinals[position])
             score = min(1.0, max(0.0, float(totals.total[position]) * scale))
             parts = signals(totals, position, scale) if explain else {}
             hits.append(Hit(int(contents.columns.row[ordinal]), contents.ids[ordinal], score, parts))
@@ -86,30 +88,30 @@ class Search:
             kept.append(at)
         return [terms[at] for at in sorted(kept)]
 
-    def _view(
-        self, terms: QueryTerms, filters: Filters, rules: Rules, k: int, *, two_stage: bool
-    ) -> tuple[View, Matches]:
+    def _scored(
+        self, terms: QueryTerms, filters: Filters, rules: Rules, k: int, *, two_stage: bool, explain: bool
+    ) -> tuple[IntArray | None, BaseScores]:
+        """Return the documents scored, ``None`` for all of them, and their base scores."""
         contents = self._contents
         columns = contents.columns
         postings = contents.postings.lookup(terms.numbers)
         orphans = orphans_of(columns, filters)
         if not two_stage:
-            return view_of(columns, np.arange(columns.size), None, orphans), Matches(*postings)
+            return None, base_scores(View(columns, columns.size, orphans, None), terms, postings, explain=explain)
         limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
         members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
         place = self._scratch()
         try:
-            place[members] = np.arange(len(members))
-            positions = place[postings[0]]
-            inside = np.flatnonzero(positions >= 0)
-            matches = Matches(positions[inside], postings[1][inside], postings[2][inside])
-            hidden = place[orphans]
-            return view_of(columns, members, place, hidden[hidden >= 0]), matches
+            place[members] = np.arange(1, len(members) + 1)
+            inside = np.flatnonzero(place[postings[0]])
+            postings = (postings[0][inside], postings[1][inside], postings[2][inside])
+            view = View(columns, len(members), orphans[place[orphans] > 0], place)
+            return members, base_scores(view, terms, postings, explain=explain)
         finally:
-            place[members] = -1
+            place[members] = 0
 
     def _scratch(self) -> IntArray:
         # One slot more than ordinals: the pointer -1 reads the last one.
         if len(self._place) <= self._contents.columns.size:
-            self._place = np.full(2 * self._contents.columns.size + 1, -1)
+            self._place = np.zeros(2 * self._contents.columns.size + 1, np.int64)
         return self._place
