@@ -5,7 +5,7 @@ a query costs what its postings do and hardly more on a larger shelf. The previo
 own: its term frequency is ``tf(d) + tf(previous(d))``, read through the pointers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,7 +34,7 @@ Added = tuple[IntArray, FloatArray]
 class QueryTerms:
     """The query's known terms and their weights, arrays of one length."""
 
-    numbers: list[int]
+    numbers: Sequence[int]
     own_idf: FloatArray
     previous_idf: FloatArray
     own_average: float  #: tokens
@@ -92,14 +92,13 @@ def _sum(view: View, added: list[Added]) -> FloatArray:
 
 def _blocks(terms: QueryTerms, postings: PostingLists) -> Iterator[tuple[int, PostingLists]]:
     """Yield the first slot and the postings of so many terms at a time."""
-    count = len(terms.numbers)
-    if count <= _BLOCK:
+    if len(terms.numbers) <= _BLOCK:
         yield 0, postings
         return
-    bounds = np.searchsorted(postings[1], np.arange(0, count + _BLOCK, _BLOCK)).tolist()
-    for first in range(0, count, _BLOCK):
-        part = slice(bounds[first // _BLOCK], bounds[first // _BLOCK + 1])
-        yield first, (postings[0][part], postings[1][part], postings[2][part])
+    ordinals, slots, frequencies = postings
+    for first in range(0, len(terms.numbers), _BLOCK):
+        inside = np.flatnonzero((slots >= first) & (slots < first + _BLOCK))
+        yield first, (ordinals[inside], slots[inside], frequencies[inside])
 
 
 def _contributions(
@@ -108,15 +107,15 @@ def _contributions(
     """Yield what the terms from slot *first* on add to the parts of the base score: part, places, weights."""
     columns = view.columns
     ordinals, slots, frequencies = postings
-    flags, following = columns.flags[ordinals], columns.following[ordinals]
-    here, before, after = (view.places(at) for at in (ordinals, columns.previous[ordinals], following))
+    following = columns.following[ordinals]
+    here, before, after = view.places(ordinals), view.places(columns.previous[ordinals]), view.places(following)
     # Frequencies by term and place; place 0 has none.
     stride = view.size + 1
     table = np.zeros(min(_BLOCK, len(terms.numbers)) * stride, np.uint8)
     row = (slots - first) * stride
     table[row + here] = frequencies
     # A next document without the term itself still has it in its previous-note field.
-    heirs = np.flatnonzero(table[row + after] < (after > 0))
+    (heirs,) = (table[row + after] < (after > 0)).nonzero()
     places, spans = [here, after[heirs]], [columns.span[ordinals], columns.span[following[heirs]]]
     counts, numbers = [frequencies + table[row + before], frequencies[heirs]], [slots, slots[heirs]]
     if len(view.orphans):
@@ -128,14 +127,22 @@ def _contributions(
         spans.append(columns.span[view.orphans[which]])
         counts.append(inherited[term, which].astype(np.float64))
         numbers.append(term + first)
-    own = terms.own_idf[slots] * saturation(frequencies, columns.length[ordinals], terms.own_average)
-    saturated = saturation(np.concatenate(counts), np.concatenate(spans), terms.previous_average)
+    own = saturation(frequencies, columns.length[ordinals], terms.own_average)
+    own *= terms.own_idf[slots]
+    previous = saturation(np.concatenate(counts), np.concatenate(spans), terms.previous_average)
+    previous *= (PREVIOUS * terms.previous_idf)[np.concatenate(numbers)]
+    flags = columns.flags[ordinals]
     yield "own", here, own
-    yield "previous", np.concatenate(places), PREVIOUS * terms.previous_idf[np.concatenate(numbers)] * saturated
+    yield "previous", np.concatenate(places), previous
     yield "question_before", after, _TO_NEXT[flags] * own
     yield "next", before, _TO_PREVIOUS[flags] * own
 
 
 def saturation(frequency: FloatArray, length: Codes, average: float) -> FloatArray:
     """Return the term frequency part of BM25; *length* and *average* in tokens."""
-    return frequency * (K1 + 1) / (frequency + (K1 * (1 - B) + (K1 * B / average) * length))
+    norm: FloatArray = np.multiply(length, K1 * B / average, dtype=np.float64)
+    norm += K1 * (1 - B)
+    norm += frequency
+    np.divide(frequency, norm, out=norm)
+    norm *= K1 + 1
+    return norm

@@ -37,6 +37,7 @@ class Rules:
 class Totals:
     """Final scores f of the eligible documents, and their parts if they were asked for; all of one length."""
 
+    best: float  #: the largest base score, by which all are divided
     parts: dict[str, FloatArray]
     total: FloatArray
 
@@ -44,11 +45,11 @@ class Totals:
 def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:
     """Apply the rules to the *eligible* places, which are the ordinals *at*; one at least, with base score > 0."""
     relevance = base.total[eligible]
-    best = relevance.max()
+    best = float(relevance.max())
     relevance /= best
     beyond = beyond_words(relevance, at, columns, rules)
     parts = {name: part[eligible] / best for name, part in base.parts.items()}
-    return Totals({**parts, **beyond} if parts else {}, sum(beyond.values(), relevance))
+    return Totals(best, {**parts, **beyond} if parts else {}, sum(beyond.values(), relevance))
 
 
 def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
@@ -72,10 +73,11 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
     count = int(groups.max()) + 1
     first = np.zeros(count)
     np.maximum.at(first, groups, scores)
-    best = np.flatnonzero(scores == first[groups])
+    (best,) = (scores == first[groups]).nonzero()
     chosen = np.full(count, -1)
     chosen[groups[best]] = best  # of equal ones the last assignment stays, and exactly one
-    others = np.append(scores, 0.0)  # whose last value takes what is meant for groups without any
+    others = np.empty(len(scores) + 1)  # whose last value takes what is meant for groups without any
+    others[:-1] = scores
     others[chosen] = -1.0
     second = np.full(count, -1.0)
     np.maximum.at(second, groups, others[:-1])
@@ -83,21 +85,22 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
     return means[groups]
 
 
-def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> list[int]:
+def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArray:
     """Return the positions in *totals*, of the ordinals *at*, of the *k* best; of equal ones the highest row first.
 
     Scores are rounded before they are compared: the last bits depend on the
     order of summation, which must not decide between two documents.
     """
-    if k <= 0:
-        return []
     likely = np.arange(len(totals.total))
+    if k <= 0:
+        return likely[:0]
     if k < len(likely):
-        cut = np.partition(totals.total, len(likely) - k)[len(likely) - k]
-        likely = np.flatnonzero(totals.total > cut - 2 * _EQUAL)
-    rounded, rows = np.round(totals.total[likely], _DIGITS), columns.row[at[likely]]
+        ascending = totals.total.copy()
+        ascending.partition(-k)
+        (likely,) = (totals.total > ascending[-k] - 2 * _EQUAL).nonzero()
+    rounded, rows = totals.total[likely].round(_DIGITS), columns.row[at[likely]]
     best = largest(k, np.arange(len(likely)), rounded.__getitem__, rows.__getitem__)
-    found: list[int] = likely[best[np.lexsort((-rows[best], -rounded[best]))]].tolist()
+    found: IntArray = likely[best[np.lexsort((-rows[best], -rounded[best]))]]
     return found
 
 

@@ -32,7 +32,7 @@ class Search:
             return nothing
         rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
         members, base = self._scored(terms, filters, rules, k, two_stage=two_stage, explain=explain)
-        reached = np.flatnonzero(base.total > 0)
+        (reached,) = (base.total > 0).nonzero()
         ordinals = reached if members is None else members[reached]
         admitted = contents.filtering.admitted(filters, ordinals)
         if not admitted.all():
@@ -40,15 +40,22 @@ class Search:
         if not len(reached):
             return nothing
         totals = final_scores(base, reached, ordinals, contents.columns, rules)
-        strength = min(1.0, float(base.total[reached].max()) / ceiling)
+        strength = min(1.0, totals.best / ceiling)
         # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
         scale = strength / float(totals.total.max())
-        hits = []
-        for position in best_first(totals, ordinals, contents.columns, k):
-            ordinal = int(ordinals[position])
-            score = min(1.0, max(0.0, float(totals.total[position]) * scale))
-            parts = signals(totals, position, scale) if explain else {}
-            hits.append(Hit(int(contents.columns.row[ordinal]), contents.ids[ordinal], score, parts))
+        best = best_first(totals, ordinals, contents.columns, k)
+        hits = [
+            Hit(row, contents.ids[ordinal], min(1.0, max(0.0, total * scale)), {})
+            for row, ordinal, total in zip(
+                contents.columns.row[ordinals[best]].tolist(),
+                ordinals[best].tolist(),
+                totals.total[best].tolist(),
+                strict=True,
+            )
+        ]
+        if explain:
+            for hit, position in zip(hits, best.tolist(), strict=True):
+                hit.signals.update(signals(totals, position, scale))
         return Ranking(hits, strength, matched, len(query.terms))
 
     def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, float, int]:
@@ -57,21 +64,20 @@ class Search:
         Unknown terms count in the ceiling: a query that is mostly unknown is answered weakly. Of a query so long
         that its postings are too many, the most common terms count as unknown.
         """
-        statistics = self._contents.statistics
+        statistics, number_of = self._contents.statistics, self._contents.vocabulary.number
         known: list[tuple[int, float, float]] = []
         ceiling, matched = 0.0, 0
         for term in terms:
-            number = self._contents.vocabulary.number(term)
-            in_own = statistics.own[number] if number is not None else 0
-            in_previous = statistics.previous[number] if number is not None else 0
+            number = number_of(term)
+            in_own, in_previous = (0, 0) if number is None else (statistics.own[number], statistics.previous[number])
             own_idf, previous_idf = statistics.idf(in_own), statistics.idf(in_previous)
             ceiling += own_idf + PREVIOUS * previous_idf
             matched += in_own > 0
             if number is not None:
                 known.append((number, own_idf, previous_idf))
         known = self._affordable(known)
-        own, previous = np.array([weights[1] for weights in known]), np.array([weights[2] for weights in known])
-        return QueryTerms([term[0] for term in known], own, previous, *statistics.averages()), ceiling, matched
+        numbers, own, previous = zip(*known, strict=True) if known else ((), (), ())
+        return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), ceiling, matched
 
     def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
@@ -103,7 +109,7 @@ class Search:
         place = self._scratch()
         try:
             place[members] = np.arange(1, len(members) + 1)
-            inside = np.flatnonzero(place[postings[0]])
+            (inside,) = place[postings[0]].nonzero()
             postings = (postings[0][inside], postings[1][inside], postings[2][inside])
             view = View(columns, len(members), orphans[place[orphans] > 0], place)
             return members, base_scores(view, terms, postings, explain=explain)
