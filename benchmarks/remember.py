@@ -33,15 +33,16 @@ from served import Served, fdatasync_overwrites_per_s, median, percentile, serve
 from shelfd.daemon.clock import SystemClock
 from shelfd.memory.call import Call
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note, Nugget
+from shelfd.memory.notes.note import Nugget
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.store import Change, Ticket
 from shelfd.memory.ports.view import Writer
 from shelfd.memory.shelf.composing import keep
 from shelfd.protocol import METHODS, Limits
 from shelfd.storage import SqliteStores, commit_queue
-from shelfd.storage.counters import number_entries
-from shelfd.storage.sqlite.rows import LOG_COLUMNS, NOTE_COLUMNS, log_to_columns, note_to_columns, placeholders
+from shelfd.storage.commit_queue import number_entries
+from shelfd.storage.sqlite.log import SqliteLogWriter
+from shelfd.storage.sqlite.notes import SqliteNotesWriter
 
 WRITERS = 64
 CONTENT = "The harbour crane lifted container {} at berth four while the tide turned and rain set in from the west"
@@ -121,22 +122,24 @@ async def store_rate(directory: Path, seconds: float, *, group: int) -> float:
 
 
 class Statements:
-    """A writer that takes down the statements of one remember instead of running them."""
+    """A database that takes down the statements of one remember instead of running them, and the writer on it."""
 
-    def __init__(self, row: int) -> None:
-        self.row = row
+    def __init__(self, number: int) -> None:
+        self.number = number  # of notes and changes before it
         self.taken: list[tuple[str, tuple[object, ...]]] = []
+        self.notes = SqliteNotesWriter(self)  # type: ignore[arg-type]
+        self.log = SqliteLogWriter(self)  # type: ignore[arg-type]
+        self.nuggets = self
 
-    def next_row(self) -> int:
-        return self.row
+    def value(self, _sql: str, _params: tuple[object, ...] = ()) -> int:
+        return self.number
 
-    def nugget(self, name: str) -> Nugget:
+    def run(self, sql: str, params: tuple[object, ...]) -> int:
+        self.taken.append((sql, params))
+        return 1
+
+    def get(self, name: str) -> Nugget:
         return Nugget(name, dimension=1024, banks=4, ensembles=1, max_facts=0, ttl_days=None, created_at=0)
-
-    def insert_note(self, note: Note) -> None:
-        self.taken.append(
-            (f"INSERT INTO note ({NOTE_COLUMNS}) VALUES ({placeholders(NOTE_COLUMNS)})", note_to_columns(note))
-        )
 
 
 async def statement_rate(directory: Path, seconds: float) -> float:
@@ -149,11 +152,9 @@ async def statement_rate(directory: Path, seconds: float) -> float:
 
         async def remember(number: int) -> None:
             change = remember_change(clock, number)
-            statements = Statements(number + 1)
+            statements = Statements(number)
             _, outbox = change.apply(statements, clock.now())  # type: ignore[arg-type]
-            for row in number_entries(outbox.entries, change.origin, last_seq=number, at=clock.now()):
-                sql = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"
-                statements.taken.append((sql, log_to_columns(row)))
+            statements.log.append(number_entries(outbox.entries, change.origin, last_seq=number, at=clock.now()))
             async with lock:
                 await connection.execute("BEGIN IMMEDIATE")
                 # Every remember reads its nugget; the store keeps it, which this way of working cannot.

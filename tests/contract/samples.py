@@ -61,7 +61,7 @@ def create(note_id: str, **fields: Any) -> Change[Note]:
 
 def edit(note_id: str, **fields: Any) -> Change[Note]:
     def apply(tx: Transaction) -> Note:
-        old = tx.rows.note(note_id)
+        old = tx.rows.notes.get(note_id)
         assert old is not None
         return tx.change_note(old, old._replace(**fields))
 
@@ -80,7 +80,7 @@ def fail(error: BaseException) -> Change[None]:
         tx.create_nugget(make_nugget("doomed"))
         tx.create_note(make_note("doomed", nugget="doomed"))
         tx.put_link(make_link("doomed", "doomed"), "doomed")
-        tx.rows.claim_turn("doomed", "sess-1", 1, 1)
+        tx.rows.nuggets.claim_turn("doomed", "sess-1", 1, 1)
         raise error
 
     return change(apply)

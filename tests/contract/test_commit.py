@@ -24,7 +24,7 @@ async def test_a_commit_returns_value_log_rows_notes_and_the_last_seq(store: Sto
     assert applied.value.content == "tea at four"
     assert applied.notes == {"n1": applied.value}
     assert applied.last_seq == 1
-    assert list(applied.rows) == store.view.log(since_seq=0, limit=10)
+    assert list(applied.rows) == store.view.log.page(since_seq=0, limit=10)
     (row,) = applied.rows
     assert (row.seq, row.tx, row.tx_size, row.at) == (1, 1, 1, NEW_YEAR)
     assert (row.kind, row.nugget, row.ids, row.row) == ("note.created", "memory", ("n1",), 1)
@@ -41,7 +41,7 @@ async def test_a_transaction_takes_consecutive_seqs(store: Store) -> None:
     assert [(row.seq, row.tx, row.tx_size) for row in first.rows] == [(1, 1, 1)]
     assert [(row.seq, row.tx, row.tx_size) for row in second.rows] == [(2, 2, 3), (3, 2, 3), (4, 2, 3)]
     assert (first.last_seq, second.last_seq) == (1, 4)
-    assert [row.seq for row in store.view.log(since_seq=0, limit=10)] == [1, 2, 3, 4]
+    assert [row.seq for row in store.view.log.page(since_seq=0, limit=10)] == [1, 2, 3, 4]
 
 
 async def test_changes_apply_in_the_order_of_the_calls_and_see_those_before(store: Store) -> None:
@@ -49,7 +49,7 @@ async def test_changes_apply_in_the_order_of_the_calls_and_see_those_before(stor
 
     def look(number: int) -> Change[None]:
         def apply(tx: Transaction) -> None:
-            seen.append((number, tx.rows.last_seq))
+            seen.append((number, tx.rows.log.last_seq))
             tx.create_note(make_note(f"n{number}"))
 
         return change(apply)
@@ -57,13 +57,13 @@ async def test_changes_apply_in_the_order_of_the_calls_and_see_those_before(stor
     await asyncio.gather(*(store.commit(look(number)) for number in range(1200)))
 
     assert seen == [(number, number) for number in range(1200)]
-    assert store.view.last_seq == 1200
+    assert store.view.log.last_seq == 1200
 
 
 async def test_a_change_sees_its_own_writes_and_its_group(store: Store) -> None:
     def read(tx: Transaction) -> list[str]:
         tx.create_note(make_note("mine"))
-        return [note.id for note in tx.rows.scan_notes(before_row=None, limit=9)]
+        return [note.id for note in tx.rows.notes.scan(before_row=None, limit=9)]
 
     _, applied = await asyncio.gather(store.commit(create("before")), store.commit(change(read)))
 
@@ -72,8 +72,8 @@ async def test_a_change_sees_its_own_writes_and_its_group(store: Store) -> None:
 
 async def test_the_log_of_earlier_changes_of_the_group_is_readable(store: Store) -> None:
     def read(tx: Transaction) -> list[int]:
-        assert [row.seq for row in tx.rows.note_log(1)] == [1]
-        return [row.seq for row in tx.rows.log(since_seq=0, limit=9)]
+        assert [row.seq for row in tx.rows.log.of_note(1)] == [1]
+        return [row.seq for row in tx.rows.log.page(since_seq=0, limit=9)]
 
     _, applied = await asyncio.gather(store.commit(create("before")), store.commit(change(read)))
 
@@ -89,13 +89,13 @@ async def test_a_failing_change_is_rolled_back_alone(store: Store) -> None:
     )
 
     assert isinstance(outcomes[1], NoteNotFound)
-    assert store.view.note("doomed") is None
-    assert store.view.nugget("doomed") is None
-    assert store.view.link("doomed", "doomed", "related") is None
-    assert store.view.turn_number("doomed", "sess-1", 1) is None
-    assert [note.id for note in store.view.scan_notes(before_row=None, limit=9)] == ["after", "before"]
-    assert [note.row for note in store.view.scan_notes(before_row=None, limit=9)] == [2, 1]
-    assert [row.seq for row in store.view.log(since_seq=0, limit=9)] == [1, 2]
+    assert store.view.notes.get("doomed") is None
+    assert store.view.nuggets.get("doomed") is None
+    assert store.view.links.get("doomed", "doomed", "related") is None
+    assert store.view.nuggets.turn_number("doomed", "sess-1", 1) is None
+    assert [note.id for note in store.view.notes.scan(before_row=None, limit=9)] == ["after", "before"]
+    assert [note.row for note in store.view.notes.scan(before_row=None, limit=9)] == [2, 1]
+    assert [row.seq for row in store.view.log.page(since_seq=0, limit=9)] == [1, 2]
 
 
 @pytest.mark.parametrize("error", [ValueError("a mistake"), KeyError("x"), RuntimeError()], ids=repr)
@@ -124,7 +124,7 @@ async def test_a_log_row_that_cannot_be_stored_fails_its_change_alone(store: Sto
     )
 
     assert isinstance(outcomes[1], TypeError)
-    assert store.view.last_seq == 2
+    assert store.view.log.last_seq == 2
 
 
 async def test_a_change_without_log_rows_takes_no_seq(store: Store) -> None:
@@ -133,7 +133,7 @@ async def test_a_change_without_log_rows_takes_no_seq(store: Store) -> None:
 
     assert list(applied.rows) == []
     assert applied.last_seq == 1
-    assert store.view.last_seq == 1
+    assert store.view.log.last_seq == 1
 
 
 async def test_order_comes_from_seq_and_time_from_the_clock(store: Store, clock: FakeClock) -> None:
@@ -145,7 +145,7 @@ async def test_order_comes_from_seq_and_time_from_the_clock(store: Store, clock:
 
     assert ahead.rows[0].at == NEW_YEAR + 20_000 * 86_400_000_000
     assert back.rows[0].at == NEW_YEAR - 5_000_000
-    assert [row.seq for row in store.view.log(since_seq=0, limit=9)] == [1, 2, 3]
+    assert [row.seq for row in store.view.log.page(since_seq=0, limit=9)] == [1, 2, 3]
 
 
 async def test_a_store_at_rest_reads_and_writes_as_before(store: Store) -> None:
@@ -155,10 +155,10 @@ async def test_a_store_at_rest_reads_and_writes_as_before(store: Store) -> None:
         await store.commit(create(f"n{number}"))
         for _ in range(number):
             await store.rest()
-        assert store.view.last_seq == number + 1
+        assert store.view.log.last_seq == number + 1
         assert await store.scrub()
 
-    assert [note.id for note in store.view.scan_notes(before_row=None, limit=9)] == ["n2", "n1", "n0"]
+    assert [note.id for note in store.view.notes.scan(before_row=None, limit=9)] == ["n2", "n1", "n0"]
     assert heard == [1, 2, 3]
 
 
@@ -167,7 +167,7 @@ async def test_listeners_hear_of_a_group_in_order_before_its_callers(store: Stor
 
     def listen(group: Sequence[Applied[Any]]) -> None:
         heard.extend(f"listener {row.seq}" for applied in group for row in applied.rows)
-        assert store.view.last_seq >= group[-1].last_seq
+        assert store.view.log.last_seq >= group[-1].last_seq
 
     async def call(note_id: str) -> None:
         applied = await store.commit(create(note_id))
@@ -221,7 +221,7 @@ async def test_a_cancelled_ticket_does_not_start(store: Store, clock: FakeClock)
         await store.commit(change(lambda tx: tx.create_note(make_note("n1")), ticket=taken_back))
 
     assert not taken_back.started
-    assert store.view.last_seq == 0
+    assert store.view.log.last_seq == 0
 
 
 async def test_a_ticket_cancelled_while_it_waits_does_not_start(store: Store, clock: FakeClock) -> None:
@@ -232,7 +232,7 @@ async def test_a_ticket_cancelled_while_it_waits_does_not_start(store: Store, cl
     with pytest.raises(Cancelled):
         await task
 
-    assert store.view.last_seq == 0
+    assert store.view.log.last_seq == 0
 
 
 async def test_a_deadline_that_passed_means_nothing_happened(store: Store, clock: FakeClock) -> None:
@@ -246,8 +246,8 @@ async def test_a_deadline_that_passed_means_nothing_happened(store: Store, clock
 
     assert isinstance(outcomes[0], DeadlineExceeded)
     assert timely.started
-    assert store.view.note("late") is None
-    assert store.view.note("timely") is not None
+    assert store.view.notes.get("late") is None
+    assert store.view.notes.get("timely") is not None
 
 
 async def test_cancelling_the_caller_does_not_take_its_change_back(store: Store) -> None:
@@ -258,7 +258,7 @@ async def test_cancelling_the_caller_does_not_take_its_change_back(store: Store)
         await task
     await store.commit(create("n2"))
 
-    assert [row.ids for row in store.view.log(since_seq=0, limit=9)] == [("n1",), ("n2",)]
+    assert [row.ids for row in store.view.log.page(since_seq=0, limit=9)] == [("n1",), ("n2",)]
 
 
 async def test_close_finishes_what_is_queued(store: Store) -> None:
@@ -327,7 +327,7 @@ async def test_what_a_caller_submits_when_it_is_told_follows(store: Store) -> No
     store.submit(create("n1"), again)
 
     assert await over == 3
-    assert [row.ids for row in store.view.log(since_seq=0, limit=9)] == [("n1",), ("n2",), ("n3",)]
+    assert [row.ids for row in store.view.log.page(since_seq=0, limit=9)] == [("n1",), ("n2",), ("n3",)]
 
 
 async def test_a_closed_store_says_so_at_once(store: Store) -> None:

@@ -17,10 +17,11 @@ from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.ledger import Run
-from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.log import LogRow, Recorded
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Applied, Change, Store
 from shelfd.memory.ports.tending import Promoted, Tended
-from shelfd.memory.ports.view import NoteFilter, Recorded, View
+from shelfd.memory.ports.view import View
 from shelfd.storage import InMemoryStores, SqliteStores
 
 NOTE_IDS = [f"n{number}" for number in range(6)]
@@ -86,9 +87,9 @@ def _change_note(tx: Transaction, step: Step, old: Note) -> None:
         case "supersede":
             tx.change_note(old, old._replace(superseded_by=step.other), kind="note.superseded")
         case "usage":
-            tx.rows.put_usages({old.row: Usage(step.number, step.number + 1, tx.now, step.session)})
+            tx.rows.usage.put({old.row: Usage(step.number, step.number + 1, tx.now, step.session)})
         case "hit":
-            tx.rows.add_hit_sessions([(old.row, step.session)])
+            tx.rows.usage.add_hit_sessions([(old.row, step.session)])
 
 
 def _change_rows(tx: Transaction, step: Step) -> object:
@@ -108,13 +109,13 @@ def _change_rows(tx: Transaction, step: Step) -> object:
         case "unlink":
             tx.delete_link(link, step.nugget)
         case "nugget":
-            rows.put_nugget(make_nugget(step.nugget, turn_count=step.number))
+            rows.nuggets.put(make_nugget(step.nugget, turn_count=step.number))
         case "drop_nugget":
-            rows.delete_nugget(step.nugget)
+            rows.nuggets.delete(step.nugget)
         case "rename":
-            rows.rename_nugget(step.nugget, step.new_nugget)
+            rows.nuggets.rename(step.nugget, step.new_nugget)
         case "turn":
-            rows.claim_turn(step.nugget, step.session, step.number, step.number * 2)
+            rows.nuggets.claim_turn(step.nugget, step.session, step.number, step.number * 2)
         case _:
             return _change_the_rest(tx, step)
     return None
@@ -124,11 +125,13 @@ def _change_the_rest(tx: Transaction, step: Step) -> object:
     rows = tx.rows
     match step.act:
         case "record":
-            rows.record("p", step.session, step.note, Recorded(step.text, {"n": step.number}, tx.now - step.number))
+            rows.recorded.put(
+                "p", step.session, step.note, Recorded(step.text, {"n": step.number}, tx.now - step.number)
+            )
         case "forget":
-            return rows.forget_recorded(tx.now - step.number, now=tx.now - step.number // 2, limit=2)
+            return rows.recorded.forget(tx.now - step.number, now=tx.now - step.number // 2, limit=2)
         case "meta":
-            rows.put_meta(step.note, step.text)
+            rows.meta.put(step.note, step.text)
         case "fail":
             raise ValueError(step.text)
         case "fail_shelf":
@@ -144,29 +147,29 @@ def _tend(tx: Transaction, step: Step) -> object:
     run = Run(step.text, step.session, step.note, "cron", step.number, tx.now - step.number, result=result)
     match step.act:
         case "sink":
-            rows.put_sink(step.session, step.number)
+            rows.sinks.put(step.session, step.number)
         case "claim":
-            return rows.claim_run(run), rows.run(step.session, step.note)
+            return rows.runs.claim(run), rows.runs.get(step.session, step.note)
         case "put_run":
-            rows.put_run(run._replace(finished_at=tx.now, status="done", attempts=step.number, error=step.key))
+            rows.runs.put(run._replace(finished_at=tx.now, status="done", attempts=step.number, error=step.key))
         case "forget_runs":
-            return rows.forget_runs(tx.now - step.number)
+            return rows.runs.forget(tx.now - step.number)
         case "tended":
-            rows.put_tended(Tended(step.nugget, (tx.now, step.number), (step.number, 0), tx.now))
+            rows.tended.put(Tended(step.nugget, (tx.now, step.number), (step.number, 0), tx.now))
         case "promoted":
             lines = [Promoted(step.note, step.session, f"{step.text}{n}", tx.now) for n in range(step.number)]
-            rows.put_promoted(step.nugget, lines)
-    return rows.notes_with_hits(3)
+            rows.promotions.put(step.nugget, lines)
+    return rows.notes.with_hits(3)
 
 
 def _carry_out(steps: list[Step]) -> Change[list[object]]:
     def apply(tx: Transaction) -> list[object]:
         seen: list[object] = []
         for step in steps:
-            if (old := tx.rows.note(step.note)) is not None:
+            if (old := tx.rows.notes.get(step.note)) is not None:
                 _change_note(tx, step, old)
             seen.append(_change_rows(tx, step))
-            seen.append((tx.rows.last_seq, tx.rows.counts(), tx.rows.note_log(1)))
+            seen.append((tx.rows.log.last_seq, tx.rows.counts(), tx.rows.log.of_note(1)))
         return seen
 
     return change(apply)
@@ -181,12 +184,12 @@ def _told(outcome: Applied[Any] | BaseException) -> object:
 
 
 def _listing(view: View, wanted: NoteFilter) -> list[object]:
-    found: list[object] = [view.count_notes(wanted)]
+    found: list[object] = [view.notes.count(wanted)]
     for order in ("updated_at", "row"):
         for descending in (False, True):
-            first = view.list_notes(wanted, order=order, descending=descending, after=None, limit=2)
+            first = view.notes.page(wanted, order=order, descending=descending, after=None, limit=2)
             after = (getattr(first[-1], order), first[-1].row) if first else None
-            found += [first, view.list_notes(wanted, order=order, descending=descending, after=after, limit=3)]
+            found += [first, view.notes.page(wanted, order=order, descending=descending, after=after, limit=3)]
     return found
 
 
@@ -199,36 +202,36 @@ def _reads(view: View) -> dict[str, object]:
         NoteFilter(needs_review=True),
         NoteFilter(needs_review=False),
     ]
-    log: list[LogRow] = view.log(since_seq=0, limit=10_000)
-    assert [row.seq for row in log] == list(range(1, view.last_seq + 1))
+    log: list[LogRow] = view.log.page(since_seq=0, limit=10_000)
+    assert [row.seq for row in log] == list(range(1, view.log.last_seq + 1))
     return {
-        "seqs": (view.first_seq, view.last_seq, log),
-        "note logs": [view.note_log(row, since_seq=1, limit=3) for row in rows],
-        "notes": [view.note(note_id) for note_id in NOTE_IDS],
-        "more notes": view.notes(NOTE_IDS),
-        "facts": [view.fact(nugget, key) for nugget in NUGGETS for key in KEYS],
-        "keys": [view.facts_by_key(key) for key in KEYS],
+        "seqs": (view.log.first_seq, view.log.last_seq, log),
+        "note logs": [view.log.of_note(row, since_seq=1, limit=3) for row in rows],
+        "notes": [view.notes.get(note_id) for note_id in NOTE_IDS],
+        "more notes": view.notes.by_ids(NOTE_IDS),
+        "facts": [view.notes.fact(nugget, key) for nugget in NUGGETS for key in KEYS],
+        "keys": [view.notes.facts(key) for key in KEYS],
         "listings": [_listing(view, wanted) for wanted in filters],
-        "scan": (view.scan_notes(before_row=None, limit=3), view.scan_notes(before_row=3, limit=3)),
-        "superseded": [view.superseded_by(note_id) for note_id in NOTE_IDS],
-        "links": (view.links_from(NOTE_IDS), view.list_links(note_id=None, relation=None, after=0, limit=99)),
-        "more links": [view.list_links(note_id=note_id, relation="s1", after=1, limit=2) for note_id in NOTE_IDS],
-        "link pairs": [view.links_between("n1", other) for other in NOTE_IDS],
-        "link counts": [view.count_links_from(note_id) for note_id in NOTE_IDS],
-        "nuggets": (view.list_nuggets(after="", limit=9), [view.nugget(name) for name in NUGGETS]),
-        "counts": (view.counts(), [view.nugget_counts(name) for name in NUGGETS]),
-        "usage": (view.usage(rows), [view.was_hit(rows, session) for session in SESSIONS]),
-        "outcomes": [view.recorded("p", session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
-        "turns": [view.turn_number(name, s, turn) for name in NUGGETS for s in SESSIONS for turn in range(5)],
-        "sinks": [view.sink(session) for session in SESSIONS],
-        "runs": [view.run(session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
+        "scan": (view.notes.scan(before_row=None, limit=3), view.notes.scan(before_row=3, limit=3)),
+        "superseded": [view.notes.superseded_by(note_id) for note_id in NOTE_IDS],
+        "links": (view.links.leaving(NOTE_IDS), view.links.page(note_id=None, relation=None, after=0, limit=99)),
+        "more links": [view.links.page(note_id=note_id, relation="s1", after=1, limit=2) for note_id in NOTE_IDS],
+        "link pairs": [view.links.between("n1", other) for other in NOTE_IDS],
+        "link counts": [view.links.count_leaving(note_id) for note_id in NOTE_IDS],
+        "nuggets": (view.nuggets.page(after="", limit=9), [view.nuggets.get(name) for name in NUGGETS]),
+        "counts": (view.counts(), [view.nuggets.counts(name) for name in NUGGETS]),
+        "usage": (view.usage.by_rows(rows), [view.usage.was_hit(rows, session) for session in SESSIONS]),
+        "outcomes": [view.recorded.get("p", session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
+        "turns": [view.nuggets.turn_number(name, s, turn) for name in NUGGETS for s in SESSIONS for turn in range(5)],
+        "sinks": [view.sinks.get(session) for session in SESSIONS],
+        "runs": [view.runs.get(session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
         "run lists": [
-            view.list_runs(job=job, before=before, limit=4) for job in (None, *SESSIONS) for before in (None, 3)
+            view.runs.page(job=job, before=before, limit=4) for job in (None, *SESSIONS) for before in (None, 3)
         ],
-        "tended": view.tended(),
-        "promoted": [view.promoted(name) for name in NUGGETS],
-        "with hits": [view.notes_with_hits(minimum) for minimum in (0, 3, 4)],
-        "meta": [view.meta(name) for name in (*NOTE_IDS, "shelf", "owner", "created_at")],
+        "tended": view.tended.all(),
+        "promoted": [view.promotions.lines(name) for name in NUGGETS],
+        "with hits": [view.notes.with_hits(minimum) for minimum in (0, 3, 4)],
+        "meta": [view.meta.get(name) for name in (*NOTE_IDS, "shelf", "owner", "created_at")],
     }
 
 

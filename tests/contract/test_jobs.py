@@ -24,49 +24,54 @@ async def put(store: Store, *jobs: Job) -> None:
 
 
 def _put(one: Job, rows: Writer) -> None:
-    rows.put_job(one)
+    rows.jobs.put(one)
 
 
 async def test_a_job_comes_back_as_it_was_put(store: Store) -> None:
     await put(store, job(1), job(2, state="done", result={"still_in": ["n2"]}, error=None, request_id=None))
 
-    assert store.view.job("job-1") == job(1)
-    assert store.view.job("job-2") == job(2, state="done", result={"still_in": ["n2"]}, error=None, request_id=None)
-    assert store.view.job("job-3") is None
+    assert store.view.jobs.get("job-1") == job(1)
+    assert store.view.jobs.get("job-2") == job(
+        2, state="done", result={"still_in": ["n2"]}, error=None, request_id=None
+    )
+    assert store.view.jobs.get("job-3") is None
 
 
 async def test_jobs_are_listed_the_last_begun_first(store: Store) -> None:
     await put(store, *(job(number) for number in range(1, 6)), job(2, state="running"), job(4, state="dead"))
 
-    everything = store.view.list_jobs(unfinished=False, before=None, limit=9)
+    everything = store.view.jobs.page(unfinished=False, before=None, limit=9)
     assert [one.id for _, one in everything] == ["job-5", "job-4", "job-3", "job-2", "job-1"]
     assert [number for number, _ in everything] == [5, 4, 3, 2, 1]  # a job that moves on keeps its number
-    page = store.view.list_jobs(unfinished=True, before=5, limit=2)
+    page = store.view.jobs.page(unfinished=True, before=5, limit=2)
     assert [(one.id, one.state) for _, one in page] == [("job-3", "queued"), ("job-2", "running")]
 
 
 async def test_old_jobs_are_forgotten_unless_work_is_left(store: Store) -> None:
     await put(store, job(1), job(2, state="done"), job(3, state="dead"), job(9, state="done"))
-    assert (await store.commit(write(lambda rows: rows.forget_jobs(5, limit=1)))).value == 0  # work is left of it
-    applied = await store.commit(write(lambda rows: rows.forget_jobs(5, limit=9)))
+    assert (await store.commit(write(lambda rows: rows.jobs.forget(5, limit=1)))).value == 0  # work is left of it
+    applied = await store.commit(write(lambda rows: rows.jobs.forget(5, limit=9)))
 
     assert applied.value == 2
-    assert [one.id for _, one in store.view.list_jobs(unfinished=False, before=None, limit=9)] == ["job-9", "job-1"]
+    assert [one.id for _, one in store.view.jobs.page(unfinished=False, before=None, limit=9)] == ["job-9", "job-1"]
 
 
 async def test_what_promotion_is_about_to_write_is_kept_beside_what_it_wrote(store: Store) -> None:
     old, new = [Promoted("n1", "Facts", "- old", 1)], [Promoted("n1", "Facts", "- new", 2), Promoted("n2", "", "x", 2)]
-    await store.commit(write(lambda rows: rows.put_promoted(PATH, old)))
-    await store.commit(write(lambda rows: rows.put_promoting("/other", new)))
-    await store.commit(write(lambda rows: rows.put_promoting(PATH, new)))
+    await store.commit(write(lambda rows: rows.promotions.put(PATH, old)))
+    await store.commit(write(lambda rows: rows.promotions.plan("/other", new)))
+    await store.commit(write(lambda rows: rows.promotions.plan(PATH, new)))
 
-    assert (store.view.promoted(PATH), store.view.promoting(PATH)) == (old, new)
-    assert store.view.promoted_paths() == [PATH, "/other"]
-    assert store.view.promoting_paths() == [PATH, "/other"]
-    assert (store.view.promoted_to("n1"), store.view.promoted_to("n2")) == ([PATH, "/other"], [PATH, "/other"])
-    await store.commit(write(lambda rows: rows.put_promoting(PATH, ())))
-    assert (store.view.promoting(PATH), store.view.promoting_paths()) == ([], ["/other"])
-    assert store.view.promoted_to("n2") == ["/other"]
+    assert (store.view.promotions.lines(PATH), store.view.promotions.planned(PATH)) == (old, new)
+    assert store.view.promotions.paths() == [PATH, "/other"]
+    assert store.view.promotions.planned_paths() == [PATH, "/other"]
+    assert (store.view.promotions.paths_naming("n1"), store.view.promotions.paths_naming("n2")) == (
+        [PATH, "/other"],
+        [PATH, "/other"],
+    )
+    await store.commit(write(lambda rows: rows.promotions.plan(PATH, ())))
+    assert (store.view.promotions.planned(PATH), store.view.promotions.planned_paths()) == ([], ["/other"])
+    assert store.view.promotions.paths_naming("n2") == ["/other"]
 
 
 async def test_a_closed_shelf_says_whether_work_is_left(stores: Stores) -> None:
@@ -81,6 +86,6 @@ async def test_a_closed_shelf_says_whether_work_is_left(stores: Stores) -> None:
     assert not stores.has_work_left("kept")
 
     store = await stores.open("kept")
-    await store.commit(write(lambda rows: rows.put_promoting(PATH, [Promoted("n1", "Facts", "- new", 2)])))
+    await store.commit(write(lambda rows: rows.promotions.plan(PATH, [Promoted("n1", "Facts", "- new", 2)])))
     await store.close()
     assert stores.has_work_left("kept")

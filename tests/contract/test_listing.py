@@ -12,8 +12,8 @@ from fakes import FakeClock
 from shelfd.memory.errors import ShuttingDown
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.notes import Listing, NoteFilter
 from shelfd.memory.ports.store import Store
-from shelfd.memory.ports.view import Listing, NoteFilter
 from shelfd.storage import SqliteStores
 from shelfd.storage.sqlite import paging
 
@@ -68,7 +68,7 @@ async def test_pages_hold_what_one_read_of_all_holds(
     store: Store, wanted: NoteFilter, order: str, *, descending: bool
 ) -> None:
     await fill(store)
-    whole = store.view.list_notes(wanted, order=order, descending=descending, after=None, limit=100)
+    whole = store.view.notes.page(wanted, order=order, descending=descending, after=None, limit=100)
     found: list[Note] = []
     after: tuple[int, int] | None = None
     while True:
@@ -94,16 +94,16 @@ class Held:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.began, self.goes_on = threading.Event(), threading.Event()
         self.slices = 0
-        place_behind = paging._SlicedView._place_behind
+        place_behind = paging._SlicedNotes._place_behind
 
-        def slowly(view: paging._SlicedView, page: paging.Page, after: tuple[int, int] | None) -> object:
+        def slowly(notes: paging._SlicedNotes, page: paging.Page, after: tuple[int, int] | None) -> object:
             self.slices += 1
             if self.slices == 2:
                 self.began.set()
                 assert self.goes_on.wait(20)
-            return place_behind(view, page, after)
+            return place_behind(notes, page, after)
 
-        monkeypatch.setattr(paging._SlicedView, "_place_behind", slowly)
+        monkeypatch.setattr(paging._SlicedNotes, "_place_behind", slowly)
 
     async def start(self, store: Store) -> "asyncio.Task[Listing]":
         wanted = NoteFilter(tags=("none",))
@@ -121,7 +121,7 @@ async def test_while_a_file_is_listed_others_read_and_write(monkeypatch: pytest.
     listing = await held.start(store)
 
     await store.commit(create("meanwhile"))
-    assert store.view.note("meanwhile") is not None
+    assert store.view.notes.get("meanwhile") is not None
     assert not listing.done()
     held.goes_on.set()
     assert await listing == Listing([], 0)

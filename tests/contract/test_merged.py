@@ -10,30 +10,30 @@ async def test_sessions_of_each_note(store: Store) -> None:
         await store.commit(create(name))
 
     def apply(rows: Writer) -> dict[int, frozenset[str]]:
-        rows.add_hit_sessions([(1, "a"), (1, "b"), (2, "a")])
-        return rows.hit_sessions([1, 2, 3])
+        rows.usage.add_hit_sessions([(1, "a"), (1, "b"), (2, "a")])
+        return rows.usage.hit_sessions([1, 2, 3])
 
     expected = {1: frozenset("ab"), 2: frozenset("a")}
     assert (await store.commit(write(apply))).value == expected
-    assert store.view.hit_sessions([1, 2, 3]) == expected
-    assert store.view.hit_sessions([]) == {}
-    await store.commit(write(lambda rows: rows.erase_note(make_note("n1", row=1))))
-    assert store.view.hit_sessions([1]) == {}
+    assert store.view.usage.hit_sessions([1, 2, 3]) == expected
+    assert store.view.usage.hit_sessions([]) == {}
+    await store.commit(write(lambda rows: rows.notes.erase(make_note("n1", row=1))))
+    assert store.view.usage.hit_sessions([1]) == {}
 
 
 async def test_targets_of_merges_come_by_id_and_in_pages(store: Store) -> None:
     def link(rows: Writer) -> None:
         for source, target in (("n1", "c"), ("n2", "c"), ("n3", "a"), ("n4", "B")):
-            rows.put_link(make_link(source, target, "merged_into"))
-        rows.put_link(make_link("n5", "d"))
+            rows.links.put(make_link(source, target, "merged_into"))
+        rows.links.put(make_link("n5", "d"))
 
     await store.commit(write(link))
     view = store.view
-    assert view.merge_targets(after="", limit=9) == ["B", "a", "c"]
-    assert view.merge_targets(after="", limit=2) == ["B", "a"]
-    assert view.merge_targets(after="a", limit=2) == ["c"]
-    assert view.merge_targets(after="c", limit=2) == []
-    assert view.merge_targets(after="", limit=0) == []
+    assert view.links.merge_targets(after="", limit=9) == ["B", "a", "c"]
+    assert view.links.merge_targets(after="", limit=2) == ["B", "a"]
+    assert view.links.merge_targets(after="a", limit=2) == ["c"]
+    assert view.links.merge_targets(after="c", limit=2) == []
+    assert view.links.merge_targets(after="", limit=0) == []
 
 
 async def test_what_became_of_a_note_is_found_over_merges_and_around_circles(store: Store) -> None:
@@ -42,13 +42,13 @@ async def test_what_became_of_a_note_is_found_over_merges_and_around_circles(sto
 
     def link(rows: Writer) -> None:
         for source, target in (("a", "b"), ("b", "c"), ("d", "c"), ("c", "a"), ("e", "c")):
-            rows.put_link(make_link(source, target, "merged_into"))
-        rows.put_link(make_link("d", "e"))
+            rows.links.put(make_link(source, target, "merged_into"))
+        rows.links.put(make_link("d", "e"))
 
     await store.commit(write(link))
-    found = store.view.merged_rows("c", limit=9)
-    names = {note.row: note.id for note in store.view.notes(["a", "b", "c", "d", "e"]).values()}
+    found = store.view.links.merged_rows("c", limit=9)
+    names = {note.row: note.id for note in store.view.notes.by_ids(["a", "b", "c", "d", "e"]).values()}
     assert sorted(names[row] for row in found) == ["a", "b", "d"]  # the other one is in sight
-    assert [names[row] for row in store.view.merged_rows("b", limit=9)] == ["a"]
-    assert len(store.view.merged_rows("c", limit=2)) == 2
-    assert store.view.merged_rows("e", limit=9) == []
+    assert [names[row] for row in store.view.links.merged_rows("b", limit=9)] == ["a"]
+    assert len(store.view.links.merged_rows("c", limit=2)) == 2
+    assert store.view.links.merged_rows("e", limit=9) == []

@@ -8,9 +8,10 @@ from contract.samples import NEW_YEAR, change, create, edit, fail, make_link, ma
 from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
-from shelfd.memory.ports.log import Origin
+from shelfd.memory.ports.log import Origin, Recorded
+from shelfd.memory.ports.notes import NoteFilter, NuggetCounts
 from shelfd.memory.ports.store import Store
-from shelfd.memory.ports.view import Counts, NoteFilter, NuggetCounts, Recorded, Writer
+from shelfd.memory.ports.view import Counts, Writer
 
 ALL = NoteFilter(include_hidden=True)
 
@@ -26,10 +27,10 @@ def _ids(notes: list[Note]) -> list[str]:
 async def test_notes_are_found_by_id(store: Store) -> None:
     await _create(store, make_note("n1"), make_note("n2", archived_at=5))
 
-    assert store.view.note("n3") is None
-    assert list(store.view.notes(["n2", "n3", "n1", "n2"])) == ["n2", "n1"]
-    assert store.view.notes([]) == {}
-    assert len(store.view.notes([f"n{number}" for number in range(50_000)])) == 2
+    assert store.view.notes.get("n3") is None
+    assert list(store.view.notes.by_ids(["n2", "n3", "n1", "n2"])) == ["n2", "n1"]
+    assert store.view.notes.by_ids([]) == {}
+    assert len(store.view.notes.by_ids([f"n{number}" for number in range(50_000)])) == 2
 
 
 async def test_facts_are_found_by_key_hidden_or_not(store: Store) -> None:
@@ -40,10 +41,10 @@ async def test_facts_are_found_by_key_hidden_or_not(store: Store) -> None:
         make_note("f3", key="size"),
     )
 
-    assert (fact := store.view.fact("work", "colour")) is not None
+    assert (fact := store.view.notes.fact("work", "colour")) is not None
     assert fact.id == "f2"
-    assert store.view.fact("home", "colour") is None
-    assert _ids(store.view.facts_by_key("colour")) == ["f1", "f2"]
+    assert store.view.notes.fact("home", "colour") is None
+    assert _ids(store.view.notes.facts("colour")) == ["f1", "f2"]
 
 
 async def test_a_key_is_unique_in_its_nugget(store: Store) -> None:
@@ -57,7 +58,7 @@ async def test_a_key_is_unique_in_its_nugget(store: Store) -> None:
     await store.commit(create("f3", key="colour", nugget="work"))
     await store.commit(edit("f2", key="weight"))
     await store.commit(create("f4", key="size"))
-    assert store.view.last_seq == 5
+    assert store.view.log.last_seq == 5
 
 
 async def test_a_duplicate_key_can_be_caught_inside_the_change(store: Store) -> None:
@@ -79,7 +80,7 @@ async def test_an_id_is_unique(store: Store) -> None:
     with pytest.raises(Conflict):
         await store.commit(create("n1"))
     with pytest.raises(NoteNotFound):
-        await store.commit(write(lambda rows: rows.update_note(make_note("n2", row=7))))
+        await store.commit(write(lambda rows: rows.notes.update(make_note("n2", row=7))))
 
 
 async def test_a_listing_filters(store: Store) -> None:
@@ -94,8 +95,8 @@ async def test_a_listing_filters(store: Store) -> None:
     )
 
     def listed(wanted: NoteFilter) -> list[str]:
-        found = _ids(store.view.list_notes(wanted, order="row", descending=False, after=None, limit=100))
-        assert store.view.count_notes(wanted) == len(found)
+        found = _ids(store.view.notes.page(wanted, order="row", descending=False, after=None, limit=100))
+        assert store.view.notes.count(wanted) == len(found)
         return found
 
     assert listed(NoteFilter()) == ["n1", "n2", "n3", "n5", "n6"]
@@ -115,11 +116,11 @@ async def test_a_listing_filters(store: Store) -> None:
 async def test_what_changed_since_comes_in_order_and_by_pages(store: Store) -> None:
     for number, (at, nugget) in enumerate([(5, "memory"), (5, "memory"), (5, "work"), (7, "memory")], 1):
         await store.commit(create(f"n{number}", nugget=nugget, updated_at=at, archived_at=9 if number == 4 else None))
-    found = store.view.notes([f"n{number}" for number in range(1, 5)])
+    found = store.view.notes.by_ids([f"n{number}" for number in range(1, 5)])
     first, second, last = found["n1"], found["n2"], found["n4"]
 
     def behind(nugget: str, after: tuple[int, int], limit: int = 10) -> list[tuple[int, int]]:
-        return store.view.changed_positions(nugget, after=after, limit=limit)
+        return store.view.notes.changed_positions(nugget, after=after, limit=limit)
 
     assert behind("memory", (0, 0)) == [(5, first.row), (5, second.row), (7, last.row)]
     assert behind("memory", (0, 0), limit=2) == [(5, first.row), (5, second.row)]
@@ -133,12 +134,12 @@ async def test_what_changed_since_comes_in_order_and_by_pages(store: Store) -> N
 async def test_paging_is_stable_under_writes(store: Store, order: str, *, descending: bool) -> None:
     times = [3, 1, 2, 2, 2, 3, 1]
     await _create(store, *(make_note(f"n{n}", created_at=at, updated_at=at) for n, at in enumerate(times)))
-    whole = store.view.list_notes(ALL, order=order, descending=descending, after=None, limit=100)
+    whole = store.view.notes.page(ALL, order=order, descending=descending, after=None, limit=100)
     keys = [(note.row if order == "row" else getattr(note, order), note.row) for note in whole]
     assert keys == sorted(keys, reverse=descending)
 
     paged: list[Note] = []
-    while page := store.view.list_notes(
+    while page := store.view.notes.page(
         ALL, order=order, descending=descending, after=keys[len(paged) - 1] if paged else None, limit=3
     ):
         paged += page
@@ -152,61 +153,61 @@ async def test_paging_is_stable_under_writes(store: Store, order: str, *, descen
 
 async def test_an_unknown_order_is_refused(store: Store) -> None:
     with pytest.raises(ValueError, match="title"):
-        store.view.list_notes(ALL, order="title", descending=False, after=None, limit=1)
+        store.view.notes.page(ALL, order="title", descending=False, after=None, limit=1)
 
 
 async def test_a_scan_goes_from_the_newest_down(store: Store) -> None:
     await _create(store, *(make_note(f"n{number}") for number in range(1, 6)))
 
-    assert _ids(store.view.scan_notes(before_row=None, limit=2)) == ["n5", "n4"]
-    assert _ids(store.view.scan_notes(before_row=4, limit=9)) == ["n3", "n2", "n1"]
+    assert _ids(store.view.notes.scan(before_row=None, limit=2)) == ["n5", "n4"]
+    assert _ids(store.view.notes.scan(before_row=4, limit=9)) == ["n3", "n2", "n1"]
 
 
 async def test_superseded_notes_are_known_by_their_successor(store: Store) -> None:
     await _create(store, make_note("n1", superseded_by="n3"), make_note("n2", superseded_by="n3"), make_note("n3"))
 
-    assert store.view.superseded_by("n3") == ["n1", "n2"]
-    assert store.view.superseded_by("n1") == []
+    assert store.view.notes.superseded_by("n3") == ["n1", "n2"]
+    assert store.view.notes.superseded_by("n1") == []
 
 
 async def test_links_keep_the_order_in_which_they_were_made(store: Store) -> None:
     links = [make_link("a", "c"), make_link("a", "b"), make_link("b", "a", "cites"), make_link("a", "b", "cites")]
     for link in links:
-        await store.commit(write(lambda rows, link=link: rows.put_link(link)))  # type: ignore[misc]
+        await store.commit(write(lambda rows, link=link: rows.links.put(link)))  # type: ignore[misc]
     refreshed = links[0]._replace(reason="still so")
-    await store.commit(write(lambda rows: rows.put_link(refreshed)))
+    await store.commit(write(lambda rows: rows.links.put(refreshed)))
 
     view = store.view
-    assert view.links_from(["a", "z"]) == {"a": [refreshed, links[1], links[3]], "z": []}
-    assert view.link("a", "b", "cites") == links[3]
-    assert view.link("a", "b", "none") is None
-    assert view.links_between("a", "b") == [links[1], links[3]]
-    assert view.count_links_from("a") == 3
-    numbered = view.list_links(note_id=None, relation=None, after=0, limit=9)
+    assert view.links.leaving(["a", "z"]) == {"a": [refreshed, links[1], links[3]], "z": []}
+    assert view.links.get("a", "b", "cites") == links[3]
+    assert view.links.get("a", "b", "none") is None
+    assert view.links.between("a", "b") == [links[1], links[3]]
+    assert view.links.count_leaving("a") == 3
+    numbered = view.links.page(note_id=None, relation=None, after=0, limit=9)
     assert numbered == [(1, refreshed), (2, links[1]), (3, links[2]), (4, links[3])]
-    assert view.list_links(note_id="c", relation=None, after=0, limit=9) == [(1, refreshed)]
-    assert view.list_links(note_id="a", relation="cites", after=3, limit=9) == [(4, links[3])]
-    assert view.list_links(note_id=None, relation="cites", after=0, limit=1) == [(3, links[2])]
+    assert view.links.page(note_id="c", relation=None, after=0, limit=9) == [(1, refreshed)]
+    assert view.links.page(note_id="a", relation="cites", after=3, limit=9) == [(4, links[3])]
+    assert view.links.page(note_id=None, relation="cites", after=0, limit=1) == [(3, links[2])]
 
 
 async def test_a_removed_link_leaves_its_row_unused(store: Store) -> None:
-    await store.commit(write(lambda rows: rows.put_link(make_link("a", "b"))))
-    await store.commit(write(lambda rows: rows.delete_link(make_link("a", "b", reason="whatever"))))
-    await store.commit(write(lambda rows: rows.delete_link(make_link("a", "b"))))
-    await store.commit(write(lambda rows: rows.put_link(make_link("a", "c"))))
+    await store.commit(write(lambda rows: rows.links.put(make_link("a", "b"))))
+    await store.commit(write(lambda rows: rows.links.delete(make_link("a", "b", reason="whatever"))))
+    await store.commit(write(lambda rows: rows.links.delete(make_link("a", "b"))))
+    await store.commit(write(lambda rows: rows.links.put(make_link("a", "c"))))
 
-    assert store.view.list_links(note_id=None, relation=None, after=0, limit=9) == [(2, make_link("a", "c"))]
+    assert store.view.links.page(note_id=None, relation=None, after=0, limit=9) == [(2, make_link("a", "c"))]
 
 
 async def test_nuggets(store: Store) -> None:
     for name in ("work", "memory", "ärger"):
         await store.commit(change(lambda tx, name=name: tx.create_nugget(make_nugget(name))))  # type: ignore[misc]
-    await store.commit(write(lambda rows: rows.put_nugget(make_nugget("work", max_facts=9))))
+    await store.commit(write(lambda rows: rows.nuggets.put(make_nugget("work", max_facts=9))))
 
-    assert [nugget.name for nugget in store.view.list_nuggets(after="", limit=9)] == ["memory", "work", "ärger"]
-    assert store.view.list_nuggets(after="memory", limit=1) == [make_nugget("work", max_facts=9)]
-    await store.commit(write(lambda rows: rows.delete_nugget("work")))
-    assert store.view.nugget("work") is None
+    assert [nugget.name for nugget in store.view.nuggets.page(after="", limit=9)] == ["memory", "work", "ärger"]
+    assert store.view.nuggets.page(after="memory", limit=1) == [make_nugget("work", max_facts=9)]
+    await store.commit(write(lambda rows: rows.nuggets.delete("work")))
+    assert store.view.nuggets.get("work") is None
 
 
 async def test_counts(store: Store) -> None:
@@ -217,45 +218,45 @@ async def test_counts(store: Store) -> None:
         make_note("n3", superseded_by="n1"),
         make_note("n4", key="a", nugget="work"),
     )
-    await store.commit(write(lambda rows: rows.put_link(make_link("n1", "n2"))))
-    await store.commit(write(lambda rows: rows.put_nugget(make_nugget("memory"))))
+    await store.commit(write(lambda rows: rows.links.put(make_link("n1", "n2"))))
+    await store.commit(write(lambda rows: rows.nuggets.put(make_nugget("memory"))))
 
     assert store.view.counts() == Counts(notes=4, facts=2, hidden=1, superseded=1, nuggets=1, links=1)
-    assert store.view.nugget_counts("memory") == NuggetCounts(facts=1, notes=3, hidden=1)
-    assert store.view.nugget_counts("home") == NuggetCounts(0, 0, 0)
+    assert store.view.nuggets.counts("memory") == NuggetCounts(facts=1, notes=3, hidden=1)
+    assert store.view.nuggets.counts("home") == NuggetCounts(0, 0, 0)
 
 
 async def test_a_nugget_is_renamed_with_its_notes_and_turns_but_not_its_log(store: Store) -> None:
     await _create(store, make_note("n1", key="a"), make_note("n2", nugget="work"))
 
     def prepare(rows: Writer) -> None:
-        rows.put_nugget(make_nugget("memory"))
-        rows.put_nugget(make_nugget("work"))
-        rows.claim_turn("memory", "sess-1", 1, 1)
+        rows.nuggets.put(make_nugget("memory"))
+        rows.nuggets.put(make_nugget("work"))
+        rows.nuggets.claim_turn("memory", "sess-1", 1, 1)
 
     await store.commit(write(prepare))
-    await store.commit(write(lambda rows: rows.rename_nugget("memory", "home")))
+    await store.commit(write(lambda rows: rows.nuggets.rename("memory", "home")))
 
     view = store.view
-    assert view.nugget("memory") is None
-    assert view.nugget("home") == make_nugget("home")
-    assert (fact := view.fact("home", "a")) is not None
+    assert view.nuggets.get("memory") is None
+    assert view.nuggets.get("home") == make_nugget("home")
+    assert (fact := view.notes.fact("home", "a")) is not None
     assert (fact.nugget, fact.rev, fact.updated_at) == ("home", 1, NEW_YEAR)
-    assert view.turn_number("home", "sess-1", 1) == 1
-    assert view.turn_number("memory", "sess-1", 1) is None
-    assert view.log(since_seq=0, limit=1)[0].nugget == "memory"
+    assert view.nuggets.turn_number("home", "sess-1", 1) == 1
+    assert view.nuggets.turn_number("memory", "sess-1", 1) is None
+    assert view.log.page(since_seq=0, limit=1)[0].nugget == "memory"
     with pytest.raises(DuplicateNugget):
-        await store.commit(write(lambda rows: rows.rename_nugget("home", "work")))
-    await store.commit(write(lambda rows: rows.rename_nugget("home", "home")))
+        await store.commit(write(lambda rows: rows.nuggets.rename("home", "work")))
+    await store.commit(write(lambda rows: rows.nuggets.rename("home", "home")))
     assert view.counts().nuggets == 2
 
 
 async def test_a_rename_that_brings_two_equal_keys_together_is_refused(store: Store) -> None:
     await _create(store, make_note("n1", key="a"), make_note("n2", key="a", nugget="work"))
     with pytest.raises(DuplicateKey):
-        await store.commit(write(lambda rows: rows.rename_nugget("memory", "work")))
+        await store.commit(write(lambda rows: rows.nuggets.rename("memory", "work")))
 
-    assert store.view.nugget_counts("memory").notes == 1
+    assert store.view.nuggets.counts("memory").notes == 1
 
 
 async def test_the_log_is_read_by_place_and_by_note(store: Store) -> None:
@@ -263,7 +264,7 @@ async def test_the_log_is_read_by_place_and_by_note(store: Store) -> None:
     await store.commit(edit("n1", content="other", pinned=True, confidence=0.3))
     await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory"), origin=Origin("root", "x")))
 
-    log = store.view.log(since_seq=0, limit=10)
+    log = store.view.log.page(since_seq=0, limit=10)
     assert [(row.seq, row.kind) for row in log] == [
         (1, "note.created"),
         (2, "note.created"),
@@ -273,135 +274,135 @@ async def test_the_log_is_read_by_place_and_by_note(store: Store) -> None:
     assert log[2].before == {"content": "What n1 says", "confidence": 1.0, "pinned": False}
     assert log[3].origin == Origin("root", "x")
     assert log[3].before == {"link": list(make_link("n1", "n2"))}
-    assert store.view.log(since_seq=1, limit=2) == log[1:3]
-    assert store.view.log(since_seq=4, limit=2) == []
-    assert store.view.note_log(1) == [log[0], log[2]]
-    assert store.view.note_log(1, since_seq=1) == [log[2]]
-    assert store.view.note_log(1, limit=1) == [log[0]]
-    assert store.view.first_seq == 1
+    assert store.view.log.page(since_seq=1, limit=2) == log[1:3]
+    assert store.view.log.page(since_seq=4, limit=2) == []
+    assert store.view.log.of_note(1) == [log[0], log[2]]
+    assert store.view.log.of_note(1, since_seq=1) == [log[2]]
+    assert store.view.log.of_note(1, limit=1) == [log[0]]
+    assert store.view.log.first_seq == 1
 
 
 async def test_usage_is_replaced_and_outside_the_log(store: Store) -> None:
     await _create(store, make_note("n1"), make_note("n2"))
-    await store.commit(write(lambda rows: rows.put_usages({1: Usage(1, 1, 5, "s")})))
-    await store.commit(write(lambda rows: rows.put_usages({1: Usage(2, 7, 9, "t")})))
+    await store.commit(write(lambda rows: rows.usage.put({1: Usage(1, 1, 5, "s")})))
+    await store.commit(write(lambda rows: rows.usage.put({1: Usage(2, 7, 9, "t")})))
 
-    assert store.view.usage([2, 1]) == {1: Usage(2, 7, 9, "t")}
-    assert store.view.usage([]) == {}
-    assert store.view.last_seq == 2
+    assert store.view.usage.by_rows([2, 1]) == {1: Usage(2, 7, 9, "t")}
+    assert store.view.usage.by_rows([]) == {}
+    assert store.view.log.last_seq == 2
 
 
 async def test_a_hit_session_is_kept_once_for_each_note(store: Store) -> None:
     await _create(store, make_note("n1"), make_note("n2"))
-    await store.commit(write(lambda rows: rows.add_hit_sessions([(1, "a"), (1, "b")])))
-    await store.commit(write(lambda rows: rows.add_hit_sessions([(1, "a"), (2, "b")])))
+    await store.commit(write(lambda rows: rows.usage.add_hit_sessions([(1, "a"), (1, "b")])))
+    await store.commit(write(lambda rows: rows.usage.add_hit_sessions([(1, "a"), (2, "b")])))
 
-    assert [store.view.was_hit([1, 2], session) for session in "abc"] == [{1}, {1, 2}, set()]
+    assert [store.view.usage.was_hit([1, 2], session) for session in "abc"] == [{1}, {1, 2}, set()]
 
 
 async def test_outcomes_are_kept_by_principal_method_and_key(store: Store) -> None:
     def record(rows: Writer) -> None:
-        rows.record("uid:1", "remember", "k", Recorded("p1", {"ids": ("n1",)}, 10))
-        rows.record("uid:1", "forget", "k", Recorded("p2", {}, 20))
-        rows.record("uid:2", "remember", "k", Recorded("p3", {}, 30))
+        rows.recorded.put("uid:1", "remember", "k", Recorded("p1", {"ids": ("n1",)}, 10))
+        rows.recorded.put("uid:1", "forget", "k", Recorded("p2", {}, 20))
+        rows.recorded.put("uid:2", "remember", "k", Recorded("p3", {}, 30))
 
     await store.commit(write(record))
-    await store.commit(write(lambda rows: rows.record("uid:2", "remember", "k", Recorded("p4", {"ä": 1.5}, 40))))
+    await store.commit(write(lambda rows: rows.recorded.put("uid:2", "remember", "k", Recorded("p4", {"ä": 1.5}, 40))))
 
     view = store.view
-    assert view.recorded("uid:1", "remember", "k") == Recorded("p1", {"ids": ["n1"]}, 10)
-    assert view.recorded("uid:2", "remember", "k") == Recorded("p4", {"ä": 1.5}, 40)
-    assert view.recorded("uid:2", "forget", "k") is None
-    assert (await store.commit(write(lambda rows: rows.forget_recorded(20, now=99, limit=9)))).value == 1
-    assert view.recorded("uid:1", "remember", "k") is None
-    assert view.recorded("uid:1", "forget", "k") is not None
+    assert view.recorded.get("uid:1", "remember", "k") == Recorded("p1", {"ids": ["n1"]}, 10)
+    assert view.recorded.get("uid:2", "remember", "k") == Recorded("p4", {"ä": 1.5}, 40)
+    assert view.recorded.get("uid:2", "forget", "k") is None
+    assert (await store.commit(write(lambda rows: rows.recorded.forget(20, now=99, limit=9)))).value == 1
+    assert view.recorded.get("uid:1", "remember", "k") is None
+    assert view.recorded.get("uid:1", "forget", "k") is not None
 
 
 async def test_outcomes_are_forgotten_a_few_at_a_time_the_oldest_first(store: Store) -> None:
     def record(rows: Writer) -> None:
         for number in (3, 1, 4, 0, 2):
-            rows.record("uid:1", "remember", f"k{number}", Recorded("p", {}, number))
+            rows.recorded.put("uid:1", "remember", f"k{number}", Recorded("p", {}, number))
 
     def kept() -> list[int]:
-        return [number for number in range(5) if store.view.recorded("uid:1", "remember", f"k{number}")]
+        return [number for number in range(5) if store.view.recorded.get("uid:1", "remember", f"k{number}")]
 
     await store.commit(write(record))
-    assert (await store.commit(write(lambda rows: rows.forget_recorded(4, now=9, limit=3)))).value == 3
+    assert (await store.commit(write(lambda rows: rows.recorded.forget(4, now=9, limit=3)))).value == 3
     assert kept() == [3, 4]
-    assert (await store.commit(write(lambda rows: rows.forget_recorded(4, now=9, limit=3)))).value == 1
+    assert (await store.commit(write(lambda rows: rows.recorded.forget(4, now=9, limit=3)))).value == 1
     assert kept() == [4]
 
 
 async def test_an_outcome_of_the_future_counts_as_stored_now(store: Store) -> None:
     def record(rows: Writer) -> None:
         for number in (10, 70, 90, 80):
-            rows.record("uid:1", "remember", f"k{number}", Recorded("p", {}, number))
+            rows.recorded.put("uid:1", "remember", f"k{number}", Recorded("p", {}, number))
 
     def times() -> list[int]:
-        found = [store.view.recorded("uid:1", "remember", f"k{number}") for number in (10, 70, 80, 90)]
+        found = [store.view.recorded.get("uid:1", "remember", f"k{number}") for number in (10, 70, 80, 90)]
         return [recorded.at for recorded in found if recorded is not None]
 
     await store.commit(write(record))
-    assert (await store.commit(write(lambda rows: rows.forget_recorded(10, now=20, limit=2)))).value == 0
+    assert (await store.commit(write(lambda rows: rows.recorded.forget(10, now=20, limit=2)))).value == 0
     assert times() == [10, 20, 20, 90]
-    await store.commit(write(lambda rows: rows.forget_recorded(10, now=30, limit=2)))
+    await store.commit(write(lambda rows: rows.recorded.forget(10, now=30, limit=2)))
     assert times() == [10, 20, 20, 30]
-    assert (await store.commit(write(lambda rows: rows.forget_recorded(31, now=40, limit=9)))).value == 4
+    assert (await store.commit(write(lambda rows: rows.recorded.forget(31, now=40, limit=9)))).value == 4
 
 
 async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> None:
     def prepare(rows: Writer) -> None:
-        rows.put_nugget(make_nugget("memory"))
-        rows.put_link(make_link("n1", "n1"))
-        rows.claim_turn("memory", "s", 1, 1)
-        rows.put_usages({1: Usage(1)})
-        rows.add_hit_sessions([(1, "s")])
-        rows.record("p", "m", "k", Recorded("a", {}, 1))
+        rows.nuggets.put(make_nugget("memory"))
+        rows.links.put(make_link("n1", "n1"))
+        rows.nuggets.claim_turn("memory", "s", 1, 1)
+        rows.usage.put({1: Usage(1)})
+        rows.usage.add_hit_sessions([(1, "s")])
+        rows.recorded.put("p", "m", "k", Recorded("a", {}, 1))
 
     def spoil(tx: Transaction) -> None:
         rows = tx.rows
-        old = rows.note("n1")
+        old = rows.notes.get("n1")
         assert old is not None
         tx.hide(tx.change_note(old, old._replace(key="other", content="spoilt")))
         tx.delete_link(make_link("n1", "n1"), "memory")
         tx.put_link(make_link("n1", "n2"), "memory")
-        rows.rename_nugget("memory", "spoilt")
-        rows.claim_turn("spoilt", "s", 1, 9)
-        rows.put_usages({1: Usage(9)})
-        rows.add_hit_sessions([(1, "t")])
-        rows.forget_recorded(99, now=99, limit=9)
-        rows.record("p", "m", "k", Recorded("b", {}, 1))
-        rows.put_meta("owner", "thief")
+        rows.nuggets.rename("memory", "spoilt")
+        rows.nuggets.claim_turn("spoilt", "s", 1, 9)
+        rows.usage.put({1: Usage(9)})
+        rows.usage.add_hit_sessions([(1, "t")])
+        rows.recorded.forget(99, now=99, limit=9)
+        rows.recorded.put("p", "m", "k", Recorded("b", {}, 1))
+        rows.meta.put("owner", "thief")
         raise ValueError("a mistake")
 
     await _create(store, make_note("n1", key="k", tags=("a",)))
     await store.commit(write(prepare))
-    before = store.view.note("n1")
+    before = store.view.notes.get("n1")
     with pytest.raises(ValueError, match="a mistake"):
         await store.commit(change(spoil))
 
     view = store.view
-    assert view.note("n1") == view.fact("memory", "k") == before
-    assert view.fact("memory", "other") is None
-    assert view.list_links(note_id=None, relation=None, after=0, limit=9) == [(1, make_link("n1", "n1"))]
-    assert view.list_nuggets(after="", limit=9) == [make_nugget("memory")]
-    assert view.turn_number("memory", "s", 1) == 1
-    assert view.usage([1]) == {1: Usage(1)}
-    assert not view.was_hit([1], "t")
-    assert view.recorded("p", "m", "k") == Recorded("a", {}, 1)
-    assert view.meta("owner") == "uid:1000"
-    assert view.last_seq == 1
+    assert view.notes.get("n1") == view.notes.fact("memory", "k") == before
+    assert view.notes.fact("memory", "other") is None
+    assert view.links.page(note_id=None, relation=None, after=0, limit=9) == [(1, make_link("n1", "n1"))]
+    assert view.nuggets.page(after="", limit=9) == [make_nugget("memory")]
+    assert view.nuggets.turn_number("memory", "s", 1) == 1
+    assert view.usage.by_rows([1]) == {1: Usage(1)}
+    assert not view.usage.was_hit([1], "t")
+    assert view.recorded.get("p", "m", "k") == Recorded("a", {}, 1)
+    assert view.meta.get("owner") == "uid:1000"
+    assert view.log.last_seq == 1
     with pytest.raises(ValueError, match="again"):
         await store.commit(fail(ValueError("again")))
     assert (await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory")))).value == "added"
-    assert view.list_links(note_id=None, relation=None, after=1, limit=9) == [(2, make_link("n1", "n2"))]
+    assert view.links.page(note_id=None, relation=None, after=1, limit=9) == [(2, make_link("n1", "n2"))]
 
 
 async def test_notes_are_found_by_their_rows(store: Store) -> None:
     for note_id in ("n1", "n2", "n3"):
         await store.commit(create(note_id))
-    rows = {note_id: note.row for note_id, note in store.view.notes(["n1", "n2", "n3"]).items()}
+    rows = {note_id: note.row for note_id, note in store.view.notes.by_ids(["n1", "n2", "n3"]).items()}
 
-    found = store.view.notes_at([rows["n3"], 99, rows["n1"]])
+    found = store.view.notes.by_rows([rows["n3"], 99, rows["n1"]])
     assert {row: note.id for row, note in found.items()} == {rows["n1"]: "n1", rows["n3"]: "n3"}
-    assert store.view.notes_at([]) == {}
+    assert store.view.notes.by_rows([]) == {}

@@ -8,16 +8,18 @@ from contract.samples import NEW_YEAR, create, edit, make_link, make_note, make_
 from fakes import FakeClock
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
 from shelfd.memory.notes.note import Usage
+from shelfd.memory.ports.log import Recorded
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Store, Stores
-from shelfd.memory.ports.view import NoteFilter, Recorded, Writer
+from shelfd.memory.ports.view import Writer
 
 
 async def test_a_new_shelf_has_its_properties_and_nothing_else(store: Store) -> None:
-    assert store.view.meta("shelf") == "default"
-    assert store.view.meta("owner") == "uid:1000"
-    assert store.view.meta("created_at") == str(NEW_YEAR)
-    assert store.view.meta("colour") is None
-    assert (store.view.last_seq, store.view.first_seq) == (0, 1)
+    assert store.view.meta.get("shelf") == "default"
+    assert store.view.meta.get("owner") == "uid:1000"
+    assert store.view.meta.get("created_at") == str(NEW_YEAR)
+    assert store.view.meta.get("colour") is None
+    assert (store.view.log.last_seq, store.view.log.first_seq) == (0, 1)
     assert store.view.counts() == (0,) * 6
 
 
@@ -64,8 +66,8 @@ async def test_a_dropped_shelf_is_gone_and_its_name_is_free(stores: Stores) -> N
     assert stores.owner("work") is None
 
     second = await stores.create("work", owner="uid:2")
-    assert second.view.note("n1") is None
-    assert second.view.last_seq == 0
+    assert second.view.notes.get("n1") is None
+    assert second.view.log.last_seq == 0
     assert stores.owner("work") == "uid:2"
     await second.close()
 
@@ -74,19 +76,19 @@ async def test_shelves_do_not_see_each_other(stores: Stores) -> None:
     work, home = await stores.create("work", owner="uid:1"), await stores.create("home", owner="uid:1")
     await work.commit(create("n1"))
 
-    assert home.view.note("n1") is None
+    assert home.view.notes.get("n1") is None
     await work.close()
     await home.close()
 
 
 def _fill(rows: Writer) -> None:
-    rows.put_nugget(make_nugget("memory", ttl_days=7, turn_count=3))
-    rows.put_link(make_link("n1", "n2", reason="because", valid_from=5))
-    rows.claim_turn("memory", "sess-1", 4, 3)
-    rows.record("uid:1", "remember", "k1", Recorded("{}", {"ids": ["n1"], "status": "created"}, NEW_YEAR))
-    rows.put_usages({1: Usage(2, 3, NEW_YEAR, "sess-1")})
-    rows.add_hit_sessions([(1, "sess-1")])
-    rows.put_meta("colour", "blue")
+    rows.nuggets.put(make_nugget("memory", ttl_days=7, turn_count=3))
+    rows.links.put(make_link("n1", "n2", reason="because", valid_from=5))
+    rows.nuggets.claim_turn("memory", "sess-1", 4, 3)
+    rows.recorded.put("uid:1", "remember", "k1", Recorded("{}", {"ids": ["n1"], "status": "created"}, NEW_YEAR))
+    rows.usage.put({1: Usage(2, 3, NEW_YEAR, "sess-1")})
+    rows.usage.add_hit_sessions([(1, "sess-1")])
+    rows.meta.put("colour", "blue")
 
 
 async def test_everything_is_there_after_a_reopen(stores: Stores, clock: FakeClock) -> None:
@@ -115,24 +117,26 @@ async def test_everything_is_there_after_a_reopen(stores: Stores, clock: FakeClo
     await opened.commit(create("n2"))
     await opened.commit(edit("n2", content="other", tags=("a",), extra={"aliases": ["x"]}))
     await opened.commit(write(_fill))
-    log = opened.view.log(since_seq=0, limit=10)
+    log = opened.view.log.page(since_seq=0, limit=10)
     await opened.close()
 
     clock.set_back(timedelta(seconds=1))
     again = await stores.open("work")
     view = again.view
-    assert view.note("n1") == stored == full._replace(row=1)
-    assert type(stored.pinned) is type(view.notes(["n1"])["n1"].pinned) is bool
-    assert view.log(since_seq=0, limit=10) == log
+    assert view.notes.get("n1") == stored == full._replace(row=1)
+    assert type(stored.pinned) is type(view.notes.by_ids(["n1"])["n1"].pinned) is bool
+    assert view.log.page(since_seq=0, limit=10) == log
     assert log[2].before == {"content": "What n2 says", "tags": [], "extra": {}}
-    assert view.nugget("memory") == make_nugget("memory", ttl_days=7, turn_count=3)
-    assert view.links_between("n1", "n2") == [make_link("n1", "n2", reason="because", valid_from=5)]
-    assert view.turn_number("memory", "sess-1", 4) == 3
-    assert view.recorded("uid:1", "remember", "k1") == Recorded("{}", {"ids": ["n1"], "status": "created"}, NEW_YEAR)
-    assert view.usage([1, 2]) == {1: Usage(2, 3, NEW_YEAR, "sess-1")}
-    assert view.was_hit([1, 2], "sess-1") == {1}
-    assert view.meta("colour") == "blue"
-    assert view.count_notes(NoteFilter(include_hidden=True)) == 2
+    assert view.nuggets.get("memory") == make_nugget("memory", ttl_days=7, turn_count=3)
+    assert view.links.between("n1", "n2") == [make_link("n1", "n2", reason="because", valid_from=5)]
+    assert view.nuggets.turn_number("memory", "sess-1", 4) == 3
+    assert view.recorded.get("uid:1", "remember", "k1") == Recorded(
+        "{}", {"ids": ["n1"], "status": "created"}, NEW_YEAR
+    )
+    assert view.usage.by_rows([1, 2]) == {1: Usage(2, 3, NEW_YEAR, "sess-1")}
+    assert view.usage.was_hit([1, 2], "sess-1") == {1}
+    assert view.meta.get("colour") == "blue"
+    assert view.notes.count(NoteFilter(include_hidden=True)) == 2
 
     applied = await again.commit(create("n3"))
     assert (applied.value.row, applied.last_seq, applied.rows[0].at) == (3, 4, NEW_YEAR - 1_000_000)
@@ -140,7 +144,7 @@ async def test_everything_is_there_after_a_reopen(stores: Stores, clock: FakeClo
 
 
 async def test_the_twin_and_the_file_refuse_a_second_use_of_a_row_number(store: Store) -> None:
-    taken = await store.commit(write(lambda rows: [rows.next_row(), rows.next_row()]))
+    taken = await store.commit(write(lambda rows: [rows.notes.next_row(), rows.notes.next_row()]))
     following = await store.commit(create("n1"))
 
     assert taken.value == [1, 2]

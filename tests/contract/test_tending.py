@@ -10,7 +10,8 @@ from shelfd.memory.notes.note import Usage
 from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.tending import Promoted, Tended
-from shelfd.memory.ports.view import RecentQuery, Writer
+from shelfd.memory.ports.usage import RecentQuery
+from shelfd.memory.ports.view import Writer
 
 PATH = "/home/ada/MEMORY.md"
 
@@ -20,35 +21,35 @@ def run(slot: str, job: str = "reflect", **fields: object) -> Run:
 
 
 async def claim(store: Store, *runs: Run) -> list[bool]:
-    return [(await store.commit(write(lambda rows, one=one: rows.claim_run(one)))).value for one in runs]  # type: ignore[misc]
+    return [(await store.commit(write(lambda rows, one=one: rows.runs.claim(one)))).value for one in runs]  # type: ignore[misc]
 
 
 # ------------------------------------------------------------------ sinks
 
 
 async def test_a_sink_has_a_cursor_of_its_own(store: Store) -> None:
-    assert store.view.sink("mqtt") is None
-    await store.commit(write(lambda rows: rows.put_sink("mqtt", 0)))
-    assert store.view.sink("mqtt") == 0
-    await store.commit(write(lambda rows: rows.put_sink("mqtt", 7)))
-    await store.commit(write(lambda rows: rows.put_sink("web", 2**53)))
+    assert store.view.sinks.get("mqtt") is None
+    await store.commit(write(lambda rows: rows.sinks.put("mqtt", 0)))
+    assert store.view.sinks.get("mqtt") == 0
+    await store.commit(write(lambda rows: rows.sinks.put("mqtt", 7)))
+    await store.commit(write(lambda rows: rows.sinks.put("web", 2**53)))
 
-    assert (store.view.sink("mqtt"), store.view.sink("web"), store.view.sink("Mqtt")) == (7, 2**53, None)
+    assert (store.view.sinks.get("mqtt"), store.view.sinks.get("web"), store.view.sinks.get("Mqtt")) == (7, 2**53, None)
 
 
 async def test_a_cursor_is_outside_the_log_and_may_go_back(store: Store) -> None:
     await store.commit(create("n1"))
-    await store.commit(write(lambda rows: rows.put_sink("mqtt", 5)))
-    applied = await store.commit(write(lambda rows: rows.put_sink("mqtt", 1)))
+    await store.commit(write(lambda rows: rows.sinks.put("mqtt", 5)))
+    applied = await store.commit(write(lambda rows: rows.sinks.put("mqtt", 1)))
 
     assert (list(applied.rows), applied.last_seq) == ([], 1)
-    assert (store.view.sink("mqtt"), store.view.last_seq) == (1, 1)
+    assert (store.view.sinks.get("mqtt"), store.view.log.last_seq) == (1, 1)
 
 
 async def test_a_change_sees_the_cursor_it_wrote(store: Store) -> None:
     def apply(rows: Writer) -> int | None:
-        rows.put_sink("mqtt", 3)
-        return rows.sink("mqtt")
+        rows.sinks.put("mqtt", 3)
+        return rows.sinks.get("mqtt")
 
     assert (await store.commit(write(apply))).value == 3
 
@@ -60,47 +61,47 @@ async def test_a_slot_is_claimed_once(store: Store) -> None:
     first = run("1", result={"notes": 3}, error="Unavailable")
     assert await claim(store, first, run("1", run_id="other"), run("1", job="promote")) == [True, False, True]
 
-    assert store.view.run("reflect", "1") == first
-    assert store.view.run("promote", "1") == run("1", job="promote")
-    assert store.view.run("reflect", "2") is None
+    assert store.view.runs.get("reflect", "1") == first
+    assert store.view.runs.get("promote", "1") == run("1", job="promote")
+    assert store.view.runs.get("reflect", "2") is None
 
 
 async def test_of_many_claims_at_once_one_wins(store: Store) -> None:
-    claims = [write(lambda rows, n=n: rows.claim_run(run("1", run_id=f"run-{n}"))) for n in range(20)]  # type: ignore[misc]
+    claims = [write(lambda rows, n=n: rows.runs.claim(run("1", run_id=f"run-{n}"))) for n in range(20)]  # type: ignore[misc]
     won = [applied.value for applied in await asyncio.gather(*map(store.commit, claims))]
 
     assert won == [True] + [False] * 19
-    assert (found := store.view.run("reflect", "1")) is not None
+    assert (found := store.view.runs.get("reflect", "1")) is not None
     assert found.run_id == "run-0"
 
 
 async def test_a_run_keeps_its_number_when_it_ends(store: Store) -> None:
     await claim(store, run("1"), run("2"))
     ended = run("1", status="done", finished_at=NEW_YEAR + 5, attempts=2, result={"merged": ["n1"], "share": 0.5})
-    await store.commit(write(lambda rows: rows.put_run(ended)))
-    await store.commit(write(lambda rows: rows.put_run(run("unclaimed"))))
+    await store.commit(write(lambda rows: rows.runs.put(ended)))
+    await store.commit(write(lambda rows: rows.runs.put(run("unclaimed"))))
 
-    assert store.view.list_runs(job=None, before=None, limit=9) == [(2, run("2")), (1, ended)]
+    assert store.view.runs.page(job=None, before=None, limit=9) == [(2, run("2")), (1, ended)]
 
 
 async def test_runs_are_listed_latest_first_by_pages(store: Store) -> None:
     await claim(store, *(run(str(n), job="reflect" if n % 2 else "promote", started_at=NEW_YEAR - n) for n in range(7)))
-    listed = store.view.list_runs(job=None, before=None, limit=3)
+    listed = store.view.runs.page(job=None, before=None, limit=3)
     assert [(number, one.slot) for number, one in listed] == [(7, "6"), (6, "5"), (5, "4")]
-    assert [one.slot for _, one in store.view.list_runs(job=None, before=5, limit=9)] == ["3", "2", "1", "0"]
-    assert [one.slot for _, one in store.view.list_runs(job="reflect", before=6, limit=1)] == ["3"]
-    assert store.view.list_runs(job="nothing", before=None, limit=9) == []
-    assert store.view.list_runs(job=None, before=None, limit=0) == []
+    assert [one.slot for _, one in store.view.runs.page(job=None, before=5, limit=9)] == ["3", "2", "1", "0"]
+    assert [one.slot for _, one in store.view.runs.page(job="reflect", before=6, limit=1)] == ["3"]
+    assert store.view.runs.page(job="nothing", before=None, limit=9) == []
+    assert store.view.runs.page(job=None, before=None, limit=0) == []
 
 
 async def test_old_runs_are_forgotten_and_their_numbers_stay_unused(store: Store) -> None:
     await claim(store, *(run(str(n), started_at=NEW_YEAR + n) for n in range(4)))
-    assert (await store.commit(write(lambda rows: rows.forget_runs(NEW_YEAR + 2)))).value == 2
-    assert [number for number, _ in store.view.list_runs(job=None, before=None, limit=9)] == [4, 3]
-    assert (await store.commit(write(lambda rows: rows.forget_runs(NEW_YEAR + 9)))).value == 2
+    assert (await store.commit(write(lambda rows: rows.runs.forget(NEW_YEAR + 2)))).value == 2
+    assert [number for number, _ in store.view.runs.page(job=None, before=None, limit=9)] == [4, 3]
+    assert (await store.commit(write(lambda rows: rows.runs.forget(NEW_YEAR + 9)))).value == 2
     assert await claim(store, run("0")) == [True]
 
-    assert store.view.list_runs(job=None, before=None, limit=9) == [(5, run("0"))]
+    assert store.view.runs.page(job=None, before=None, limit=9) == [(5, run("0"))]
 
 
 # ------------------------------------------------------------------ reflection
@@ -109,9 +110,9 @@ async def test_old_runs_are_forgotten_and_their_numbers_stay_unused(store: Store
 async def test_positions_of_reflection_are_replaced_and_listed_by_nugget(store: Store) -> None:
     far = Tended("memory", (NEW_YEAR, 9), (NEW_YEAR + 1, 2**40), NEW_YEAR)
     for tended in (Tended("ärger"), Tended("memory"), Tended("Work"), far):
-        await store.commit(write(lambda rows, one=tended: rows.put_tended(one)))  # type: ignore[misc]
+        await store.commit(write(lambda rows, one=tended: rows.tended.put(one)))  # type: ignore[misc]
 
-    assert store.view.tended() == [Tended("Work"), far, Tended("ärger")]
+    assert store.view.tended.all() == [Tended("Work"), far, Tended("ärger")]
 
 
 # ------------------------------------------------------------------ promotion
@@ -119,14 +120,14 @@ async def test_positions_of_reflection_are_replaced_and_listed_by_nugget(store: 
 
 async def test_promoted_lines_are_replaced_as_a_whole_and_keep_their_order(store: Store) -> None:
     lines = [Promoted(f"n{n % 2}", "Facts", f"- line {n} ä", NEW_YEAR + n) for n in (3, 1, 2)]
-    await store.commit(write(lambda rows: rows.put_promoted(PATH, lines)))
-    await store.commit(write(lambda rows: rows.put_promoted("/other", lines[:1])))
-    assert store.view.promoted(PATH) == lines
-    await store.commit(write(lambda rows: rows.put_promoted(PATH, lines[1:])))
+    await store.commit(write(lambda rows: rows.promotions.put(PATH, lines)))
+    await store.commit(write(lambda rows: rows.promotions.put("/other", lines[:1])))
+    assert store.view.promotions.lines(PATH) == lines
+    await store.commit(write(lambda rows: rows.promotions.put(PATH, lines[1:])))
 
-    assert (store.view.promoted(PATH), store.view.promoted("/other")) == (lines[1:], lines[:1])
-    await store.commit(write(lambda rows: rows.put_promoted(PATH, [])))
-    assert (store.view.promoted(PATH), store.view.promoted("/none")) == ([], [])
+    assert (store.view.promotions.lines(PATH), store.view.promotions.lines("/other")) == (lines[1:], lines[:1])
+    await store.commit(write(lambda rows: rows.promotions.put(PATH, [])))
+    assert (store.view.promotions.lines(PATH), store.view.promotions.lines("/none")) == ([], [])
 
 
 async def test_notes_with_hits_are_visible_current_and_by_row(store: Store) -> None:
@@ -136,10 +137,10 @@ async def test_notes_with_hits_are_visible_current_and_by_row(store: Store) -> N
         store.commit(create("n7", superseded_by="n1")),
     )
     hits = {7: 9, 6: 9, 5: 4, 4: 3, 3: 2, 1: 5}
-    await store.commit(write(lambda rows: rows.put_usages({row: Usage(n, n, 1, "s") for row, n in hits.items()})))
+    await store.commit(write(lambda rows: rows.usage.put({row: Usage(n, n, 1, "s") for row, n in hits.items()})))
 
     def found(minimum: int) -> list[str]:
-        return [note.id for note in store.view.notes_with_hits(minimum)]
+        return [note.id for note in store.view.notes.with_hits(minimum)]
 
     assert found(3) == ["n1", "n4", "n5"]
     assert found(0) == found(3)
@@ -154,62 +155,62 @@ def asked(text: str, at: int, *ids: str) -> RecentQuery:
 
 
 async def test_queries_come_the_last_one_first_and_each_once(store: Store) -> None:
-    assert store.view.recent_queries(9) == []
+    assert store.view.queries.recent(9) == []
     first, second, third = asked("a", 1), asked("b", 2, "n2", 'n"3'), asked("c", 2)
-    await store.commit(write(lambda rows: rows.put_recent_queries([first, second, third])))
-    assert store.view.recent_queries(9) == [second, third, first]
+    await store.commit(write(lambda rows: rows.queries.put([first, second, third])))
+    assert store.view.queries.recent(9) == [second, third, first]
     again = asked("a", 3, "n4")
-    await store.commit(write(lambda rows: rows.put_recent_queries([asked("a", 0), again])))
+    await store.commit(write(lambda rows: rows.queries.put([asked("a", 0), again])))
 
-    assert store.view.recent_queries(9) == [again, second, third]
-    assert (store.view.recent_queries(1), store.view.recent_queries(0)) == ([again], [])
+    assert store.view.queries.recent(9) == [again, second, third]
+    assert (store.view.queries.recent(1), store.view.queries.recent(0)) == ([again], [])
 
 
 async def test_queries_are_forgotten_by_age_and_by_number(store: Store) -> None:
     queries = [asked(str(n), n) for n in range(10)]
-    await store.commit(write(lambda rows: rows.put_recent_queries(queries)))
-    await store.commit(write(lambda rows: rows.forget_recent_queries(before=2, now=99, kept=99)))
-    assert [query.at for query in store.view.recent_queries(99)] == [9, 8, 7, 6, 5, 4, 3, 2]
-    await store.commit(write(lambda rows: rows.forget_recent_queries(before=0, now=99, kept=3)))
-    assert [query.at for query in store.view.recent_queries(99)] == [9, 8, 7]
-    await store.commit(write(lambda rows: rows.forget_recent_queries(before=0, now=99, kept=0)))
-    assert store.view.recent_queries(99) == []
+    await store.commit(write(lambda rows: rows.queries.put(queries)))
+    await store.commit(write(lambda rows: rows.queries.forget(before=2, now=99, kept=99)))
+    assert [query.at for query in store.view.queries.recent(99)] == [9, 8, 7, 6, 5, 4, 3, 2]
+    await store.commit(write(lambda rows: rows.queries.forget(before=0, now=99, kept=3)))
+    assert [query.at for query in store.view.queries.recent(99)] == [9, 8, 7]
+    await store.commit(write(lambda rows: rows.queries.forget(before=0, now=99, kept=0)))
+    assert store.view.queries.recent(99) == []
 
 
 async def test_a_query_of_the_future_counts_as_asked_now(store: Store) -> None:
-    await store.commit(write(lambda rows: rows.put_recent_queries([asked("a", 1), asked("b", 70), asked("c", 90)])))
-    await store.commit(write(lambda rows: rows.forget_recent_queries(before=1, now=20, kept=9)))
-    assert {query.at for query in store.view.recent_queries(9)} == {1, 20}
-    await store.commit(write(lambda rows: rows.put_recent_queries([asked("d", 25)])))
-    await store.commit(write(lambda rows: rows.forget_recent_queries(before=21, now=25, kept=9)))
-    assert [query.at for query in store.view.recent_queries(9)] == [25]
+    await store.commit(write(lambda rows: rows.queries.put([asked("a", 1), asked("b", 70), asked("c", 90)])))
+    await store.commit(write(lambda rows: rows.queries.forget(before=1, now=20, kept=9)))
+    assert {query.at for query in store.view.queries.recent(9)} == {1, 20}
+    await store.commit(write(lambda rows: rows.queries.put([asked("d", 25)])))
+    await store.commit(write(lambda rows: rows.queries.forget(before=21, now=25, kept=9)))
+    assert [query.at for query in store.view.queries.recent(9)] == [25]
 
 
 async def test_queries_that_found_one_of_some_notes_are_forgotten(store: Store) -> None:
     others = [asked("c", 3, "n10"), asked("b", 2, "n2", "n3")]
-    await store.commit(write(lambda rows: rows.put_recent_queries([*others, asked("a", 1, "n2", "n1")])))
-    await store.commit(write(lambda rows: rows.forget_queries_of({"n1", "n4"})))
-    assert store.view.recent_queries(9) == others
-    await store.commit(write(lambda rows: rows.forget_queries_of(["n3"])))
-    assert store.view.recent_queries(9) == others[:1]
+    await store.commit(write(lambda rows: rows.queries.put([*others, asked("a", 1, "n2", "n1")])))
+    await store.commit(write(lambda rows: rows.queries.forget_naming({"n1", "n4"})))
+    assert store.view.queries.recent(9) == others
+    await store.commit(write(lambda rows: rows.queries.forget_naming(["n3"])))
+    assert store.view.queries.recent(9) == others[:1]
 
 
 # ------------------------------------------------------------------ all of it
 
 
 def put_all(rows: Writer, n: int) -> None:
-    rows.put_sink("mqtt", n)
-    rows.claim_run(run(str(n)))
-    rows.put_run(run("1", status=f"ended by {n}"))
-    rows.put_tended(Tended("memory", served_at=n))
-    rows.put_promoted(PATH, [Promoted("n1", "Facts", f"- {n}", n)] * n)
-    rows.put_recent_queries([asked("a", n)])
+    rows.sinks.put("mqtt", n)
+    rows.runs.claim(run(str(n)))
+    rows.runs.put(run("1", status=f"ended by {n}"))
+    rows.tended.put(Tended("memory", served_at=n))
+    rows.promotions.put(PATH, [Promoted("n1", "Facts", f"- {n}", n)] * n)
+    rows.queries.put([asked("a", n)])
 
 
 def seen(store: Store) -> object:
     view = store.view
-    runs = view.list_runs(job=None, before=None, limit=9)
-    return view.sink("mqtt"), runs, view.tended(), view.promoted(PATH), view.recent_queries(9)
+    runs = view.runs.page(job=None, before=None, limit=9)
+    return view.sinks.get("mqtt"), runs, view.tended.all(), view.promotions.lines(PATH), view.queries.recent(9)
 
 
 async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
@@ -218,7 +219,7 @@ async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
 
     def spoil(tx: Transaction) -> None:
         put_all(tx.rows, 2)
-        tx.rows.forget_runs(NEW_YEAR + 1)
+        tx.rows.runs.forget(NEW_YEAR + 1)
         raise ValueError("a mistake")
 
     # Among others of its group, which must not be touched, and alone.
@@ -230,7 +231,7 @@ async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
         await store.commit(change(spoil))
     assert seen(store) == before
     assert await claim(store, run("next")) == [True]
-    assert store.view.list_runs(job=None, before=None, limit=1) == [(2, run("next"))]
+    assert store.view.runs.page(job=None, before=None, limit=1) == [(2, run("next"))]
 
 
 async def test_all_of_it_survives_closing(stores: Stores) -> None:
@@ -242,5 +243,5 @@ async def test_all_of_it_survives_closing(stores: Stores) -> None:
 
     assert seen(again) == before
     assert await claim(again, run("1"), run("later")) == [False, True]
-    assert again.view.list_runs(job=None, before=None, limit=1) == [(2, run("later"))]
+    assert again.view.runs.page(job=None, before=None, limit=1) == [(2, run("later"))]
     await again.close()

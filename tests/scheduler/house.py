@@ -160,11 +160,11 @@ class House:
 
     def runs(self, job: str | None = None, shelf: str = "default") -> list[Run]:
         """Return the ledger's runs, the first claimed first."""
-        return [run for _, run in self.shelf(shelf).view.list_runs(job=job, before=None, limit=1000)][::-1]
+        return [run for _, run in self.shelf(shelf).view.runs.page(job=job, before=None, limit=1000)][::-1]
 
     def missed(self, shelf: str = "default") -> list[dict[str, Any]]:
         """Return what the shelf's change log tells of missed slots."""
-        rows = self.shelf(shelf).view.log(since_seq=0, limit=1000)
+        rows = self.shelf(shelf).view.log.page(since_seq=0, limit=1000)
         return [dict(row.before or {}) for row in rows if row.kind == "schedule.missed"]
 
 

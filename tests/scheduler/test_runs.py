@@ -18,7 +18,7 @@ SLOT = "2026-01-14T09:00 Europe/Berlin"
 
 
 async def claim(house: House, run: Run) -> None:
-    await house.shelf().commit(Origin("scheduler", "test"), lambda tx: tx.rows.claim_run(run))
+    await house.shelf().commit(Origin("scheduler", "test"), lambda tx: tx.rows.runs.claim(run))
 
 
 async def ask(house: House, job: str = "reflection", shelf: str = "default") -> str:
@@ -28,7 +28,7 @@ async def ask(house: House, job: str = "reflection", shelf: str = "default") -> 
     async def claim_run(run: Run) -> bool:
         claimed.append(run.run_id)
         applied = await house.shelf(shelf).commit(
-            Origin("uid:1000", "scheduler.run"), lambda tx: tx.rows.claim_run(run)
+            Origin("uid:1000", "scheduler.run"), lambda tx: tx.rows.runs.claim(run)
         )
         return applied.value
 

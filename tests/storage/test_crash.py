@@ -40,9 +40,9 @@ async def test_every_acknowledged_change_survives_kills_in_mid_write(tmp_path: P
     store = await stores.open("default")
     assert store._background_check is not None
     assert len(acknowledged) >= 400
-    assert store.view.notes(acknowledged).keys() == set(acknowledged)
-    log = store.view.log(since_seq=0, limit=1_000_000)
-    assert [row.seq for row in log] == list(range(1, store.view.last_seq + 1))
+    assert store.view.notes.by_ids(acknowledged).keys() == set(acknowledged)
+    log = store.view.log.page(since_seq=0, limit=1_000_000)
+    assert [row.seq for row in log] == list(range(1, store.view.log.last_seq + 1))
     assert store.view.counts().notes == len(log)
     assert await store.check(full=True) == []
     await store.close()

@@ -119,12 +119,12 @@ async def test_a_full_disk_fails_the_change_and_the_store_goes_on(store: SqliteS
     assert isinstance(outcomes[1], StoreBusy)
     assert outcomes[1].data["reason"] == "SQLITE_FULL"
     # Whether its neighbour stands is SQLite's choice; what it was told has to be what there is.
-    assert isinstance(outcomes[0], Applied) == (store.view.note("small") is not None)
-    assert store.view.note("big") is None
+    assert isinstance(outcomes[0], Applied) == (store.view.notes.get("small") is not None)
+    assert store.view.notes.get("big") is None
 
     await writer.run(lambda: limit(1_000_000))
     applied = await store.commit(create("big", content="x" * 1_000_000))
-    assert [row.seq for row in store.view.log(since_seq=0, limit=9)] == list(range(1, applied.last_seq + 1))
+    assert [row.seq for row in store.view.log.page(since_seq=0, limit=9)] == list(range(1, applied.last_seq + 1))
     assert await store.check(full=True) == []
 
 

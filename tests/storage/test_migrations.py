@@ -162,6 +162,6 @@ async def test_an_older_shelf_is_brought_up_to_date(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("shelfd.storage.sqlite.migrations.load_migrations", lambda: more)
 
     store = await stores.open("work")
-    assert store.view.note("n1") is not None
+    assert store.view.notes.get("n1") is not None
     await store.close()
     assert inspect(tmp_path / "work" / "shelf.db", newest=99) == newest + 1

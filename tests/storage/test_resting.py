@@ -69,8 +69,8 @@ async def test_a_shelf_nobody_writes_to_costs_one_descriptor_no_thread_and_no_wa
     before = _threads()
     store = await stores.create("work", owner="uid:1")
     for _ in range(2):
-        assert store.view.last_seq == 0
-        assert store.view.scan_notes(before_row=None, limit=9) == []
+        assert store.view.log.last_seq == 0
+        assert store.view.notes.scan(before_row=None, limit=9) == []
         assert await store.scrub()
         assert _names(directory) == ["shelf.db"]
         assert _bytes(directory) <= EMPTY_BYTES
@@ -106,9 +106,9 @@ async def test_a_shelf_that_is_not_written_to_any_more_gives_back_what_writing_t
     for thread in _threads() - before:  # on its way out: it says that it is done before it is
         await asyncio.to_thread(thread.join, 10)
     assert _threads() == before
-    assert store.view.note("n1") is not None
+    assert store.view.notes.get("n1") is not None
     assert (await store.commit(create("n2"))).last_seq == 2
-    assert store.view.note("n2") is not None
+    assert store.view.notes.get("n2") is not None
     assert await store.check(full=True) == []
 
 
@@ -128,8 +128,8 @@ async def test_changes_that_come_while_it_goes_to_rest_lose_nothing(store: Sqlit
         assert scrubbed
         await asyncio.gather(resting, return_exceptions=True)
         count += 3
-        assert store.view.last_seq == count
-        assert len(store.view.scan_notes(before_row=None, limit=1000)) == count
+        assert store.view.log.last_seq == count
+        assert len(store.view.notes.scan(before_row=None, limit=1000)) == count
     assert await store.check(full=True) == []
 
 
@@ -156,7 +156,7 @@ async def test_a_writer_that_cannot_be_opened_fails_the_change_and_the_next_one_
     (directory / "away").rename(directory / "shelf.db")
 
     assert [type(result) for result in results] == [StoreBusy, StoreBusy]
-    assert store.view.note("n1") is not None
+    assert store.view.notes.get("n1") is not None
     assert (await store.commit(create("n2"))).last_seq == 2
 
 
@@ -170,7 +170,7 @@ async def test_a_shelf_that_is_closed_before_its_writer_is_there_still_takes_wha
     assert (await writing).last_seq == 1
 
     again = await stores.open("work")
-    assert again.view.note("n1") is not None
+    assert again.view.notes.get("n1") is not None
     await again.close()
 
 
@@ -179,9 +179,9 @@ async def test_a_shelf_that_is_closed_before_its_writer_is_there_still_takes_wha
 
 def _erase(note_id: str) -> Change[None]:
     def erase(writer: Writer) -> None:
-        note = writer.note(note_id)
+        note = writer.notes.get(note_id)
         assert note is not None
-        writer.erase_note(note)
+        writer.notes.erase(note)
 
     return write(erase)
 
@@ -223,7 +223,7 @@ async def test_a_kill_while_the_wal_is_overwritten_loses_nothing(
         (copy / "shelf.db").write_bytes(database)
         (copy / "shelf.db-wal").write_bytes(after[:cut] + before[cut:])
         killed = await stores.open(copy.name)
-        assert len(killed.view.scan_notes(before_row=None, limit=100)) == 60
+        assert len(killed.view.notes.scan(before_row=None, limit=100)) == 60
         assert (await killed.commit(create("next"))).last_seq == 61
         assert await killed.check(full=True) == []
         await killed.close()

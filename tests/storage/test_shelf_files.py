@@ -116,7 +116,7 @@ async def test_a_shelf_is_made_beside_its_memory_file(stores: SqliteStores, root
     assert (root / "work" / "MEMORY.md").read_text() == "# Mine"
     assert (stores.names(), stores.owner("work"), _names(root)) == (["work"], "uid:1", ["work"])
     again = await stores.open("work")
-    assert again.view.note("n1") is not None
+    assert again.view.notes.get("n1") is not None
     await again.close()
 
 
@@ -213,7 +213,7 @@ async def test_an_unclean_stop_is_checked_behind_the_open_store(stores: SqliteSt
 
     with capture_logs() as logs:
         again = await stores.open("crashed")
-        assert again.view.note("n1") is not None
+        assert again.view.notes.get("n1") is not None
         assert again._background_check is not None
         await again._background_check._task
         await again.close()
@@ -246,14 +246,14 @@ async def test_what_the_check_finds_is_logged_and_closing_does_not_wait_for_it(
         assert "restore a backup" in logs[0]["problems"][0]
         assert await damaged.check(full=False) != []
         with pytest.raises(StorageCorrupt):
-            damaged.view.scan_notes(before_row=None, limit=1000)
+            damaged.view.notes.scan(before_row=None, limit=1000)
         await damaged.close()
 
 
 async def test_a_full_check_names_every_broken_rule(stores: SqliteStores) -> None:
     def spoil(rows: Writer) -> None:
-        rows.put_link(make_link("n1", "ghost"))
-        rows.put_link(make_link("ghost", "n1"))
+        rows.links.put(make_link("n1", "ghost"))
+        rows.links.put(make_link("ghost", "n1"))
 
     store = await stores.create("work", owner="uid:1")
     await store.commit(create("n1", superseded_by="ghost", parent_id="ghost"))
@@ -295,9 +295,9 @@ async def test_what_was_erased_before_a_crash_is_gone_once_the_shelf_is_open_aga
     await store.commit(create("n1", content="4711-secret"))
 
     def erase(writer: Writer) -> None:
-        note = writer.note("n1")
+        note = writer.notes.get("n1")
         assert note is not None
-        writer.erase_note(note)
+        writer.notes.erase(note)
 
     await store.commit(write(erase))
     directory = await _after_a_crash(store, root)  # before it was scrubbed

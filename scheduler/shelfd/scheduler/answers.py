@@ -50,7 +50,7 @@ class Answers:
         position = cursor.decode_numbers(params.cursor, 1)
         shelf = await self._read(call)
         before = position[0] if position else None
-        runs = shelf.view.list_runs(job=params.job, before=before, limit=params.limit + 1)
+        runs = shelf.view.runs.page(job=params.job, before=before, limit=params.limit + 1)
         page = runs[: params.limit]
         result: dict[str, Any] = {"runs": [run_view(shelf.name, run) for _, run in page]}
         if len(runs) > params.limit:
@@ -72,7 +72,7 @@ class Answers:
 
         async def claim(run: Run) -> bool:
             def apply(tx: Transaction, _params: Any, _call: Call) -> dict[str, Any]:  # noqa: ANN401
-                tx.rows.claim_run(run)
+                tx.rows.runs.claim(run)
                 return {"run_id": run.run_id}
 
             changed = await shelf.change(call, apply)
@@ -108,7 +108,7 @@ class Answers:
 
     @staticmethod
     def _last(shelf: Shelf, job: Job) -> dict[str, Any] | None:
-        runs = shelf.view.list_runs(job=job.name, before=None, limit=1)
+        runs = shelf.view.runs.page(job=job.name, before=None, limit=1)
         return run_view(shelf.name, runs[0][1]) if runs else None
 
 

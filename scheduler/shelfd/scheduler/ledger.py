@@ -19,20 +19,20 @@ _LOOKED_FOR = 200  #: among so many last runs are those that a dead daemon left 
 
 async def claim(shelf: Shelf, run: Run) -> bool:
     """Claim the run's slot; return False if somebody did before."""
-    applied = await shelf.commit(_origin("scheduler.claim", run), lambda tx: tx.rows.claim_run(run))
+    applied = await shelf.commit(_origin("scheduler.claim", run), lambda tx: tx.rows.runs.claim(run))
     return applied.value
 
 
 async def put(shelf: Shelf, run: Run) -> None:
     """Write down how a claimed run stands."""
-    await shelf.commit(_origin("scheduler.record", run), lambda tx: tx.rows.put_run(run))
+    await shelf.commit(_origin("scheduler.record", run), lambda tx: tx.rows.runs.put(run))
 
 
 async def mark_orphans(shelf: Shelf, at_work: Container[str], now: int) -> int:
     """Mark runs as interrupted whose daemon is gone; return how many."""
     orphans = [
         run
-        for _, run in shelf.view.list_runs(job=None, before=None, limit=_LOOKED_FOR)
+        for _, run in shelf.view.runs.page(job=None, before=None, limit=_LOOKED_FOR)
         if run.status == "running" and run.run_id not in at_work
     ]
     for run in orphans:
@@ -52,7 +52,7 @@ async def give_up(shelf: Shelf, runs: Sequence[Run], told: Mapping[str, Any]) ->
     """
 
     def apply(tx: Transaction) -> bool:
-        missed = [run for run in runs if tx.rows.claim_run(run) or _mark_missed(tx, run)]
+        missed = [run for run in runs if tx.rows.runs.claim(run) or _mark_missed(tx, run)]
         if not missed:
             return False
         data = {"job": missed[0].job, "jobs": [run.job for run in missed], "slot": missed[0].slot, **told}
@@ -64,10 +64,10 @@ async def give_up(shelf: Shelf, runs: Sequence[Run], told: Mapping[str, Any]) ->
 
 
 def _mark_missed(tx: Transaction, run: Run) -> bool:
-    known = tx.rows.run(run.job, run.slot)
+    known = tx.rows.runs.get(run.job, run.slot)
     if known is None or known.run_id != run.run_id or known.status != "interrupted":
         return False
-    tx.rows.put_run(run)
+    tx.rows.runs.put(run)
     return True
 
 
@@ -80,10 +80,10 @@ async def forget_old(shelf: Shelf, now: int) -> None:
         if len(runs) > KEPT_COUNT:
             begin = max(begin, runs[KEPT_COUNT - 1].started_at)
         old = [run.planned_at for run in runs if run.started_at < begin and run.reason != "manual"]
-        if tx.rows.forget_runs(begin) and old:
-            tx.rows.put_meta(FLOOR, str(max(*old, int(tx.rows.meta(FLOOR) or 0))))
+        if tx.rows.runs.forget(begin) and old:
+            tx.rows.meta.put(FLOOR, str(max(*old, int(tx.rows.meta.get(FLOOR) or 0))))
 
-    if not shelf.view.list_runs(job=None, before=None, limit=1):
+    if not shelf.view.runs.page(job=None, before=None, limit=1):
         return  # a shelf that nobody writes to is not to be written to by this either
     await shelf.commit(Origin(SCHEDULER, "scheduler.forget"), apply)
 
@@ -91,7 +91,7 @@ async def forget_old(shelf: Shelf, now: int) -> None:
 def _all_runs(tx: Transaction) -> Sequence[Run]:
     found: list[Run] = []
     before: int | None = None
-    while page := tx.rows.list_runs(job=None, before=before, limit=_PAGE):
+    while page := tx.rows.runs.page(job=None, before=before, limit=_PAGE):
         found += [run for _, run in page]
         before = page[-1][0]
     return found

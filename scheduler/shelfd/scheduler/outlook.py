@@ -51,7 +51,7 @@ def look_out(
         return Outlook(is_settled=True)
     runs: dict[str, Run] = {}
     for job in jobs:
-        run = view.run(job.name, slot.key)
+        run = view.runs.get(job.name, slot.key)
         if run is None:
             reason = trigger or _inherited(runs.get(job.follows or ""), now)
             return Outlook(job, reason=reason) if reason else Outlook()
@@ -70,7 +70,7 @@ def is_before_time(view: View, slot: Slot, now: int) -> bool:
 
 def beginning(view: View, now: int) -> int:
     """Return the time up to which a shelf can have missed nothing; 0 if that is not known."""
-    times = (int(view.meta(name) or 0) for name in ("created_at", FLOOR))
+    times = (int(view.meta.get(name) or 0) for name in ("created_at", FLOOR))
     return max((time for time in times if is_credible(time, now)), default=0)
 
 

@@ -68,7 +68,7 @@ class Tended:
 
     def see(self, shelf: Shelf) -> None:
         """Note when the open *shelf* was last used."""
-        self.used_at, self.seq = shelf.last_used, shelf.view.last_seq
+        self.used_at, self.seq = shelf.last_used, shelf.view.log.last_seq
 
 
 class Tender:
@@ -168,7 +168,7 @@ class Tender:
 
     def _settle(self, tended: Tended, shelf: Shelf, slot: Slot) -> None:
         tended.settled = slot.key
-        runs = [shelf.view.run(job.name, slot.key) for job in self._jobs]
+        runs = [shelf.view.runs.get(job.name, slot.key) for job in self._jobs]
         if all(run is not None and run.status == "done" for run in runs):
             tended.see(shelf)
             tended.tended_at, tended.tended_seq = self._clock.monotonic(), tended.seq
@@ -196,7 +196,7 @@ class Tender:
 
     def _missed(self, shelf: Shelf, job: Job, last: Slot) -> Run | None:
         """Return the entry that gives a job's slot up, unless it had its run or a later one had."""
-        known = shelf.view.run(job.name, last.key)
+        known = shelf.view.runs.get(job.name, last.key)
         if known is not None:
             is_unfinished = known.status == "interrupted" and not is_over(known)
             return known._replace(status="missed") if is_unfinished else None
@@ -224,7 +224,7 @@ class Tender:
 
 def _served(shelf: Shelf, job: str, now: int) -> int:
     """Return the latest time for which a job had a run, or was told to have missed one; 0 if never."""
-    runs = [run for _, run in shelf.view.list_runs(job=job, before=None, limit=_LOOKED_BACK) if run.reason != "manual"]
+    runs = [run for _, run in shelf.view.runs.page(job=job, before=None, limit=_LOOKED_BACK) if run.reason != "manual"]
     return max((run.planned_at for run in runs if is_credible(run.planned_at, now)), default=0)
 
 

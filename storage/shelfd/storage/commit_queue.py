@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 import structlog
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy, traced
+from shelfd.memory.ports.log import Entry, LogRow, Origin
 from shelfd.memory.ports.store import Applied, Change
 from shelfd.memory.ports.waiting import Told
 
@@ -142,3 +143,12 @@ def _told_as(error: BaseException) -> Exception:
     wrapped = RuntimeError(f"a change raised {type(error).__name__}")
     wrapped.__cause__ = error
     return wrapped
+
+
+def number_entries(entries: Sequence[Entry], origin: Origin, *, last_seq: int, at: int) -> list[LogRow]:
+    """Return the log rows of one transaction, with consecutive sequence numbers after *last_seq*."""
+    tx, size = last_seq + 1, len(entries)
+    return [
+        LogRow(seq, tx, size, at, origin, entry.kind, entry.nugget, entry.ids, entry.row, entry.before)
+        for seq, entry in enumerate(entries, tx)
+    ]

@@ -158,11 +158,11 @@ class Press:
         await self.until(lambda: self.last_seq(shelf) == self.api.shelf(shelf).seq and self.lag(shelf) == 0)
 
     def last_seq(self, shelf: str = "default") -> int:
-        return self.api.shelf(shelf).view.last_seq
+        return self.api.shelf(shelf).view.log.last_seq
 
     def cursor(self, shelf: str = "default") -> int | None:
         """How far events were delivered, as the shelf has it on record."""
-        return self.api.shelf(shelf).view.sink(SINK)
+        return self.api.shelf(shelf).view.sinks.get(SINK)
 
     async def remember(self, count: int, *, shelf: str = "default", first: int = 0) -> None:
         await asyncio.gather(*(self.api.remember(f"thing {first + n}", shelf=shelf) for n in range(count)))

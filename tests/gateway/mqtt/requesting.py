@@ -224,7 +224,7 @@ async def desk(**options: Any) -> AsyncIterator[Desk]:
 async def remembered(api: Api) -> list[str]:
     """Return the contents of all notes, in the order in which they were made."""
     await api.call("get_stats")  # opens the shelf
-    rows = api.shelf().view.log(since_seq=0, limit=100_000)
+    rows = api.shelf().view.log.page(since_seq=0, limit=100_000)
     return [(await api.note(row.ids[0]))["content"] for row in rows if row.kind == "note.created"]
 
 

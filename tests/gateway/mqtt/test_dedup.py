@@ -231,7 +231,7 @@ async def test_a_job_is_acknowledged_when_it_has_begun_and_found_again_while_it_
     await until(lambda: at.link.acknowledged == [1, 2, 3])
     monkeypatch.setattr(JobRunner, "start", start)
     view = api.shelf().view
-    ((_, job),) = view.list_jobs(unfinished=True, before=None, limit=9)
+    ((_, job),) = view.jobs.page(unfinished=True, before=None, limit=9)
     api.service.jobs(api.shelf()).start(job.id)
     await at.idle()
     results = [reply["result"] for reply in at.link.replies() if reply["id"] == LONG_ID]

@@ -320,7 +320,7 @@ async def test_a_shelf_that_was_there_before_mqtt_begins_at_its_present(either: 
     await later.remember(1, shelf="other", first=9)
     await later.delivered("other")
 
-    assert shelf.view.sink("mqtt") == 0
+    assert shelf.view.sinks.get("mqtt") == 0
     assert link.seqs == [before + 1]
 
 

@@ -68,7 +68,7 @@ class Daemon:
 
     @property
     def last_seq(self) -> int:
-        return self.api.shelf().view.last_seq
+        return self.api.shelf().view.log.last_seq
 
     async def write(self, until: Callable[[], bool]) -> None:
         """Let several clients write until the condition holds."""

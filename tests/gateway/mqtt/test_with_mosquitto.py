@@ -68,7 +68,7 @@ async def test_remember_and_recall(broker: Mosquitto, is_v5: bool) -> None:
         assert found["id"] == "two"
         assert found["result"]["results"][0]["note"]["id"] == made["result"]["note"]["id"]
         assert [correlation for _, correlation in alice.replies] == [b"c" if is_v5 else None] * 2
-        (row, *_) = daemon.api.shelf().view.log(since_seq=0, limit=10)
+        (row, *_) = daemon.api.shelf().view.log.page(since_seq=0, limit=10)
         assert row.origin.principal == "mqtt:alice"
 
 

@@ -129,10 +129,10 @@ async def test_a_closed_shelf_with_work_left_is_opened_at_start(durable: Api, mo
     await durable.shelves.resumed()
     view = durable.shelf("mine").view
     for _ in range(100_000):
-        if not view.list_jobs(unfinished=True, before=None, limit=1):
+        if not view.jobs.page(unfinished=True, before=None, limit=1):
             break
         await asyncio.sleep(0)
-    assert view.nugget_counts("n").hidden == hide.AT_ONCE + 1
+    assert view.nuggets.counts("n").hidden == hide.AT_ONCE + 1
     assert durable.shelves.opened("other") is None
 
 
@@ -141,12 +141,12 @@ async def test_a_note_with_a_long_history_is_purged_in_steps(either: Api, monkey
     note = await either.remember("tea", key="drink")
     for number in range(35):
         await either.call("remember", content=f"4711-secret {number}", key="drink")
-    seqs = either.shelf().view.last_seq
+    seqs = either.shelf().view.log.last_seq
     result = await either.call("forget", id=note["id"], purge=True)
 
     assert result == {"forgotten": [note["id"]], "still_in": []}
-    assert "4711-secret" not in str(either.shelf().view.log(since_seq=0, limit=9999))
-    assert either.shelf().view.last_seq == seqs + 1
+    assert "4711-secret" not in str(either.shelf().view.log.page(since_seq=0, limit=9999))
+    assert either.shelf().view.log.last_seq == seqs + 1
 
 
 async def test_a_clearing_can_be_ended_and_begun_again(either: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +238,7 @@ async def test_what_is_written_after_the_request_to_purge_stays(either: Api, mon
     assert (result["purged"], result["still_in"]) == (2 * purge.NOTES_AT_ONCE, [fact["id"]])
     notes = (await either.call("note.list", nugget="n"))["notes"]
     assert sorted(note["content"] for note in notes) == ["none any more", "tea at five"]
-    assert "4711-secret" not in str(either.shelf().view.log(since_seq=0, limit=9999))
+    assert "4711-secret" not in str(either.shelf().view.log.page(since_seq=0, limit=9999))
 
 
 @pytest.mark.parametrize("method", ["nugget.clear", "nugget.remove"])

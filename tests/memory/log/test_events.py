@@ -115,7 +115,7 @@ async def test_events_come_in_pages_that_join(either: Api) -> None:
 async def test_a_position_beyond_the_end_is_refused(api: Api) -> None:
     """Who waited there would miss everything until the log comes that far."""
     await api.remember("one")
-    last = api.shelf().view.last_seq
+    last = api.shelf().view.log.last_seq
     assert await api.call("events.since", seq=last) == {"events": [], "last_seq": last}
     refused = await api.refused("events.since", seq=last + 1)
     assert (refused.field, refused.limit) == ("seq", last)

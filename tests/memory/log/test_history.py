@@ -94,7 +94,7 @@ def test_the_change_log_rewinds_to_every_version_exactly(edits: list[dict[str, A
             view = api.shelf().view
 
             def stored() -> Note:
-                note = view.note(note_id)
+                note = view.notes.get(note_id)
                 assert note is not None
                 return note._replace(updated_at=0)
 
@@ -103,7 +103,7 @@ def test_the_change_log_rewinds_to_every_version_exactly(edits: list[dict[str, A
                 await api.call("note.edit", id=note_id, **edit)
                 versions[stored().rev] = stored()
 
-            rows = [row for row in view.log(since_seq=0, limit=1000) if row.row is not None]
+            rows = [row for row in view.log.page(since_seq=0, limit=1000) if row.row is not None]
             assert [state._replace(updated_at=0) for state in states_after(rows, view).values()] == list(
                 reversed(versions.values())
             )

@@ -126,7 +126,7 @@ async def test_every_kind_of_change_can_be_replayed(api: Api) -> None:
 
 def _kept(api: Api, count: int) -> int:
     view = api.shelf().view
-    return sum(view.recorded(api.principal, "remember", f"k{number}") is not None for number in range(count))
+    return sum(view.recorded.get(api.principal, "remember", f"k{number}") is not None for number in range(count))
 
 
 async def test_a_shelf_that_is_only_written_to_forgets_outcomes_whose_time_is_over(either: Api) -> None:

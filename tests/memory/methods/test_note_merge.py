@@ -45,7 +45,7 @@ async def test_the_target_takes_over_what_it_lacks_and_the_source_is_hidden(eith
     assert {link["to"] for link in (await either.note(friend["id"]))["links"]} == {target["id"], source["id"]}
     assert (gone["hidden"], gone["content"]) == (True, "no sugar\ncoffee at noon")
     assert (target["id"], "merged_into") in {(link["to"], link["relation"]) for link in gone["links"]}
-    stored = either.shelf().view.note(target["id"])
+    stored = either.shelf().view.notes.get(target["id"])
     assert stored is not None
     assert stored.extra["provenance"] == [
         {

@@ -94,7 +94,7 @@ async def test_hits_count_on(api: Api) -> None:
 async def test_hits_are_durable_once_answered_and_count_for_promotion(either: Api) -> None:
     api = either
     await take_in(api, *HOME.values())
-    assert [note.id for note in api.shelf().view.notes_with_hits(3)] == [DEPLOY]
+    assert [note.id for note in api.shelf().view.notes.with_hits(3)] == [DEPLOY]
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
@@ -140,9 +140,9 @@ async def test_the_value_that_recall_answered_there_answers_here(api: Api) -> No
     both = (graph([graph_note(DEPLOY, "make deploy", title="deploy")]), fact_file("work", [fact("deploy", "just")]))
     await take_in(api, *both)
     assert (await api.note(DEPLOY))["content"] == "just"
-    before = api.shelf().view.last_seq
+    before = api.shelf().view.log.last_seq
     assert sums(await take_in(api, *both)) == {"unchanged": 3}
-    assert api.shelf().view.last_seq == before
+    assert api.shelf().view.log.last_seq == before
 
 
 # ------------------------------------------------------------------ again
@@ -151,10 +151,10 @@ async def test_the_value_that_recall_answered_there_answers_here(api: Api) -> No
 async def test_again_changes_nothing(either: Api) -> None:
     api = either
     first = await take_in(api, *HOME.values())
-    before = logical_hash(api.shelf().view), api.shelf().view.last_seq
+    before = logical_hash(api.shelf().view), api.shelf().view.log.last_seq
     again = await take_in(api, *HOME.values())
     assert sums(again) == {"unchanged": 10}
-    assert (logical_hash(api.shelf().view), api.shelf().view.last_seq) == before
+    assert (logical_hash(api.shelf().view), api.shelf().view.log.last_seq) == before
     assert again["last_seq"] == first["last_seq"]
 
 
@@ -225,9 +225,9 @@ async def test_a_graph_that_comes_later_knows_the_facts(api: Api) -> None:
     assert found["id"] != DEPLOY
     assert (found["scope"], found["tags"][3:]) == ("project", ["release"])
     assert [one["to"] for one in found["links"]] == [SHIPPING]
-    before = api.shelf().view.last_seq
+    before = api.shelf().view.log.last_seq
     assert sums(await take_in(api, *HOME.values())) == {"unchanged": 10}
-    assert api.shelf().view.last_seq == before
+    assert api.shelf().view.log.last_seq == before
 
 
 async def test_undo_takes_an_import_back_and_the_next_one_brings_it_again(either: Api) -> None:
@@ -331,9 +331,9 @@ async def test_names_that_become_one_do_not_overwrite_each_other(api: Api) -> No
     result = await take_in(api, files[1])
     assert result["parts"][1]["kept"][0]["fields"] == ["content"]
     assert await facts(api, "work") == {"k": ("one", 0)}
-    before = api.shelf().view.last_seq
+    before = api.shelf().view.log.last_seq
     assert [part for part, _, _ in errors(await take_in(api, *files))] == ["facts"]
-    assert api.shelf().view.last_seq == before
+    assert api.shelf().view.log.last_seq == before
 
 
 # ------------------------------------------------------------------ what cannot be kept
@@ -410,9 +410,9 @@ async def test_a_nugget_keeps_no_more_facts_than_it_may(api: Api) -> None:
     file = fact_file("home", [fact(f"k{i}", "v") for i in range(5)], max_facts=3)
     await take_in(api, file)
     assert list(await facts(api, "home")) == ["k2", "k3", "k4"]
-    before = api.shelf().view.last_seq
+    before = api.shelf().view.log.last_seq
     assert sums(await take_in(api, file)) == {"unchanged": 6}
-    assert api.shelf().view.last_seq == before
+    assert api.shelf().view.log.last_seq == before
 
 
 async def test_links_that_lead_nowhere_or_back_are_told(api: Api) -> None:
@@ -455,9 +455,9 @@ async def test_a_note_has_no_more_links_than_it_may(api: Api) -> None:
 async def test_a_dry_run_says_the_same_and_does_nothing(either: Api) -> None:
     api = either
     await api.remember("red", key="kettle", nugget="home")
-    before = logical_hash(api.shelf().view), api.shelf().view.last_seq
+    before = logical_hash(api.shelf().view), api.shelf().view.log.last_seq
     dry = await take_in(api, *HOME.values(), dry_run=True)
-    assert (logical_hash(api.shelf().view), api.shelf().view.last_seq) == before
+    assert (logical_hash(api.shelf().view), api.shelf().view.log.last_seq) == before
     assert (await api.call("get_stats"))["total_notes"] == 1
     wet = await take_in(api, *HOME.values())
     assert dry["dry_run"] is True

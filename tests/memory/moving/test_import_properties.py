@@ -11,7 +11,7 @@ from fakes import ROOT, Api, memory
 from nuggets_files import Json, fact, fact_file, graph, graph_note, link, parts
 from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.view import NoteFilter
+from shelfd.memory.ports.notes import NoteFilter
 
 NAMES = st.sampled_from(["work", "Work", "a/b", "home"])
 KEYS = st.sampled_from(["kettle", "Kettle", "user:tone", "_task", "file:x.py"])
@@ -65,12 +65,12 @@ async def take_in(api: Api, sent: list[Json], known: dict[str, str] | None = Non
 
 def state(api: Api) -> tuple[str, int]:
     view = api.shelf().view
-    return logical_hash(view), view.last_seq
+    return logical_hash(view), view.log.last_seq
 
 
 def notes_of(api: Api) -> list[Note]:
     wanted = NoteFilter(include_hidden=True)
-    notes = api.shelf().view.list_notes(wanted, order="row", descending=False, after=None, limit=1000)
+    notes = api.shelf().view.notes.page(wanted, order="row", descending=False, after=None, limit=1000)
     return [note._replace(row=0, rev=0) for note in notes]
 
 

@@ -56,7 +56,7 @@ async def test_all_notes_are_scored_as_one_by_one(api: Api) -> None:
     for scope in ("user", "shared") * 30:
         text = ", ".join(drawn.choices(vocabulary, k=drawn.randrange(1, 9)))
         await api.remember(text, title=drawn.choice(vocabulary), scope=scope, confidence=round(drawn.random(), 2))
-    notes = {note.id: fields_of(note) for note in api.shelf().view.scan_notes(before_row=None, limit=100)}
+    notes = {note.id: fields_of(note) for note in api.shelf().view.notes.scan(before_row=None, limit=100)}
     for query in ("ambers", "mber", "amber, cedar", "cedar embers wood", "emberwod", "user", "ing, amber4", "zebra"):
         like = cosines(query, notes)
         texts = {note_id: text_score(query, note.text) for note_id, note in notes.items()}

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -23,10 +24,16 @@ class Rows:
         self.at_once = at_once
         self.fails_at = -1
         self.follower = Follower(
-            cast("View", self), self.scan, self.take, at_once=at_once, spawn=self.spawn, name="test", cost=cost
+            cast("View", SimpleNamespace(notes=self)),
+            self.scan,
+            self.take,
+            at_once=at_once,
+            spawn=self.spawn,
+            name="test",
+            cost=cost,
         )
 
-    def notes(self, ids: Sequence[str]) -> dict[str, Note]:
+    def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
         return {note_id: self.by_id[note_id] for note_id in ids if note_id in self.by_id}
 
     def scan(self) -> Iterator[Sequence[Note]]:

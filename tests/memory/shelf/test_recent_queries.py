@@ -17,7 +17,7 @@ from shelfd.memory.shelf.queries import params_of
 
 async def kept(api: Api) -> list[tuple[dict[str, Any], list[str]]]:
     await api.shelf().write_usage()
-    queries = api.shelf().view.recent_queries(1000)
+    queries = api.shelf().view.queries.recent(1000)
     return [(params_of(query).model_dump(exclude_defaults=True), list(query.ids)) for query in queries]
 
 
@@ -38,7 +38,7 @@ async def test_the_same_query_is_kept_once_with_what_it_found_last(either: Api) 
         await either.call("recall", query="harbour")
 
     assert await kept(either) == [({"query": "harbour"}, [second["id"], first["id"]])]
-    assert either.shelf().view.recent_queries(9)[0].at == either.clock.now()
+    assert either.shelf().view.queries.recent(9)[0].at == either.clock.now()
 
 
 async def test_a_context_is_a_query_of_what_it_shows(api: Api) -> None:

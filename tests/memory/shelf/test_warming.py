@@ -13,7 +13,7 @@ from shelfd.memory.errors import StoreBusy
 from shelfd.memory.notes.note import Note
 from shelfd.memory.recall import Document
 from shelfd.memory.shelf.indexing import document_of
-from shelfd.storage.inmemory.view import InMemoryView
+from shelfd.storage.inmemory.notes import InMemoryNotes
 
 
 class Reads:
@@ -22,16 +22,16 @@ class Reads:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.failing = 0
         self.count = 0
-        scan_notes = InMemoryView.scan_notes
+        scan_notes = InMemoryNotes.scan
 
-        def scan(view: InMemoryView, *, before_row: int | None, limit: int) -> list[Note]:
+        def scan(notes: InMemoryNotes, *, before_row: int | None, limit: int) -> list[Note]:
             self.count += 1
             if self.failing:
                 self.failing -= 1
                 raise StoreBusy("the disk reported an error")
-            return scan_notes(view, before_row=before_row, limit=limit)
+            return scan_notes(notes, before_row=before_row, limit=limit)
 
-        monkeypatch.setattr(InMemoryView, "scan_notes", scan)
+        monkeypatch.setattr(InMemoryNotes, "scan", scan)
 
 
 class Poison:

@@ -44,7 +44,7 @@ async def tell(api: Api, story: list[Step]) -> None:
         if "source" in params and params["source"] == params["target"]:
             continue
         view = api.shelf().view
-        if all(view.note(params[key]) is not None for key in ("id", "source", "target") if key in params):
+        if all(view.notes.get(params[key]) is not None for key in ("id", "source", "target") if key in params):
             try:
                 await api.call(name, params)
             except Refused as refused:
@@ -103,18 +103,18 @@ def test_what_came_between_stays_and_the_rest_goes_back(before: list[Step], betw
             await shelve(api, NOTES)
             await tell(api, before)
             view = api.shelf().view
-            was = {note.id: note for note in view.scan_notes(before_row=None, limit=99)}
+            was = {note.id: note for note in view.notes.scan(before_row=None, limit=99)}
             reflected = await api.call("reflect")
-            seq = view.last_seq
+            seq = view.log.last_seq
             await tell(api, between)
             # A purge also changes what its note was merged into.
-            touched = {note_id for row in view.log(since_seq=seq, limit=1000) for note_id in row.ids}
+            touched = {note_id for row in view.log.page(since_seq=seq, limit=1000) for note_id in row.ids}
             undone = await api.call("reflection.undo", run_id=reflected["run_id"])
 
             purged = {params["id"] for name, params in between if name == "forget"}
             kept = {item["note_id"] for item in undone["kept"]}
             for note_id, note in was.items():
-                now = view.note(note_id)
+                now = view.notes.get(note_id)
                 assert (now is None) == (note_id in purged)
                 if now is not None and note_id not in touched | kept:
                     assert (now.content, now.title, now.tags, now.hidden) == (
@@ -134,9 +134,9 @@ def test_a_merge_by_hand_undone_leaves_what_was_there(before: list[Step], target
             await shelve(api, NOTES)
             await tell(api, before)
             view = api.shelf().view
-            was, seq = logical_hash(view), view.last_seq
+            was, seq = logical_hash(view), view.log.last_seq
             await tell(api, [("note.merge", {"target": target, "source": source})])
-            if view.last_seq == seq:
+            if view.log.last_seq == seq:
                 return
             became = logical_hash(view)
             undone = await api.call("undo", tx=seq + 1)

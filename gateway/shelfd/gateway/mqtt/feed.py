@@ -156,7 +156,7 @@ class Feed(Sink):
             return
         self._note_at = self._clock.monotonic() + NOTE_EVERY.total_seconds()
         try:
-            await self.shelf.commit(_ORIGIN, lambda tx: tx.rows.put_sink(SINK, seq))
+            await self.shelf.commit(_ORIGIN, lambda tx: tx.rows.sinks.put(SINK, seq))
         except ShelfError as error:
             log.warning("events.cursor_not_written", shelf=self.shelf.name, error=type(error).__name__)
         else:
@@ -180,7 +180,7 @@ class Feed(Sink):
 
     async def _begin(self) -> None:
         """Find where to go on. The first step runs before anybody can change the shelf."""
-        noted = self.shelf.view.sink(SINK)
+        noted = self.shelf.view.sinks.get(SINK)
         self.delivered = self._read = self._first if noted is None else min(noted, self._first)
         if noted is None:
             await self.write_cursor()

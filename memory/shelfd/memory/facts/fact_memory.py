@@ -7,7 +7,8 @@ from functools import lru_cache
 from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
 from shelfd.memory.facts.facts import folded_key
 from shelfd.memory.notes.note import Note, Nugget
-from shelfd.memory.ports.view import NoteFilter, View
+from shelfd.memory.ports.notes import NoteFilter
+from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.following import Follower, Spawn
 
 #: Facts taken in without giving others a turn: some 0.3 ms.
@@ -78,7 +79,7 @@ class ShelfFacts:
 
     def _scan(self) -> Iterator[Sequence[Note]]:
         name = ""
-        while nuggets := self._view.list_nuggets(after=name, limit=1):
+        while nuggets := self._view.nuggets.page(after=name, limit=1):
             name = nuggets[0].name
             after: tuple[int, int] | None = None
             while facts := self._page(name, after):
@@ -88,7 +89,7 @@ class ShelfFacts:
 
     def _page(self, nugget: str, after: tuple[int, int] | None) -> list[Note]:
         wanted = NoteFilter(nugget=nugget, kind="fact", include_superseded=False)
-        return self._view.list_notes(wanted, order="row", descending=False, after=after, limit=_AT_ONCE)
+        return self._view.notes.page(wanted, order="row", descending=False, after=after, limit=_AT_ONCE)
 
     def _take(self, note_id: str, note: Note | None) -> None:
         held = self._nuggets.get(note_id)
@@ -106,7 +107,7 @@ class ShelfFacts:
     def _open(self, note: Note) -> None:
         """Make room for a fact: its nugget's memory, and its key, which another fact may have had until just now."""
         if note.nugget not in self._broadcast:
-            nugget = self._view.nugget(note.nugget)
+            nugget = self._view.nuggets.get(note.nugget)
             self._broadcast.open(note.nugget, None if nugget is None else options_of(nugget))
             return
         # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.

@@ -57,7 +57,7 @@ class ShelfVectors:
                 taken = 0
                 await asyncio.sleep(0)
             # Read only now: what was purged while others had their turn must not come back.
-            for note in self._view.notes([note_id]).values():
+            for note in self._view.notes.by_ids([note_id]).values():
                 self._take(note.id, note)
                 taken += _cost(note)
 
@@ -68,7 +68,7 @@ class ShelfVectors:
     def _scan(self) -> Iterator[Sequence[Note]]:
         before_row: int | None = None
         limit = 1
-        while notes := self._view.scan_notes(before_row=before_row, limit=limit):
+        while notes := self._view.notes.scan(before_row=before_row, limit=limit):
             before_row = notes[-1].row
             yield notes
             # Long notes come one by one; who is beside a long one often is one.

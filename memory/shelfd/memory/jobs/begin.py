@@ -64,10 +64,10 @@ async def carry_out(
             created_at=tx.now,
             updated_at=tx.now,
         )
-        tx.rows.put_job(job)
+        tx.rows.jobs.put(job)
         # Not before the outcome of an idempotency key that names it.
         kept = max(_KEPT, shelf.settings.idempotency_retention)
-        tx.rows.forget_jobs(tx.now - kept // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
+        tx.rows.jobs.forget(tx.now - kept // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
         return {"job": job.id}
 
     shelf.enter()

@@ -59,7 +59,7 @@ class JobRunner:
         """Go on with the jobs that were cut short."""
         found: list[str] = []
         before: int | None = None
-        while page := self._shelf.view.list_jobs(unfinished=True, before=before, limit=_PAGE):
+        while page := self._shelf.view.jobs.page(unfinished=True, before=before, limit=_PAGE):
             found += [job.id for _, job in page]
             before = page[-1][0]
             await asyncio.sleep(0)
@@ -75,7 +75,7 @@ class JobRunner:
             ShelfError: What the job was refused with, or, retryable, why it has to wait; then it goes on by itself.
             ShuttingDown: If the shelf is closed first; the job goes on when it is opened again.
         """
-        job = self._shelf.view.job(job_id)
+        job = self._shelf.view.jobs.get(job_id)
         if job is None:
             raise JobNotFound(job_id)
         if job.is_unfinished:
@@ -121,7 +121,7 @@ class JobRunner:
 
     async def _attempt(self, job_id: str) -> bool:
         """Try to bring a job to its end; return whether it has ended, or is none that this version knows."""
-        job = self._shelf.view.job(job_id)
+        job = self._shelf.view.jobs.get(job_id)
         if job is None or job.kind not in self._procedures:
             return True
         if not job.is_unfinished:  # somebody ended it while it waited its turn
@@ -155,10 +155,10 @@ class JobRunner:
         """Store how a job stands, unless somebody has ended it meanwhile; return how it is stored."""
 
         def record(tx: Transaction) -> Job:
-            stored = tx.rows.job(job.id)
+            stored = tx.rows.jobs.get(job.id)
             if stored is None or not stored.is_unfinished:
                 return stored or job
-            tx.rows.put_job(job._replace(updated_at=tx.now))
+            tx.rows.jobs.put(job._replace(updated_at=tx.now))
             return job
 
         origin = Origin("shelfd", "job.record", run_id=job.run_id)

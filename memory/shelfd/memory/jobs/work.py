@@ -46,13 +46,13 @@ class Work:
         """
 
         def transact(tx: Transaction) -> tuple[T, Job]:
-            stored = tx.rows.job(self.job.id)
+            stored = tx.rows.jobs.get(self.job.id)
             if stored is None or not stored.is_unfinished:
                 raise Cancelled
             cursor = deepcopy(dict(stored.cursor))
             value = apply(tx, cursor)
             job = stored._replace(state="running", cursor=cursor, error=None, updated_at=tx.now)
-            tx.rows.put_job(job)
+            tx.rows.jobs.put(job)
             return value, job
 
         applied = await self.shelf.commit(self.job.origin(), transact)

@@ -95,7 +95,7 @@ class EventLog:
         return [self._recent[index] for index in range(start, stop)]
 
     def _stored(self, since_seq: int, limit: int, last_seq: int) -> Sequence[_Recent]:
-        rows = [row for row in self._view.log(since_seq=since_seq, limit=limit) if row.seq <= last_seq]
-        if (not rows or rows[0].seq > since_seq + 1) and since_seq + 1 < (first_seq := self._view.first_seq):
+        rows = [row for row in self._view.log.page(since_seq=since_seq, limit=limit) if row.seq <= last_seq]
+        if (not rows or rows[0].seq > since_seq + 1) and since_seq + 1 < (first_seq := self._view.log.first_seq):
             raise HistoryTrimmed(f"the change log begins at {first_seq}", first_seq=first_seq)
         return [_Recent(row, None, row.row is None) for row in rows]

@@ -47,9 +47,9 @@ def with_log(view: View, note_id: str, *, since_seq: int = 0) -> tuple[Note, lis
 
     Changes may become durable on another thread between two reads; then both are read again.
     """
-    while (note := view.note(note_id)) is not None:
-        changes = view.note_log(note.row, since_seq=since_seq)
-        again = view.note(note_id)
+    while (note := view.notes.get(note_id)) is not None:
+        changes = view.log.of_note(note.row, since_seq=since_seq)
+        again = view.notes.get(note_id)
         if again is not None and again.rev == note.rev:
             return note, changes
     return None

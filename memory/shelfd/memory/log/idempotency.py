@@ -8,7 +8,8 @@ from typing import Any, Final, TypeAlias
 from shelfd.memory.call import Call, Repeat
 from shelfd.memory.errors import IdempotencyMismatch
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.view import Recorded, View, Writer
+from shelfd.memory.ports.log import Recorded
+from shelfd.memory.ports.view import View, Writer
 
 #: Outcomes whose time is over that each new one takes with it: more than one, so that they become fewer.
 _FORGOTTEN: Final = 4
@@ -36,7 +37,7 @@ def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now:
     Raises:
         IdempotencyMismatch: If it was another request that used the key.
     """
-    recorded = view.recorded(call.principal, call.method.name, repeat.key)
+    recorded = view.recorded.get(call.principal, call.method.name, repeat.key)
     if recorded is None or recorded.at <= now - repeat.lifetime // _MICROSECOND:
         return None
     if recorded.payload != payload:
@@ -65,8 +66,8 @@ def once(call: Call, apply: Apply, retention: timedelta) -> Callable[[Writer, in
         if before is not None:
             return (before, True), transaction
         outcome = apply(transaction, call.params, call)
-        writer.record(call.principal, call.method.name, repeat.key, Recorded(payload, outcome, now))
-        writer.forget_recorded(now - retention // _MICROSECOND, now=now, limit=_FORGOTTEN)
+        writer.recorded.put(call.principal, call.method.name, repeat.key, Recorded(payload, outcome, now))
+        writer.recorded.forget(now - retention // _MICROSECOND, now=now, limit=_FORGOTTEN)
         return (outcome, False), transaction
 
     return transact

@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 from shelfd.memory.notes.note import BOOKKEEPING, Note
-from shelfd.memory.ports.view import NoteFilter, View
+from shelfd.memory.ports.notes import NoteFilter
+from shelfd.memory.ports.view import View
 
 #: When it was hidden is no part of what a note says; that it is hidden is.
 _LEFT_OUT: Final = BOOKKEEPING | {"archived_at"}
@@ -30,10 +31,10 @@ def logical_hash(view: View) -> str:
 def _lines(view: View) -> Iterator[list[Any]]:
     for note in _notes(view):
         yield ["note", _said(note)]
-        for link in sorted(view.links_from([note.id]).get(note.id, ())):
+        for link in sorted(view.links.leaving([note.id]).get(note.id, ())):
             yield ["link", list(link)]
     after = ""
-    while nuggets := view.list_nuggets(after=after, limit=_PAGE):
+    while nuggets := view.nuggets.page(after=after, limit=_PAGE):
         for nugget in nuggets:
             yield ["nugget", list(nugget)]
         after = nuggets[-1].name
@@ -42,7 +43,7 @@ def _lines(view: View) -> Iterator[list[Any]]:
 def _notes(view: View) -> Iterator[Note]:
     after: tuple[int, int] | None = None
     wanted = NoteFilter(include_hidden=True)
-    while notes := view.list_notes(wanted, order="row", descending=False, after=after, limit=_PAGE):
+    while notes := view.notes.page(wanted, order="row", descending=False, after=after, limit=_PAGE):
         yield from notes
         after = (notes[-1].row, notes[-1].row)
 

@@ -50,10 +50,10 @@ class Transaction:
             redraw: Draws another id when the note's is taken; without it a taken id is refused.
         """
         if not note.row:
-            note = note._replace(row=self._writer.next_row())
+            note = note._replace(row=self._writer.notes.next_row())
         while True:
             try:
-                self._writer.insert_note(note)
+                self._writer.notes.insert(note)
             except DuplicateId:
                 if redraw is None:
                     raise
@@ -70,7 +70,7 @@ class Transaction:
         if not before:
             return old
         stored = new._replace(rev=old.rev + 1, updated_at=self.now)
-        self._writer.update_note(stored)
+        self._writer.notes.update(stored)
         self.log(Entry(kind, stored.nugget, (stored.id,), stored.row, before))
         self.touched[stored.id] = stored
         return stored
@@ -88,7 +88,7 @@ class Transaction:
 
         What it said before is in the log.
         """
-        old = self._writer.link(link.source, link.target, link.relation)
+        old = self._writer.links.get(link.source, link.target, link.relation)
         if old is not None:
             merged = link._replace(
                 created_at=old.created_at,
@@ -99,19 +99,19 @@ class Transaction:
             if merged == old:
                 return "unchanged"
             link = merged
-        self._writer.put_link(link)
+        self._writer.links.put(link)
         before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
         self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
         return "added" if old is None else "updated"
 
     def delete_link(self, link: Link, nugget: str) -> None:
         """Remove *link*."""
-        self._writer.delete_link(link)
+        self._writer.links.delete(link)
         self.log(Entry("link.removed", nugget, (link.source, link.target), None, {"link": list(link)}))
 
     def nugget(self, name: str) -> Nugget | None:
         """Return a nugget; read once, for most transactions ask for theirs several times."""
-        if name not in self._nuggets and (found := self._writer.nugget(name)) is not None:
+        if name not in self._nuggets and (found := self._writer.nuggets.get(name)) is not None:
             self._nuggets[name] = found
         return self._nuggets.get(name)
 
@@ -120,7 +120,7 @@ class Transaction:
         self._put_nugget(nugget._replace(turn_count=number))
 
     def _put_nugget(self, nugget: Nugget) -> None:
-        self._writer.put_nugget(nugget)
+        self._writer.nuggets.put(nugget)
         self._nuggets[nugget.name] = nugget
 
     def create_nugget(self, nugget: Nugget, *, again: bool = False) -> None:
@@ -134,7 +134,7 @@ class Transaction:
         def holds(before: Mapping[str, Any] | None) -> bool:
             return before is not None and is_secret(before)
 
-        self._writer.redact([row.seq for row in self._writer.note_log(note.row) if holds(row.before)])
+        self._writer.log.redact([row.seq for row in self._writer.log.of_note(note.row) if holds(row.before)])
         self.entries = [
             entry._replace(before=REDACTED) if entry.row == note.row and holds(entry.before) else entry
             for entry in self.entries

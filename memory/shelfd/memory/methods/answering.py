@@ -25,10 +25,10 @@ def fact_by_key(shelf: Shelf, query: str, filters: Filters, planned: Planned = N
     """Return the fact whose key is *query*; of several nuggets' the one written last."""
     key = fold_key(" ".join(query.split()))
     if filters.nugget is not None:
-        fact = shelf.view.fact(filters.nugget, key)
+        fact = shelf.view.notes.fact(filters.nugget, key)
         facts = [fact] if fact is not None else []
     else:
-        facts = shelf.view.facts_by_key(key)
+        facts = shelf.view.notes.facts(key)
     facts = [planned.notes.get(fact.id, fact) for fact in facts]
     admitted = [fact for fact in facts if admits(filters, fact)]
     note = max(admitted, key=lambda fact: (fact.updated_at, fact.row), default=None)

@@ -45,7 +45,7 @@ async def delete(service: "Service", call: Call) -> dict[str, Any]:
 def _named(tx: Transaction, params: ForgetParams) -> Note | None:
     if params.id is not None:
         return get_note(tx, params.id)
-    return tx.rows.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
+    return tx.rows.notes.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
 
 
 async def _let_go(

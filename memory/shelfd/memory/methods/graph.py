@@ -45,7 +45,7 @@ async def record_hit(service: "Service", call: Call) -> dict[str, Any]:
     shelf.enter()
     try:
         await shelf.reach(None)
-        note = shelf.view.note(params.id)
+        note = shelf.view.notes.get(params.id)
         if note is None:
             raise NoteNotFound(params.id)
         call.ticket.start()
@@ -56,7 +56,7 @@ async def record_hit(service: "Service", call: Call) -> dict[str, Any]:
 
 
 def _supersede(tx: Transaction, params: SupersedeParams, _call: Call) -> Outcome:
-    old, new = tx.rows.note(params.note_id), tx.rows.note(params.superseded_by_id)
+    old, new = tx.rows.notes.get(params.note_id), tx.rows.notes.get(params.superseded_by_id)
     if old is None or new is None:
         return {"ok": False, "reason": f"{'note_id' if old is None else 'superseded_by_id'}: there is no such note"}
     if _leads_to(tx, new.id, old.id):
@@ -73,7 +73,7 @@ def _leads_to(tx: Transaction, start: str, goal: str) -> bool:
         if at == goal:
             return True
         seen.add(at)
-        note = tx.rows.note(at)
+        note = tx.rows.notes.get(at)
         at = None if note is None else note.superseded_by
     return False
 

@@ -25,7 +25,7 @@ async def list_jobs(service: "Service", call: Call) -> dict[str, Any]:
     params = cast("JobListParams", call.params)
     shelf = await service.shelf(call)
     position = cursor.decode_numbers(params.cursor, 1)
-    found = shelf.view.list_jobs(
+    found = shelf.view.jobs.page(
         unfinished=params.unfinished, before=position[0] if position else None, limit=params.limit + 1
     )
     page = found[: params.limit]
@@ -40,7 +40,7 @@ async def get_job(service: "Service", call: Call) -> dict[str, Any]:
     """Return one job."""
     params = cast("JobGetParams", call.params)
     shelf = await service.shelf(call)
-    job = shelf.view.job(params.id)
+    job = shelf.view.jobs.get(params.id)
     if job is None:
         raise JobNotFound(params.id)
     return {"job": _view(job, is_open=_may(service, call, job))}
@@ -64,12 +64,12 @@ def _revive(service: "Service", tx: Transaction, params: JobChangeParams, call: 
     job = _existing(service, tx, params.id, call)
     if job.state not in ("failed", "dead"):
         raise Conflict(f"the job is {job.state}; only one that was given up can be begun again", id=job.id)
-    tx.rows.put_job(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now))
+    tx.rows.jobs.put(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now))
     return {"id": job.id}
 
 
 def _show(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
-    job = shelf.view.job(cast("JobChangeParams", call.params).id)
+    job = shelf.view.jobs.get(cast("JobChangeParams", call.params).id)
     assert job is not None
     shown = {"job": _view(job, is_open=True)}
     return {**shown, "replayed": True} if changed.replayed else shown
@@ -92,12 +92,12 @@ def _cancel(service: "Service", tx: Transaction, params: JobChangeParams, call: 
         raise Conflict(f"a {job.kind} cannot be ended half-way; it goes on by itself", id=job.id)
     if not job.is_unfinished:
         raise Conflict(f"the job is {job.state} already", id=job.id)
-    tx.rows.put_job(job._replace(state="failed", error="Cancelled", updated_at=tx.now))
+    tx.rows.jobs.put(job._replace(state="failed", error="Cancelled", updated_at=tx.now))
     return {"id": job.id}
 
 
 def _existing(service: "Service", tx: Transaction, job_id: str, call: Call) -> Job:
-    job = tx.rows.job(job_id)
+    job = tx.rows.jobs.get(job_id)
     if job is None:
         raise JobNotFound(job_id)
     if not _may(service, call, job):

@@ -38,7 +38,7 @@ def delete(tx: Transaction, params: LinkDeleteParams, _call: Call) -> Outcome:
     notes = {note.id: note for note in (get_note(tx, params.source), get_note(tx, params.target))}
     removed = 0
     for source, target in _directions(params.source, params.target, params.direction):
-        for link in tx.rows.links_between(source, target):
+        for link in tx.rows.links.between(source, target):
             if params.relation in (None, link.relation):
                 tx.delete_link(link, notes[source].nugget)
                 removed += 1
@@ -48,10 +48,10 @@ def delete(tx: Transaction, params: LinkDeleteParams, _call: Call) -> Outcome:
 @read("link.list")
 def list_links(shelf: Shelf, params: LinkListParams, _call: Call) -> dict[str, Any]:
     """Return a page of links in the order they were made."""
-    if params.id is not None and shelf.view.note(params.id) is None:
+    if params.id is not None and shelf.view.notes.get(params.id) is None:
         raise NoteNotFound(params.id)
     position = cursor.decode_numbers(params.cursor, 1)
-    found = shelf.view.list_links(
+    found = shelf.view.links.page(
         note_id=params.id, relation=params.relation, after=position[0] if position else 0, limit=params.limit + 1
     )
     page = found[: params.limit]

@@ -33,7 +33,7 @@ def merge(tx: Transaction, params: NoteMergeParams, call: Call) -> Outcome:
         InvalidParams: If they have more tags, aliases or links together than a note may.
     """
     target, source = get_note(tx, params.target), get_note(tx, params.source)
-    if source.hidden and tx.rows.link(source.id, target.id, MERGED_INTO) is not None:
+    if source.hidden and tx.rows.links.get(source.id, target.id, MERGED_INTO) is not None:
         return {"id": target.id, "changed": False}
     _check_sight(target, "target", tx.now)
     _check_sight(source, "source", tx.now)
@@ -102,6 +102,6 @@ def _joined(target: str, source: str, lines: list[str]) -> str:
 def _inherit_links(tx: Transaction, target: Note, source: Note, limits: Limits) -> None:
     """Give the target the source's links in both directions; those it has already stay as they are."""
     for link in inherited(tx.rows, target, source, tx.now):
-        begins = target if link.source == target.id else tx.rows.note(link.source)
-        if begins is not None and tx.rows.link(link.source, link.target, link.relation) is None:
+        begins = target if link.source == target.id else tx.rows.notes.get(link.source)
+        if begins is not None and tx.rows.links.get(link.source, link.target, link.relation) is None:
             connect(tx, link, begins.nugget, limits)

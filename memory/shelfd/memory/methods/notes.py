@@ -16,7 +16,7 @@ from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
-from shelfd.memory.ports.view import NoteFilter
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.composing import (
     DAY_MICROS,
     check_validity,
@@ -52,13 +52,13 @@ def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
     """Return one note; looking at it is no hit."""
     note = _existing(shelf, params.id)
     shelf.touch(note)
-    links = shelf.view.links_from([note.id])
+    links = shelf.view.links.leaving([note.id])
     shown = NoteRenderer(shelf.view, shelf.usage.of([note]), links, full=params.full)(note)
     return {"note": shown | {"vector": vector_view(note)} if params.include_vector else shown}
 
 
 def _existing(shelf: Shelf, note_id: str) -> Note:
-    note = shelf.view.note(note_id)
+    note = shelf.view.notes.get(note_id)
     if note is None:
         raise NoteNotFound(note_id)
     return note
@@ -235,7 +235,7 @@ async def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[
     shown: list[dict[str, Any]] = []
     for start in range(0, len(page), _NOTES_AT_ONCE):
         part = page[start : start + _NOTES_AT_ONCE]
-        links = shelf.view.links_from([note.id for note in part])
+        links = shelf.view.links.leaving([note.id for note in part])
         shown += map(NoteRenderer(shelf.view, shelf.usage.of(part), links, full=False), part)
         await asyncio.sleep(0)
     result: dict[str, Any] = {"notes": shown, "total": total}
@@ -276,14 +276,14 @@ def history(shelf: Shelf, params: NoteHistoryParams, _call: Call) -> dict[str, A
 def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
     """Give a note what it said at an earlier rev, as a new rev."""
     note = get_note(tx, params.id)
-    then = at_rev(note, reversed(tx.rows.note_log(note.row)), params.rev)
+    then = at_rev(note, reversed(tx.rows.log.of_note(note.row)), params.rev)
     if then is None:
         raise NotFound(f"the note has no rev {params.rev}; it is at rev {note.rev}", id=note.id, field="rev")
     kept = {name: getattr(note, name) for name in KEPT_BY_REVERT}
     new = then._replace(**kept)
     if "provenance" in note.extra:  # what became part of it stays so, whatever it says
         new = new._replace(extra={**new.extra, "provenance": note.extra["provenance"]})
-    if new.superseded_by is not None and tx.rows.note(new.superseded_by) is None:
+    if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=None)  # what replaced it then was purged
     kind = "note.updated"
     if new.hidden != note.hidden:

@@ -10,7 +10,7 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.render import nugget_view
 from shelfd.memory.notes.note import Nugget
-from shelfd.memory.ports.view import NoteFilter
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.naming import rename_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.tending.nuggets import check_free
@@ -29,14 +29,14 @@ def existing_nugget(shelf: Shelf, name: str) -> Nugget:
     Raises:
         NuggetNotFound: If it does not.
     """
-    nugget = shelf.view.nugget(name)
+    nugget = shelf.view.nuggets.get(name)
     if nugget is None:
         raise NuggetNotFound(name)
     return nugget
 
 
 def _nugget(tx: Transaction, name: str) -> Nugget:
-    nugget = tx.rows.nugget(name)
+    nugget = tx.rows.nuggets.get(name)
     if nugget is None:
         raise NuggetNotFound(name)
     return nugget
@@ -44,18 +44,18 @@ def _nugget(tx: Transaction, name: str) -> Nugget:
 
 def _show(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
     # It may have been renamed or removed since, even before this answer was made.
-    nugget = shelf.view.nugget(changed.outcome["name"]) or Nugget(*changed.outcome["nugget"])
+    nugget = shelf.view.nuggets.get(changed.outcome["name"]) or Nugget(*changed.outcome["nugget"])
     return _status(shelf, nugget)
 
 
 def _status(shelf: Shelf, nugget: Nugget) -> dict[str, Any]:
-    return nugget_view(nugget, shelf.view.nugget_counts(nugget.name))
+    return nugget_view(nugget, shelf.view.nuggets.counts(nugget.name))
 
 
 @change("nugget.create", render=_show)
 def create(tx: Transaction, params: NuggetCreateParams, _call: Call) -> Outcome:
     """Make a nugget."""
-    if tx.rows.nugget(params.name) is not None:
+    if tx.rows.nuggets.get(params.name) is not None:
         raise DuplicateNugget(params.name)
     nugget = Nugget(
         params.name,
@@ -77,7 +77,7 @@ def _outcome(nugget: Nugget) -> Outcome:
 @read("nugget.list")
 def list_nuggets(shelf: Shelf, params: PageParams, _call: Call) -> dict[str, Any]:
     """Return a page of nuggets by name."""
-    found = shelf.view.list_nuggets(after=cursor.decode_text(params.cursor) or "", limit=params.limit + 1)
+    found = shelf.view.nuggets.page(after=cursor.decode_text(params.cursor) or "", limit=params.limit + 1)
     result: dict[str, Any] = {"nuggets": [_status(shelf, nugget) for nugget in found[: params.limit]]}
     if len(found) > params.limit:
         result["next_cursor"] = cursor.encode(found[params.limit - 1].name)
@@ -97,7 +97,7 @@ def facts(shelf: Shelf, params: NuggetFactsParams, _call: Call) -> dict[str, Any
     position = cursor.decode_numbers(params.cursor, 1)
     after = None if position is None else (position[0], position[0])
     wanted = NoteFilter(nugget=params.name, kind="fact", include_superseded=False)
-    found = shelf.view.list_notes(wanted, order="row", descending=False, after=after, limit=params.limit + 1)
+    found = shelf.view.notes.page(wanted, order="row", descending=False, after=after, limit=params.limit + 1)
     page = found[: params.limit]
     usage = shelf.usage.of(page)
     shown = [
@@ -121,7 +121,7 @@ def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
     nugget = _nugget(tx, params.name)
     if params.new_name == params.name:
         return _outcome(nugget)
-    if tx.rows.nugget(params.new_name) is not None:
+    if tx.rows.nuggets.get(params.new_name) is not None:
         raise DuplicateNugget(params.new_name)
     check_free(tx, params.name)
     rename_nugget(tx, params.name, params.new_name)

@@ -116,7 +116,7 @@ def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNE
 
     The planned notes stand in the index for the time of this call, in which nobody else gets a turn.
     """
-    now = shelf.view.notes(list(planned.notes))
+    now = shelf.view.notes.by_ids(list(planned.notes))
     try:
         for note in planned.notes.values():
             shelf.index.put(document_of(note))
@@ -212,7 +212,7 @@ def _search(
 
 
 def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
-    links = shelf.view.links_from([item.note.id for item in found])
+    links = shelf.view.links.leaving([item.note.id for item in found])
     for item in found:
         item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
 

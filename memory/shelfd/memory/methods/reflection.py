@@ -77,7 +77,7 @@ async def _run(shelf: Shelf, params: ReflectParams, call: Call) -> dict[str, Any
         _record(tx, call, result)
         if call.principal != SCHEDULER:  # which keeps an entry of its own
             counts = plan.counts(done)
-            tx.rows.claim_run(
+            tx.rows.runs.claim(
                 run_by_hand("reflection", call.run_id or "", started_at=plan.ran_at, finished_at=tx.now, result=counts)
             )
 
@@ -96,10 +96,10 @@ def _record(tx: Transaction, call: Call, result: dict[str, Any]) -> None:
     """Keep the result for a repeated request, if it is one that can be known again."""
     params = cast("ReflectParams", call.params)
     key = params.idempotency_key or (call.repeat.key if call.repeat else None)
-    recorded = None if key is None else tx.rows.recorded(call.principal, call.method.name, key)
+    recorded = None if key is None else tx.rows.recorded.get(call.principal, call.method.name, key)
     if key is not None and recorded is not None:
         outcome = {"run_id": call.run_id, "result": result}
-        tx.rows.record(call.principal, call.method.name, key, recorded._replace(outcome=outcome))
+        tx.rows.recorded.put(call.principal, call.method.name, key, recorded._replace(outcome=outcome))
 
 
 def _result(plan: Plan, done: Sequence[Action], run_id: str | None) -> dict[str, Any]:

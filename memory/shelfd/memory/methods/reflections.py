@@ -23,7 +23,7 @@ async def history(shelf: Shelf, params: PageParams, _call: Call) -> dict[str, An
     """Return past reflections, the last first, with what was done and whether that was taken back."""
     position = cursor.decode_numbers(params.cursor, 1)
     before = position[0] if position else None
-    rows = shelf.view.completed_log("reflection.completed", before=before, limit=params.limit + 1)
+    rows = shelf.view.log.completed("reflection.completed", before=before, limit=params.limit + 1)
     page = rows[: params.limit]
     undone = await _undone_since(shelf.view, page[-1].seq) if page else {}
     result: dict[str, Any] = {"runs": [_run(row, undone) for row in page]}
@@ -53,7 +53,7 @@ async def _undone_since(view: View, seq: int) -> dict[str, str]:
     """Runs that were taken back after change *seq*, with the undo that did; one that was itself undone counts not."""
     undone: dict[str, str] = {}
     before: int | None = None
-    while rows := view.completed_log("reflection.undone", before=before, limit=_UNDONE_AT_ONCE):
+    while rows := view.log.completed("reflection.undone", before=before, limit=_UNDONE_AT_ONCE):
         for row in rows:  # the last first: whether an undo was taken back is known before it comes
             if row.seq < seq:
                 return undone

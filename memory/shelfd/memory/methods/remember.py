@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def show_note(shelf: Shelf, changed: Changed | None, note_id: str, *, full: bool = False) -> dict[str, Any]:
     """Render a note after a change, as the change left it or, when replayed, as it is now."""
-    note = (changed.notes.get(note_id) if changed is not None else None) or shelf.view.note(note_id)
+    note = (changed.notes.get(note_id) if changed is not None else None) or shelf.view.notes.get(note_id)
     if note is None:
         raise NotFound("the note is gone", id=note_id)
-    links = shelf.view.links_from([note.id])
+    links = shelf.view.links.leaving([note.id])
     return NoteRenderer(shelf.view, shelf.usage.of([note]), links, full=full)(note)
 
 

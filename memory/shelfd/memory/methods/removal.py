@@ -37,8 +37,8 @@ async def remove(service: "Service", call: Call) -> dict[str, Any]:
 
 def _hide(tx: Transaction, name: str, call: Call, *, drop: bool) -> Begun | Outcome:
     _check_exists(tx, name)
-    params = {"nugget": name, "drop": drop, "seq": tx.rows.last_seq}
-    counts = tx.rows.nugget_counts(name)
+    params = {"nugget": name, "drop": drop, "seq": tx.rows.log.last_seq}
+    counts = tx.rows.nuggets.counts(name)
     cursor = hiding.new_cursor(total=counts.notes - counts.hidden)
     hiding.hide_some(tx, cursor, params)
     if not cursor["is_over"]:
@@ -57,9 +57,9 @@ def _removed(job: Job) -> dict[str, Any]:
 
 def _purge(tx: Transaction, name: str) -> Begun:
     _check_exists(tx, name)
-    newest = tx.rows.scan_notes(before_row=None, limit=1)
-    params = {"nugget": name, "seq": tx.rows.last_seq, "row": newest[0].row if newest else 0}
-    cursor = purging.new_cursor(total=tx.rows.nugget_counts(name).notes)
+    newest = tx.rows.notes.scan(before_row=None, limit=1)
+    params = {"nugget": name, "seq": tx.rows.log.last_seq, "row": newest[0].row if newest else 0}
+    cursor = purging.new_cursor(total=tx.rows.nuggets.counts(name).notes)
     purging.purge_some(tx, cursor, params)
     return Begun(purging.PURGE, params, cursor)
 
@@ -69,5 +69,5 @@ def _purged(job: Job) -> dict[str, Any]:
 
 
 def _check_exists(tx: Transaction, name: str) -> None:
-    if tx.rows.nugget(name) is None:
+    if tx.rows.nuggets.get(name) is None:
         raise NuggetNotFound(name)

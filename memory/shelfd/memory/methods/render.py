@@ -9,7 +9,8 @@ from shelfd.memory.facts.fullness import fullness
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.ports.log import LogRow
-from shelfd.memory.ports.view import NuggetCounts, View
+from shelfd.memory.ports.notes import NuggetCounts
+from shelfd.memory.ports.view import View
 from shelfd.protocol import from_micros
 
 _NEVER_USED = Usage()
@@ -213,6 +214,6 @@ class NoteRenderer:
             note,
             self._links.get(note.id, ()),
             self._usage.get(note.row, _NEVER_USED),
-            supersedes=self._view.superseded_by(note.id) if self._full else None,
+            supersedes=self._view.notes.superseded_by(note.id) if self._full else None,
             max_content_chars=max_content_chars,
         )

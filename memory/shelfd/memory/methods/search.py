@@ -78,7 +78,7 @@ def _results(shelf: Shelf, found: Candidates, filters: Filters, limit: int) -> l
     now = shelf.hot.get([found.ids[place] for place in best])
     shown = [(place, note) for place in best if (note := now.get(found.ids[place])) and admits(filters, note)][:limit]
     notes = [note for _, note in shown]
-    links = shelf.view.links_from([note.id for note in notes])
+    links = shelf.view.links.leaving([note.id for note in notes])
     renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=False)
     return [
         {

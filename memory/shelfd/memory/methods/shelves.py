@@ -73,10 +73,10 @@ async def check(service: "Service", call: Call) -> dict[str, Any]:
         await shelf.reach(None)
         notes = shelf.view.counts().notes
         # A change that became durable a moment ago is counted and on its way to recall.
-        is_followed = shelf.view.last_seq == shelf.seq and shelf.index_state()["state"] == "ready"
+        is_followed = shelf.view.log.last_seq == shelf.seq and shelf.index_state()["state"] == "ready"
         if is_followed and len(shelf.index) != notes:
             problems.append(f"recall knows {len(shelf.index)} of {notes} notes; restart the daemon to index them anew")
-        return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.last_seq}
+        return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.log.last_seq}
     finally:
         shelf.leave()
 
@@ -86,9 +86,9 @@ def change_log(shelf: Shelf, params: ShelfLogParams, _call: Call) -> dict[str, A
     """Return changes in order."""
     position = cursor.decode_numbers(params.cursor, 1)
     since = position[0] if position else params.since_seq
-    rows = shelf.view.log(since_seq=since, limit=params.limit + 1)
+    rows = shelf.view.log.page(since_seq=since, limit=params.limit + 1)
     page = rows[: params.limit]
-    result: dict[str, Any] = {"log": [log_view(row) for row in page], "last_seq": shelf.view.last_seq}
+    result: dict[str, Any] = {"log": [log_view(row) for row in page], "last_seq": shelf.view.log.last_seq}
     if len(rows) > params.limit:
         result["next_cursor"] = cursor.encode(page[-1].seq)
     return result
@@ -97,8 +97,8 @@ def change_log(shelf: Shelf, params: ShelfLogParams, _call: Call) -> dict[str, A
 @read("events.since")
 async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> dict[str, Any]:
     """Return events that already happened; ``last_seq`` is where to go on."""
-    if params.seq > shelf.view.last_seq:
-        last = shelf.view.last_seq
+    if params.seq > shelf.view.log.last_seq:
+        last = shelf.view.log.last_seq
         raise InvalidParams(f"seq: the last change is {last}", field="seq", limit=last)
     events: list[dict[str, Any]] = []
     last_seq, left = params.seq, params.limit
@@ -130,6 +130,6 @@ def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
         "superseded_notes": counts.superseded,
         "nuggets": counts.nuggets,
         "links": counts.links,
-        "last_seq": shelf.view.last_seq,
+        "last_seq": shelf.view.log.last_seq,
         "entity_index": {},
     }

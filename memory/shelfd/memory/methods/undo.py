@@ -35,7 +35,7 @@ async def undo_reflection(service: "Service", call: Call) -> dict[str, Any]:
     """Take back what a run did."""
 
     def apply(tx: Transaction, params: ReflectionUndoParams, call: Call) -> Outcome:
-        rows = tx.rows.run_log(params.run_id)
+        rows = tx.rows.log.of_run(params.run_id)
         if not rows:
             raise NotFound("there is no such run in the log", run_id=params.run_id, field="run_id")
         outcome = _taken_back(tx, rows, cast("str", call.run_id))
@@ -48,10 +48,10 @@ async def undo_reflection(service: "Service", call: Call) -> dict[str, Any]:
 
 def _transaction(tx: Transaction, first: int) -> list[LogRow]:
     """The rows of the transaction that begins with change *first*."""
-    rows = tx.rows.log(since_seq=first - 1, limit=1)
+    rows = tx.rows.log.page(since_seq=first - 1, limit=1)
     if not rows or rows[0].seq != first or rows[0].tx != first:
         raise NotFound(f"no transaction begins with change {first}; shelf.log shows them", tx=first, field="tx")
-    return tx.rows.log(since_seq=first - 1, limit=rows[0].tx_size)
+    return tx.rows.log.page(since_seq=first - 1, limit=rows[0].tx_size)
 
 
 def _taken_back(tx: Transaction, rows: list[LogRow], run_id: str) -> Outcome:

@@ -132,7 +132,7 @@ class Intake:
     def _find(self, record: NoteRecord, part: str) -> tuple[Note | None, str, str | None]:
         """The note that *record* speaks of; if there is none, its id to be and what that stands for."""
         if record.id is not None:
-            here = self.tx.rows.note(record.id)
+            here = self.tx.rows.notes.get(record.id)
             if here is not None and _is_same(here, record):
                 return here, here.id, None
         elif record.kind == "fact" and not record.identity:
@@ -140,12 +140,12 @@ class Intake:
             if moved is not None:
                 return moved, moved.id, None
         if record.kind == "fact":
-            holder = self.tx.rows.fact(record.nugget, fold_key(record.title))
+            holder = self.tx.rows.notes.fact(record.nugget, fold_key(record.title))
             if holder is not None:
                 if speaks_for_another(holder, record, part):
                     raise DuplicateKey(record.nugget, holder.id)
                 return holder, holder.id, None
-        if record.id is not None and self.tx.rows.note(record.id) is None:
+        if record.id is not None and self.tx.rows.notes.get(record.id) is None:
             return None, record.id, None
         return self._stand_in(record)
 
@@ -154,7 +154,7 @@ class Intake:
         stands_for = digest(record.identity or _key_token(record))
         for salt in count():
             note_id = f"{record.kind}-{record.nugget}-{digest(f'{stands_for}{salt}')[:8]}"
-            here = self.tx.rows.note(note_id)
+            here = self.tx.rows.notes.get(note_id)
             marks = None if here is None else imported_from(here)
             if here is None or (marks is not None and marks.get("id") == stands_for):
                 return here, note_id, stands_for
@@ -189,7 +189,7 @@ class Intake:
         return note
 
     def _was_undone(self, note: Note) -> bool:
-        log = self.tx.rows.note_log(note.row)
+        log = self.tx.rows.log.of_note(note.row)
         return bool(log) and log[-1].kind == "note.hidden" and log[-1].origin.method in _UNDOS
 
     def _check_first(self, part: str, what: int | str) -> None:
@@ -206,7 +206,7 @@ class Intake:
 
     def _known_note(self, name: str, *, direct: bool = True) -> Note | None:
         note_id = self.known.get(name, name if direct else None)
-        return None if note_id is None else self.tx.rows.note(note_id)
+        return None if note_id is None else self.tx.rows.notes.get(note_id)
 
     # ------------------------------------------------------------- links
 
@@ -217,9 +217,9 @@ class Intake:
         if target.id == source.id:
             return Loss("links", "a note cannot link to itself")
         link = Link(source.id, target.id, RELATION, record.reason(), record.created_at)
-        old = self.tx.rows.link(source.id, target.id, RELATION)
+        old = self.tx.rows.links.get(source.id, target.id, RELATION)
         if old is None:
-            if self.tx.rows.count_links_from(source.id) >= self.limits.links_count:
+            if self.tx.rows.links.count_leaving(source.id) >= self.limits.links_count:
                 return Loss("links", f"a note has at most {self.limits.links_count} links")
             self.tx.put_link(link, source.nugget)
             return "created"

@@ -1,8 +1,10 @@
 """A job as the store keeps it: durable work that takes several transactions."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from shelfd.memory.notes.note import NO_EXTRA
 from shelfd.memory.ports.log import Origin
@@ -46,3 +48,23 @@ class Job(NamedTuple):
 def draw_job_id() -> str:
     """Return a random id for a job."""
     return f"job-{os.urandom(6).hex()}"
+
+
+class JobsView(Protocol):
+    """Reads of jobs. Part of the store's port."""
+
+    def get(self, job_id: str) -> Job | None:
+        """Return a job."""
+
+    def page(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
+        """Return jobs with their numbers, the last begun first, below number *before*."""
+
+
+class JobsWriter(JobsView, Protocol):
+    """Reads and writes of jobs."""
+
+    def put(self, job: Job) -> None:
+        """Add a job, or replace the one with its id."""
+
+    def forget(self, before: int, *, limit: int) -> int:
+        """Drop those of the *limit* oldest jobs that ended before that time; return how many."""

@@ -1,8 +1,10 @@
 """The ledger: which run of a job claimed which slot, and what came of it."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from shelfd.memory.notes.note import NO_EXTRA
 
@@ -40,3 +42,26 @@ def run_by_hand(job: str, run_id: str, *, started_at: int, finished_at: int, res
 def draw_run_id() -> str:
     """Return a random id for a run."""
     return f"run-{os.urandom(6).hex()}"
+
+
+class RunsView(Protocol):
+    """Reads of the ledger. Part of the store's port."""
+
+    def get(self, job: str, slot: str) -> Run | None:
+        """Return the run that claimed a job's slot."""
+
+    def page(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
+        """Return runs with their numbers, the last claimed first, below number *before*."""
+
+
+class RunsWriter(RunsView, Protocol):
+    """Reads and writes of the ledger."""
+
+    def claim(self, run: Run) -> bool:
+        """Add a run unless its job's slot is taken; return whether it was added."""
+
+    def put(self, run: Run) -> None:
+        """Replace the run with this job and slot."""
+
+    def forget(self, before: int) -> int:
+        """Drop runs that were claimed before that time; return how many."""

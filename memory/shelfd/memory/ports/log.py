@@ -1,7 +1,9 @@
-"""The change log: what happened, in order, with what is needed to take it back."""
+"""The change log: what happened, in order, with what is needed to take it back; and what requests came to."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 #: What stands in a log row's ``before`` once a purge has taken away what was there.
 REDACTED: Final[Mapping[str, Any]] = {"redacted": True}
@@ -45,3 +47,84 @@ class LogRow(NamedTuple):
     ids: tuple[str, ...]
     row: int | None
     before: Mapping[str, Any] | None
+
+
+class LogView(Protocol):
+    """Reads of the change log. Part of the store's port."""
+
+    @property
+    def last_seq(self) -> int:
+        """The last change in the log, 0 in a new shelf."""
+
+    @property
+    def first_seq(self) -> int:
+        """The first change the log still has."""
+
+    def page(self, *, since_seq: int, limit: int) -> list[LogRow]:
+        """Return changes after *since_seq*, in order."""
+
+    def of_note(self, row: int, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
+        """Return the changes of one note after *since_seq*, in order."""
+
+    def of_link(self, source: str, target: str) -> list[LogRow]:
+        """Return the changes of links from one note to another, in order."""
+
+    def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
+        """Return the changes a run made after *since_seq*, in order."""
+
+    def completed(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
+        """Return rows that end a run, the last first, below sequence number *before*.
+
+        *kind* is ``reflection.completed``, ``reflection.undone`` or ``promotion.completed``.
+        """
+
+
+class LogWriter(LogView, Protocol):
+    """Reads of the change log, and what little can be changed in it; the store appends to it by itself."""
+
+    def redact(self, seqs: Sequence[int]) -> None:
+        """Take away what the log rows with these numbers keep of what they replaced."""
+
+
+class Recorded(NamedTuple):
+    """The stored outcome of a request with an idempotency key."""
+
+    payload: str
+    outcome: Mapping[str, Any]
+    at: int
+
+
+#: Under which an outcome is stored: principal, method, key.
+RecordedKey: TypeAlias = tuple[str, str, str]
+
+
+class RecordedView(Protocol):
+    """Reads of stored outcomes. Part of the store's port."""
+
+    def get(self, principal: str, method: str, key: str) -> Recorded | None:
+        """Return the outcome stored under an idempotency key."""
+
+    def naming(
+        self, ids: Collection[str], *, after: RecordedKey | None, limit: int
+    ) -> tuple[list[RecordedKey], RecordedKey | None]:
+        """Look at the next *limit* stored outcomes, by key, for those that name one of the notes *ids*.
+
+        Returns:
+            The keys of those, and after which key to go on; None when there are no more.
+        """
+
+
+class RecordedWriter(RecordedView, Protocol):
+    """Reads and writes of stored outcomes."""
+
+    def put(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
+        """Store an outcome under an idempotency key."""
+
+    def forget(self, before: int, *, now: int, limit: int) -> int:
+        """Drop at most *limit* outcomes stored before that time, the oldest first; return how many.
+
+        Of those that a clock which was set back since had stored after *now*, as many count as stored now.
+        """
+
+    def drop(self, keys: Sequence[RecordedKey]) -> None:
+        """Drop the outcomes stored under these keys."""

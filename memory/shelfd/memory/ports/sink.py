@@ -21,3 +21,17 @@ class Sink(Protocol):
 
     def closing(self) -> None:
         """Hear that the shelf is being closed and must not be read any more."""
+
+
+class SinksView(Protocol):
+    """Reads of how far sinks have come. Part of the store's port."""
+
+    def get(self, name: str) -> int | None:
+        """Return the last change a receiver of events was given; None if it never got one."""
+
+
+class SinksWriter(SinksView, Protocol):
+    """Reads and writes of how far sinks have come."""
+
+    def put(self, name: str, seq: int) -> None:
+        """Set the last change a receiver of events was given."""

@@ -13,7 +13,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry, LogRow, Origin
-from shelfd.memory.ports.view import Listing, NoteFilter, View, Writer
+from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.waiting import Told, outcome_of
 
 T = TypeVar("T")
@@ -140,7 +141,7 @@ class Store(Protocol):
     async def list_notes(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> Listing:
-        """Return what :meth:`View.list_notes` would, and with the first page how many notes there are on all.
+        """Return what ``view.notes.page`` would, and with the first page how many notes there are on all.
 
         Holds up nobody, however many notes have to be looked at for it. What is changed meanwhile may be listed, and
         counted, as it was or as it is.

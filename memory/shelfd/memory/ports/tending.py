@@ -1,6 +1,9 @@
 """What tending leaves behind beside the notes: how far reflection has come, and which lines promotion wrote."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 
 class Tended(NamedTuple):
@@ -36,3 +39,46 @@ class Promoted(NamedTuple):
     section: str
     line: str  #: as it was written, without the line end; a heading with the line breaks of blank lines around it
     promoted_at: int  #: microseconds since 1970 UTC
+
+
+class TendedView(Protocol):
+    """Reads of how far reflection has come. Part of the store's port."""
+
+    def all(self) -> list[Tended]:
+        """Return how far it has come in each nugget it has looked at, by name."""
+
+
+class TendedWriter(TendedView, Protocol):
+    """Reads and writes of how far reflection has come."""
+
+    def put(self, tended: Tended) -> None:
+        """Add or replace how far it has come in a nugget."""
+
+
+class PromotionsView(Protocol):
+    """Reads of the lines that promotion wrote to files. Part of the store's port."""
+
+    def lines(self, path: str) -> list[Promoted]:
+        """Return the lines that were written to the file at *path*, in the order they were given."""
+
+    def planned(self, path: str) -> list[Promoted]:
+        """Return the lines that are about to be written to the file at *path*, or were when the daemon died."""
+
+    def paths(self) -> list[str]:
+        """Return the paths of all files that lines were written to or are about to be."""
+
+    def planned_paths(self) -> list[str]:
+        """Return the paths of files that are about to be written to, or were when the daemon died."""
+
+    def paths_naming(self, note_id: str) -> list[str]:
+        """Return the paths of the files to which a line of the note was written, or is about to be."""
+
+
+class PromotionsWriter(PromotionsView, Protocol):
+    """Reads and writes of the lines that promotion wrote to files."""
+
+    def put(self, path: str, lines: Sequence[Promoted]) -> None:
+        """Replace the lines that were written to the file at *path*."""
+
+    def plan(self, path: str, lines: Sequence[Promoted]) -> None:
+        """Replace the lines that are about to be written to the file at *path*; none when they were."""

@@ -61,7 +61,7 @@ def keep(tx: Transaction, given: NoteInput, limits: Limits) -> Kept:
     """
     old = None
     if isinstance(given, KeyedInput) and given.key is not None:
-        old = tx.rows.fact(given.nugget, fold_key(given.key))
+        old = tx.rows.notes.fact(given.nugget, fold_key(given.key))
     text = _text(given, old, limits)
     targets = _targets(tx, given.links, old, limits) if given.links else []
     nugget = tx.nugget(given.nugget)
@@ -106,7 +106,7 @@ def _composed(
     if ttl_days is not None:
         extra["ttl_days"] = ttl_days
     return Note(
-        row=tx.rows.next_row(),
+        row=tx.rows.notes.next_row(),
         id=draw_id(kind, given.nugget),
         nugget=given.nugget,
         kind=kind,
@@ -271,12 +271,12 @@ def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limi
     if old is not None:
         if any(target.id == old.id for target in targets):
             raise InvalidParams("links: a note cannot link to itself", field="links")
-        there = {(to, relation) for to, relation in there if tx.rows.link(old.id, to, relation) is None}
-        back = {(to, relation) for to, relation in back if tx.rows.link(to, old.id, relation) is None}
-        if tx.rows.count_links_from(old.id) + len(there) > limits.links_count:
+        there = {(to, relation) for to, relation in there if tx.rows.links.get(old.id, to, relation) is None}
+        back = {(to, relation) for to, relation in back if tx.rows.links.get(to, old.id, relation) is None}
+        if tx.rows.links.count_leaving(old.id) + len(there) > limits.links_count:
             raise _too_many_links(limits)
     for to, count in Counter(to for to, _ in back).items():
-        if tx.rows.count_links_from(to) + count > limits.links_count:
+        if tx.rows.links.count_leaving(to) + count > limits.links_count:
             raise _too_many_links(limits)
     return targets
 
@@ -303,7 +303,7 @@ def connect(tx: Transaction, link: Link, nugget: str, limits: Limits) -> LinkSta
         InvalidParams: If the source note has as many links as it may.
     """
     status = tx.put_link(link, nugget)
-    if status == "added" and tx.rows.count_links_from(link.source) > limits.links_count:
+    if status == "added" and tx.rows.links.count_leaving(link.source) > limits.links_count:
         raise _too_many_links(limits)
     return status
 
@@ -317,7 +317,7 @@ def stamp_turn(tx: Transaction, nugget: Nugget, session_id: str | None, turn: in
     if session_id is None or turn is None:
         return None
     fresh = nugget.turn_count + 1
-    number = tx.rows.claim_turn(nugget.name, session_id, turn, fresh)
+    number = tx.rows.nuggets.claim_turn(nugget.name, session_id, turn, fresh)
     if number == fresh:
         tx.count_turns(nugget, number)
     return number
@@ -349,7 +349,7 @@ def get_note(tx: Transaction, note_id: str) -> Note:
     Raises:
         NoteNotFound: If it does not.
     """
-    note = tx.rows.note(note_id)
+    note = tx.rows.notes.get(note_id)
     if note is None:
         raise NoteNotFound(note_id)
     return note

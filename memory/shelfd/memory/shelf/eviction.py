@@ -2,7 +2,7 @@
 
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Nugget
-from shelfd.memory.ports.view import NoteFilter
+from shelfd.memory.ports.notes import NoteFilter
 
 _PAGE = 64
 
@@ -15,9 +15,9 @@ def hide_surplus(tx: Transaction, nugget: Nugget, newest: Note) -> None:
     if not nugget.max_facts:
         return
     facts = NoteFilter(nugget=nugget.name, kind="fact")
-    surplus = tx.rows.count_notes(facts) - nugget.max_facts
+    surplus = tx.rows.notes.count(facts) - nugget.max_facts
     after: tuple[int, int] | None = None
-    while surplus > 0 and (page := tx.rows.list_notes(facts, order="row", descending=False, after=after, limit=_PAGE)):
+    while surplus > 0 and (page := tx.rows.notes.page(facts, order="row", descending=False, after=after, limit=_PAGE)):
         after = (0, page[-1].row)
         for fact in [fact for fact in page if not fact.pinned and fact.id != newest.id][:surplus]:
             tx.hide(fact)

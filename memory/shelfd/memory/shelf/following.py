@@ -105,7 +105,7 @@ class Follower:
 
     def _take_changed(self) -> int:
         ids = list(islice(self._changed, self._at_once))
-        now = self._view.notes(ids)
+        now = self._view.notes.by_ids(ids)
         taken = 0
         for note_id in ids:
             if taken >= self._at_once:

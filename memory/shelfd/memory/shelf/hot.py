@@ -24,7 +24,7 @@ class HotNotes:
         """Return those of the notes that exist, by id."""
         found = {note_id: self._notes[note_id] for note_id in ids if note_id in self._notes}
         if len(found) < len(ids):
-            read = self._view.notes([note_id for note_id in ids if note_id not in found])
+            read = self._view.notes.by_ids([note_id for note_id in ids if note_id not in found])
             self._keep(read.values())
             found |= read
         return found

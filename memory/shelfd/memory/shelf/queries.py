@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from shelfd.memory.ports.view import RecentQuery, Writer
+from shelfd.memory.ports.usage import RecentQuery
+from shelfd.memory.ports.view import Writer
 from shelfd.protocol.methods.recall import RecallParams
 
 #: Distinct queries kept in a shelf.
@@ -80,9 +81,9 @@ class QueryBook:
 
     def write(self, writer: Writer, now: int) -> None:
         """Store what was set aside and forget what is not recent any more. Runs inside the store's transaction."""
-        writer.put_recent_queries([asked.stored() for asked in self._writing])
+        writer.queries.put([asked.stored() for asked in self._writing])
         before = now - RECENT // timedelta(microseconds=1)
-        writer.forget_recent_queries(before=before, now=now, kept=KEPT if self._is_on else 0)
+        writer.queries.forget(before=before, now=now, kept=KEPT if self._is_on else 0)
 
     def end_write(self, *, stored: bool) -> None:
         """Let go of what was stored, or take it back to try again."""

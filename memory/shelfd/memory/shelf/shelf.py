@@ -75,7 +75,7 @@ class Shelf:
         self.hot = HotNotes(store.view)
         self.index = RecallIndex(Analyzer(language=settings.language, timezone=settings.timezone))
         self.event_log = EventLog(store.view, shelf=name, instance=settings.instance, content=settings.event_content)
-        self.seq = store.view.last_seq
+        self.seq = store.view.log.last_seq
         self.in_use = 0
         self.last_used = clock.monotonic()
         self.notes_created = 0
@@ -300,7 +300,7 @@ class Shelf:
         if self._backlog:
             await self._catch_up()
         if min_seq is not None and min_seq > self.seq:
-            if min_seq > (last := self.view.last_seq) + _AHEAD_CHANGES:
+            if min_seq > (last := self.view.log.last_seq) + _AHEAD_CHANGES:
                 raise InvalidParams(f"min_seq: the last change is {last}", field="min_seq", limit=last)
             try:
                 async with asyncio.timeout(_MIN_SEQ_WAIT_S):

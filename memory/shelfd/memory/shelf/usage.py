@@ -48,7 +48,7 @@ class UsageBook:
         for note in notes:
             if not note.extra or note.hidden or "provenance" not in note.extra:
                 continue
-            if sources := self._view.merged_rows(note.id, limit=_MERGED):
+            if sources := self._view.links.merged_rows(note.id, limit=_MERGED):
                 found[note.row] = self._united(note, sources, found.get(note.row, _NEVER_USED))
         return found
 
@@ -56,7 +56,7 @@ class UsageBook:
         """*own* with the hits of the distinct sessions of all these notes; what nobody kept is added."""
         rows = [note.row, *sources]
         usage = self._of(rows)
-        stored = self._view.hit_sessions(rows)
+        stored = self._view.usage.hit_sessions(rows)
         sessions: set[str] = set()
         beyond = 0
         for row in rows:
@@ -72,14 +72,14 @@ class UsageBook:
     def _of(self, rows: Sequence[int]) -> dict[int, Usage]:
         found = {row: usage for row in rows if (usage := self._pending.get(row) or self._writing.get(row)) is not None}
         if len(found) < len(rows):
-            found |= self._view.usage([row for row in rows if row not in found])
+            found |= self._view.usage.by_rows([row for row in rows if row not in found])
         return found
 
     def record(self, notes: Sequence[Note], *, session_id: str | None, now: int) -> None:
         """Count that *notes* were returned, and a hit where *session_id* is new to the note."""
         rows = [note.row for note in notes]
         current = self._of(rows)
-        known = self._view.was_hit(rows, session_id) if session_id is not None else set(rows)
+        known = self._view.usage.was_hit(rows, session_id) if session_id is not None else set(rows)
         for row in rows:
             usage = current.get(row, _NEVER_USED)
             hits, last_session = usage.hits, usage.last_hit_session
@@ -125,9 +125,11 @@ class UsageBook:
 
     def write(self, writer: Writer) -> None:
         """Store what was set aside. Runs inside the store's transaction."""
-        writer.put_usages(self._writing)
+        writer.usage.put(self._writing)
         kept = [row for row in sorted(self._writing_sessions) if self._writing[row].hits <= SESSIONS_KEPT]
-        writer.add_hit_sessions([(row, session) for row in kept for session in sorted(self._writing_sessions[row])])
+        writer.usage.add_hit_sessions(
+            [(row, session) for row in kept for session in sorted(self._writing_sessions[row])]
+        )
 
     def end_write(self, *, stored: bool) -> None:
         """Let go of what was stored, or take it back to try again."""

@@ -95,7 +95,7 @@ class UsageWriter:
         def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
             self._book.write(writer)
             self._queries.write(writer, now)
-            writer.forget_recorded(now - self._retention_micros, now=now, limit=_FORGOTTEN)
+            writer.recorded.forget(now - self._retention_micros, now=now, limit=_FORGOTTEN)
             return None, Transaction(writer, now)
 
         try:

@@ -44,7 +44,7 @@ class Warming:
         notes_count, wait = 0, _FIRST_WAIT
         while not self.is_done:
             try:
-                notes = self._view.scan_notes(before_row=before_row, limit=_SLICE)
+                notes = self._view.notes.scan(before_row=before_row, limit=_SLICE)
             except Exception as error:  # noqa: BLE001 - whatever it is, recall stays partial until it is over
                 self.failure = type(error).__name__
                 retry_in_s = wait.total_seconds()

@@ -46,7 +46,7 @@ class WorkLeft:
     def note(self, shelf: Shelf) -> None:
         """Keep in mind that *shelf* is about to close, if it has work under way."""
         try:
-            if shelf.view.list_jobs(unfinished=True, before=None, limit=1):
+            if shelf.view.jobs.page(unfinished=True, before=None, limit=1):
                 self._names.add(shelf.name)
         except ShelfError as error:  # a damaged one is closed like any other
             log.warning("shelf.work_unknown", shelf=shelf.name, error=type(error).__name__)

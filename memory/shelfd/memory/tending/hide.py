@@ -42,13 +42,13 @@ def hide_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
 
 
 def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
-    nugget = tx.rows.nugget(params["nugget"]) if params["drop"] else None
+    nugget = tx.rows.nuggets.get(params["nugget"]) if params["drop"] else None
     if nugget is not None and _is_out_of_sight(tx, nugget.name):
         drop_nugget(tx, nugget)
 
 
 def _is_out_of_sight(tx: Transaction, name: str) -> bool:
-    counts = tx.rows.nugget_counts(name)
+    counts = tx.rows.nuggets.counts(name)
     return counts.notes == counts.hidden
 
 

@@ -27,7 +27,7 @@ def receivers(tx: Transaction, note: Note) -> list[Note]:
     One in between may have gone since.
     """
     ids = dict.fromkeys(merge.target for merge in _merges(tx, note))
-    return [one for one in tx.rows.notes(list(ids)).values() if one.id != note.id]
+    return [one for one in tx.rows.notes.by_ids(list(ids)).values() if one.id != note.id]
 
 
 def handed_on(tx: Transaction, note: Note) -> list[Link]:
@@ -47,9 +47,9 @@ def _merges(tx: Transaction, note: Note) -> Iterator[_Merge]:
     seen = {note.row}
     waiting = [note.row]
     for source in waiting:
-        for hidden in (row for row in tx.rows.note_log(source) if row.kind == "note.hidden"):
+        for hidden in (row for row in tx.rows.log.of_note(source) if row.kind == "note.hidden"):
             # A merge writes the note that stays, then hides the other one.
-            for row in tx.rows.log(since_seq=hidden.seq - 2, limit=1):
+            for row in tx.rows.log.page(since_seq=hidden.seq - 2, limit=1):
                 if row.kind == "note.merged" and row.tx == hidden.tx and row.row is not None:
                     yield _Merge(source, row.ids[0], row.row, hidden)
                     if row.row not in seen:
@@ -60,7 +60,7 @@ def _merges(tx: Transaction, note: Note) -> Iterator[_Merge]:
 def _links_made(tx: Transaction, merge: _Merge) -> Iterator[Link]:
     """The links that a merge gave to the note that stayed: they were made right behind it."""
     after, end = merge.hidden.seq, merge.hidden.tx + merge.hidden.tx_size - 1
-    while rows := tx.rows.log(since_seq=after, limit=min(_PAGE, end - after)):
+    while rows := tx.rows.log.page(since_seq=after, limit=min(_PAGE, end - after)):
         made = list(takewhile(lambda row: row.kind == "link.added", rows))
         links = [Link(*row.before["link"]) for row in made if row.before and "link" in row.before]
         yield from (link for link in links if link.relation != MERGED_INTO)

@@ -16,7 +16,7 @@ def check_free(tx: Transaction, name: str) -> None:
     Raises:
         Conflict: If one does.
     """
-    for _, job in tx.rows.list_jobs(unfinished=True, before=None, limit=_MOST):
+    for _, job in tx.rows.jobs.page(unfinished=True, before=None, limit=_MOST):
         if job.params.get("nugget") == name:
             text = f"job {job.id} is at work on nugget {name!r}; job.get shows how far it is"
             raise Conflict(text, nugget=name, job=job.id)
@@ -24,7 +24,7 @@ def check_free(tx: Transaction, name: str) -> None:
 
 def is_written_later(tx: Transaction, note: Note, seq: int) -> bool:
     """Return whether somebody wrote *note* after change *seq*, with which the job was asked for: that holds."""
-    later = tx.rows.note_log(note.row, since_seq=seq)
+    later = tx.rows.log.of_note(note.row, since_seq=seq)
     return any(row.kind in _WRITTEN or "content" in (row.before or {}) for row in later)
 
 
@@ -33,6 +33,6 @@ def notes_in(tx: Transaction, name: str, *, after: tuple[int, int], limit: int) 
 
     That is how the nugget's index has them; by row, each call would sort all of them.
     """
-    places = tx.rows.changed_positions(name, after=after, limit=limit)
-    notes = tx.rows.notes_at([row for _, row in places])
+    places = tx.rows.notes.changed_positions(name, after=after, limit=limit)
+    notes = tx.rows.notes.by_rows([row for _, row in places])
     return [(place, notes[place[1]]) for place in places]

@@ -61,16 +61,16 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
         params: ``ids`` of the notes; or a ``nugget`` that goes with the notes it had when its change was ``seq`` and
             the newest note of the shelf was at ``row``. What was written later stays.
     """
-    tx.rows.forget_queries_of([note_id for note_id, _ in cursor["last"]])
+    tx.rows.queries.forget_naming([note_id for note_id, _ in cursor["last"]])
     cursor["last"] = []
     notes = _next(tx, cursor, params)
     for place, note_id in notes:
-        note = tx.rows.note(note_id)
+        note = tx.rows.notes.get(note_id)
         assert note is not None  # the one before may have given lines to it, and not more
         if note.row <= params.get("row", note.row) and not _purge_one(tx, cursor, params, note):
             return
         cursor["place"] = list(place)
-    promoted = [note_id for note_id in tx.touched if tx.rows.promoted_to(note_id)]
+    promoted = [note_id for note_id in tx.touched if tx.rows.promotions.paths_naming(note_id)]
     cursor["touched"] = list(dict.fromkeys([*cursor["touched"], *promoted]))
     if len(notes) < NOTES_AT_ONCE:
         cursor["is_empty"] = True
@@ -82,7 +82,7 @@ def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note:
     is_kept = cursor.pop("is_kept", None)
     if is_kept is None:  # asked before the log is redacted, which would know no more
         is_kept = "nugget" in params and is_written_later(tx, note, params["seq"])
-    reached = tx.rows.redact_note(note, after=cursor.pop("after", 0), limit=ROWS_AT_ONCE)
+    reached = tx.rows.notes.redact(note, after=cursor.pop("after", 0), limit=ROWS_AT_ONCE)
     if reached is None and release(tx, note, limit=ROWS_AT_ONCE // 10):
         reached = sys.maxsize  # no more of the log, but of the notes that it replaced
     if reached is not None:
@@ -92,7 +92,7 @@ def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note:
         # Somebody gave a fact another value since: that stays, what it was before does not.
         cursor["still_in"].append(note.id)
         return True
-    if tx.rows.promoted_to(note.id):
+    if tx.rows.promotions.paths_naming(note.id):
         cursor["promoted"].append(note.id)
     others = {"leaving": Leaving(params["nugget"], params["row"])} if "nugget" in params else {}
     held = purge(tx, note, **others, is_redacted=True)
@@ -105,14 +105,14 @@ def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note:
 def _next(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> list[tuple[tuple[int, int], str]]:
     """The next notes, each with its place among the nugget's."""
     if "ids" in params:
-        return [((0, 0), note_id) for note_id in params["ids"] if tx.rows.note(note_id) is not None]
+        return [((0, 0), note_id) for note_id in params["ids"] if tx.rows.notes.get(note_id) is not None]
     notes = notes_in(tx, params["nugget"], after=tuple(cursor["place"]), limit=NOTES_AT_ONCE)
     return [(place, note.id) for place, note in notes]
 
 
 def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
-    nugget = tx.rows.nugget(params["nugget"]) if "nugget" in params else None
-    if nugget is not None and not tx.rows.nugget_counts(nugget.name).notes:  # else somebody has written since
+    nugget = tx.rows.nuggets.get(params["nugget"]) if "nugget" in params else None
+    if nugget is not None and not tx.rows.nuggets.counts(nugget.name).notes:  # else somebody has written since
         drop_nugget(tx, nugget)
 
 
@@ -138,11 +138,11 @@ async def run(work: Work) -> Mapping[str, Any]:
 
 
 def _forget_last(tx: Transaction, cursor: Cursor) -> None:
-    tx.rows.forget_queries_of([note_id for note_id, _ in cursor["last"]])
+    tx.rows.queries.forget_naming([note_id for note_id, _ in cursor["last"]])
 
 
 def _is_there(view: View, note_id: str) -> bool:
-    return view.note(note_id) is not None
+    return view.notes.get(note_id) is not None
 
 
 async def _forget_in_memory(shelf: Shelf, gone: Sequence[tuple[str, int]]) -> None:
@@ -166,7 +166,7 @@ async def _drop_outcomes(work: Work) -> None:
     since = 0
     while True:
         gone: set[str] = set()
-        while len(gone) < _IDS_AT_ONCE and (rows := view.run_log(work.job.run_id, since_seq=since, limit=_LOG_PAGE)):
+        while len(gone) < _IDS_AT_ONCE and (rows := view.log.of_run(work.job.run_id, since_seq=since, limit=_LOG_PAGE)):
             gone.update(row.ids[0] for row in rows if row.kind == "note.purged")
             since = rows[-1].seq
             await asyncio.sleep(0)
@@ -174,9 +174,9 @@ async def _drop_outcomes(work: Work) -> None:
             return
         after = None
         while True:
-            found, after = view.recorded_naming(gone, after=after, limit=_OUTCOMES_AT_ONCE)
+            found, after = view.recorded.naming(gone, after=after, limit=_OUTCOMES_AT_ONCE)
             if found:
-                await work.step(lambda tx, _, keys=found: tx.rows.drop_recorded(keys))  # type: ignore[misc]
+                await work.step(lambda tx, _, keys=found: tx.rows.recorded.drop(keys))  # type: ignore[misc]
             if after is None:
                 break
             await asyncio.sleep(0)

@@ -52,8 +52,8 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
     release(tx, note, limit=_ALL)
     after: int | None = None if is_redacted else 0
     while after is not None:
-        after = tx.rows.redact_note(note, after=after, limit=_ALL)
-    tx.rows.erase_note(note)
+        after = tx.rows.notes.redact(note, after=after, limit=_ALL)
+    tx.rows.notes.erase(note)
     tx.touched.pop(note.id, None)
     tx.log(Entry("note.purged", note.nugget, (note.id,)))
     return still_in
@@ -61,25 +61,25 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
 
 def release(tx: Transaction, note: Note, *, limit: int) -> bool:
     """Let *limit* notes that *note* replaced count again; return whether there are more."""
-    ids = tx.rows.superseded_by(note.id)
-    for other in tx.rows.notes(ids[:limit]).values():
+    ids = tx.rows.notes.superseded_by(note.id)
+    for other in tx.rows.notes.by_ids(ids[:limit]).values():
         tx.change_note(other, other._replace(superseded_by=None))
     return len(ids) > limit
 
 
 def _is_leaving(tx: Transaction, link: Link, leaving: Leaving) -> bool:
     """Whether a link goes anyway, with one of its ends."""
-    return leaving is not _NONE and any(map(leaving.has, tx.rows.notes(list(link[:2])).values()))
+    return leaving is not _NONE and any(map(leaving.has, tx.rows.notes.by_ids(list(link[:2])).values()))
 
 
 def _unlink(tx: Transaction, given: Link) -> str | None:
     """Take away a link that a merge handed on; return whose it is now if somebody made it again with its words."""
-    now = tx.rows.link(given.source, given.target, given.relation)
+    now = tx.rows.links.get(given.source, given.target, given.relation)
     if now is not None and now != given:
         return given.source if given.reason and now.reason == given.reason else None
-    tx.rows.redact([row.seq for row in tx.rows.link_log(given.source, given.target)])
-    if now is not None and (source := tx.rows.note(given.source)) is not None:
-        tx.rows.delete_link(given)
+    tx.rows.log.redact([row.seq for row in tx.rows.log.of_link(given.source, given.target)])
+    if now is not None and (source := tx.rows.notes.get(given.source)) is not None:
+        tx.rows.links.delete(given)
         tx.log(Entry("link.removed", source.nugget, (given.source, given.target), None, REDACTED))
     return None
 
@@ -194,6 +194,6 @@ def _holds(before: Mapping[str, Any], marks: _Marks, words: str) -> bool:
 
 def _past_states(tx: Transaction, note: Note) -> Iterator[Note]:
     state = note
-    for row in reversed(tx.rows.note_log(note.row)):
+    for row in reversed(tx.rows.log.of_note(note.row)):
         state = rewind(state, row.before)
         yield state

@@ -12,7 +12,7 @@ from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.note import Link, Note, Nugget
 from shelfd.memory.ports.log import LogRow
-from shelfd.memory.ports.view import NoteFilter
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.naming import drop_nugget, rename_nugget
 
@@ -67,7 +67,7 @@ def is_redacted(row: LogRow) -> bool:
 
 def _undo_note(tx: Transaction, changes: list[LogRow], kept: list[Kept]) -> int:
     note_id = changes[0].ids[0]
-    note = tx.rows.note(note_id)
+    note = tx.rows.notes.get(note_id)
     if note is None or any(is_redacted(row) for row in changes):
         kept.append(Kept(note_id, "note", PURGED))
         return 0
@@ -76,12 +76,12 @@ def _undo_note(tx: Transaction, changes: list[LogRow], kept: list[Kept]) -> int:
             return 0
         tx.hide(note)
         return 1
-    later = tx.rows.note_log(note.row, since_seq=changes[0].seq - 1)
+    later = tx.rows.log.of_note(note.row, since_seq=changes[0].seq - 1)
     if any(is_redacted(row) for row in later):
         kept.append(Kept(note_id, "note", PURGED))
         return 0
     new, restored = _restored(note, changes, later, kept)
-    if new.superseded_by is not None and tx.rows.note(new.superseded_by) is None:
+    if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=note.superseded_by)
         kept.append(Kept(note_id, "superseded_by", PURGED))
         restored -= 1
@@ -199,7 +199,7 @@ def _why(later: Iterable[LogRow], own: set[int], name: str) -> str:
 
 
 def _undo_removed(tx: Transaction, row: LogRow, _kept: list[Kept]) -> int:
-    if row.nugget is None or tx.rows.nugget(row.nugget) is not None:
+    if row.nugget is None or tx.rows.nuggets.get(row.nugget) is not None:
         return 0  # somebody made it again
     tx.create_nugget(Nugget(*(row.before or {})["options"]), again=True)
     return 1
@@ -208,7 +208,7 @@ def _undo_removed(tx: Transaction, row: LogRow, _kept: list[Kept]) -> int:
 def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
     before = row.before or {}
     old, new = before["old_name"], before["new_name"]
-    if tx.rows.nugget(new) is None or tx.rows.nugget(old) is not None:
+    if tx.rows.nuggets.get(new) is None or tx.rows.nuggets.get(old) is not None:
         kept.append(Kept(new, "nugget", EDITED))
         return 0
     rename_nugget(tx, new, old)
@@ -222,11 +222,11 @@ def _forsaken(tx: Transaction, rows: Iterable[LogRow]) -> int:
     """
     count = 0
     for row in rows:
-        nugget = tx.rows.nugget(row.nugget) if row.kind == "nugget.created" and row.nugget is not None else None
+        nugget = tx.rows.nuggets.get(row.nugget) if row.kind == "nugget.created" and row.nugget is not None else None
         if nugget is None:
             continue
         holds = NoteFilter(nugget=nugget.name, include_hidden=not (row.before or {}).get("again"))
-        if not tx.rows.list_notes(holds, order="row", descending=False, after=None, limit=1):
+        if not tx.rows.notes.page(holds, order="row", descending=False, after=None, limit=1):
             drop_nugget(tx, nugget)
             count += 1
     return count
@@ -244,11 +244,11 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
         return 0
     link = Link(*row.before["link"])
     nugget = row.nugget or ""
-    now = tx.rows.link(link.source, link.target, link.relation)
+    now = tx.rows.links.get(link.source, link.target, link.relation)
     if row.kind == "link.removed":
         if now is not None:
             return 0  # somebody made it again
-        if tx.rows.note(link.source) is None or tx.rows.note(link.target) is None:
+        if tx.rows.notes.get(link.source) is None or tx.rows.notes.get(link.target) is None:
             kept.append(Kept(link.source, "links", PURGED))
             return 0
         tx.put_link(link, nugget)

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from shelfd.memory.ports.notes import Listing, NoteFilter
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
-from shelfd.memory.ports.view import Listing, NoteFilter, View
+from shelfd.memory.ports.view import View
 from shelfd.memory.ports.waiting import Told
-from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
-from shelfd.storage.counters import number_entries
+from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
 from shelfd.storage.inmemory.tables import Tables
-from shelfd.storage.inmemory.view import InMemoryView
-from shelfd.storage.inmemory.writer import InMemoryWriter
+from shelfd.storage.inmemory.view import InMemoryShelf
 
 T = TypeVar("T")
 
@@ -34,14 +33,13 @@ class InMemoryStore(Store):
             tables.meta.update(shelf=shelf, owner=owner, created_at=str(clock.now()))
         self._clock = clock
         self._tables = tables
-        self._view = InMemoryView(tables)
-        self._writer = InMemoryWriter(tables)
+        self._rows = InMemoryShelf(tables)
         self._queue = CommitQueue(self._write_group, shelf=shelf)
 
     @property
     def view(self) -> View:
         """The last committed state."""
-        return self._view
+        return self._rows
 
     def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
         """Queue *change*. See the port."""
@@ -60,8 +58,8 @@ class InMemoryStore(Store):
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> Listing:
         """Read a page in one go: tests do not have that many notes. See the port."""
-        notes = self._view.list_notes(wanted, order=order, descending=descending, after=after, limit=limit)
-        return Listing(notes, self._view.count_notes(wanted) if after is None else None)
+        notes = self._rows.notes.page(wanted, order=order, descending=descending, after=after, limit=limit)
+        return Listing(notes, self._rows.notes.count(wanted) if after is None else None)
 
     async def scrub(self) -> bool:
         """Do nothing: there are no files. See the port."""
@@ -84,15 +82,15 @@ class InMemoryStore(Store):
 
     def _apply_one(self, change: Change[Any]) -> Outcome:
         tables = self._tables
-        counters, rollback = tables.counters, tables.savepoint()
+        last_seq, rollback = tables.last_seq, tables.savepoint()
         try:
             if change.ticket is not None:
                 change.ticket.start()
             now = self._clock.now()
-            value, outbox = change.apply(self._writer, now)
-            rows = number_entries(outbox.entries, change.origin, last_seq=counters.seq, at=now)
-            self._writer.append_log(rows)
+            value, outbox = change.apply(self._rows, now)
+            rows = number_entries(outbox.entries, change.origin, last_seq=last_seq, at=now)
+            self._rows.log.append(rows)
         except BaseException as error:  # noqa: BLE001 (one bad change must not harm its neighbours)
             rollback()
             return error
-        return Applied(value, rows, outbox.touched, tables.counters.seq)
+        return Applied(value, rows, outbox.touched, tables.last_seq)

@@ -6,10 +6,9 @@ from typing import Any, Final, TypeVar
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.ledger import Run
-from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.tending import Promoted, Tended
-from shelfd.memory.ports.view import RecentQuery, Recorded
-from shelfd.storage.counters import Counters
+from shelfd.memory.ports.usage import RecentQuery
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -42,7 +41,8 @@ class Tables:
         jobs: (number, job) by id.
         job_number: Number of the last job ever added.
         recent_queries: By params.
-        counters: Numbers given away.
+        last_seq: The last change in the log.
+        last_row: Row number of the last note ever made.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,8 @@ class Tables:
         self.jobs: dict[str, tuple[int, Job]] = {}
         self.job_number = 0
         self.recent_queries: dict[str, RecentQuery] = {}
-        self.counters = Counters()
+        self.last_seq = 0
+        self.last_row = 0
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def put(self, table: dict[K, V], key: K, value: V) -> None:
@@ -85,7 +86,7 @@ class Tables:
     def savepoint(self) -> Callable[[], None]:
         """Begin a transaction; return what takes everything since back."""
         self._journal.clear()
-        counters, numbers = self.counters, (self.link_row, self.run_number, self.job_number)
+        numbers = self.last_seq, self.last_row, self.link_row, self.run_number, self.job_number
 
         def rollback() -> None:
             for table, key, old in reversed(self._journal):
@@ -95,6 +96,13 @@ class Tables:
                     table[key] = old
             self._journal.clear()
             self.notes = dict(sorted(self.notes.items()))  # one that was erased came back at the end
-            self.counters, (self.link_row, self.run_number, self.job_number) = counters, numbers
+            self.last_seq, self.last_row, self.link_row, self.run_number, self.job_number = numbers
 
         return rollback
+
+
+class Rows:
+    """Rows of one aggregate."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables

@@ -5,10 +5,9 @@ from typing import Any, Final
 
 from shelfd.memory.errors import ShelfError, StoreBusy
 from shelfd.memory.ports.store import Applied, Change, Clock
-from shelfd.storage.commit_queue import Outcome
-from shelfd.storage.counters import number_entries
+from shelfd.storage.commit_queue import Outcome, number_entries
 from shelfd.storage.sqlite.errors import translated
-from shelfd.storage.sqlite.writer import SqliteWriter
+from shelfd.storage.sqlite.view import SqliteWriter
 
 _SAVEPOINT: Final = "SAVEPOINT one_change"
 _RELEASE: Final = "RELEASE one_change"
@@ -16,7 +15,7 @@ _ROLLBACK: Final = "ROLLBACK TO one_change"
 
 
 class GroupWriter:
-    """Applies groups. Lives on the writer connection's thread and keeps nothing but the counters."""
+    """Applies groups. Lives on the writer connection's thread and keeps nothing but the writer."""
 
     def __init__(self, connection: sqlite3.Connection, clock: Clock) -> None:
         self._connection = connection
@@ -25,12 +24,12 @@ class GroupWriter:
 
     def apply(self, changes: list[Change[Any]]) -> list[Outcome]:
         """Apply *changes* in order and make them durable together; return one outcome each."""
-        saved = self._writer.counters
+        saved = self._writer.begin_change()
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             # Of a change alone, the transaction is its savepoint.
             outcomes = [self._apply_one(change, alone=len(changes) == 1) for change in changes]
-            self._writer.save_nuggets()
+            self._writer.nuggets.save()
             self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all hear of it)
             self._writer.forget(saved)
@@ -47,14 +46,13 @@ class GroupWriter:
         except ShelfError as error:
             return error
         saved = writer.begin_change()
-        before = saved[0]
         if not alone:
             self._connection.execute(_SAVEPOINT)
         try:
             now = self._clock.now()  # which may be set back: order comes from seq
             value, outbox = change.apply(writer, now)
-            rows = number_entries(outbox.entries, change.origin, last_seq=before.seq, at=now)
-            writer.append_log(rows)
+            rows = number_entries(outbox.entries, change.origin, last_seq=saved.seq, at=now)
+            writer.log.append(rows)
         except BaseException as error:  # one bad change must not harm its neighbours
             if not self._connection.in_transaction:
                 raise  # on a full disk SQLite may roll back everything by itself: then the group is lost
@@ -68,7 +66,7 @@ class GroupWriter:
             return (translated(error) if isinstance(error, sqlite3.Error) else None) or error
         if not alone:
             self._connection.execute(_RELEASE)
-        return Applied(value, rows, outbox.touched, writer.counters.seq)
+        return Applied(value, rows, outbox.touched, writer.log.seq)
 
 
 def group_error(error: BaseException) -> ShelfError:

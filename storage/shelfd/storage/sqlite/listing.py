@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from shelfd.memory.ports.view import NoteFilter
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.storage.encoding import quote
 
 #: A note needs review when it is doubtful or has been rewritten too often.

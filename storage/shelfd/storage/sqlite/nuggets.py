@@ -1,45 +1,105 @@
-"""Nuggets kept beside the file while changes are applied.
+"""Nuggets and their turns as rows: what the store's port says of them, in SQL."""
+# ruff: noqa: D102 (the port documents these methods)
 
-Nearly every change reads its nugget, and a turn's first note counts it on. The writer is the only one that changes
-them, so it can keep what it read, and write what changed once a group instead of once a note.
-"""
+import sqlite3
+from typing import Final
 
+from shelfd.memory.errors import DuplicateKey, DuplicateNugget
 from shelfd.memory.notes.note import Nugget
+from shelfd.memory.ports.notes import NuggetCounts, NuggetsView, NuggetsWriter
+from shelfd.storage.sqlite.database import Database, Rows, placeholders
 
-_KEPT = 1024
+NUGGET_COLUMNS: Final = ", ".join(Nugget._fields)
+_NUGGET: Final = f"SELECT {NUGGET_COLUMNS} FROM nugget"  # noqa: S608 (column names of ours)
+_PUT: Final = f"INSERT OR REPLACE INTO nugget ({NUGGET_COLUMNS}) VALUES ({placeholders(NUGGET_COLUMNS)})"  # noqa: S608
+_COUNTS: Final = (
+    "SELECT (SELECT count(*) FROM note WHERE nugget = ?1 AND key IS NOT NULL AND archived_at IS NULL),"
+    " (SELECT count(*) FROM note WHERE nugget = ?1),"
+    " (SELECT count(*) FROM note WHERE nugget = ?1 AND archived_at IS NOT NULL)"
+)
+_CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_KEPT: Final = 1024
 
 
-class KeptNuggets:
-    """Nuggets as they are now, and which of them the file does not have yet."""
+class SqliteNuggets(Rows, NuggetsView):
+    """Reads of nuggets."""
 
-    def __init__(self) -> None:
+    def get(self, name: str) -> Nugget | None:
+        columns = self._database.one(f"{_NUGGET} WHERE name = ?", (name,))
+        return None if columns is None else Nugget._make(columns)
+
+    def page(self, *, after: str, limit: int) -> list[Nugget]:
+        found = self._database.all(f"{_NUGGET} WHERE name > ? ORDER BY name LIMIT ?", (after, max(limit, 0)))
+        return [Nugget._make(columns) for columns in found]
+
+    def counts(self, name: str) -> NuggetCounts:
+        return NuggetCounts._make(self._database.one(_COUNTS, (name,)) or (0, 0, 0))
+
+    def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
+        columns = self._database.one(
+            "SELECT number FROM turn WHERE nugget = ? AND session_id = ? AND turn = ?",
+            (nugget, session_id, turn),
+        )
+        return None if columns is None else columns[0]
+
+
+class SqliteNuggetsWriter(SqliteNuggets, NuggetsWriter):
+    """Reads and writes of nuggets, which are kept beside the file while changes are applied.
+
+    Nearly every change reads its nugget, and a turn's first note counts it on. The writer is the only one that
+    changes them, so it can keep what it read, and write what changed once a group instead of once a note.
+    """
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self._known: dict[str, Nugget] = {}
         self._unsaved: set[str] = set()
         self._before: list[tuple[str, Nugget | None]] = []  # what the present change replaced, in order
 
     def get(self, name: str) -> Nugget | None:
-        """Return the nugget if it is kept here."""
-        return self._known.get(name)
+        known = self._known.get(name)
+        if known is None and (known := super().get(name)) is not None:
+            self._keep(known)
+        return known
 
-    def set(self, nugget: Nugget, *, is_new: bool = False) -> None:
-        """Keep *nugget*; *is_new* says that the file has another state of it, or none."""
-        self._before.append((nugget.name, self._known.get(nugget.name)))
-        self._known[nugget.name] = nugget
-        if is_new:
-            self._unsaved.add(nugget.name)
+    def page(self, *, after: str, limit: int) -> list[Nugget]:
+        self.save()
+        return super().page(after=after, limit=limit)
 
-    def drop(self, name: str) -> None:
-        """Keep a nugget no longer; the file is about to lose it."""
-        self._before.append((name, self._known.pop(name, None)))
-        self._unsaved.discard(name)
+    def put(self, nugget: Nugget) -> None:
+        self._keep(nugget)
+        self._unsaved.add(nugget.name)
 
-    def take_unsaved(self) -> list[Nugget]:
-        """Return what the file does not have, by name; it is taken for saved from now on."""
-        if not self._unsaved:
-            return []
-        unsaved = [self._known[name] for name in sorted(self._unsaved)]
+    def delete(self, name: str) -> None:
+        self._drop(name)
+        self._database.run("DELETE FROM nugget WHERE name = ?", (name,))
+
+    def rename(self, old: str, new: str) -> None:
+        if old == new:
+            return
+        if self.get(new) is not None:
+            raise DuplicateNugget(new)
+        self.save()
+        self._drop(old)
+        names = (new, old)
+        try:
+            self._database.run("UPDATE note SET nugget = ? WHERE nugget = ?", names)
+        except sqlite3.IntegrityError as error:
+            raise DuplicateKey(new, "") from error
+        self._database.run("UPDATE nugget SET name = ? WHERE name = ?", names)
+        self._database.run("UPDATE OR REPLACE turn SET nugget = ? WHERE nugget = ?", names)
+
+    def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
+        if self._database.run(_CLAIM_TURN, (nugget, session_id, turn, number)):
+            return number
+        known = self.turn_number(nugget, session_id, turn)
+        return number if known is None else known
+
+    def save(self) -> None:
+        """Write the nuggets that changed: at the end of a group, and before SQL that asks for them."""
+        for name in sorted(self._unsaved):
+            self._database.run(_PUT, self._known[name])
         self._unsaved.clear()
-        return unsaved
 
     def begin(self) -> frozenset[str]:
         """Begin a change; return what :meth:`take_back` needs to undo it."""
@@ -57,3 +117,17 @@ class KeptNuggets:
                 self._known[name] = nugget
         self._before.clear()
         self._unsaved = set(unsaved)
+
+    def forget(self) -> None:
+        """Let go of everything: the group failed."""
+        self._known.clear()
+        self._unsaved.clear()
+        self._before.clear()
+
+    def _keep(self, nugget: Nugget) -> None:
+        self._before.append((nugget.name, self._known.get(nugget.name)))
+        self._known[nugget.name] = nugget
+
+    def _drop(self, name: str) -> None:
+        self._before.append((name, self._known.pop(name, None)))
+        self._unsaved.discard(name)

@@ -9,11 +9,12 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.errors import ShuttingDown
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.view import Listing, NoteFilter
+from shelfd.memory.ports.notes import Listing, NoteFilter
 from shelfd.storage.sqlite.connection import open_reader
+from shelfd.storage.sqlite.database import Database
 from shelfd.storage.sqlite.errors import translated
 from shelfd.storage.sqlite.listing import between, direction, where
-from shelfd.storage.sqlite.view import SqliteView
+from shelfd.storage.sqlite.notes import SqliteNotes
 
 #: Notes looked at by one statement: some 5 ms. While it runs the WAL cannot be emptied.
 _SLICE: Final = 4_096
@@ -66,10 +67,10 @@ class Pages:
                 raise told from error
             raise
         with closing(connection):
-            return _SlicedView(connection).read(page, is_over)
+            return _SlicedNotes(Database(connection)).read(page, is_over)
 
 
-class _SlicedView(SqliteView):
+class _SlicedNotes(SqliteNotes):
     """Listings by statements that each look at so many notes at most."""
 
     def read(self, page: Page, is_over: Callable[[], bool]) -> Listing:
@@ -79,18 +80,18 @@ class _SlicedView(SqliteView):
         if is_over():
             raise ShuttingDown
         if self._has_few(wanted.nugget):
-            notes = self.list_notes(wanted, order=order, descending=descending, after=after, limit=limit)
-            return Listing(notes, self.count_notes(wanted) if counted else None)
+            notes = self.page(wanted, order=order, descending=descending, after=after, limit=limit)
+            return Listing(notes, self.count(wanted) if counted else None)
         total: int | None = None
         counting = counted
         if counted and wanted == NoteFilter(nugget=wanted.nugget):  # counted by indexes alone
-            total, counting = self.count_notes(wanted), False
+            total, counting = self.count(wanted), False
         found: dict[int, Note] = {}
         while True:
             until = self._place_behind(page, after)
             if len(found) < limit:
                 room = limit - len(found)
-                notes = self._listed(_source(page), wanted, order, (after, until), room, descending=descending)
+                notes = self.listed(_source(page), wanted, order, (after, until), room, descending=descending)
                 for note in notes:  # one that was changed meanwhile may come again, and is then further behind
                     found.pop(note.row, None)
                     found[note.row] = note
@@ -105,7 +106,7 @@ class _SlicedView(SqliteView):
     def _has_few(self, nugget: str | None) -> bool:
         condition, params = ("1", ()) if nugget is None else ("nugget = ?", (nugget,))
         sql = f"SELECT count(*) FROM (SELECT 1 FROM note WHERE {condition} LIMIT ?)"  # noqa: S608
-        return bool(self._value(sql, (*params, _SLICE + 1)) <= _SLICE)
+        return bool(self._database.value(sql, (*params, _SLICE + 1)) <= _SLICE)
 
     def _place_behind(self, page: Page, after: _Place | None) -> _Place | None:
         """Return the place of the last note of the slice behind *after*; None if no more than a slice is left."""
@@ -114,10 +115,12 @@ class _SlicedView(SqliteView):
         for range_, range_params in between(page.order, after, None, descending=page.descending):
             condition, params = _among(page, range_, range_params)
             notes = f"FROM {_source(page)} WHERE {condition}"
-            place = self._one(f"SELECT updated_at, row {notes} ORDER BY {by} LIMIT 1 OFFSET ?", (*params, left))
+            place = self._database.one(
+                f"SELECT updated_at, row {notes} ORDER BY {by} LIMIT 1 OFFSET ?", (*params, left)
+            )
             if place is not None:
                 return int(place[0]), int(place[1])
-            left -= self._value(f"SELECT count(*) {notes}", params)
+            left -= self._database.value(f"SELECT count(*) {notes}", params)
         return None
 
     def _count_between(self, page: Page, after: _Place | None, until: _Place | None) -> int:
@@ -125,7 +128,7 @@ class _SlicedView(SqliteView):
         total = 0
         for range_, range_params in between(page.order, after, until, descending=page.descending):
             sql = f"SELECT count(*) FROM {_source(page)} WHERE {condition} AND {range_}"  # noqa: S608
-            total += int(self._value(sql, (*params, *range_params)))
+            total += int(self._database.value(sql, (*params, *range_params)))
         return total
 
 

@@ -87,3 +87,9 @@ def _zero(file: Path, *, start: int) -> None:
 
 def _wal_of(path: Path) -> Path:
     return path.with_name(f"{path.name}-wal")
+
+
+def empty_wal(connection: sqlite3.Connection) -> bool:
+    """Write the WAL back and truncate it; return whether that worked, which a reader at work can prevent."""
+    busy, _ = checkpoint(connection, "TRUNCATE")
+    return not busy

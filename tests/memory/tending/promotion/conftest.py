@@ -53,7 +53,7 @@ def known(api: Api) -> Known:
     async def remember(content: str, sessions: int = 3, **named: Any) -> str:
         note = await api.remember(content, **named)
         shelf = api.shelf(named.get("shelf", "default"))
-        stored = shelf.view.note(note["id"])
+        stored = shelf.view.notes.get(note["id"])
         assert stored is not None
         for number in range(sessions):
             shelf.record_use([stored], session_id=f"session-{number}")

@@ -407,8 +407,8 @@ async def test_a_promotion_by_hand_is_a_run_like_any_other(api: Api, known: Know
     await known("dark", key="user:theme")
     for added in (1, 0):  # one that finds nothing to do was a run, too
         await api.call("promote")
-        (_, run), *_ = api.shelf().view.list_runs(job="promotion", before=None, limit=9)
+        (_, run), *_ = api.shelf().view.runs.page(job="promotion", before=None, limit=9)
         assert (run.reason, run.status, run.slot) == ("manual", "done", f"manual:{run.run_id}")
         assert run.result == {"added": added, "updated": 0, "removed": 0, "fell_out": 0}
     await api.call("promote", dry_run=True)
-    assert len(api.shelf().view.list_runs(job="promotion", before=None, limit=9)) == 2
+    assert len(api.shelf().view.runs.page(job="promotion", before=None, limit=9)) == 2

@@ -137,7 +137,7 @@ async def test_a_purge_while_its_note_is_being_promoted_leaves_no_line(
     await halting.halted.wait()
     purging = asyncio.ensure_future(api.call("forget", id=gone, purge=True))
     for _ in range(100_000):
-        if api.shelf().view.note(gone) is None:
+        if api.shelf().view.notes.get(gone) is None:
             break
         await asyncio.sleep(0)
     halting.go_on.set()
@@ -146,7 +146,7 @@ async def test_a_purge_while_its_note_is_being_promoted_leaves_no_line(
     await promoting
     assert "4711-secret" not in file.text
     assert "- **user:kettle**: green" in file.text
-    assert api.shelf().view.promoted_to(gone) == []
+    assert api.shelf().view.promotions.paths_naming(gone) == []
 
 
 @pytest.mark.parametrize("where", ["announced", "replaced"])
@@ -167,7 +167,7 @@ async def test_a_promotion_cut_short_is_put_right_at_the_next_start(
     api.service.promoter = Promoter(files)
     await api.shelves.start()
     for _ in range(100_000):
-        if not api.shelf().view.promoting_paths():
+        if not api.shelf().view.promotions.planned_paths():
             break
         await asyncio.sleep(0)
 
@@ -188,7 +188,7 @@ async def test_what_cannot_be_withdrawn_is_on_record_without_its_text(api: Api, 
     file.remove()
     file.path.mkdir()
     assert (await api.call("forget", id=gone, purge=True))["still_in"] == [str(file)]
-    assert not any("4711" in row.line for row in api.shelf().view.promoted(str(file)))
+    assert not any("4711" in row.line for row in api.shelf().view.promotions.lines(str(file)))
 
     file.path.rmdir()
     file.write(written)
@@ -251,7 +251,7 @@ async def test_text_of_a_merged_note_is_not_kept_on_record_where_the_file_cannot
     api.service.promoter = Promoter(Failing(files, "announced"))
     assert (await api.call("forget", id=source["id"], purge=True))["still_in"] == [str(file)]
     view = api.shelf().view
-    assert "4711" not in str([*view.promoted(str(file)), *view.promoting(str(file))])
+    assert "4711" not in str([*view.promotions.lines(str(file)), *view.promotions.planned(str(file))])
 
     api.service.promoter = Promoter(files)
     await api.call("promote")

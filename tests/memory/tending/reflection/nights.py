@@ -87,13 +87,13 @@ class Daily:
         shelf = self.api.shelf()
         await shelf.write_usage()
         await shelf.reach(None)
-        queries = [(params_of(query), query.ids) for query in shelf.view.recent_queries(KEPT)]
+        queries = [(params_of(query), query.ids) for query in shelf.view.queries.recent(KEPT)]
         before = [[found for found in replay(shelf, params) if found in ids] for params, ids in queries]
         result = await self.api.call("reflect")
         self.changes += len(result["changes"])
         self.held_back += result["held_back"]
         await shelf.reach(None)
-        touched = {note_id for row in shelf.view.run_log(result["run_id"]) for note_id in row.ids}
+        touched = {note_id for row in shelf.view.log.of_run(result["run_id"]) for note_id in row.ids}
         affected = 0
         for (params, ids), found in zip(queries, before, strict=True):
             ends = {note_id: self._end_of(note_id) for note_id in found}
@@ -108,15 +108,15 @@ class Daily:
     def _end_of(self, note_id: str) -> str | None:
         """The visible note that this one is or became part of."""
         view = self.api.shelf().view
-        note = view.note(note_id)
+        note = view.notes.get(note_id)
         while note is not None and note.hidden:
-            into = [link.target for link in view.links_from([note.id])[note.id] if link.relation == MERGED_INTO]
-            note = view.note(into[-1]) if into else None
+            into = [link.target for link in view.links.leaving([note.id])[note.id] if link.relation == MERGED_INTO]
+            note = view.notes.get(into[-1]) if into else None
         return None if note is None else note.id
 
     def pinned_lost(self) -> list[str]:
         """Pinned notes that are hidden or gone."""
-        stored = self.api.shelf().view.notes([note.id for note in self._known if note.pinned])
+        stored = self.api.shelf().view.notes.by_ids([note.id for note in self._known if note.pinned])
         return [note.id for note in self._known if note.pinned and (note.id not in stored or stored[note.id].hidden)]
 
 

@@ -56,7 +56,7 @@ async def test_a_merge_whose_survivor_is_not_found_is_left_out(either: Api) -> N
     assert one == "b"
     survivor, source = (
         (await shelve(either, [a_note("nothing of the kind", id="x")]))[0],
-        (either.shelf().view.notes(["b"])["b"]),
+        (either.shelf().view.notes.by_ids(["b"])["b"]),
     )
     merge = Action(
         type="merge", note=survivor, other=source, detail="",
@@ -130,10 +130,10 @@ async def test_replays_leave_no_trace(either: Api) -> None:
     before = await either.call("recall", query="harbour crane", explain=True, session_id="s")
     shelf = either.shelf()
     await shelf.write_usage()
-    usage, queries, seq = shelf.usage.of(notes), shelf.view.recent_queries(9), shelf.view.last_seq
+    usage, queries, seq = shelf.usage.of(notes), shelf.view.queries.recent(9), shelf.view.log.last_seq
     await held(either, [hide(note) for note in notes])
 
-    assert (shelf.usage.of(notes), shelf.view.recent_queries(9), shelf.view.last_seq) == (usage, queries, seq)
+    assert (shelf.usage.of(notes), shelf.view.queries.recent(9), shelf.view.log.last_seq) == (usage, queries, seq)
     after = await either.call("recall", query="harbour crane", explain=True, count_hits=False)
     scores = [
         [(hit["note"]["id"], hit["score"], hit["signals"]) for hit in told["results"]] for told in (before, after)

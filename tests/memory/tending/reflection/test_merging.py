@@ -149,7 +149,7 @@ async def test_the_longer_one_stays_and_takes_over_lines_tags_aliases_and_links(
     assert gone["hidden"] is True
     assert gone["content"] == f"{TEXT}\nit is slow"
     assert (target["id"], "merged_into") in {(link["to"], link["relation"]) for link in gone["links"]}
-    stored = either.shelf().view.note(target["id"])
+    stored = either.shelf().view.notes.get(target["id"])
     assert stored is not None
     names = [fingerprint("cellar build"), fingerprint("old")]
     assert stored.extra["provenance"] == [{"from": source["id"], "lines": [fingerprint("it is slow")], "names": names}]
@@ -172,7 +172,7 @@ async def test_where_a_line_came_from_is_known_over_two_merges(api: Api) -> None
     await shelve(api, [a_note(f"{long}\nred\nblue\nwide and large", id="c")])
     await settled(api)
 
-    stored = api.shelf().view.note("c")
+    stored = api.shelf().view.notes.get("c")
     assert stored is not None
     assert {"from": "a", "lines": [fingerprint("red")]} not in stored.extra["provenance"]  # it had that line itself
     assert {"from": "b", "lines": [fingerprint("blue wide")]} in stored.extra["provenance"]

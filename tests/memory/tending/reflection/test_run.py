@@ -60,7 +60,7 @@ async def test_a_summary_follows_its_normalised_content(either: Api) -> None:
 
 async def test_every_row_in_the_log_names_the_run_and_who_asked(either: Api) -> None:
     await shelve(either, MESS)
-    seq = either.shelf().view.last_seq
+    seq = either.shelf().view.log.last_seq
     result = await either.call("reflect", principal=BOB)
     log = await log_of(either, seq)
 
@@ -69,7 +69,7 @@ async def test_every_row_in_the_log_names_the_run_and_who_asked(either: Api) -> 
     kinds = [row["kind"] for row in log]
     assert (kinds[0], kinds[-1]) == ("reflection.started", "reflection.completed")
     assert kinds.count("note.merged") == 1
-    last = either.shelf().view.log(since_seq=seq, limit=100)[-1].before
+    last = either.shelf().view.log.page(since_seq=seq, limit=100)[-1].before
     assert last is not None
     assert last["counts"] == {name: result[name] for name in COUNTS}
     assert [change["note_id"] for change in last["changes"]] == [change["note_id"] for change in result["changes"]]
@@ -102,9 +102,9 @@ async def test_events_carry_the_run_and_its_counts(either: Api) -> None:
 
 async def test_a_dry_run_tells_the_plan_and_leaves_no_trace(either: Api) -> None:
     await shelve(either, MESS)
-    before, tended = await log_of(either), either.shelf().view.tended()
+    before, tended = await log_of(either), either.shelf().view.tended.all()
     plan = await either.call("reflect", dry_run=True)
-    assert (await log_of(either), either.shelf().view.tended()) == (before, tended)
+    assert (await log_of(either), either.shelf().view.tended.all()) == (before, tended)
 
     result = await either.call("reflect")
     assert plan["run_id"] is None
@@ -114,7 +114,7 @@ async def test_a_dry_run_tells_the_plan_and_leaves_no_trace(either: Api) -> None
 async def test_a_run_that_changes_nothing_leaves_notes_alone(either: Api) -> None:
     await shelve(either, MESS)
     await settled(either)
-    before, seq = logical_hash(either.shelf().view), either.shelf().view.last_seq
+    before, seq = logical_hash(either.shelf().view), either.shelf().view.log.last_seq
     notes = (await either.call("note.list", include_hidden=True))["notes"]
     result = await either.call("reflect")
 
@@ -204,11 +204,11 @@ async def test_a_run_logs_its_counts_and_no_text(either: Api) -> None:
 async def test_the_same_request_is_carried_out_once(either: Api) -> None:
     await shelve(either, MESS)
     first = await either.call("reflect", idempotency_key="k")
-    seq = either.shelf().view.last_seq
+    seq = either.shelf().view.log.last_seq
     again = await either.call("reflect_and_clean_memory", idempotency_key="k")
 
     assert again == {**first, "replayed": True}
-    assert either.shelf().view.last_seq == seq
+    assert either.shelf().view.log.last_seq == seq
     assert (await either.refused("reflect", idempotency_key="k", limit=1)).kind == "IdempotencyMismatch"
 
 
@@ -232,7 +232,7 @@ async def test_a_request_that_was_cut_short_goes_on_with_its_run(api: Api) -> No
     result = await api.call("reflect", idempotency_key="k")
 
     assert result["merged"] == 1
-    runs = {row.origin.run_id for row in api.shelf().view.log(since_seq=5, limit=100)}
+    runs = {row.origin.run_id for row in api.shelf().view.log.page(since_seq=5, limit=100)}
     assert runs == {result["run_id"]}
 
 
@@ -250,14 +250,14 @@ async def test_a_second_reflection_waits_for_the_first(either: Api) -> None:
 
 async def test_a_deadline_that_passed_means_nothing_happened(api: Api) -> None:
     await shelve(api, MESS)
-    seq = api.shelf().view.last_seq
+    seq = api.shelf().view.log.last_seq
     call = api.request("reflect")
     call.ticket = Ticket(api.clock, deadline=api.clock.monotonic())
     with pytest.raises(Refused) as refused:
         await api.handle(call)
 
     assert refused.value.kind == "DeadlineExceeded"
-    assert api.shelf().view.last_seq == seq
+    assert api.shelf().view.log.last_seq == seq
 
 
 async def cut_off(api: Api, turns: int) -> bool:
@@ -277,7 +277,7 @@ async def test_wherever_a_run_is_cut_off_the_next_one_finishes_the_work() -> Non
             await shelve(api, MESS)
             over = await cut_off(api, turns)
             ended = any(row["kind"] == "reflection.completed" for row in await log_of(api))
-            assert bool(api.shelf().view.tended()) is ended
+            assert bool(api.shelf().view.tended.all()) is ended
             await settled(api)
             notes = [await api.note(name) for name in "abcd"]
             ends.add(str([(note["content"], note["hidden"], note["tags"]) for note in notes]))
@@ -392,10 +392,10 @@ async def test_others_get_a_turn_after_each_bit_of_work(api: Api, monkeypatch: p
 
 async def test_small_transactions(api: Api) -> None:
     await shelve(api, [a_note("some text", id=f"n{n}", title="tmp") for n in range(10)])
-    seq = api.shelf().view.last_seq
+    seq = api.shelf().view.log.last_seq
     await api.call("reflect")
 
-    assert max(row.tx_size for row in api.shelf().view.log(since_seq=seq, limit=100)) <= 16
+    assert max(row.tx_size for row in api.shelf().view.log.page(since_seq=seq, limit=100)) <= 16
 
 
 async def test_it_waits_for_the_index(durable: Api) -> None:
@@ -410,9 +410,9 @@ async def test_it_waits_for_the_index(durable: Api) -> None:
 async def test_a_reflection_by_hand_is_a_run_like_any_other(either: Api) -> None:
     await either.remember("the kettle is green")
     result = await either.call("reflect")
-    ((_, run),) = either.shelf().view.list_runs(job=None, before=None, limit=9)
+    ((_, run),) = either.shelf().view.runs.page(job=None, before=None, limit=9)
 
     assert (run.job, run.run_id, run.reason, run.status) == ("reflection", result["run_id"], "manual", "done")
     assert run.result["inspected"] == result["inspected"] == 1
     await either.call("reflect", dry_run=True)
-    assert len(either.shelf().view.list_runs(job=None, before=None, limit=9)) == 1
+    assert len(either.shelf().view.runs.page(job=None, before=None, limit=9)) == 1

@@ -35,7 +35,7 @@ async def look(api: Api, *, wants: Any = (), limit: int = 10, **options: Any) ->
 
     def keep(tx: Transaction) -> None:
         for tended in picture.tended():
-            tx.rows.put_tended(tended)
+            tx.rows.tended.put(tended)
 
     await shelf.commit(ORIGIN, keep)
     return picture
@@ -145,7 +145,7 @@ async def test_notes_of_a_clock_that_was_set_back_keep_no_new_one_waiting(either
         either.clock.advance(timedelta(days=1))
         picture = await look(either, wants=[f"new{night}"], limit=1)
         assert picture.inspected == [f"new{night}"]
-        (tended,) = either.shelf().view.tended()
+        (tended,) = either.shelf().view.tended.all()
         assert tended.served_at == either.clock.now()
         assert tended.changed[0] <= either.clock.now()
         assert "ahead" in picture.looked
@@ -154,9 +154,9 @@ async def test_notes_of_a_clock_that_was_set_back_keep_no_new_one_waiting(either
 async def test_positions_are_kept_per_nugget(either: Api) -> None:
     await shelve(either, [*numbered(2, nugget="a"), a_note("x", id="z", nugget="b", updated_at=BEFORE + 9)])
     await look(either)
-    rows = {note_id: note.row for note_id, note in either.shelf().view.notes(["n001", "z"]).items()}
+    rows = {note_id: note.row for note_id, note in either.shelf().view.notes.by_ids(["n001", "z"]).items()}
 
-    assert either.shelf().view.tended() == [
+    assert either.shelf().view.tended.all() == [
         Tended("a", (BEFORE + 1, rows["n001"]), (0, 0), NEW_YEAR),
         Tended("b", (BEFORE + 9, rows["z"]), (0, 0), NEW_YEAR),
     ]

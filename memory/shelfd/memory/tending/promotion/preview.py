@@ -38,7 +38,7 @@ def no_preview(target: Target, budget_tokens: int) -> dict[str, Any]:
 
 def _lines(shelf: Shelf, merged: Merged, recorded: Sequence[Promoted]) -> Iterator[dict[str, Any]]:
     written = {row.note_id: row for row in recorded}
-    notes = shelf.view.notes(list(merged.states))
+    notes = shelf.view.notes.by_ids(list(merged.states))
     usage = shelf.usage.of(notes.values())
     found = []
     for note_id, status in merged.states.items():

@@ -98,9 +98,9 @@ class Promoter:
             line.
         """
         left = []
-        for path in shelf.view.promoted_paths():
+        for path in shelf.view.promotions.paths():
             async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{path}"):
-                rows = [*shelf.view.promoted(path), *shelf.view.promoting(path)]
+                rows = [*shelf.view.promotions.lines(path), *shelf.view.promotions.planned(path)]
                 concerned = [row for row in rows if row.note_id in gone or row.note_id in touched]
                 if concerned and not await self._withdraw(shelf, origin, path, concerned, gone):
                     left.append(path)
@@ -118,7 +118,7 @@ class Promoter:
             await shelf.commit(origin, partial(_seal, path=path, ids=ids))
             return False
         # A line that a person has changed is theirs, and stays.
-        rows = shelf.view.promoted(path)
+        rows = shelf.view.promotions.lines(path)
         ours = {row.line for row in rows}
         others = [row for row in concerned if row.note_id not in gone]
         return not any(row.note_id in gone and is_edited(row) for row in rows) and not any(
@@ -134,9 +134,9 @@ class Promoter:
         """
         async with self._lock(f"shelf:{shelf.name}"):
             left = []
-            for path in shelf.view.promoted_paths():
+            for path in shelf.view.promotions.paths():
                 async with self._lock(f"file:{path}"):
-                    rows = [*shelf.view.promoted(path), *shelf.view.promoting(path)]
+                    rows = [*shelf.view.promotions.lines(path), *shelf.view.promotions.planned(path)]
                     try:
                         await self._promote(shelf, _Caller(origin), path, candidates=_none)
                         text = _decoded(await self._files.read(path)) or ""
@@ -165,7 +165,7 @@ class Promoter:
         Raises:
             Unavailable: If a file cannot be read, or the store did not take the record.
         """
-        for path in shelf.view.promoting_paths():
+        for path in shelf.view.promotions.planned_paths():
             async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{path}"):
                 await self._files.clean_up(path)
                 try:
@@ -220,7 +220,7 @@ class Promoter:
         recorded = settle(text, *_on_record(shelf, path))
         notes = await candidates(shelf, recorded)
         usage = shelf.usage.of(notes)
-        existing = {note.id for note in notes} | shelf.view.notes([row.note_id for row in recorded]).keys()
+        existing = {note.id for note in notes} | shelf.view.notes.by_ids([row.note_id for row in recorded]).keys()
 
         def merged_text() -> Merged:
             entries = entries_of(notes, usage, now=now)
@@ -231,7 +231,9 @@ class Promoter:
         new = None if merged.text is None else merged.text.encode()
         first_time = (note.id for note in notes if note.id in merged.promoted and "promoted_at" not in note.extra)
         revs = {note.id: note.rev for note in notes if note.id in merged.promoted}
-        is_recorded = not shelf.view.promoting(path) and shelf.view.promoted(path) == list(merged.manifest)
+        is_recorded = not shelf.view.promotions.planned(path) and shelf.view.promotions.lines(path) == list(
+            merged.manifest
+        )
         return Plan(path, old, new, recorded, merged, tuple(first_time), revs, is_recorded, planned_at=now)
 
 
@@ -258,10 +260,12 @@ async def _known(shelf: Shelf, recorded: Sequence[Promoted]) -> list[Note]:
 
 async def _all(shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
     """The visible notes that enough sessions used, counting what became part of them."""
-    notes = {note.row: note for note in shelf.view.notes_with_hits(MIN_HITS)}
+    notes = {note.row: note for note in shelf.view.notes.with_hits(MIN_HITS)}
     after = ""
-    while ids := shelf.view.merge_targets(after=after, limit=_TARGETS_AT_ONCE):
-        targets = [note for note in shelf.view.notes(ids).values() if not note.hidden and note.superseded_by is None]
+    while ids := shelf.view.links.merge_targets(after=after, limit=_TARGETS_AT_ONCE):
+        targets = [
+            note for note in shelf.view.notes.by_ids(ids).values() if not note.hidden and note.superseded_by is None
+        ]
         usage = shelf.usage.of(targets)
         notes |= {note.row: note for note in targets if note.row in usage and usage[note.row].hits >= MIN_HITS}
         after = ids[-1]
@@ -280,36 +284,36 @@ def _decoded(data: bytes | None) -> str | None:
 
 def _intend(plan: Plan, tx: Transaction) -> bool:
     """Put down what the file is about to hold; return False if one of the notes has changed since that was planned."""
-    notes = tx.rows.notes(list(plan.revs))
+    notes = tx.rows.notes.by_ids(list(plan.revs))
     if {note_id: note.rev for note_id, note in notes.items()} != plan.revs:
         return False
-    tx.rows.put_promoting(plan.path, intention(plan.merged.manifest))
+    tx.rows.promotions.plan(plan.path, intention(plan.merged.manifest))
     return True
 
 
 def _on_record(shelf: Shelf, path: str) -> tuple[list[Promoted], list[Promoted]]:
     """What promotion wrote to a file, and what it was about to write."""
-    return shelf.view.promoted(path), shelf.view.promoting(path)
+    return shelf.view.promotions.lines(path), shelf.view.promotions.planned(path)
 
 
 def _put_record(tx: Transaction, *, path: str, rows: Sequence[Promoted]) -> None:
-    tx.rows.put_promoted(path, rows)
-    tx.rows.put_promoting(path, ())
+    tx.rows.promotions.put(path, rows)
+    tx.rows.promotions.plan(path, ())
 
 
 def _edited(tx: Transaction, plan: Plan) -> list[Promoted]:
     """What to keep in mind of lines that people changed, until no purge is under way that has to name the file."""
-    if not tx.rows.list_jobs(unfinished=True, before=None, limit=1):
+    if not tx.rows.jobs.page(unfinished=True, before=None, limit=1):
         return []
     ids = {row.note_id for row in plan.recorded if row.note_id}
-    gone = ids - tx.rows.notes(list(ids)).keys()
+    gone = ids - tx.rows.notes.by_ids(list(ids)).keys()
     ours = {row.line for row in plan.merged.manifest}
     return edited(plan.recorded, (plan.new or b"").decode(), gone, ours)
 
 
 def _seal(tx: Transaction, *, path: str, ids: Collection[str]) -> None:
-    tx.rows.put_promoted(path, sealed(tx.rows.promoted(path), ids))
-    tx.rows.put_promoting(path, sealed(tx.rows.promoting(path), ids))
+    tx.rows.promotions.put(path, sealed(tx.rows.promotions.lines(path), ids))
+    tx.rows.promotions.plan(path, sealed(tx.rows.promotions.planned(path), ids))
 
 
 async def _record(shelf: Shelf, caller: _Caller, plan: Plan) -> dict[str, Any]:
@@ -320,7 +324,7 @@ async def _record(shelf: Shelf, caller: _Caller, plan: Plan) -> dict[str, Any]:
         if not plan.is_recorded or plan.changes_file:
             _put_record(tx, path=plan.path, rows=[*plan.merged.manifest, *_edited(tx, plan)])
         for note_id in plan.first_time:
-            note = tx.rows.note(note_id)
+            note = tx.rows.notes.get(note_id)
             if note is not None:
                 marked = note._replace(extra={**note.extra, "promoted_at": tx.now})
                 tx.change_note(note, marked, kind="note.promoted")
@@ -336,7 +340,7 @@ async def _record(shelf: Shelf, caller: _Caller, plan: Plan) -> dict[str, Any]:
         if is_by_hand:
             run_id, counts = caller.origin.run_id or "", counts_of(plan.merged)
             run = run_by_hand("promotion", run_id, started_at=plan.planned_at, finished_at=tx.now, result=counts)
-            tx.rows.claim_run(run)
+            tx.rows.runs.claim(run)
         return result
 
     if plan.is_settled and not is_by_hand:

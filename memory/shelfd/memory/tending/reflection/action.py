@@ -54,16 +54,16 @@ class Action:
         for old, new, kind in self.revisions:
             tx.change_note(current[old.id], new, kind=kind)
         for link in self.links:
-            source = tx.rows.note(link.source)
-            if source is not None and tx.rows.note(link.target) is not None and _has_room(tx, link, limits):
+            source = tx.rows.notes.get(link.source)
+            if source is not None and tx.rows.notes.get(link.target) is not None and _has_room(tx, link, limits):
                 tx.put_link(link, source.nugget)
 
 
 def _has_room(tx: Transaction, link: Link, limits: Limits) -> bool:
     """Whether *link* is not there yet and its note may have one more; what a note became part of is always told."""
-    if tx.rows.link(link.source, link.target, link.relation) is not None:
+    if tx.rows.links.get(link.source, link.target, link.relation) is not None:
         return False
-    return link.relation == MERGED_INTO or tx.rows.count_links_from(link.source) < limits.links_count
+    return link.relation == MERGED_INTO or tx.rows.links.count_leaving(link.source) < limits.links_count
 
 
 def apply_all(
@@ -83,7 +83,7 @@ def apply_all(
     done: list[Action] = []
     for action in actions:
         planned = {note.id: note for note in action.rests_on()}
-        current = tx.rows.notes(list(planned))
+        current = tx.rows.notes.by_ids(list(planned))
         if all(_is_as_planned(current.get(note_id), note, known) for note_id, note in planned.items()) and (
             action.is_possible(tx, limits)
         ):

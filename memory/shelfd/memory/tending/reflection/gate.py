@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from pydantic import ValidationError
 
 from shelfd.memory.notes.note import Link, Note
-from shelfd.memory.ports.view import RecentQuery
+from shelfd.memory.ports.usage import RecentQuery
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.queries import KEPT, RECENT, params_of
 from shelfd.memory.shelf.shelf import Shelf
@@ -69,7 +69,7 @@ def _affected(shelf: Shelf, actions: Sequence[Action]) -> Iterator[tuple[RecentQ
     changed = _ids_of(actions)
     since = shelf.clock.now() - RECENT // _MICROSECOND
     left = REPLAYED
-    for query in shelf.view.recent_queries(KEPT):
+    for query in shelf.view.queries.recent(KEPT):
         if not left or query.at < since:
             return
         if changed.isdisjoint(query.ids):

@@ -215,7 +215,7 @@ def fingerprint(line: str) -> str:
 def inherited(view: View, target: Note, source: Note, now: int) -> Iterator[Link]:
     """Yield the links of *source*, in both directions, as links of *target*, in the order they were made."""
     after = 0
-    while rows := view.list_links(note_id=source.id, relation=None, after=after, limit=_LINKS):
+    while rows := view.links.page(note_id=source.id, relation=None, after=after, limit=_LINKS):
         for _, link in rows:
             if target.id not in (link.source, link.target) and link.relation != MERGED_INTO:
                 moved = link._replace(created_at=now)

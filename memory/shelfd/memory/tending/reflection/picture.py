@@ -61,7 +61,7 @@ class Picture:
 
     def live(self, note_id: str) -> Note | None:
         """Return the note as planned, unless it is gone, hidden, replaced or expired."""
-        note = self._planned.get(note_id) or self.view.note(note_id)
+        note = self._planned.get(note_id) or self.view.notes.get(note_id)
         return note if note is not None and self.is_live(note) else None
 
     def is_live(self, note: Note) -> bool:
@@ -77,11 +77,11 @@ class Picture:
 
     def linked(self, note_id: str) -> set[str]:
         """Return the notes that links of this note lead to, planned ones included."""
-        return {link.target for link in self.view.links_from([note_id])[note_id]} | self._links[note_id]
+        return {link.target for link in self.view.links.leaving([note_id])[note_id]} | self._links[note_id]
 
     def is_linked(self, source: str, target: str) -> bool:
         """Return whether a link leads from one note to the other."""
-        return target in self._links[source] or bool(self.view.links_between(source, target))
+        return target in self._links[source] or bool(self.view.links.between(source, target))
 
     def near(self, note: Note, words: Iterable[str], *, terms: int, missing: int | None, limit: int) -> Sequence[str]:
         """Return ids of other notes of its nugget that share the note's rarest words, the nearest first.

@@ -124,7 +124,7 @@ def _transaction(
 def log_completed(tx: Transaction, plan: Plan, done: Sequence[Action], nugget: str | None) -> None:
     """Put on record how far the run has come and what it did: counts and ids, no text."""
     for tended in plan.tended:
-        tx.rows.put_tended(tended)
+        tx.rows.tended.put(tended)
     changes = [
         {"type": action.type, "nugget": action.note.nugget, "note_id": action.note.id}
         | ({} if action.other is None else {"other_id": action.other.id})

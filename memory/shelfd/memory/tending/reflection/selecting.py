@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.tending import Tended
-from shelfd.memory.ports.view import NoteFilter
 from shelfd.memory.tending.reflection.picture import Picture
 from shelfd.memory.tending.reflection.step import Improve, Planning, Step
 from shelfd.memory.tending.reflection.visits import Position, Visit, position_of
@@ -93,11 +93,11 @@ def _turns(picture: Picture) -> Planning[list[Tended]]:
         names = [picture.nugget]
     else:
         after = ""
-        while page := picture.view.list_nuggets(after=after, limit=_NUGGETS):
+        while page := picture.view.nuggets.page(after=after, limit=_NUGGETS):
             names += [nugget.name for nugget in page]
             after = names[-1]
             yield None
-    known = {tended.nugget: tended.as_of(picture.now) for tended in picture.view.tended()}
+    known = {tended.nugget: tended.as_of(picture.now) for tended in picture.view.tended.all()}
     yield None
     turns = [known.get(name) or Tended(name) for name in names]
     turns.sort(key=lambda tended: (tended.served_at, tended.nugget))
@@ -106,7 +106,7 @@ def _turns(picture: Picture) -> Planning[list[Tended]]:
 
 def _count_unseen(picture: Picture, nugget: str, after: Position) -> Planning[None]:
     """Count the notes of a nugget that are new or changed and that the run has no allowance to look at."""
-    while positions := picture.view.changed_positions(nugget, after=after, limit=_COUNTED):
+    while positions := picture.view.notes.changed_positions(nugget, after=after, limit=_COUNTED):
         picture.unseen += len(positions)
         after = positions[-1]
         yield None
@@ -148,4 +148,4 @@ def _again(search: _Search, visit: Visit, after: Position, until: Position) -> P
 def _page(search: _Search, visit: Visit, after: Position) -> list[Note]:
     """The next notes of the nugget, hidden ones included: passing over many of those would take long."""
     wanted = NoteFilter(nugget=visit.tended.nugget, include_hidden=True)
-    return search.picture.view.list_notes(wanted, order="updated_at", descending=False, after=after, limit=_PAGE)
+    return search.picture.view.notes.page(wanted, order="updated_at", descending=False, after=after, limit=_PAGE)

@@ -1,0 +1,196 @@
+"""Where a shelf's notes are kept, with their links and the nuggets they belong to: parts of the store's port."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from shelfd.memory.notes.note import Link, Note, Nugget
+
+
+class NoteFilter(NamedTuple):
+    """Which notes a listing wants; None means any."""
+
+    nugget: str | None = None
+    kind: str | None = None
+    include_hidden: bool = False
+    include_superseded: bool = True
+    subject: str | None = None
+    scope: str | None = None
+    type: str | None = None
+    stability: str | None = None
+    tags: tuple[str, ...] = ()  #: own or derived tags a note has all of
+    needs_review: bool | None = None
+
+
+class Listing(NamedTuple):
+    """A page of notes."""
+
+    notes: Sequence[Note]
+    total: int | None  #: on all pages; counted with the first one only
+
+
+class NuggetCounts(NamedTuple):
+    """How many notes a nugget has; ``facts`` are the visible ones, ``notes`` all."""
+
+    facts: int
+    notes: int
+    hidden: int
+
+
+class NotesView(Protocol):
+    """Reads of notes."""
+
+    def get(self, note_id: str) -> Note | None:
+        """Return the note, hidden or not."""
+
+    def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
+        """Return those of the notes that exist, by id."""
+
+    def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
+        """Return those of the notes that exist, by row."""
+
+    def fact(self, nugget: str, key: str) -> Note | None:
+        """Return the fact with this folded key, hidden or not."""
+
+    def facts(self, key: str) -> list[Note]:
+        """Return the facts of all nuggets with this folded key, hidden or not."""
+
+    def page(
+        self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
+    ) -> list[Note]:
+        """Return notes by (*order*, row), after *after*; *order* is ``updated_at`` or ``row`` (creation).
+
+        Of a filter that few of many notes pass this looks at all of them: see
+        :meth:`~shelfd.memory.ports.store.Store.list_notes`.
+        """
+
+    def count(self, wanted: NoteFilter) -> int:
+        """Return how many notes :meth:`page` would give without a limit."""
+
+    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        """Return (``updated_at``, row) of the nugget's notes, hidden ones included, in that order, after *after*."""
+
+    def scan(self, *, before_row: int | None, limit: int) -> list[Note]:
+        """Return notes newest first, with a row below *before_row*; None begins at the newest."""
+
+    def superseded_by(self, note_id: str) -> list[str]:
+        """Return ids of the notes that this note replaced."""
+
+    def with_hits(self, minimum: int) -> list[Note]:
+        """Return visible notes that nothing replaced, with at least *minimum* (3 or more) hits, by row."""
+
+
+class NotesWriter(NotesView, Protocol):
+    """Reads and writes of notes."""
+
+    def next_row(self) -> int:
+        """Return the row number for a new note."""
+
+    def insert(self, note: Note) -> None:
+        """Add a note.
+
+        Raises:
+            DuplicateId: If there is a note with its id.
+            DuplicateKey: If another fact of the nugget has its key.
+        """
+
+    def update(self, note: Note) -> None:
+        """Replace the note with this row.
+
+        Raises:
+            DuplicateKey: If another fact of the nugget has its key.
+        """
+
+    def redact(self, note: Note, *, after: int, limit: int) -> int | None:
+        """Take a note out of the log, and its links away: as many rows of each as *limit*.
+
+        Args:
+            after: The sequence number after which log rows are left to redact.
+
+        Returns:
+            Where to go on; None when nothing is left.
+        """
+
+    def erase(self, note: Note) -> None:
+        """Delete a note and its usage, after :meth:`redact` has taken away all it does.
+
+        Stored outcomes and queries that name the note are left: see
+        :meth:`~shelfd.memory.ports.log.RecordedWriter.drop` and
+        :meth:`~shelfd.memory.ports.usage.QueriesWriter.forget_naming`.
+        """
+
+
+class LinksView(Protocol):
+    """Reads of links."""
+
+    def get(self, source: str, target: str, relation: str) -> Link | None:
+        """Return one link."""
+
+    def between(self, source: str, target: str) -> list[Link]:
+        """Return the links from *source* to *target*, whatever their relation."""
+
+    def leaving(self, ids: Sequence[str]) -> dict[str, list[Link]]:
+        """Return the links that leave each of the notes, in the order they were made."""
+
+    def count_leaving(self, note_id: str) -> int:
+        """Return how many links leave the note."""
+
+    def page(self, *, note_id: str | None, relation: str | None, after: int, limit: int) -> list[tuple[int, Link]]:
+        """Return links with their rows, in the order they were made, after row *after*."""
+
+    def merged_rows(self, note_id: str, *, limit: int) -> list[int]:
+        """Return the rows of at most *limit* hidden notes that became part of a note, of however many merges.
+
+        One that was restored is none, and what had become part of it belongs to it alone again.
+        """
+
+    def merge_targets(self, *, after: str, limit: int) -> list[str]:
+        """Return ids of notes that others became part of, by id, after *after*."""
+
+
+class LinksWriter(LinksView, Protocol):
+    """Reads and writes of links."""
+
+    def put(self, link: Link) -> None:
+        """Add a link or replace the one with its source, target and relation."""
+
+    def delete(self, link: Link) -> None:
+        """Remove the link with this source, target and relation."""
+
+
+class NuggetsView(Protocol):
+    """Reads of nuggets and of the turns that each has seen."""
+
+    def get(self, name: str) -> Nugget | None:
+        """Return the nugget."""
+
+    def page(self, *, after: str, limit: int) -> list[Nugget]:
+        """Return nuggets by name, after *after*."""
+
+    def counts(self, name: str) -> NuggetCounts:
+        """Return how many notes the nugget has."""
+
+    def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
+        """Return the nugget's number of a conversation's turn, if it was seen."""
+
+
+class NuggetsWriter(NuggetsView, Protocol):
+    """Reads and writes of nuggets and of the turns that each has seen."""
+
+    def put(self, nugget: Nugget) -> None:
+        """Add or replace a nugget."""
+
+    def delete(self, name: str) -> None:
+        """Remove a nugget's row."""
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a nugget, its notes and its turns another name. Log rows keep the old one.
+
+        Raises:
+            DuplicateNugget: If the name is taken.
+            DuplicateKey: If a fact of the nugget would meet one with its key.
+        """
+
+    def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
+        """Give a conversation's turn this number in its nugget, unless it has one; return the one it has."""

@@ -1,0 +1,204 @@
+"""The twin's work: use, queries, jobs, runs, reflection's positions, promoted lines, sinks and properties."""
+# ruff: noqa: D102 (the port documents these methods)
+
+from collections.abc import Collection, Mapping, Sequence
+
+from shelfd.memory.notes.note import NO_EXTRA, Usage
+from shelfd.memory.ports.job import Job, JobsWriter
+from shelfd.memory.ports.ledger import Run, RunsWriter
+from shelfd.memory.ports.sink import SinksWriter
+from shelfd.memory.ports.tending import (
+    Promoted,
+    PromotionsWriter,
+    Tended,
+    TendedWriter,
+)
+from shelfd.memory.ports.usage import QueriesWriter, RecentQuery, UsageWriter
+from shelfd.memory.ports.view import MetaWriter
+from shelfd.storage.encoding import decode, encode
+from shelfd.storage.inmemory.tables import Rows
+
+
+class InMemoryUsage(Rows, UsageWriter):
+    """The use that was made of notes."""
+
+    def by_rows(self, rows: Sequence[int]) -> dict[int, Usage]:
+        return {row: self._tables.usage[row] for row in rows if row in self._tables.usage}
+
+    def was_hit(self, rows: Sequence[int], session_id: str) -> set[int]:
+        return {row for row in rows if session_id in self._tables.hit_sessions.get(row, ())}
+
+    def hit_sessions(self, rows: Sequence[int]) -> dict[int, frozenset[str]]:
+        kept = self._tables.hit_sessions
+        return {row: frozenset(kept[row]) for row in rows if kept.get(row)}
+
+    def put(self, usages: Mapping[int, Usage]) -> None:
+        for row, usage in usages.items():
+            if row in self._tables.notes:
+                self._tables.put(self._tables.usage, row, usage)
+
+    def add_hit_sessions(self, sessions: Sequence[tuple[int, str]]) -> None:
+        for row, session_id in sessions:
+            if row not in self._tables.notes:
+                continue
+            known = self._tables.hit_sessions.get(row, frozenset())
+            self._tables.put(self._tables.hit_sessions, row, known | {session_id})
+
+
+class InMemoryQueries(Rows, QueriesWriter):
+    """Recent queries."""
+
+    def recent(self, limit: int) -> list[RecentQuery]:
+        queries = sorted(self._tables.recent_queries.values(), key=lambda query: (-query.at, query.params))
+        return queries[: max(limit, 0)]
+
+    def put(self, queries: Sequence[RecentQuery]) -> None:
+        for query in queries:
+            self._tables.put(self._tables.recent_queries, query.params, query)
+
+    def forget(self, *, before: int, now: int, kept: int) -> None:
+        for query in list(self._tables.recent_queries.values()):
+            if query.at > now:
+                self._tables.put(self._tables.recent_queries, query.params, query._replace(at=now))
+        known = self.recent(len(self._tables.recent_queries))
+        for query in [*known[kept:], *(query for query in known[:kept] if query.at < before)]:
+            self._tables.remove(self._tables.recent_queries, query.params)
+
+    def forget_naming(self, ids: Collection[str]) -> None:
+        for params in [p for p, query in self._tables.recent_queries.items() if not set(query.ids).isdisjoint(ids)]:
+            self._tables.remove(self._tables.recent_queries, params)
+
+
+class InMemoryJobs(Rows, JobsWriter):
+    """Jobs."""
+
+    def get(self, job_id: str) -> Job | None:
+        numbered = self._tables.jobs.get(job_id)
+        return None if numbered is None else numbered[1]
+
+    def page(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
+        found = [
+            (number, job)
+            for number, job in self._tables.jobs.values()
+            if (job.is_unfinished or not unfinished) and (before is None or number < before)
+        ]
+        return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
+
+    def put(self, job: Job) -> None:
+        known = self._tables.jobs.get(job.id)
+        if known is None:
+            self._tables.job_number += 1
+        number = self._tables.job_number if known is None else known[0]
+        self._tables.put(self._tables.jobs, job.id, (number, _stored_job(job)))
+
+    def forget(self, before: int, *, limit: int) -> int:
+        jobs = self._tables.jobs
+        oldest = sorted(jobs.values(), key=lambda numbered: numbered[0])[:limit]
+        old = [job.id for _, job in oldest if not job.is_unfinished and job.updated_at < before]
+        for key in old:
+            self._tables.remove(jobs, key)
+        return len(old)
+
+
+class InMemoryRuns(Rows, RunsWriter):
+    """The ledger."""
+
+    def get(self, job: str, slot: str) -> Run | None:
+        numbered = self._tables.runs.get((job, slot))
+        return None if numbered is None else numbered[1]
+
+    def page(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
+        found = [
+            (number, run)
+            for number, run in self._tables.runs.values()
+            if job in (None, run.job) and (before is None or number < before)
+        ]
+        return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
+
+    def claim(self, run: Run) -> bool:
+        if (run.job, run.slot) in self._tables.runs:
+            return False
+        self._tables.run_number += 1
+        self._tables.put(self._tables.runs, (run.job, run.slot), (self._tables.run_number, _stored(run)))
+        return True
+
+    def put(self, run: Run) -> None:
+        numbered = self._tables.runs.get((run.job, run.slot))
+        if numbered is not None:
+            self._tables.put(self._tables.runs, (run.job, run.slot), (numbered[0], _stored(run)))
+
+    def forget(self, before: int) -> int:
+        old = [key for key, (_, run) in self._tables.runs.items() if run.started_at < before]
+        for key in old:
+            self._tables.remove(self._tables.runs, key)
+        return len(old)
+
+
+class InMemoryTended(Rows, TendedWriter):
+    """How far reflection has come."""
+
+    def all(self) -> list[Tended]:
+        return sorted(self._tables.tended.values(), key=lambda tended: tended.nugget.encode())
+
+    def put(self, tended: Tended) -> None:
+        self._tables.put(self._tables.tended, tended.nugget, tended)
+
+
+class InMemoryPromotions(Rows, PromotionsWriter):
+    """The lines that promotion wrote to files."""
+
+    def lines(self, path: str) -> list[Promoted]:
+        return list(self._tables.promoted.get(path, ()))
+
+    def planned(self, path: str) -> list[Promoted]:
+        return list(self._tables.promoting.get(path, ()))
+
+    def paths(self) -> list[str]:
+        tables = (self._tables.promoted, self._tables.promoting)
+        return sorted({path for table in tables for path, lines in table.items() if lines})
+
+    def planned_paths(self) -> list[str]:
+        return sorted(path for path, lines in self._tables.promoting.items() if lines)
+
+    def paths_naming(self, note_id: str) -> list[str]:
+        paths = self.paths()
+        lines = {path: [*self.lines(path), *self.planned(path)] for path in paths}
+        return [path for path in paths if any(line.note_id == note_id for line in lines[path])]
+
+    def put(self, path: str, lines: Sequence[Promoted]) -> None:
+        self._tables.put(self._tables.promoted, path, tuple(lines))
+
+    def plan(self, path: str, lines: Sequence[Promoted]) -> None:
+        self._tables.put(self._tables.promoting, path, tuple(lines))
+
+
+class InMemorySinks(Rows, SinksWriter):
+    """How far sinks have come."""
+
+    def get(self, name: str) -> int | None:
+        return self._tables.sinks.get(name)
+
+    def put(self, name: str, seq: int) -> None:
+        self._tables.put(self._tables.sinks, name, seq)
+
+
+class InMemoryMeta(Rows, MetaWriter):
+    """The shelf's own properties."""
+
+    def get(self, name: str) -> str | None:
+        return self._tables.meta.get(name)
+
+    def put(self, name: str, value: str) -> None:
+        self._tables.put(self._tables.meta, name, value)
+
+
+def _stored(run: Run) -> Run:
+    return run._replace(result=decode(encode(run.result)) if run.result else NO_EXTRA)
+
+
+def _stored_job(job: Job) -> Job:
+    return job._replace(
+        params=decode(encode(job.params)),
+        cursor=decode(encode(job.cursor)),
+        result=None if job.result is None else decode(encode(job.result)),
+    )

@@ -1,0 +1,171 @@
+"""The change log and stored outcomes as rows: what the store's port says of them, in SQL."""
+# ruff: noqa: D102 (the port documents these methods)
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from shelfd.memory.ports.log import (
+    REDACTED,
+    LogRow,
+    LogView,
+    LogWriter,
+    Origin,
+    Recorded,
+    RecordedKey,
+    RecordedWriter,
+)
+from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings, strings_in
+from shelfd.storage.sqlite.database import Columns, Database, Rows, placeholders
+
+LOG_COLUMNS: Final = (
+    "seq, tx, tx_size, at, principal, method, request_id, session_id, turn, run_id, kind, nugget, note, ids, before"
+)
+_LOG: Final = f"SELECT {LOG_COLUMNS} FROM change"  # noqa: S608 (column names of ours)
+_INSERT: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
+_LAST_SEQ: Final = "SELECT coalesce((SELECT max(seq) FROM change), last_seq) FROM floor"
+_FIRST_SEQ: Final = "SELECT coalesce((SELECT min(seq) FROM change), last_seq + 1) FROM floor"
+_ALL: Final = -1  # SQLite's LIMIT for none
+
+_KEY: Final = "principal, method, key"
+_FORGET: Final = (
+    f"DELETE FROM idempotency WHERE ({_KEY}) IN"  # noqa: S608
+    f" (SELECT {_KEY} FROM idempotency WHERE at < ? ORDER BY at, {_KEY} LIMIT ?)"
+)
+_LATER: Final = (
+    f"UPDATE idempotency SET at = ?1 WHERE ({_KEY}) IN"  # noqa: S608
+    f" (SELECT {_KEY} FROM idempotency WHERE at > ?1 ORDER BY at, {_KEY} LIMIT ?2)"
+)
+
+
+class SqliteLog(Rows, LogView):
+    """Reads of the change log."""
+
+    @property
+    def last_seq(self) -> int:
+        return int(self._database.value(_LAST_SEQ))
+
+    @property
+    def first_seq(self) -> int:
+        return int(self._database.value(_FIRST_SEQ))
+
+    def page(self, *, since_seq: int, limit: int) -> list[LogRow]:
+        return self._read("WHERE seq > ? ORDER BY seq LIMIT ?", (since_seq, max(limit, 0)))
+
+    def of_note(self, row: int, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
+        return self._read("WHERE note = ? AND seq > ? ORDER BY seq LIMIT ?", (row, since_seq, _at_most(limit)))
+
+    def of_link(self, source: str, target: str) -> list[LogRow]:
+        return self._read(
+            "WHERE kind IN ('link.added', 'link.removed') AND json_extract(ids, '$[0]') = ? AND ids = ? ORDER BY seq",
+            (source, encode_strings([source, target])),
+        )
+
+    def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
+        return self._read("WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?", (run_id, since_seq, _at_most(limit)))
+
+    def completed(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
+        # The kinds in so many words let SQLite use the index of what ends a run.
+        return self._read(
+            "WHERE kind IN ('reflection.completed', 'reflection.undone', 'promotion.completed')"
+            " AND kind = ?1 AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3",
+            (kind, before, max(limit, 0)),
+        )
+
+    def _read(self, clauses: str, params: Columns) -> list[LogRow]:
+        return [_from_columns(columns) for columns in self._database.all(f"{_LOG} {clauses}", params)]
+
+
+class SqliteLogWriter(SqliteLog, LogWriter):
+    """Reads of the change log, and what the group commit appends to it.
+
+    Attributes:
+        seq: The last sequence number given away, this transaction's included.
+    """
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.seq = int(database.value(_LAST_SEQ))
+
+    @property
+    def last_seq(self) -> int:
+        return self.seq
+
+    def append(self, rows: Sequence[LogRow]) -> None:
+        """Write log rows and move on the last sequence number."""
+        if not rows:
+            return
+        if len(rows) == 1:
+            self._database.run(_INSERT, _to_columns(rows[0]))
+        else:
+            self._database.run_many(_INSERT, list(map(_to_columns, rows)))
+        self.seq = rows[-1].seq
+
+    def redact(self, seqs: Sequence[int]) -> None:
+        self._database.run_many("UPDATE change SET before = ? WHERE seq = ?", [(encode(REDACTED), seq) for seq in seqs])
+
+
+def _at_most(limit: int | None) -> int:
+    return _ALL if limit is None else max(limit, 0)
+
+
+def _to_columns(row: LogRow) -> Columns:
+    return (
+        *row[:4],  # seq, tx, tx_size, at
+        *row.origin,
+        row.kind,
+        row.nugget,
+        row.row,
+        encode_strings(row.ids),
+        None if row.before is None else encode(row.before),
+    )
+
+
+def _from_columns(columns: Columns) -> LogRow:
+    seq, tx, tx_size, at = columns[:4]
+    kind, nugget, note, ids, before = columns[10:]
+    return LogRow(
+        seq,
+        tx,
+        tx_size,
+        at,
+        Origin(*columns[4:10]),
+        kind,
+        nugget,
+        decode_strings(ids),
+        note,
+        None if before is None else decode(before),
+    )
+
+
+class SqliteRecorded(Rows, RecordedWriter):
+    """Stored outcomes."""
+
+    def get(self, principal: str, method: str, key: str) -> Recorded | None:
+        columns = self._database.one(
+            "SELECT payload, outcome, at FROM idempotency WHERE principal = ? AND method = ? AND key = ?",
+            (principal, method, key),
+        )
+        return None if columns is None else Recorded(columns[0], decode(columns[1]), columns[2])
+
+    def naming(
+        self, ids: Collection[str], *, after: RecordedKey | None, limit: int
+    ) -> tuple[list[RecordedKey], RecordedKey | None]:
+        found = self._database.all(
+            f"SELECT {_KEY}, outcome FROM idempotency WHERE ({_KEY}) > (?, ?, ?) ORDER BY {_KEY} LIMIT ?",  # noqa: S608
+            (*(after or ("", "", "")), max(limit, 0)),
+        )
+        naming = [columns[:3] for columns in found if not strings_in(columns[3]).isdisjoint(ids)]
+        return naming, found[-1][:3] if len(found) == limit else None
+
+    def put(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
+        self._database.run(
+            f"INSERT OR REPLACE INTO idempotency ({_KEY}, payload, outcome, at) VALUES (?, ?, ?, ?, ?, ?)",  # noqa: S608
+            (principal, method, key, outcome.payload, encode(outcome.outcome), outcome.at),
+        )
+
+    def forget(self, before: int, *, now: int, limit: int) -> int:
+        self._database.run(_LATER, (now, limit))
+        return self._database.run(_FORGET, (before, limit))
+
+    def drop(self, keys: Sequence[RecordedKey]) -> None:
+        self._database.run_many("DELETE FROM idempotency WHERE principal = ? AND method = ? AND key = ?", keys)
