@@ -3,8 +3,9 @@
 For each size a daemon of its own takes the notes in and is asked through its socket, with its default settings: hits
 are counted, links looked for, whole notes returned. FTS5 (porter, stop and question words dropped from the query,
 ORDER BY bm25 LIMIT 10, optimised, in memory) holds authors and texts of the same notes in this process and returns row
-numbers. Each question is put to both, one after the other. LoCoMo is not part of this project; give the path of a file
-with LoCoMo conversations.
+numbers. Each question is put to both, one after the other. The copies of a conversation say the same, or they are
+varied: each has other speakers, years and rare words, and then the evidence that both find can be counted, too. LoCoMo
+is not part of this project; give the path of a file with LoCoMo conversations.
 
 Run: ``python benchmarks/scale.py PATH [--notes 700,10000,100000] [--questions 200] [--dir DIR]``
 """
@@ -113,9 +114,9 @@ def ask(client: Client, full_text: FullText, questions: list[Question]) -> list[
     return found
 
 
-def measure(conversations: list[dict[str, Any]], count: int, questions: int, directory: Path) -> list[str]:
-    """One row of the table: a daemon with *count* notes."""
-    tiled, full_text = Tiled(conversations, count), FullText()
+def measure(tiled: Tiled, questions: int, directory: Path) -> list[str]:
+    """One row of the table: a daemon of its own."""
+    full_text = FullText()
     with served(directory) as daemon, connect(daemon.socket, timeout_s=600) as client:
         began = time.perf_counter()
         ingest(client, full_text, tiled)
@@ -127,27 +128,33 @@ def measure(conversations: list[dict[str, Any]], count: int, questions: int, dir
     ours, theirs = [one.recall_s * 1000 for one in found], [one.fts_s * 1000 for one in found]
     each = [other / own for own, other in zip(ours, theirs, strict=True)]
     return [
-        f"{count:,}",
-        f"{median(ours):.2f}",
-        f"{percentile(ours, 0.95):.2f}",
-        f"{percentile(ours, 0.99):.2f}",
-        f"{median(theirs):.2f}",
-        f"{percentile(theirs, 0.95):.2f}",
-        f"{percentile(theirs, 0.99):.2f}",
+        f"{tiled.count:,}",
+        "varied" if tiled.is_varied else "same",
+        *(f"{of(times):.2f}" for times in (ours, theirs) for of in (median, p95, p99)),
         f"{median(theirs) / median(ours):.2f}",
-        f"{percentile(theirs, 0.95) / percentile(ours, 0.95):.2f}",
+        f"{p95(theirs) / p95(ours):.2f}",
         f"{median(each):.2f}",
-        f"{100 * sum(one.recalled for one in found) / len(found):.1f}",
-        f"{100 * sum(one.matched for one in found) / len(found):.1f}",
-        f"{count / took:,.0f}",
+        *(
+            f"{100 * sum(shares) / len(found):.1f}" if tiled.is_varied else "-"
+            for shares in zip(*(one[2:] for one in found), strict=True)
+        ),
+        f"{tiled.count / took:,.0f}",
         f"{memory:.0f}",
     ]
 
 
 HEAD = [
-    "notes", "recall p50, ms", "p95", "p99", "FTS5 p50, ms", "p95", "p99", "FTS5 / recall of p50", "of p95",
-    "of each, median", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
+    "notes", "copies", "recall p50, ms", "p95", "p99", "FTS5 p50, ms", "p95", "p99",
+    "ratio of p50", "of p95", "of each", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
 ]  # fmt: skip
+
+
+def p95(values: list[float]) -> float:
+    return percentile(values, 0.95)
+
+
+def p99(values: list[float]) -> float:
+    return percentile(values, 0.99)
 
 
 def main() -> None:
@@ -161,8 +168,10 @@ def main() -> None:
     conversations = json.loads(Path(arguments.path).read_text())
     rows = [HEAD]
     for count in map(int, arguments.notes.split(",")):
-        with working_directory(arguments.dir) as directory:
-            rows.append(measure(conversations, count, arguments.questions, directory))
+        for is_varied in (False, True):
+            with working_directory(arguments.dir) as directory:
+                tiled = Tiled(conversations, count, is_varied=is_varied)
+                rows.append(measure(tiled, arguments.questions, directory))
     print(table(rows))
 
 

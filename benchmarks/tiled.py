@@ -1,7 +1,7 @@
 """Conversations repeated until there are as many notes as asked for, and the questions about them.
 
-Each copy has speakers of its own, other years, and other words in place of some of its rare ones, so that a question
-about one copy is not answered by all of them. The same input gives the same notes and questions.
+The copies say the same, or each has speakers of its own, other years, and other words in place of some of its rare
+ones, so that a question about one copy is not answered by all of them. The same input gives the same notes.
 """
 
 import random
@@ -31,8 +31,9 @@ class Question:
 class Tiled:
     """The first *count* notes of the *conversations*, repeated, and questions whose evidence is among them."""
 
-    def __init__(self, conversations: list[dict[str, Any]], count: int) -> None:
+    def __init__(self, conversations: list[dict[str, Any]], count: int, *, is_varied: bool) -> None:
         self.count = count
+        self.is_varied = is_varied
         self._conversations = conversations
         self._turns = [turns(conversation) for conversation in conversations]
         self._speakers = [sorted({str(note["author"]) for note in notes}) for notes in self._turns]
@@ -88,7 +89,7 @@ class Tiled:
             number += 1
 
     def _change(self, copy: int, at: int) -> "Change":
-        return Change(copy, at, self._speakers[at], self._rare)
+        return Change(copy if self.is_varied else 0, at, self._speakers[at], self._rare)
 
 
 class Change:
