@@ -1,4 +1,4 @@
-"""One query against the index: scoring of the whole shelf, or in two stages if it is large."""
+"""One query against the index: scoring of all that its terms reach, or in two stages if that is much."""
 
 from typing import Final
 
@@ -18,12 +18,13 @@ _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 class Search:
     """Ranks documents for queries; changes nothing but its own scratch memory."""
 
-    def __init__(self, contents: Contents, candidates: int) -> None:
+    def __init__(self, contents: Contents, two_stage_from: int, candidates: int) -> None:
         self._contents = contents
+        self._two_stage_from = two_stage_from
         self._candidates = candidates
         self._place = np.zeros(1, np.int64)  # place in the view by ordinal; 0 everywhere between queries
 
-    def run(self, query: ParsedQuery, filters: Filters, k: int, *, two_stage: bool, explain: bool) -> Ranking:
+    def run(self, query: ParsedQuery, filters: Filters, k: int, *, explain: bool) -> Ranking:
         """Return the *k* best documents that *filters* admit."""
         contents = self._contents
         terms, ceiling, matched = self._weights(query.terms)
@@ -31,7 +32,7 @@ class Search:
         if not terms.numbers:
             return nothing
         rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
-        members, base = self._scored(terms, filters, rules, k, two_stage=two_stage, explain=explain)
+        members, base = self._scored(terms, filters, rules, k, explain=explain)
         (reached,) = (base.total > 0).nonzero()
         ordinals = reached if members is None else members[reached]
         admitted = contents.filtering.admitted(filters, ordinals)
@@ -95,14 +96,14 @@ class Search:
         return [terms[at] for at in sorted(kept)]
 
     def _scored(
-        self, terms: QueryTerms, filters: Filters, rules: Rules, k: int, *, two_stage: bool, explain: bool
+        self, terms: QueryTerms, filters: Filters, rules: Rules, k: int, *, explain: bool
     ) -> tuple[IntArray | None, BaseScores]:
         """Return the documents scored, ``None`` for all of them, and their base scores."""
         contents = self._contents
         columns = contents.columns
         postings = contents.postings.lookup(terms.numbers)
         orphans = orphans_of(columns, filters)
-        if not two_stage:
+        if len(postings[0]) < self._two_stage_from:
             return None, base_scores(View(columns, columns.size, orphans, None), terms, postings, explain=explain)
         limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
         members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
