@@ -3,9 +3,10 @@
 For each size a daemon of its own takes the notes in and is asked through its socket, with its default settings: hits
 are counted, links looked for, whole notes returned. FTS5 (porter, stop and question words dropped from the query,
 ORDER BY bm25 LIMIT 10, optimised, in memory) holds authors and texts of the same notes in this process and returns row
-numbers. Each question is put to both, one after the other. The copies of a conversation say the same, or they are
-varied: each has other speakers, years and rare words, and then the evidence that both find can be counted, too. LoCoMo
-is not part of this project; give the path of a file with LoCoMo conversations.
+numbers. Each question is put to both, one after the other. CPU is that of the daemon with all it does meanwhile, and
+that of FTS5. The copies of a conversation say the same, or they are varied: each has other speakers, years and rare
+words, and then the evidence that both find can be counted, too. LoCoMo is not part of this project; give the path of a
+file with LoCoMo conversations.
 
 Run: ``python benchmarks/scale.py PATH [--notes 700,10000,100000] [--questions 200] [--dir DIR]``
 """
@@ -27,15 +28,16 @@ from shelfd.memory.notes.wordlists import word_lists
 from tiled import Question, Tiled
 
 BATCH = 5_000  #: notes in one request
-WARM = 30  #: questions asked before the clock starts
+WARM = 30  #: questions asked before the clocks start
 _WORD = re.compile(r"[a-z0-9]+")
 
 
 class Measured(NamedTuple):
-    """One question: how long both took in seconds, and which share of its evidence each found."""
+    """One question: how long both took, which CPU time FTS5, and which share of its evidence each found."""
 
     recall_s: float
     fts_s: float
+    fts_cpu_s: float
     recalled: float
     matched: float
 
@@ -102,15 +104,14 @@ def recall(client: Client, question: str) -> tuple[list[str], float]:
 
 def ask(client: Client, full_text: FullText, questions: list[Question]) -> list[Measured]:
     """Put each question to both."""
-    for question in questions[:WARM]:
-        recall(client, question.text)
-        full_text.ask(question.text)
     found = []
     for question in questions:
         recalled, recall_s = recall(client, question.text)
+        cpu = time.thread_time()
         matched, fts_s = full_text.ask(question.text)
+        cpu = time.thread_time() - cpu
         shares = (len(question.wanted.intersection(refs)) / len(question.wanted) for refs in (recalled, matched))
-        found.append(Measured(recall_s, fts_s, *shares))
+        found.append(Measured(recall_s, fts_s, cpu, *shares))
     return found
 
 
@@ -123,30 +124,39 @@ def measure(tiled: Tiled, questions: int, directory: Path) -> list[str]:
         took = time.perf_counter() - began
         while client.call("recall", {"query": "anything", "session_id": None})["index"]["state"] != "ready":
             time.sleep(0.05)
-        found = ask(client, full_text, tiled.questions(questions))
+        asked = tiled.questions(questions)
+        for question in asked[:WARM]:
+            recall(client, question.text)
+            full_text.ask(question.text)
+        cpu = daemon.cpu_s()
+        found = ask(client, full_text, asked)
+        cpu = daemon.cpu_s() - cpu
         memory = daemon.rss_mib()
     ours, theirs = [one.recall_s * 1000 for one in found], [one.fts_s * 1000 for one in found]
-    each = [other / own for own, other in zip(ours, theirs, strict=True)]
     return [
         f"{tiled.count:,}",
         "varied" if tiled.is_varied else "same",
-        *(f"{of(times):.2f}" for times in (ours, theirs) for of in (median, p95, p99)),
+        *(f"{of(ours):.2f}" for of in (median, p95, p99)),
+        f"{cpu / len(found) * 1000:.2f}",
+        *(f"{of(theirs):.2f}" for of in (median, p95, p99)),
+        f"{sum(one.fts_cpu_s for one in found) / len(found) * 1000:.2f}",
         f"{median(theirs) / median(ours):.2f}",
         f"{p95(theirs) / p95(ours):.2f}",
-        f"{median(each):.2f}",
-        *(
-            f"{100 * sum(shares) / len(found):.1f}" if tiled.is_varied else "-"
-            for shares in zip(*(one[2:] for one in found), strict=True)
-        ),
+        *(evidence(tiled, [getattr(one, name) for one in found]) for name in ("recalled", "matched")),
         f"{tiled.count / took:,.0f}",
         f"{memory:.0f}",
     ]
 
 
 HEAD = [
-    "notes", "copies", "recall p50, ms", "p95", "p99", "FTS5 p50, ms", "p95", "p99",
-    "ratio of p50", "of p95", "of each", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
+    "notes", "copies", "recall p50, ms", "p95", "p99", "CPU, mean", "FTS5 p50, ms", "p95", "p99", "CPU, mean",
+    "ratio of p50", "of p95", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
 ]  # fmt: skip
+
+
+def evidence(tiled: Tiled, shares: list[float]) -> str:
+    """Percent found; of copies that say the same nobody can tell which was meant."""
+    return f"{100 * sum(shares) / len(shares):.1f}" if tiled.is_varied else "-"
 
 
 def p95(values: list[float]) -> float:
