@@ -19,7 +19,7 @@ _FLAGS: Final = np.arange(256)
 _WHEN: Final = np.where(_FLAGS & TEMPORAL, WHEN, 0.0)  #: by flags
 _QUESTION: Final = np.where(_FLAGS & QUESTION, IS_QUESTION, 0.0)
 #: What explains a score, in the order it is shown.
-_SIGNALS: Final = ("own", "previous", "question_before", "next", "session", "author", "when", "question", "date")
+_SIGNALS: Final = tuple("own previous question_before next session author when question date".split())
 _DIGITS: Final = 6  #: of scores that are compared
 _EQUAL: Final = 10.0**-_DIGITS
 
@@ -106,7 +106,7 @@ def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArr
 
 def signals(totals: Totals, position: int, scale: float) -> dict[str, float]:
     """Return the scaled contributions to the score of one document; they add up to it."""
-    found = dict.fromkeys(_SIGNALS, 0.0)
+    found: dict[str, float] = dict.fromkeys(_SIGNALS, 0.0)
     found.update((name, float(values[position]) * scale) for name, values in totals.parts.items())
     # A score is never negative, so a penalty takes no more than there is.
     shortfall = -float(totals.total[position]) * scale
