@@ -5,7 +5,6 @@
 from typing import NamedTuple, Protocol
 
 from shelfd.memory.ports.job import JobsView, JobsWriter
-from shelfd.memory.ports.ledger import RunsView, RunsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
 from shelfd.memory.ports.sink import SinksView, SinksWriter
@@ -74,10 +73,6 @@ class View(Protocol):
         """Durable work."""
 
     @property
-    def runs(self) -> RunsView:
-        """The scheduler's ledger."""
-
-    @property
     def tended(self) -> TendedView:
         """How far reflection has come."""
 
@@ -126,9 +121,6 @@ class Writer(View, Protocol):
 
     @property
     def jobs(self) -> JobsWriter: ...
-
-    @property
-    def runs(self) -> RunsWriter: ...
 
     @property
     def tended(self) -> TendedWriter: ...

@@ -10,7 +10,7 @@ from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded
 from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
 from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
-from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteRuns, SqliteTended
+from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteTended
 
 _COUNTS: Final = (
     "SELECT (SELECT count(*) FROM note),"
@@ -32,7 +32,6 @@ class _Aggregates:
         self.usage = SqliteUsage(database)
         self.queries = SqliteQueries(database)
         self.jobs = SqliteJobs(database)
-        self.runs = SqliteRuns(database)
         self.tended = SqliteTended(database)
         self.promotions = SqlitePromotions(database)
         self.sinks = SqliteSinks(database)

@@ -1,4 +1,4 @@
-"""What happens when a record meets a note that is here already.
+"""How a record and the note of it that is here already are reconciled.
 
 An imported note remembers, as short marks, what the import that wrote it said, facet by facet. So a later import can
 tell what the file changed since, which is taken over, from what was changed here, which stays.
@@ -41,7 +41,7 @@ class Sender:
     leads: bool
 
 
-class Met(NamedTuple):
+class Reconciled(NamedTuple):
     """The note as it is to be, and the facets that stay although the record says something else."""
 
     note: Note
@@ -83,7 +83,7 @@ def speaks_for_another(note: Note, record: NoteRecord, part: str) -> bool:
     return digest(record.identity) not in (marks.get("id"), marks.get("as"))
 
 
-def meet(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> Met:
+def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> Reconciled:
     """Return what becomes of *old* when *record* says something about it.
 
     Args:
@@ -113,14 +113,14 @@ def meet(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> 
         else:
             kept.append(facet)
     if not changes and (not marks or own == marks.get(sender.part, {})):
-        return Met(old, tuple(kept))
+        return Reconciled(old, tuple(kept))
     name = digest(record.identity)
     is_alias = record.identity and old.id != record.id and marks.get("id") != name
     alias = {"as": name} if is_alias else {}
     extra = {**old.extra, IMPORTED: {**marks, **alias, sender.part: own}}
     if "content" in changes:
         extra = _with_content(extra, record)
-    return Met(old._replace(**changes, extra=extra), tuple(kept))
+    return Reconciled(old._replace(**changes, extra=extra), tuple(kept))
 
 
 def _with_content(extra: dict[str, Any], record: NoteRecord) -> dict[str, Any]:
