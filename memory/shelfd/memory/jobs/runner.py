@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import structlog
 
@@ -15,9 +15,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf.shelf import Shelf
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
+from shelfd.protocol import Limits
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -34,13 +32,13 @@ class JobRunner:
     """The jobs of an open shelf.
 
     Args:
-        service: What procedures may use besides the shelf.
-        procedures: By kind.
+        limits: Returns the configured limits.
+        procedures: What carries out a job, by kind.
     """
 
-    def __init__(self, shelf: Shelf, service: "Service", procedures: Mapping[str, Procedure]) -> None:
+    def __init__(self, shelf: Shelf, limits: Callable[[], Limits], procedures: Mapping[str, Procedure]) -> None:
         self._shelf = shelf
-        self._service = service
+        self._limits = limits
         self._procedures = procedures
         self._queued: deque[str] = deque()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -111,7 +109,7 @@ class JobRunner:
             return (await self.end_of(job_id)).result or {}
         self._shelf.enter()
         try:
-            return (await self._work(Work(self._service, self._shelf, job))).result or {}
+            return (await self._work(Work(self._shelf, self._limits(), job))).result or {}
         finally:
             self._shelf.leave()
 
@@ -147,7 +145,7 @@ class JobRunner:
         if not job.is_unfinished:  # somebody ended it while it waited its turn
             self._notify(job, Cancelled())
             return True
-        work = Work(self._service, self._shelf, job)
+        work = Work(self._shelf, self._limits(), job)
         try:
             ended = await self._work(work)
         except ShelfError as error:

@@ -1,17 +1,15 @@
-"""What the procedure of a job is given: the shelf, what else it may use, and a way to take a step."""
+"""What the procedure of a job is given: the shelf, and a way to take a step."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.errors import Cancelled
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import Job
 from shelfd.memory.shelf.shelf import Shelf
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
+from shelfd.protocol import Limits
 
 T = TypeVar("T")
 #: One step: changes rows and the cursor, a JSON-like dict, in one transaction.
@@ -23,11 +21,12 @@ class Work:
     """A job at work.
 
     Attributes:
+        limits: The configured limits.
         job: As it was stored last.
     """
 
-    service: "Service"
     shelf: Shelf
+    limits: Limits
     job: Job
 
     @property
@@ -90,14 +89,14 @@ Procedure: TypeAlias = Callable[[Work], Awaitable[Mapping[str, Any]]]
 
 
 class JobKind(NamedTuple):
-    """A kind of job: its name in the store, and what carries it out.
+    """A kind of job.
 
     Attributes:
+        name: Its name in the store.
         can_end_early: Whether it can be ended half-way: what it did can be taken back, or stands by itself.
         has_slot: Whether the scheduler does it, too: what a caller asks for then stands in its history as well.
     """
 
     name: str
-    run: Procedure
     can_end_early: bool = False
     has_slot: bool = False

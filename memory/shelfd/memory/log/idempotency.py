@@ -1,4 +1,4 @@
-"""Requests that come twice: the same one is carried out once, and its outcome told again."""
+"""Requests that come twice: the same one is carried out once, and its outcome given again."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -17,8 +17,16 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 Outcome: TypeAlias = dict[str, Any]
 Apply: TypeAlias = Callable[[Transaction, Any, Call], Outcome]
-Once: TypeAlias = tuple[Outcome, bool]  #: what came of a request, and whether that is told again
+Once: TypeAlias = tuple[Outcome, bool]  #: what came of a request, and whether that is given again
 _Transacted: TypeAlias = tuple[Once, Transaction]
+
+
+class RolledBack(Exception):
+    """Raised by a change to end with an outcome, of which nothing stays."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome
 
 
 def repeat_of(call: Call, retention: timedelta) -> Repeat | None:

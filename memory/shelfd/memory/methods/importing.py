@@ -1,40 +1,30 @@
 """Use case: shelf.import."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams
 from shelfd.memory.jobs import Job
-from shelfd.memory.jobs.begin import Begun, carry_out
-from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.jobs.begin import Begun
+from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.methods.registry import whole
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.registry import procedure
 from shelfd.memory.moving import FORMATS, pieces
 from shelfd.memory.moving import job as importing
 from shelfd.memory.notes.note import Usage
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.importing import ShelfImportParams
 
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
 
-
-class Rehearsed(Exception):
-    """A dry run is over; raised so that nothing of it stays."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__()
-        self.outcome = outcome
-
-
-@whole("shelf.import")
-async def import_(service: "Service", call: Call) -> dict[str, Any]:
+@procedure("shelf.import")
+async def import_(context: Context, call: Call) -> dict[str, Any]:
     """Take in what another memory kept."""
     params = cast("ShelfImportParams", call.params)
     if params.format not in FORMATS:
         raise InvalidParams(f"format: there is none of that name; expected {', '.join(FORMATS)}", field="format")
-    shelf = await service.shelf(call)
+    shelf = await context.shelf(call)
     total = pieces.count_items(params)
     is_job = total > pieces.ITEMS
     found = await asyncio.to_thread(pieces.cut, params) if is_job else pieces.cut(params)
@@ -53,8 +43,8 @@ async def import_(service: "Service", call: Call) -> dict[str, Any]:
         return Begun(importing.IMPORT, {"parts": kinds}, importing.new_cursor(total=total), found)
 
     if params.dry_run:
-        return await _rehearse(shelf, call, take_all)
-    result = await carry_out(service, shelf, call, begin, _taken)
+        return await context.carry_out(shelf, call, lambda tx: _taken_back(shelf, take_all(tx)), _taken)
+    result = await context.carry_out(shelf, call, begin, _taken)
     if taken_in and "replayed" not in result:
         created, usages = taken_in[0]
         shelf.notes_created += created
@@ -62,24 +52,10 @@ async def import_(service: "Service", call: Call) -> dict[str, Any]:
     return {**result, "dry_run": False}
 
 
-def _taken(job: Job) -> dict[str, Any]:
+def _taken_back(shelf: Shelf, outcome: Outcome) -> Outcome:
+    """Let nothing stay of a rehearsal, which does all of it: what it comes to depends on all that came before."""
+    raise RolledBack({**outcome, "dry_run": True, "last_seq": shelf.seq})
+
+
+def _taken(_shelf: Shelf, job: Job) -> dict[str, Any]:
     return dict(job.result or {})
-
-
-async def _rehearse(shelf: Shelf, call: Call, take_all: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Do all of it in one transaction and take that back: what it comes to depends on all that came before."""
-
-    def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
-        raise Rehearsed(take_all(tx))
-
-    shelf.enter()
-    try:
-        await shelf.change(call, apply)
-    except Rehearsed as rehearsed:
-        return {**rehearsed.outcome, "dry_run": True, "last_seq": shelf.seq}
-    finally:
-        shelf.leave()
-    raise AssertionError  # unless the same request was carried out, which another payload cannot be
-
-
-__all__ = ["import_"]

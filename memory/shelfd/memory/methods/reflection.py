@@ -1,27 +1,24 @@
 """Use case: reflect."""
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NuggetNotFound
 from shelfd.memory.jobs import Job
-from shelfd.memory.jobs.begin import Begun, carry_out
+from shelfd.memory.jobs.begin import Begun
 from shelfd.memory.jobs.work import JobKind
 from shelfd.memory.log.idempotency import check_key
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.recall import replay
-from shelfd.memory.methods.registry import whole
+from shelfd.memory.methods.registry import job
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.reflection import run as reflecting
-from shelfd.protocol import METHODS, from_micros
+from shelfd.protocol import from_micros
 from shelfd.protocol.methods.reflection import ReflectParams
 
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
-
-REFLECTION: Final = JobKind("reflection", lambda work: reflecting.run(work, replay), can_end_early=True, has_slot=True)
+REFLECTION: Final = JobKind("reflection", can_end_early=True, has_slot=True)
 #: For people; what tags a note got is told of the note as it is.
 _DETAILS: Final = {
     "hide": "Archived low-value note",
@@ -31,37 +28,13 @@ _DETAILS: Final = {
 }
 
 
-@whole("reflect")
-@whole("reflect_and_clean_memory")
-async def reflect(service: "Service", call: Call) -> dict[str, Any]:
-    """Tidy the notes of a shelf, as far as one run goes."""
+async def _rehearse(_context: Context, shelf: Shelf, call: Call) -> dict[str, Any]:
     params = cast("ReflectParams", call.params)
-    shelf = await service.shelf(call)
-    if params.dry_run:
-        return await _rehearse(shelf, params, call)
-
-    def begin(tx: Transaction) -> Begun:
-        if params.nugget is not None and tx.rows.nuggets.get(params.nugget) is None:
-            raise NuggetNotFound(params.nugget)
-        return Begun(REFLECTION, {"only": params.nugget, "limit": params.limit}, {})
-
-    return await carry_out(
-        service, shelf, replace(call, method=METHODS["reflect"]), begin, lambda job: _result(shelf, job)
-    )
-
-
-async def _rehearse(shelf: Shelf, params: ReflectParams, call: Call) -> dict[str, Any]:
     check_key(shelf.view, call, shelf.settings.idempotency_retention, now=shelf.clock.now())
-    shelf.enter()
-    try:
-        if params.nugget is not None:
-            existing_nugget(shelf, params.nugget)
-        limit = reflecting.limit_of(shelf, params.limit)
-        plan = await reflecting.draw_gated_plan(
-            shelf, nugget=params.nugget, limit=limit, limits=call.limits, replay=replay
-        )
-    finally:
-        shelf.leave()
+    if params.nugget is not None:
+        existing_nugget(shelf, params.nugget)
+    limit = reflecting.limit_of(shelf, params.limit)
+    plan = await reflecting.draw_gated_plan(shelf, nugget=params.nugget, limit=limit, limits=call.limits, replay=replay)
     changes = [
         {"type": action.type, "nugget": action.note.nugget, "note_id": action.note.id, "detail": action.detail}
         | ({} if action.other is None else {"other_id": action.other.id})
@@ -94,3 +67,12 @@ def _detail(shelf: Shelf, change: dict[str, str]) -> str:
         return _DETAILS[change["type"]].format(**change)
     note = shelf.view.notes.get(change["note_id"])
     return "Tags changed" if note is None else "Tags -> " + ", ".join(note.all_tags)
+
+
+@job("reflect", ended=_result, rehearse=_rehearse)
+@job("reflect_and_clean_memory", ended=_result, rehearse=_rehearse, known_as="reflect")
+def reflect(tx: Transaction, params: ReflectParams, _call: Call) -> Begun:
+    """Tidy the notes of a shelf, as far as one run goes."""
+    if params.nugget is not None and tx.rows.nuggets.get(params.nugget) is None:
+        raise NuggetNotFound(params.nugget)
+    return Begun(REFLECTION, {"only": params.nugget, "limit": params.limit}, {})

@@ -214,7 +214,7 @@ async def _taken_so_far(work: Work) -> tuple[Mapping[str, Any], Taken]:
 
 
 async def _take_next(work: Work, taken: Taken, shared: Mapping[str, Any]) -> None:
-    limits, job_id = work.service.limits, work.job.id
+    limits, job_id = work.limits, work.job.id
 
     def apply(tx: Transaction, cursor: dict[str, Any]) -> tuple[int, Outcome, dict[int, Usage]]:
         if cursor["number"] != taken.number:
@@ -240,4 +240,4 @@ async def _take_next(work: Work, taken: Taken, shared: Mapping[str, Any]) -> Non
     work.shelf.raise_use(usages)
 
 
-IMPORT: Final = JobKind("import", run, can_end_early=True)
+IMPORT: Final = JobKind("import", can_end_early=True)

@@ -6,13 +6,14 @@ write-ahead log still holds. Only then is the caller answered; a crash on the wa
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.naming import drop_nugget
 from shelfd.memory.shelf.shelf import Shelf
@@ -34,6 +35,11 @@ _SCRUB_PAUSE: Final = timedelta(milliseconds=100)
 WAL: Final = "shelf.db-wal"
 
 Cursor: TypeAlias = dict[str, Any]
+
+
+#: Takes the lines of purged notes, and of promoted ones that held text of them, out of every MEMORY.md: the shelf, the
+#: run's origin, the ids of both; returns the files that could not be written.
+Withdraw: TypeAlias = Callable[[Shelf, Origin, Sequence[str], Sequence[str]], Awaitable[list[str]]]
 
 
 def new_cursor(*, total: int) -> Cursor:
@@ -120,7 +126,7 @@ def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
         drop_nugget(tx, nugget)
 
 
-async def run(work: Work) -> Mapping[str, Any]:
+async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
     """Purge what is left and clean up after it; return how many notes are gone and what still holds text of them."""
     params = work.job.params
     while True:
@@ -130,9 +136,7 @@ async def run(work: Work) -> Mapping[str, Any]:
         await work.step(lambda tx, cursor: purge_some(tx, cursor, params))
         await asyncio.sleep(0)
     await _drop_outcomes(work)
-    files = await work.service.promoter.withdraw(
-        work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"]
-    )
+    files = await withdraw(work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"])
     # Now that no write of earlier is under way any more that could bring one back.
     await work.step(_forget_last)
     if not await _scrub(work.shelf):
@@ -202,4 +206,4 @@ async def _scrub(shelf: Shelf) -> bool:
     return False
 
 
-PURGE: Final = JobKind("purge", run)
+PURGE: Final = JobKind("purge")

@@ -375,4 +375,4 @@ _NOTHING: Final = _Went(0, 0)
 _Phase: TypeAlias = Callable[[Transaction, LogRow, Mapping[str, Any], list[Kept]], _Went]
 _PHASES: Final[tuple[_Phase, ...]] = (_undo_nugget, _undo_link_at, _undo_note_at, _drop_empty_nugget)
 
-UNDO: Final = JobKind("undo", run, can_end_early=True)
+UNDO: Final = JobKind("undo", can_end_early=True)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from shelfd.memory.ports.notes import Listing, NoteFilter
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
 from shelfd.storage.inmemory.tables import Tables
 from shelfd.storage.inmemory.view import InMemoryShelf
@@ -41,9 +41,9 @@ class InMemoryStore(Store):
         """The last committed state."""
         return self._rows
 
-    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+    def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
         """Queue *change*. See the port."""
-        self._queue.submit(change, told)
+        self._queue.submit(change, on_done)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         """Call *listener* with each group of applied changes. See the port."""

@@ -11,7 +11,7 @@ from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.ports.notes import Listing, NoteFilter
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
@@ -82,9 +82,9 @@ class SqliteStore(Store):
         """Reads on a connection of the loop's own thread: faster inline than any hop."""
         return self._view
 
-    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+    def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
         """Queue *change*. See the port."""
-        self._queue.submit(change, told)
+        self._queue.submit(change, on_done)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         """Call *listener* with each group of applied changes. See the port."""
@@ -165,7 +165,7 @@ class SqliteStore(Store):
     async def _write_first(self, take: Take, deliver: Deliver) -> None:
         try:
             writing = await self._awake()
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - whoever waits must be notified
             deliver([group_error(error) for _ in take()])
         else:
             self._write(writing, take, deliver)
@@ -176,7 +176,7 @@ class SqliteStore(Store):
         def write() -> None:
             try:
                 outcomes: Sequence[Outcome] | Exception = writing.group.apply(take())
-            except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            except Exception as error:  # noqa: BLE001 - whoever waits must be notified
                 outcomes = error
             loop.call_soon_threadsafe(deliver, outcomes)
 

@@ -12,7 +12,7 @@ from fakes import BOB, ROOT, Api, memory
 from memory_file import MemoryFile
 from shelfd.memory.errors import Unavailable
 from shelfd.memory.ports.store import Applied, Change, Store
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.tending.promotion import Promoter, Target
 from shelfd.protocol import EVENT_TYPES
 from shelfd.storage import DiskMemoryFiles, InMemoryStores, PromotionPaths
@@ -325,13 +325,13 @@ class FailingOnce:
         submit = store.submit
         left = [after]
 
-        def refuse(change: Change[Any], told: Told[Applied[Any]]) -> None:
+        def refuse(change: Change[Any], on_done: OnDone[Applied[Any]]) -> None:
             if change.origin.method == "promote" and not left[0]:
                 monkeypatch.undo()
-                told(Unavailable("the disk is full"))
+                on_done(Unavailable("the disk is full"))
             else:
                 left[0] -= change.origin.method == "promote"
-                submit(change, told)
+                submit(change, on_done)
 
         monkeypatch.setattr(store, "submit", refuse)
 

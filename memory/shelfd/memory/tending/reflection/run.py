@@ -138,7 +138,7 @@ async def run(work: Work, replay: Replay) -> Mapping[str, Any]:
         nugget = work.job.params.get("only")
         if "is_started" not in work.cursor:
             await work.step(lambda tx, cursor: _begin(tx, cursor, nugget))
-        limits = work.service.limits
+        limits = work.limits
         if "planned" in work.cursor:
             fresh, actions = work.cursor, await _planned_again(work, limits)
         else:
