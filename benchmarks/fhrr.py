@@ -30,6 +30,7 @@ import structlog
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+
 from fakes import Api, memory
 from memory.facts.one_nugget import FactMemory
 from served import median, percentile, table, working_directory
@@ -37,7 +38,6 @@ from shelfd.memory.facts import Broadcast, Options
 from shelfd.memory.facts.algebra import clean_up, phasor
 from shelfd.memory.facts.banks import Banks
 from shelfd.memory.facts.fact_memory import ShelfFacts
-from shelfd.memory.facts.note_memory import ShelfVectors
 from shelfd.storage import SqliteStores
 
 SIZES = (50, 512, 5_000, 50_000)
@@ -487,8 +487,6 @@ async def searches(directory: Path, count: int, asked: int, verdicts: Verdicts) 
     every: list[float] = []
     async with shelved(directory, notes) as api:
         await api.call("note.search", query="x")
-        while len(api.shelf().projection(ShelfVectors)) < count:  # noqa: ASYNC110 - they are taken in behind
-            await asyncio.sleep(0)
         gc.collect()
         for kind, asks in kinds.items():
             queries = [" ".join(asks(drawn.choice(texts))) for _ in range(asked)]

@@ -17,7 +17,6 @@ from fakes import FakeClock
 from shelfd.memory import PROJECTIONS, MemorySettings, Shelf, View
 from shelfd.memory.errors import ShuttingDown, StoreBusy, Unavailable
 from shelfd.memory.facts.fact_memory import ShelfFacts
-from shelfd.memory.facts.note_memory import ShelfVectors
 from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, fold_key
@@ -106,7 +105,6 @@ KINDS: Final = tuple(failing(cast("type[Projection]", project)) for project in P
 INDEX: Final = next(kind for kind in KINDS if issubclass(kind, ShelfIndex))
 FACTS: Final = next(kind for kind in KINDS if issubclass(kind, ShelfFacts))
 COUNTS: Final = next(kind for kind in KINDS if issubclass(kind, ShelfCounts))
-VECTORS: Final = next(kind for kind in KINDS if issubclass(kind, ShelfVectors))
 
 
 class Bench:
@@ -271,15 +269,6 @@ def believed(facts: ShelfFacts) -> Any:
     return len(facts), [None if answer is None else (answer.row, round(answer.confidence, 9)) for answer in answers]
 
 
-def likened(vectors: ShelfVectors) -> Any:
-    tables = []
-    for query in (*WORDS, "harbour crane"):
-        candidates = vectors.candidates(query)
-        raw = candidates.scored().raw.round(9).tolist()
-        tables.append(sorted(zip(candidates.ids.tolist(), candidates.rows.tolist(), raw, strict=True)))
-    return len(vectors), tables
-
-
 def counted(counts: ShelfCounts) -> Any:
     return counts.total, [counts.nugget(name) for name in ("memory", "quay", "nowhere")]
 
@@ -288,7 +277,6 @@ def counted(counts: ShelfCounts) -> Any:
 OBSERVED: Final[dict[type[Projection], Callable[[Any], Any]]] = {
     ShelfIndex: found,
     ShelfFacts: believed,
-    ShelfVectors: likened,
     ShelfCounts: counted,
 }
 
@@ -430,16 +418,17 @@ async def test_a_gap_that_cannot_be_read_is_tried_again_and_a_reader_is_told(ben
 async def test_what_is_purged_is_forgotten_before_its_caller_hears_of_it(bench: Bench) -> None:
     shelf = bench.shelf
     shelf.follow(bench.heard.append)
-    await bench.commit(bench.create("harbour"))
+    await bench.commit(bench.create("harbour", key="the tide of Ada"))
     await shelf.reach(None)
     [note] = bench.notes()
     shelf.hot.get([note.id])
-    assert shelf.tracks.catch_up(VECTORS)
+    while not shelf.tracks.catch_up(FACTS):
+        pass
     shelf.record_use([note], session_id="s")
-    assert len(shelf.projection(VECTORS)) == 1
+    assert len(shelf.projection(FACTS)) == 1
     await bench.commit(bench.on(0, purged), bench.on(0, purged))
 
-    assert len(shelf.projection(VECTORS)) == 0
+    assert len(shelf.projection(FACTS)) == 0
     assert shelf.hot.get([note.id]) == {}
     assert not shelf.usage.is_dirty
     assert note.content not in repr(list(shelf._event_log._recent))

@@ -24,10 +24,9 @@ class Copy(Projection):
     is_lazy: ClassVar[bool] = True
     at_once: ClassVar[int] = 4
 
-    def __init__(self, *, by_length: bool = False) -> None:
+    def __init__(self) -> None:
         self.by_row: dict[int, Note] = {}
         self.told: list[str] = []
-        self.by_length = by_length
         self.poison = ""
         self.fails_to_forget = self.fails_to_clear = 0
 
@@ -52,9 +51,6 @@ class Copy(Projection):
             raise KeyError
         self.by_row.clear()
 
-    def cost(self, note: Note) -> int:
-        return len(note.content) if self.by_length else 1
-
 
 class Eager(Copy):
     """The same, not lazy."""
@@ -65,13 +61,13 @@ class Eager(Copy):
 class Rows:
     """A view that has notes, and projections of them."""
 
-    def __init__(self, count: int, *kinds: type[Copy], by_length: bool = False) -> None:
+    def __init__(self, count: int, *kinds: type[Copy]) -> None:
         self.by_row = {n: make_note(f"n{n}", row=n) for n in range(1, count + 1)}
         self.failing = 0
         self.notes = self
         self.clock = FakeClock(stands_still=True)
         self.tasks: list[asyncio.Task[None]] = []
-        made = [kind(by_length=by_length) for kind in kinds or (Copy,)]
+        made = [kind() for kind in kinds or (Copy,)]
         self.copy = made[0]
         self.tracks = Tracks(made, cast("View", self), self.clock, "s", spawn=self.spawn)
 
@@ -167,23 +163,6 @@ def test_a_changed_note_that_is_gone_is_forgotten() -> None:
     assert rows.copy.by_row == rows.by_row
 
 
-def test_what_costs_more_is_taken_in_in_smaller_slices() -> None:
-    rows = Rows(8, by_length=True)
-    while not rows.catch_up():
-        pass
-    for row in rows.by_row:
-        rows.write(row, content="as long")
-    rows.copy.told.clear()
-
-    assert not rows.catch_up()
-    assert rows.copy.told == ["n1"]
-    rows.write(1, content="short")
-    while not rows.catch_up():
-        pass
-    assert rows.copy.told == ["n1", *(f"n{n}" for n in range(2, 9)), "n1"]
-    assert rows.copy.by_row == rows.by_row
-
-
 async def test_a_note_that_changes_often_waits_once() -> None:
     rows = Rows(2)
     await rows.tracks.complete(Copy)
@@ -201,11 +180,10 @@ async def test_too_many_that_wait_are_taken_in_behind() -> None:
     for row in rows.by_row:
         rows.write(row, content="new")
     assert len(rows.tasks) == 1
-    assert not await rows.tracks.try_to_complete(Copy)  # it is at work
     await rows.tasks[0]
 
     assert rows.copy.by_row == rows.by_row
-    assert await rows.tracks.try_to_complete(Copy)
+    assert rows.tracks.catch_up(Copy)
 
 
 async def test_others_have_their_turn_in_between() -> None:

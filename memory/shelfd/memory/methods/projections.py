@@ -3,7 +3,6 @@
 from typing import Final
 
 from shelfd.memory.facts.fact_memory import ShelfFacts
-from shelfd.memory.facts.note_memory import ShelfVectors
 from shelfd.memory.ports.projection import Project
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.counts import ShelfCounts
@@ -12,5 +11,4 @@ PROJECTIONS: Final[tuple[Project, ...]] = (
     ShelfIndex,
     ShelfCounts,
     ShelfFacts,
-    ShelfVectors,
 )

@@ -31,7 +31,6 @@ class Place(NamedTuple):
 
     row: int | None = None
     nugget: str = ""
-    limit: int = 1
 
 
 class Slice(NamedTuple):
@@ -73,7 +72,7 @@ class Projection(Forgetful, Protocol):
         is_lazy: Whether it knows nothing, and costs nothing, before it is first asked; then what changes is read
             again by who asks next. One that is not is filled when the shelf is opened and knows of a change before
             anything is read.
-        at_once: Notes of the usual size taken in without giving others a turn: a few milliseconds.
+        at_once: Notes taken in without giving others a turn: a few milliseconds.
     """
 
     name: ClassVar[str]
@@ -98,10 +97,6 @@ class Projection(Forgetful, Protocol):
     def concerns(self, note: Note) -> bool:  # noqa: ARG002
         """Return whether a change of *note* may make a difference to it."""
         return True
-
-    def cost(self, note: Note) -> int:  # noqa: ARG002
-        """Return how many notes of the usual size *note* is worth."""
-        return 1
 
 
 #: Makes a projection of one shelf.

@@ -9,6 +9,7 @@ from shelfd.memory.ports.view import View
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document
 from shelfd.memory.recall.index import RecallIndex
+from shelfd.memory.recall.note_score import boost_of
 from shelfd.memory.recall.planned import Planned
 from shelfd.memory.settings import MemorySettings
 
@@ -71,4 +72,6 @@ def document_of(note: Note) -> Document:
         hidden=note.archived_at is not None,
         superseded=note.superseded_by is not None,
         expires_at=note.expires_at,
+        title=note.title,
+        boost=boost_of(note.stability, note.scope, note.confidence),
     )

@@ -74,22 +74,11 @@ class Track:
             return self.projection.read(self._view, self._place)
         wanted = dict(islice(self._changed.items(), self.projection.at_once))
         now = self._view.notes.by_rows(list(wanted))
-        notes: list[Note] = []
-        gone: list[Gone] = []
-        left = self.projection.at_once
-        for row, note_id in wanted.items():
-            if left <= 0:
-                break  # the others are read again, as they are then
-            if (note := now.get(row)) is None:
-                gone.append(Gone(row, note_id))
-                left -= 1
-            else:
-                notes.append(note)
-                left -= self.projection.cost(note)
-        return Slice(notes, None, gone)
+        gone = [Gone(row, note_id) for row, note_id in wanted.items() if row not in now]
+        return Slice([now[row] for row in wanted if row in now], None, gone)
 
     def take(self, part: Slice) -> int:
-        """Take in what was just read; return what that is worth in notes of the usual size."""
+        """Take in what was just read; return how many notes that were."""
         self.read_error = None
         age = self.age
         if self._place is None:
@@ -103,7 +92,7 @@ class Track:
                 self._top = max(self._top, part.notes[0].row)
                 self._left = part.notes[-1].row
             self._place = part.place
-        return len(part.gone) + sum(map(self.projection.cost, part.notes))
+        return len(part.gone) + len(part.notes)
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Have the projection take in *notes* as they are now."""

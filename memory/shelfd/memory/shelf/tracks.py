@@ -23,8 +23,6 @@ _LONGEST_WAIT: Final = timedelta(seconds=30)
 _WAITING: Final = 1_000
 #: Reads in one slice for a lazy projection, many of which may find nothing.
 _READS: Final = 16
-#: Slices that who asks a lazy projection may wait for: all of a small shelf.
-_SLICES: Final = 32
 P = TypeVar("P", bound=Projection)
 Spawn = Callable[[Coroutine[Any, Any, None], str], object]
 
@@ -128,18 +126,6 @@ class Tracks:
         if not complete:
             self._go_on(track)
         return complete
-
-    async def try_to_complete(self, kind: type[Projection]) -> bool:
-        """Do what :meth:`catch_up` does, of a small shelf to the end."""
-        track = self._all[kind]
-        for _ in range(_SLICES):
-            if track.is_at_work:
-                return False
-            if self._take_slice(track):
-                return True
-            await asyncio.sleep(0)
-        self._go_on(track)
-        return False
 
     async def complete(self, kind: type[Projection]) -> None:
         """Have a lazy projection take in all that is missing, giving others a turn after every slice.
