@@ -116,8 +116,8 @@ def ask(client: Client, notes: Mapping[str, Note], asked: Sequence[Question]) ->
             found = [
                 (names[hit["note"]["id"]], hit["relevance"] if hit["relevant"] else 0.0) for hit in reply["results"]
             ]
-            answer = reply.get("answer") or {"found": False}
-            fact = names[answer["note_id"]] if answer["found"] else None
+            answer = reply.get("answer")
+            fact = names[answer["note_id"]] if answer and answer["found"] else None
             if withheld & {*(note for note, _ in found), fact}:
                 raise SystemExit(f"{question.query!r} found a hidden or superseded note")
             yield Outcome(question, question in few, found, fact)
