@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from shelfd.memory.recall.document import Filters, Hit, Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
@@ -188,11 +186,7 @@ class Focus:
         return Judged(candidate.hit, candidate.coverage, relevance, relevance >= self._constants.threshold)
 
     def _admitted(self, filters: Filters) -> Admitted:
-        def admitted(rows: Sequence[int]) -> Sequence[int]:
-            passed = self._index.admitted(np.array(rows, np.int64), filters).tolist()
-            return [row for row, passes in zip(rows, passed, strict=True) if passes]
-
-        return admitted
+        return lambda rows: self._index.admitted(rows, filters)
 
 
 class _Look:

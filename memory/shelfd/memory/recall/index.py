@@ -1,12 +1,13 @@
 """The recall index: documents in, rankings out."""
 
 from collections import Counter
-from collections.abc import Iterable
-from itertools import islice, repeat
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 import numpy as np
 
+from shelfd.memory.facts.lexicon import telling_count
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
@@ -16,15 +17,14 @@ from shelfd.memory.recall.columns import (
     QUESTION,
     SUPERSEDED,
     TEMPORAL,
-    BoolArray,
     Columns,
-    IntArray,
 )
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Filters, Ranking, Words
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.nearness import near
+from shelfd.memory.recall.note_search import NoteSearch, word_bits
 from shelfd.memory.recall.postings import MAX_FREQUENCY, Postings
 from shelfd.memory.recall.search import Search
 from shelfd.memory.recall.statistics import Statistics
@@ -66,6 +66,7 @@ class RecallIndex:
             ids=[],
         )
         self._search = Search(self._contents, two_stage_from, candidates)
+        self.notes = NoteSearch(self._contents, analyzer)
         self._living: dict[int, int] = {}  # ordinal by row
         self._day_terms: dict[int, list[int]] = {}
 
@@ -115,6 +116,13 @@ class RecallIndex:
         """Return what :meth:`search` does for a query that is parsed already."""
         return self._search.run(parsed, filters, k, explain=explain)
 
+    def admitted(self, rows: Sequence[int], filters: Filters) -> list[int]:
+        """Return those of *rows* that *filters* let through; an unknown one they do not."""
+        known = [row for row in rows if row in self._living]
+        ordinals = np.array([self._living[row] for row in known], np.int64)
+        passed = self._contents.filtering.admitted(filters, ordinals).tolist()
+        return [row for row, passes in zip(known, passed, strict=True) if passes]
+
     def number(self, term: str) -> int | None:
         """Return the number of *term*; None if no document has it."""
         return self._contents.vocabulary.number(term)
@@ -155,13 +163,6 @@ class RecallIndex:
             limit: At most so many ids.
         """
         return near(self._contents, {self.analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
-
-    def admitted(self, rows: IntArray, filters: Filters) -> BoolArray:
-        """Return for each of the store's *rows* whether *filters* let it through; an unknown one they do not."""
-        ordinals = np.fromiter(map(self._living.get, rows.tolist(), repeat(-1)), np.int64, len(rows))
-        admitted = ordinals >= 0
-        admitted[admitted] = self._contents.filtering.admitted(filters, ordinals[admitted])
-        return admitted
 
     def compact(self) -> None:
         """Fold recent documents into the main segment and free what dead ones hold; no result changes.
@@ -215,6 +216,9 @@ class RecallIndex:
             | (TEMPORAL if parsed.temporal else 0)
         )
         columns.tells[ordinal] = parsed.tells
+        columns.boost[ordinal] = document.boost
+        columns.title[ordinal] = word_bits(self.analyzer.words(document.title)) if document.title else 0
+        columns.telling[ordinal] = min(telling_count(parsed.words), 255)
         contents.filtering.add(ordinal, document)
         if not document.hidden:
             contents.statistics.add(counts, length)
