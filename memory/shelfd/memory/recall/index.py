@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice, repeat
+from itertools import islice
 from typing import Final
 
 import numpy as np
 
+from shelfd.memory.facts.lexicon import telling_count
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
@@ -16,15 +17,14 @@ from shelfd.memory.recall.columns import (
     QUESTION,
     SUPERSEDED,
     TEMPORAL,
-    BoolArray,
     Columns,
-    IntArray,
 )
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Filters, Ranking
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.nearness import near
+from shelfd.memory.recall.note_search import NoteSearch, word_bits
 from shelfd.memory.recall.postings import MAX_FREQUENCY, Postings
 from shelfd.memory.recall.search import Search
 from shelfd.memory.recall.statistics import Statistics
@@ -45,14 +45,13 @@ class RecallIndex:
 
     Args:
         analyzer: Tokeniser of texts and queries.
-        two_stage_from: From this many documents on, only the most promising sessions are
-            scored exactly.
+        two_stage_from: From this many postings of a query's terms on, only the most promising sessions are
+            scored exactly. Below, scoring everything is faster, however large the shelf is (measured).
         candidates: How many documents choose those sessions, per two query terms.
     """
 
-    def __init__(self, analyzer: Analyzer, *, two_stage_from: int = 30_000, candidates: int = 500) -> None:
+    def __init__(self, analyzer: Analyzer, *, two_stage_from: int = 60_000, candidates: int = 500) -> None:
         self._analyzer = analyzer
-        self._two_stage_from = two_stage_from
         columns, postings, statistics = Columns(), Postings(), Statistics()
         self._contents = Contents(
             vocabulary=Vocabulary(analyzer.term),
@@ -64,7 +63,8 @@ class RecallIndex:
             filtering=Filtering(columns),
             ids=[],
         )
-        self._search = Search(self._contents, candidates)
+        self._search = Search(self._contents, two_stage_from, candidates)
+        self.notes = NoteSearch(self._contents, analyzer)
         self._living: dict[int, int] = {}  # ordinal by row
         self._day_terms: dict[int, list[int]] = {}
 
@@ -108,9 +108,7 @@ class RecallIndex:
             k: At most so many hits; 0 or less gives none.
             explain: Whether hits carry their signals.
         """
-        parsed = self._analyzer.parse_query(query)
-        two_stage = len(self._living) >= self._two_stage_from
-        return self._search.run(parsed, filters, k, two_stage=two_stage, explain=explain)
+        return self._search.run(self._analyzer.parse_query(query), filters, k, explain=explain)
 
     def near(self, words: Iterable[str], filters: Filters, *, terms: int, missing: int | None, limit: int) -> list[str]:
         """Return ids of documents that have the rarest of *words*, those with the most telling ones first.
@@ -126,13 +124,6 @@ class RecallIndex:
             limit: At most so many ids.
         """
         return near(self._contents, {self._analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
-
-    def admitted(self, rows: IntArray, filters: Filters) -> BoolArray:
-        """Return for each of the store's *rows* whether *filters* let it through; an unknown one they do not."""
-        ordinals = np.fromiter(map(self._living.get, rows.tolist(), repeat(-1)), np.int64, len(rows))
-        admitted = ordinals >= 0
-        admitted[admitted] = self._contents.filtering.admitted(filters, ordinals[admitted])
-        return admitted
 
     def compact(self) -> None:
         """Fold recent documents into the main segment and free what dead ones hold; no result changes.
@@ -185,6 +176,9 @@ class RecallIndex:
             | (QUESTION if parsed.question else 0)
             | (TEMPORAL if parsed.temporal else 0)
         )
+        columns.boost[ordinal] = document.boost
+        columns.title[ordinal] = word_bits(self._analyzer.words(document.title)) if document.title else 0
+        columns.telling[ordinal] = min(telling_count(parsed.words), 255)
         contents.filtering.add(ordinal, document)
         if not document.hidden:
             contents.statistics.add(counts, length)
