@@ -258,10 +258,14 @@ async def carry_out(bench: Bench, op: tuple[Any, ...]) -> None:
 
 def found(index: ShelfIndex) -> Any:
     everything = Filters(include_hidden=True)
-    return [
-        [(hit.id, round(hit.score, 9), hit.signals) for hit in index.index.search(query, everything, 99).hits]
-        for query in (*WORDS, "harbour crane", "the tide of Ada")
-    ]
+    told: list[list[tuple[Any, ...]]] = []
+    for query in (*WORDS, "harbour crane", "what is the tide of Ada?"):
+        hits = index.index.search(query, everything, 99).hits
+        judged = index.focus.recall(query, everything, 99)
+        told.append([(hit.id, round(hit.score, 9)) for hit in hits])
+        told.append([(one.hit.id, round(one.relevance, 9), one.relevant) for one in judged.found])
+        told.append([(one.hit.id, one.reason) for one in judged.cut])
+    return told
 
 
 def believed(facts: ShelfFacts) -> Any:

@@ -8,42 +8,57 @@ from shelfd.memory.ports.projection import Gone, Projection
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.focus import Focus
 from shelfd.memory.recall.index import RecallIndex
+from shelfd.memory.recall.names import Names
 from shelfd.memory.recall.note_score import boost_of
 from shelfd.memory.recall.planned import Planned
 from shelfd.memory.settings import MemorySettings
 
 
 class ShelfIndex(Projection):
-    """All notes of a shelf as recall finds them, hidden ones included."""
+    """All notes of a shelf as recall finds them, by their words and names; hidden ones, too."""
 
     name: ClassVar[str] = "index"
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view
-        self._settings = settings
-        self.index = self._empty()
+        self._analyzer = Analyzer(language=settings.language, timezone=settings.timezone)
+        self.clear()
 
-    def _empty(self) -> RecallIndex:
-        return RecallIndex(Analyzer(language=self._settings.language, timezone=self._settings.timezone))
+    def clear(self) -> None:
+        """Begin with an empty index."""
+        self.index = RecallIndex(self._analyzer)
+        self._names = Names(self._analyzer)
+        self.focus = Focus(self.index, self._names)
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Index *notes* as they are now."""
         for note in notes:
             self.index.put(document_of(note))
+            self._names.put(note.row, names_of(note), title=note.title)
 
     def forget(self, gone: Sequence[Gone]) -> None:
         """Find these notes no more."""
         for row, _ in gone:
+            self._names.remove(row)
             self.index.remove(row)
 
-    def as_planned(self, planned: Planned) -> RecallIndex:
-        """Return the index as it would be if what is *planned* had been done; good until the next change."""
-        return self.index.overlay(map(document_of, planned.notes.values())) if planned.notes else self.index
+    def as_planned(self, planned: Planned) -> Focus:
+        """Return what would recall if what is *planned* had been done; good until the next change."""
+        if not planned.notes:
+            return self.focus
+        notes = planned.notes.values()
+        names = self._names.layer()
+        for note in notes:
+            names.put(note.row, names_of(note), title=note.title)
+        return Focus(self.index.overlay(map(document_of, notes)), names)
 
-    def clear(self) -> None:
-        """Begin with an empty index."""
-        self.index = self._empty()
+
+def names_of(note: Note) -> tuple[str, ...]:
+    """Return by what *note* is called beside its title: its key if it is a fact, its aliases."""
+    aliases = tuple(note.extra.get("aliases", ()))
+    return aliases if note.key is None else (note.title, *aliases)
 
 
 def document_of(note: Note) -> Document:

@@ -21,7 +21,7 @@ from shelfd.memory.ports.waiting import OnDone, outcome_of
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.pump import Pump
-from shelfd.memory.shelf.queries import QueryBook
+from shelfd.memory.shelf.queries import LastQueries, QueryBook
 from shelfd.memory.shelf.tracks import Tracks
 from shelfd.memory.shelf.usage import UsageBook
 from shelfd.memory.shelf.usage_writer import UsageWriter
@@ -56,6 +56,7 @@ class Shelf:
         self.settings = settings
         self.usage = UsageBook(store.view)
         self.queries = QueryBook(is_on=settings.recall_log)
+        self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
         self.in_use = 0
         self.last_used = clock.monotonic()
@@ -76,7 +77,7 @@ class Shelf:
             clock,
             name,
             followers=(self._event_log, self.hot),
-            holders=(self.usage, self.queries),
+            holders=(self.usage, self.queries, self.last_queries),
             spawn=self.spawn,
         )
         self._tasks: set[asyncio.Task[None]] = set()
