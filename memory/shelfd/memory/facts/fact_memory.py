@@ -100,8 +100,7 @@ class ShelfFacts:
         if held not in (None, note.nugget):
             self._remove(note_id)
         self._open(note)
-        aliases = note.extra.get("aliases", ())
-        self._broadcast.put(note.nugget, note_id, note.title, _told_apart(note.content), aliases)
+        self._broadcast.put(note.nugget, note_id, note.title, _told_apart(note.content), note.extra.aliases)
         self._nuggets[note_id] = note.nugget
 
     def _open(self, note: Note) -> None:

@@ -14,8 +14,6 @@ from shelfd.memory.ports.view import View
 
 #: When it was hidden is no part of what a note says; that it is hidden is.
 _LEFT_OUT: Final = BOOKKEEPING | {"archived_at"}
-#: Rare fields that only tell when something was done.
-_TIMES: Final = frozenset({"last_rewritten_at", "promoted_at"})
 _PAGE: Final = 1000
 
 
@@ -51,5 +49,5 @@ def _notes(view: View) -> Iterator[Note]:
 def _said(note: Note) -> dict[str, Any]:
     said = {name: value for name, value in note._asdict().items() if name not in _LEFT_OUT}
     said["hidden"] = note.hidden
-    said["extra"] = {name: value for name, value in note.extra.items() if name not in _TIMES}
+    said["extra"] = note.extra._replace(last_rewritten_at=None, promoted_at=None).as_mapping()
     return said

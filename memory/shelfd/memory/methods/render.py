@@ -86,15 +86,15 @@ def _add_optional(view: dict[str, Any], note: Note) -> None:
         view["needs_review"] = True
     if note.extra:
         for name in _OPTIONAL_EXTRA:
-            if value := note.extra.get(name):
-                view[name] = value
+            if value := getattr(note.extra, name):
+                view[name] = list(value) if name == "aliases" else value
         for name in ("last_rewritten_at", "promoted_at"):
-            if value := note.extra.get(name):
+            if value := getattr(note.extra, name):
                 view[name] = from_micros(value)
 
 
 def _add_full(view: dict[str, Any], note: Note, supersedes: Sequence[str]) -> None:
-    view["source_type"] = note.extra.get("source_type", "conversation")
+    view["source_type"] = note.extra.source_type
     view["level"] = "semantic"
     if context := first_sentence(note.content):
         view["context"] = context

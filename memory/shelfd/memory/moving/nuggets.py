@@ -17,7 +17,7 @@ from shelfd.memory.moving.format import Format, Origin
 from shelfd.memory.moving.reading import Item, complaint
 from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.memory.notes.inference import KnownTraits, Traits, clamp, infer, title_tags
-from shelfd.memory.notes.note import Usage
+from shelfd.memory.notes.note import Extra, Usage
 from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.shelf.composing import own_tags
 from shelfd.protocol import Limits
@@ -90,7 +90,7 @@ def read_fact(item: object, origin: Origin) -> NoteRecord:
         created_at=origin.now,
         updated_at=origin.now,
         usage=_usage(fact, None),
-        extra={"source_key": key},
+        extra=Extra(source_key=key),
         losses=fact.all_losses(),
     )
 
@@ -276,17 +276,13 @@ def _has_session(item: Item) -> bool:
     return bool(item.take("lastHitSession", "last_hit_session") != "")
 
 
-def _extra(note: Item, origin: Origin, kind: str, title: str) -> dict[str, Any]:
-    extra: dict[str, Any] = {}
+def _extra(note: Item, origin: Origin, kind: str, title: str) -> Extra:
     if kind == "fact":
-        extra["source_key"] = title
         shown = note.take("title")
         if isinstance(shown, str) and shown.strip().casefold() != title.casefold():
             note.lose("title", "a fact's title is its key")
     rewritten_at = _past(note, origin, "lastRewrittenAt", "last_rewritten_at")
-    if rewritten_at is not None:
-        extra["last_rewritten_at"] = rewritten_at
-    return extra
+    return Extra(source_key=title if kind == "fact" else None, last_rewritten_at=rewritten_at)
 
 
 def _link(note: Item, target: str, found: Sequence[tuple[str, int]]) -> LinkRecord:

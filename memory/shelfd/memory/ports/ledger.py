@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from shelfd.memory.notes.note import NO_EXTRA
+from shelfd.memory.notes.note import EMPTY
 
 
 class Run(NamedTuple):
@@ -25,7 +25,7 @@ class Run(NamedTuple):
     status: str = "running"  #: running, done, failed, interrupted or missed
     attempts: int = 1
     error: str | None = None  #: the kind of the last failure
-    result: Mapping[str, Any] = NO_EXTRA  #: counts and ids, never memory text
+    result: Mapping[str, Any] = EMPTY  #: counts and ids, never memory text
 
 
 #: As whom the scheduler calls methods; no transport can claim this name.

@@ -47,9 +47,7 @@ class Intake:
 
 def document_of(note: Note) -> Document:
     """Return *note* as recall indexes it: title, aliases, own tags and content are its text."""
-    parts = [note.title] if note.title else []
-    if aliases := note.extra.get("aliases"):
-        parts.extend(aliases)
+    parts = [*((note.title,) if note.title else ()), *note.extra.aliases]
     if note.tags:
         parts.append(" ".join(note.tags))
     parts.append(note.content)

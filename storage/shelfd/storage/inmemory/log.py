@@ -11,7 +11,7 @@ from shelfd.memory.ports.log import (
     RecordedKey,
     RecordedWriter,
 )
-from shelfd.storage.encoding import decode, encode, strings_in
+from shelfd.storage.encoding import decode, decode_before, encode, encode_before, strings_in
 from shelfd.storage.inmemory.tables import Rows, Tables
 
 
@@ -61,7 +61,7 @@ class InMemoryLog(Rows, LogWriter):
     def append(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""
         for row in rows:
-            before = None if row.before is None else decode(encode(row.before))
+            before = None if row.before is None else decode_before(encode_before(row.before))
             self._tables.put(self._tables.log, row.seq, row._replace(before=before))
             self._tables.last_seq = row.seq
 

@@ -2,10 +2,10 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
-from shelfd.memory.notes.note import MERGED_INTO, NO_EXTRA, Link, Note, Nugget
+from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import (
     LinksWriter,
@@ -14,7 +14,7 @@ from shelfd.memory.ports.notes import (
     NuggetCounts,
     NuggetsWriter,
 )
-from shelfd.storage.encoding import decode, encode
+from shelfd.storage.encoding import decode_extra, encode_extra
 from shelfd.storage.inmemory.log import redact
 from shelfd.storage.inmemory.tables import Rows, Tables
 
@@ -242,8 +242,7 @@ def _passes(note: Note, wanted: NoteFilter) -> bool:
 
 
 def _needs_review(note: Note) -> bool:
-    evolutions: Any = note.extra.get("evolution_count") or 0
-    return note.confidence < 0.5 or evolutions > 5
+    return note.confidence < 0.5 or note.extra.evolution_count > 5
 
 
 def _is_about(entry: LogRow, note: Note) -> bool:
@@ -264,7 +263,7 @@ def _put_note(tables: Tables, note: Note, old: Note | None = None) -> None:
         tables.remove(tables.note_rows, old.id)
         if old.key is not None:
             tables.remove(tables.facts, (old.key, old.nugget))
-    stored = note._replace(extra=decode(encode(note.extra)) if note.extra else NO_EXTRA)
+    stored = note._replace(extra=decode_extra(encode_extra(note.extra)))
     tables.put(tables.notes, note.row, stored)
     tables.put(tables.note_rows, note.id, note.row)
     if note.key is not None:

@@ -3,7 +3,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from shelfd.memory.notes.note import NO_EXTRA, Usage
+from shelfd.memory.notes.note import EMPTY, Usage
 from shelfd.memory.ports.job import Job, JobsWriter
 from shelfd.memory.ports.ledger import Run, RunsWriter
 from shelfd.memory.ports.sink import SinksWriter
@@ -193,7 +193,7 @@ class InMemoryMeta(Rows, MetaWriter):
 
 
 def _stored(run: Run) -> Run:
-    return run._replace(result=decode(encode(run.result)) if run.result else NO_EXTRA)
+    return run._replace(result=decode(encode(run.result)) if run.result else EMPTY)
 
 
 def _stored_job(job: Job) -> Job:

@@ -14,7 +14,15 @@ from shelfd.memory.ports.log import (
     RecordedKey,
     RecordedWriter,
 )
-from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings, strings_in
+from shelfd.storage.encoding import (
+    decode,
+    decode_before,
+    decode_strings,
+    encode,
+    encode_before,
+    encode_strings,
+    strings_in,
+)
 from shelfd.storage.sqlite.database import Columns, Database, Rows, placeholders
 
 LOG_COLUMNS: Final = (
@@ -116,7 +124,7 @@ def _to_columns(row: LogRow) -> Columns:
         row.nugget,
         row.row,
         encode_strings(row.ids),
-        None if row.before is None else encode(row.before),
+        None if row.before is None else encode_before(row.before),
     )
 
 
@@ -133,7 +141,7 @@ def _from_columns(columns: Columns) -> LogRow:
         nugget,
         decode_strings(ids),
         note,
-        None if before is None else decode(before),
+        None if before is None else decode_before(before),
     )
 
 

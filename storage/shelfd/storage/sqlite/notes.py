@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, NoteNotFound
-from shelfd.memory.notes.note import NO_EXTRA, Note
+from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import REDACTED
 from shelfd.memory.ports.notes import NoteFilter, NotesView, NotesWriter
-from shelfd.storage.encoding import decode, decode_strings, encode, encode_integers, encode_strings
+from shelfd.storage.encoding import decode_extra, decode_strings, encode, encode_extra, encode_integers, encode_strings
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, Rows, placeholders
 from shelfd.storage.sqlite.listing import between, direction, where
 
@@ -201,15 +201,15 @@ def note_to_columns(note: Note) -> Columns:
         *note[_TAGS + 1 : _PINNED],
         1 if note.pinned else 0,  # sqlite3 binds an int at once and asks its adapters about a bool
         *note[_PINNED + 1 : _EXTRA],
-        encode(note.extra) if note.extra else None,
+        encode_extra(note.extra),
     )
 
 
 def note_from_columns(columns: Columns) -> Note:
     """Return the note in NOTE_COLUMNS."""
     values = list(columns)
-    tags, extra = values[_TAGS], values[_EXTRA]
+    tags = values[_TAGS]
     values[_TAGS] = () if tags is None else decode_strings(tags)
     values[_PINNED] = values[_PINNED] == 1
-    values[_EXTRA] = NO_EXTRA if extra is None else decode(extra)
+    values[_EXTRA] = decode_extra(values[_EXTRA])
     return Note._make(values)

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from shelfd.memory.notes.note import NO_EXTRA
+from shelfd.memory.notes.note import EMPTY
 from shelfd.memory.ports.job import UNFINISHED, Job, JobsWriter
 from shelfd.memory.ports.ledger import Run, RunsWriter
 from shelfd.memory.ports.tending import (
@@ -106,7 +106,7 @@ def _run_to_columns(run: Run) -> Columns:
 
 def _run_from_columns(columns: Columns) -> Run:
     *values, result = columns
-    return Run._make((*values, NO_EXTRA if result is None else decode(result)))
+    return Run._make((*values, EMPTY if result is None else decode(result)))
 
 
 class SqliteTended(Rows, TendedWriter):

@@ -229,7 +229,7 @@ class Promoter:
         # On a thread, because a shelf may have thousands of such notes and a person's file a thousand headings.
         merged = await asyncio.to_thread(merged_text)
         new = None if merged.text is None else merged.text.encode()
-        first_time = (note.id for note in notes if note.id in merged.promoted and "promoted_at" not in note.extra)
+        first_time = (note.id for note in notes if note.id in merged.promoted and note.extra.promoted_at is None)
         revs = {note.id: note.rev for note in notes if note.id in merged.promoted}
         is_recorded = not shelf.view.promotions.planned(path) and shelf.view.promotions.lines(path) == list(
             merged.manifest
@@ -326,7 +326,7 @@ async def _record(shelf: Shelf, caller: _Caller, plan: Plan) -> dict[str, Any]:
         for note_id in plan.first_time:
             note = tx.rows.notes.get(note_id)
             if note is not None:
-                marked = note._replace(extra={**note.extra, "promoted_at": tx.now})
+                marked = note._replace(extra=note.extra._replace(promoted_at=tx.now))
                 tx.change_note(note, marked, kind="note.promoted")
         if plan.changes_file or plan.first_time:
             told = {name: value for name, value in result.items() if name not in ("path", "reason")}
