@@ -15,10 +15,10 @@ from contract.samples import change, make_link, make_note, make_nugget
 from fakes import FakeClock
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage
 from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.log import LogRow, Recorded
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Applied, Change, Store
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.view import View

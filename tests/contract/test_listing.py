@@ -11,8 +11,9 @@ from contract.samples import change, create, make_note
 from fakes import FakeClock
 from shelfd.memory.errors import ShuttingDown
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Extra, Note
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Store
 from shelfd.storage import SqliteStores
 from shelfd.storage.sqlite import paging

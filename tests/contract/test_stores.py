@@ -7,9 +7,9 @@ import pytest
 from contract.samples import NEW_YEAR, create, edit, make_link, make_note, make_nugget, write
 from fakes import FakeClock
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import NO_EXTRA, Extra, Imported, Provenance, Usage
 from shelfd.memory.ports.log import Recorded
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.view import Writer
 

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
 from shelfd.memory.facts.facts import folded_key
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, Nugget
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.following import Follower, Spawn
 

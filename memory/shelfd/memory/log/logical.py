@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import BOOKKEEPING, Note
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.view import View
 
 #: When it was hidden is no part of what a note says; that it is hidden is.

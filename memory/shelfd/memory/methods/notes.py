@@ -13,10 +13,10 @@ from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.remember import show_note
 from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import Extra, Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.composing import (
     DAY_MICROS,
     check_validity,
@@ -188,39 +188,23 @@ def _edited_tags(new: Note, params: NoteEditParams, limits: Limits) -> tuple[str
     return own
 
 
-def _wanted(params: NoteListParams) -> NoteFilter | None:
-    """The filter *params* ask for, system tags as the fields they follow; None if nothing can pass it."""
-    fields = {"nugget": params.nugget, "scope": params.scope, "type": params.type}
-    own: list[str] = []
-    for tag in params.tags:
-        name, _, value = tag.partition(":") if tag.startswith(("scope:", "type:")) else ("", "", "")
-        if not name:
-            if tag != params.nugget:
-                own.append(tag)
-        elif fields[name] not in (None, value):
-            return None
-        else:
-            fields[name] = value
-    return NoteFilter(
-        **fields,
-        kind=params.kind,
-        include_hidden=params.include_hidden,
-        include_superseded=params.include_superseded,
-        subject=params.subject,
-        stability=params.stability,
-        tags=tuple(own),
-        needs_review=params.needs_review,
-    )
-
-
 @read("note.list")
 async def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[str, Any]:
     """Return a page of notes in the order asked for."""
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    wanted = _wanted(params)
-    if wanted is None:
-        return {"notes": [], "total": 0}
+    wanted = NoteFilter(
+        nugget=params.nugget,
+        kind=params.kind,
+        include_hidden=params.include_hidden,
+        include_superseded=params.include_superseded,
+        subject=params.subject,
+        scope=params.scope,
+        type=params.type,
+        stability=params.stability,
+        tags=tuple(params.tags),
+        needs_review=params.needs_review,
+    )
     # Notes are numbered in the order they came, which is the order of creation.
     order = "row" if params.order == "created_at" else params.order
     # The cursor keeps the total, so that it is counted once and not again for each page.

@@ -12,11 +12,11 @@ from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_ke
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
-from shelfd.memory.recall import Filters
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
-from shelfd.memory.shelf.indexing import admits, document_of
+from shelfd.memory.shelf.indexing import document_of
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
@@ -131,9 +131,9 @@ def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNE
                 shelf.index.remove(note.row)
 
 
-def _filters(shelf: Shelf, params: RecallParams) -> Filters:
+def _filters(shelf: Shelf, params: RecallParams) -> NoteFilter:
     now = shelf.clock.now()
-    return Filters(
+    return RECALLABLE._replace(
         nugget=params.nugget,
         domain=params.domain,
         scope=params.scope,
@@ -158,7 +158,7 @@ def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) 
     return f"auto:{call.principal}:{today.isoformat()}"
 
 
-def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None:
+def _known(shelf: Shelf, params: RecallParams, filters: NoteFilter) -> Known | None:
     """The fact with this key; else, in the modes that look for it, one with a key like it."""
     known = fact_by_key(shelf, params.query, filters)
     if params.mode == "fhrr":
@@ -176,14 +176,14 @@ def _counted(params: RecallParams, found: Sequence[Found]) -> list[Note]:
     return [item.note for item in found if params.mode != "fhrr" or item.score >= SURE]
 
 
-def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned) -> list[Found]:
+def _ranked(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned) -> list[Found]:
     ranking = shelf.index.search(params.query, filters, params.k, explain=params.explain)
     notes = planned.over(shelf.hot.get([hit.id for hit in ranking.hits]))
     return [
         Found(notes[hit.id], hit.score, None, hit.signals)
         for hit in ranking.hits
         # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
-        if (note := notes.get(hit.id)) is not None and (note.rev == 1 or admits(filters, note))
+        if (note := notes.get(hit.id)) is not None and (note.rev == 1 or filters.admits(note))
     ]
 
 
@@ -196,7 +196,7 @@ def _with_known(found: list[Found], known: Known) -> list[Found]:
 
 
 def _search(
-    shelf: Shelf, params: RecallParams, filters: Filters, known: Known | None, planned: Planned = NOTHING_PLANNED
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, known: Known | None, planned: Planned = NOTHING_PLANNED
 ) -> list[Found]:
     found = [] if params.mode == "fhrr" else _ranked(shelf, params, filters, planned)
     if known is not None:
@@ -217,7 +217,7 @@ def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
         item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
 
 
-def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, planned: Planned) -> list[Found]:
+def _with_linked(shelf: Shelf, found: list[Found], filters: NoteFilter, k: int, planned: Planned) -> list[Found]:
     """Let the notes that results link to compete for a place."""
     here = {item.note.id for item in found}
     offers: dict[str, tuple[float, str]] = {}
@@ -230,7 +230,7 @@ def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, pla
     linked = [
         Found(notes[target], offers[target][0], offers[target][1], {"link": offers[target][0]})
         for target in best
-        if target in notes and admits(filters, notes[target])
+        if target in notes and filters.admits(notes[target])
     ]
     _add_links(shelf, linked, planned)
     return sorted([*found, *linked], key=lambda item: -item.score)

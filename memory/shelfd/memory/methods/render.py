@@ -22,8 +22,6 @@ _OPTIONAL = ("author", "session_id", "turn", "seq_to", "superseded_by", "parent_
 _OPTIONAL_INSTANTS = ("occurred_at", "valid_from", "valid_to", "expires_at", "archived_at")
 _OPTIONAL_EXTRA = ("source_key", "aliases", "fields", "source_ref", "ttl_days")
 
-REVIEW_BELOW = 0.5  #: a note with less confidence needs review
-
 
 def note_view(
     note: Note,
@@ -82,7 +80,7 @@ def _add_optional(view: dict[str, Any], note: Note) -> None:
             view[name] = from_micros(value)
     if note.pinned:
         view["pinned"] = True
-    if note.confidence < REVIEW_BELOW:
+    if note.needs_review:
         view["needs_review"] = True
     if note.extra:
         for name in _OPTIONAL_EXTRA:

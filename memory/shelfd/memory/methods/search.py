@@ -12,9 +12,8 @@ from shelfd.memory.facts.note_memory import fields_of
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
-from shelfd.memory.recall import Filters
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.recall.largest import largest
-from shelfd.memory.shelf.indexing import admits
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.search import NoteSearchParams
 
@@ -33,7 +32,7 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
     """Return the notes most like a query; looking for notes is no use of them."""
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    filters = Filters(
+    filters = RECALLABLE._replace(
         nugget=params.nugget,
         scope=params.scope,
         type=params.type,
@@ -70,13 +69,13 @@ async def _contained(shelf: Shelf, query: str, found: Candidates) -> npt.NDArray
     return contained
 
 
-def _results(shelf: Shelf, found: Candidates, filters: Filters, limit: int) -> list[dict[str, Any]]:
+def _results(shelf: Shelf, found: Candidates, filters: NoteFilter, limit: int) -> list[dict[str, Any]]:
     scored = found.scored()
     shares = shares_of(scored.raw)
     best = _best(found, scored, limit + _RESERVE)
     # While others had their turn a note may have gone or changed: what is shown is as it is now.
     now = shelf.hot.get([found.ids[place] for place in best])
-    shown = [(place, note) for place in best if (note := now.get(found.ids[place])) and admits(filters, note)][:limit]
+    shown = [(place, note) for place in best if (note := now.get(found.ids[place])) and filters.admits(note)][:limit]
     notes = [note for _, note in shown]
     links = shelf.view.links.leaving([note.id for note in notes])
     renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=False)

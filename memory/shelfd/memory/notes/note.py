@@ -117,6 +117,15 @@ _NAMES: Final = Extra._fields
 NO_EXTRA: Final = Extra()
 
 
+REVIEW_BELOW: Final = 0.5  #: a note with less confidence needs review
+REVIEW_ABOVE: Final = 5  #: evolutions, beyond which it does as well
+
+
+def type_tag(type_: str) -> str:
+    """Return the system tag of a type."""
+    return f"type:{type_}" if type_.islower() and " " not in type_ else f"type:{'-'.join(type_.lower().split())}"
+
+
 class Note(NamedTuple):
     """One stored state of a note.
 
@@ -164,6 +173,16 @@ class Note(NamedTuple):
         return self.archived_at is not None
 
     @property
+    def private(self) -> bool:
+        """Whether the note belongs to a session alone."""
+        return self.scope == "session" and self.session_id is not None
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether the note is doubtful, or was rewritten too often."""
+        return self.confidence < REVIEW_BELOW or self.extra.evolution_count > REVIEW_ABOVE
+
+    @property
     def when(self) -> int:
         """Time the note speaks of: when it occurred, else when it was written."""
         return self.occurred_at if self.occurred_at is not None else self.created_at
@@ -171,8 +190,7 @@ class Note(NamedTuple):
     @property
     def system_tags(self) -> tuple[str, str, str]:
         """The three tags that always follow the note's nugget, scope and type."""
-        type_ = self.type if self.type.islower() and " " not in self.type else "-".join(self.type.lower().split())
-        return (self.nugget, f"scope:{self.scope}", f"type:{type_}")
+        return (self.nugget, f"scope:{self.scope}", type_tag(self.type))
 
     @property
     def derived_tags(self) -> tuple[str, ...]:

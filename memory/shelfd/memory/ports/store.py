@@ -11,9 +11,10 @@ from datetime import timedelta
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry, LogRow, Origin
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.waiting import Told, outcome_of
 

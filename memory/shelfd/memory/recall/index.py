@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
@@ -21,7 +22,7 @@ from shelfd.memory.recall.columns import (
     IntArray,
 )
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Document, Filters, Ranking
+from shelfd.memory.recall.document import Document, Ranking
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.nearness import near
@@ -99,7 +100,7 @@ class RecallIndex:
         self._retire(row)
         self._tidy()
 
-    def search(self, query: str, filters: Filters, k: int, *, explain: bool = False) -> Ranking:
+    def search(self, query: str, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
         """Return the *k* best documents for *query* that *filters* admit.
 
         Args:
@@ -112,7 +113,9 @@ class RecallIndex:
         two_stage = len(self._living) >= self._two_stage_from
         return self._search.run(parsed, filters, k, two_stage=two_stage, explain=explain)
 
-    def near(self, words: Iterable[str], filters: Filters, *, terms: int, missing: int | None, limit: int) -> list[str]:
+    def near(
+        self, words: Iterable[str], filters: NoteFilter, *, terms: int, missing: int | None, limit: int
+    ) -> list[str]:
         """Return ids of documents that have the rarest of *words*, those with the most telling ones first.
 
         Takes well under a millisecond however large the index is: of a term in thousands of documents it sees the
@@ -127,7 +130,7 @@ class RecallIndex:
         """
         return near(self._contents, {self._analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
 
-    def admitted(self, rows: IntArray, filters: Filters) -> BoolArray:
+    def admitted(self, rows: IntArray, filters: NoteFilter) -> BoolArray:
         """Return for each of the store's *rows* whether *filters* let it through; an unknown one they do not."""
         ordinals = np.fromiter(map(self._living.get, rows.tolist(), repeat(-1)), np.int64, len(rows))
         admitted = ordinals >= 0

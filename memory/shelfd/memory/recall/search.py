@@ -4,11 +4,12 @@ from typing import Final
 
 import numpy as np
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, orphans_of
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Filters, Hit, Ranking
+from shelfd.memory.recall.document import Hit, Ranking
 from shelfd.memory.recall.fields import PREVIOUS, Matches, QueryTerms, View, base_scores, view_of
 from shelfd.memory.recall.ranking import Rules, best_first, final_scores, signals
 
@@ -23,7 +24,7 @@ class Search:
         self._candidates = candidates
         self._place = np.full(1, -1)  # position in the view by ordinal; -1 everywhere between queries
 
-    def run(self, query: ParsedQuery, filters: Filters, k: int, *, two_stage: bool, explain: bool) -> Ranking:
+    def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, two_stage: bool, explain: bool) -> Ranking:
         """Return the *k* best documents that *filters* admit."""
         contents = self._contents
         terms, ceiling, matched = self._weights(query.terms)
@@ -87,7 +88,7 @@ class Search:
         return [terms[at] for at in sorted(kept)]
 
     def _view(
-        self, terms: QueryTerms, filters: Filters, rules: Rules, k: int, *, two_stage: bool
+        self, terms: QueryTerms, filters: NoteFilter, rules: Rules, k: int, *, two_stage: bool
     ) -> tuple[View, Matches]:
         contents = self._contents
         columns = contents.columns

@@ -1,11 +1,11 @@
-"""What the recall index is told of a note, and whether a filter lets a note through."""
+"""What the recall index is told of a note."""
 
 from contextlib import suppress
 
 import structlog
 
 from shelfd.memory.notes.note import Note
-from shelfd.memory.recall import Document, Filters, RecallIndex
+from shelfd.memory.recall import Document, RecallIndex
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -70,28 +70,3 @@ def document_of(note: Note) -> Document:
         superseded=note.superseded_by is not None,
         expires_at=note.expires_at,
     )
-
-
-def admits(filters: Filters, note: Note) -> bool:
-    """Return whether *note* may be returned under *filters*; the index asks the same of its columns."""
-    wanted = (
-        (filters.nugget, note.nugget),
-        (filters.domain, note.domain),
-        (filters.scope, note.scope),
-        (filters.type, note.type),
-        (filters.subject, note.subject),
-        (filters.author, note.author),
-    )
-    if any(want is not None and want != have for want, have in wanted):
-        return False
-    if note.hidden and not filters.include_hidden:
-        return False
-    if note.superseded_by is not None and not filters.include_superseded:
-        return False
-    if note.expires_at is not None and note.expires_at <= filters.now and not filters.include_expired:
-        return False
-    if filters.since is not None and note.when < filters.since:
-        return False
-    if note.scope == "session" and note.session_id is not None and filters.scope != "session":
-        return note.session_id == filters.session and set(filters.tags) <= set(note.all_tags)
-    return set(filters.tags) <= set(note.all_tags)

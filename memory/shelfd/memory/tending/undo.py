@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 from shelfd.memory.errors import DuplicateKey
 from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction, changed_fields
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Extra, Link, Note, Nugget
 from shelfd.memory.ports.log import LogRow
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.naming import drop_nugget, rename_nugget
 

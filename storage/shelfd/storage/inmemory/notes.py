@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import (
     LinksWriter,
-    NoteFilter,
     NotesWriter,
     NuggetCounts,
     NuggetsWriter,
@@ -18,7 +18,6 @@ from shelfd.storage.encoding import decode_extra, encode_extra
 from shelfd.storage.inmemory.log import redact
 from shelfd.storage.inmemory.tables import Rows, Tables
 
-_EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
 _ORDERS: Final[dict[str, Callable[[Note], int]]] = {
     "updated_at": lambda note: note.updated_at,
     "row": lambda note: note.row,
@@ -86,7 +85,7 @@ class InMemoryNotes(Rows, NotesWriter):
         ]
 
     def _wanted(self, wanted: NoteFilter) -> list[Note]:
-        return [note for note in self._tables.notes.values() if _passes(note, wanted)]
+        return [note for note in self._tables.notes.values() if wanted.admits(note)]
 
     def next_row(self) -> int:
         row = self._tables.last_row + 1
@@ -229,20 +228,6 @@ class InMemoryNuggets(Rows, NuggetsWriter):
             return known
         self._tables.put(self._tables.turns, (nugget, session_id, turn), number)
         return number
-
-
-def _passes(note: Note, wanted: NoteFilter) -> bool:
-    return (
-        all(getattr(wanted, name) in (None, getattr(note, name)) for name in _EQUAL)
-        and (wanted.include_hidden or not note.hidden)
-        and (wanted.include_superseded or note.superseded_by is None)
-        and set(wanted.tags) <= {*note.tags, *note.derived_tags}
-        and wanted.needs_review in (None, _needs_review(note))
-    )
-
-
-def _needs_review(note: Note) -> bool:
-    return note.confidence < 0.5 or note.extra.evolution_count > 5
 
 
 def _is_about(entry: LogRow, note: Note) -> bool:

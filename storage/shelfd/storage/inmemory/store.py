@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View
 from shelfd.memory.ports.waiting import Told

@@ -2,12 +2,13 @@
 
 from typing import Any, Final
 
-from shelfd.memory.ports.notes import NoteFilter
+from shelfd.memory.notes.filter import EXACT, NoteFilter
+from shelfd.memory.notes.note import REVIEW_ABOVE, REVIEW_BELOW
 from shelfd.storage.encoding import quote
 
-#: A note needs review when it is doubtful or has been rewritten too often.
-_NEEDS_REVIEW: Final = "(confidence < 0.5 OR coalesce(json_extract(extra, '$.evolution_count'), 0) > 5)"
-_EQUAL: Final = ("nugget", "subject", "scope", "type", "stability")
+_NEEDS_REVIEW: Final = (
+    f"(confidence < {REVIEW_BELOW} OR coalesce(json_extract(extra, '$.evolution_count'), 0) > {REVIEW_ABOVE})"
+)
 #: Own tags are a JSON array of strings, in which a quoted one stands only as a whole. Derived ones lie beside other
 #: things: JSON is taken apart, which takes long, only where the tag stands at all.
 _HAS_TAG: Final = (
@@ -19,29 +20,39 @@ ORDERS: Final = frozenset({"updated_at", "row"})
 
 
 def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
-    """Return a condition and its parameters. Its text depends on which filters are set, and on the kind."""
-    conditions: list[str] = []
-    params: list[Any] = []
-    for name in _EQUAL:
-        value = getattr(wanted, name)
-        if value is not None:
-            conditions.append(f"{name} = ?")
-            params.append(value)
+    """Return what *wanted* admits as a condition and its parameters. Its text depends on which filters are set."""
+    found: list[tuple[str, list[Any]]] = [
+        (f"{name} = ?", [value])
+        for name in EXACT
+        if (value := getattr(wanted, name)) is not None and (name, value) != ("kind", "fact")
+    ]
     if wanted.kind == "fact":  # has a key, and there is an index of those
-        conditions.append("key IS NOT NULL")
-    elif wanted.kind is not None:
-        conditions.append("kind = ?")
-        params.append(wanted.kind)
+        found.append(("key IS NOT NULL", []))
     if not wanted.include_hidden:
-        conditions.append("archived_at IS NULL")
+        found.append(("archived_at IS NULL", []))
     if not wanted.include_superseded:
-        conditions.append("superseded_by IS NULL")
-    for tag in wanted.tags:
-        conditions.append(_HAS_TAG)
-        params += [quote(tag), quote(tag), tag]
+        found.append(("superseded_by IS NULL", []))
+    if not wanted.include_expired:
+        found.append(("(expires_at IS NULL OR expires_at > ?)", [wanted.now]))
+    if wanted.since is not None:
+        found.append(("coalesce(occurred_at, created_at) >= ?", [wanted.since]))
+    if not wanted.has_private:
+        found.append(("(scope <> 'session' OR session_id IS NULL OR session_id = ?)", [wanted.session]))
     if wanted.needs_review is not None:
-        conditions.append(_NEEDS_REVIEW if wanted.needs_review else f"NOT {_NEEDS_REVIEW}")
-    return " AND ".join(conditions) or "1", params
+        found.append((_NEEDS_REVIEW if wanted.needs_review else f"NOT {_NEEDS_REVIEW}", []))
+    found += [_has_tag(tag) for tag in wanted.tags if tag != wanted.nugget]
+    return " AND ".join(condition for condition, _ in found) or "1", [value for _, values in found for value in values]
+
+
+def _has_tag(tag: str) -> tuple[str, list[Any]]:
+    conditions, params = ["nugget = ?", _HAS_TAG], [tag, quote(tag), quote(tag), tag]
+    if tag.startswith("scope:"):
+        conditions.append("scope = ?")
+        params.append(tag.removeprefix("scope:"))
+    elif tag.startswith("type:"):
+        conditions.append("type_tag(type) = ?")
+        params.append(tag)
+    return f"({' OR '.join(conditions)})", params
 
 
 def between(

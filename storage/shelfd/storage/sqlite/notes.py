@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, NoteNotFound
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import REDACTED
-from shelfd.memory.ports.notes import NoteFilter, NotesView, NotesWriter
+from shelfd.memory.ports.notes import NotesView, NotesWriter
 from shelfd.storage.encoding import decode_extra, decode_strings, encode, encode_extra, encode_integers, encode_strings
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, Rows, placeholders
 from shelfd.storage.sqlite.listing import between, direction, where

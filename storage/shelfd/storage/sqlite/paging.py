@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from shelfd.memory.errors import ShuttingDown
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.ports.notes import Listing
 from shelfd.storage.sqlite.connection import open_reader
 from shelfd.storage.sqlite.database import Database
 from shelfd.storage.sqlite.errors import translated

@@ -8,7 +8,8 @@ from sqlite3 import Error as SqliteError
 from typing import Any, NamedTuple, TypeVar
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View
 from shelfd.memory.ports.waiting import Told
