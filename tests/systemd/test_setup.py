@@ -13,8 +13,8 @@ import pytest
 from shelfd.daemon.setup import execute, installation, plan, shipped
 from shelfd.daemon.setup.installation import Installation, UnreachableError
 from shelfd.daemon.setup.machine import Machine, look
+from shelfd.daemon.setup.shipped import with_command
 from shelfd.daemon.setup.steps import Remove, Run, StepFailedError, Write
-from shelfd.daemon.setup.units import with_command
 
 COMMAND = ("/opt/shelfd/bin/shelfd",)
 UNIT = "[Service]\nType=notify\nExecStart=/usr/local/bin/shelfd run --system\nExecReload=/bin/kill -HUP $MAINPID\n"

@@ -19,8 +19,7 @@ from mosquitto import USERS, Mosquitto
 from shelfd.daemon.clock import SystemClock
 from shelfd.gateway import Dispatcher
 from shelfd.gateway.mqtt.adapter import AiomqttBroker, AiomqttLink
-from shelfd.gateway.mqtt.address import Address
-from shelfd.gateway.mqtt.link import Arrived, Broker, Link, Trouble, Will
+from shelfd.gateway.mqtt.link import Address, Arrived, Broker, Link, Trouble, Will
 from shelfd.gateway.mqtt.requests import Requests
 from shelfd.gateway.mqtt.session import Session
 from shelfd.gateway.mqtt.status import Announcer

@@ -8,8 +8,8 @@ from pathlib import Path
 from shelfd.daemon.places import SYSTEM_CONFIG, SYSTEM_DATA
 from shelfd.daemon.setup import shipped
 from shelfd.daemon.setup.machine import ACCOUNT, Machine
+from shelfd.daemon.setup.shipped import with_command
 from shelfd.daemon.setup.steps import Remove, Run, Step, Write
-from shelfd.daemon.setup.units import with_command
 
 SERVICE, SOCKET = "shelfd.service", "shelfd.socket"
 _SYSTEM_UNITS = Path("/etc/systemd/system")

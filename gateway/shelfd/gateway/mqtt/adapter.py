@@ -19,15 +19,11 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from shelfd.gateway.mqtt import reasons
-from shelfd.gateway.mqtt.address import Address
 from shelfd.gateway.mqtt.inbox import Inbox
-from shelfd.gateway.mqtt.intake import Intake
-from shelfd.gateway.mqtt.link import Arrived, Trouble, Will
-from shelfd.gateway.mqtt.outflow import Outflow
+from shelfd.gateway.mqtt.link import Address, Arrived, Trouble, Will, check_code, lost, not_let_in
 from shelfd.gateway.mqtt.outgoing import ANSWER_S, Outgoing
 from shelfd.gateway.mqtt.packing import general
-from shelfd.gateway.mqtt.wire import Wire
+from shelfd.gateway.mqtt.wire import Intake, Outflow, Wire
 from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports.store import Clock
 
@@ -233,7 +229,7 @@ class AiomqttLink:
         finally:
             asking.cancel()
         for code in codes:
-            reasons.check(_number(code))
+            check_code(_number(code))
 
     def messages(self) -> AsyncIterator[Arrived]:
         """Yield messages in the order of arrival; see the port."""
@@ -336,7 +332,7 @@ class AiomqttLink:
 
     def _on_lost(self, ended: asyncio.Future[None]) -> None:
         error = None if ended.cancelled() else ended.exception()
-        self._fail(reasons.lost(_number(error.rc) if isinstance(error, aiomqtt.MqttCodeError) else None))
+        self._fail(lost(_number(error.rc) if isinstance(error, aiomqtt.MqttCodeError) else None))
 
     def _fail(self, failure: BrokerUnreachable) -> None:
         """Let everybody who waits know that nothing more will come."""
@@ -363,7 +359,7 @@ def _number(code: object) -> int:
 def _unreachable(error: aiomqtt.MqttError) -> BrokerUnreachable:
     """Translate what keeps a connection from coming about."""
     if isinstance(error, aiomqtt.MqttCodeError):
-        return reasons.not_let_in(_number(error.rc), str(error.rc))
+        return not_let_in(_number(error.rc), str(error.rc))
     cause = error.__context__
     if isinstance(cause, ssl.SSLError):
         return BrokerUnreachable(f"TLS with the broker failed: {cause.reason}", reason=Trouble.TLS_FAILED)

@@ -18,8 +18,7 @@ from shelfd.gateway.mqtt.link import Link, Trouble
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Clock, Shelf, ShelfError
 from shelfd.memory.errors import BrokerUnreachable, HistoryTrimmed, traced
-from shelfd.memory.ports.log import Origin
-from shelfd.memory.ports.sink import Sink
+from shelfd.memory.ports.log import Origin, Sink
 from shelfd.protocol import from_micros
 
 log = structlog.get_logger("shelfd.gateway")

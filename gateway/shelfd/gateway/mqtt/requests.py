@@ -15,9 +15,9 @@ from shelfd.gateway.dispatch import Dispatcher
 from shelfd.gateway.envelope import Envelope, Refusal, error_reply
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.mqtt.asked import Asked, ReplyTo, read
-from shelfd.gateway.mqtt.counts import Counts, Ignored
+from shelfd.gateway.mqtt.inbox import Receipt, Receipts
 from shelfd.gateway.mqtt.link import Arrived, Link
-from shelfd.gateway.mqtt.receipts import Receipt, Receipts
+from shelfd.gateway.mqtt.status import Counts, Ignored
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.errors import BrokerUnreachable, QuotaExceeded, ShelfError, ShuttingDown, error_of
 from shelfd.memory.ports.store import Clock

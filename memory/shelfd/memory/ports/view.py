@@ -6,9 +6,8 @@ from typing import NamedTuple, Protocol
 
 from shelfd.memory.ports.job import JobsView, JobsWriter
 from shelfd.memory.ports.ledger import RunsView, RunsWriter
-from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter
+from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
-from shelfd.memory.ports.sink import SinksView, SinksWriter
 from shelfd.memory.ports.tending import PromotionsView, PromotionsWriter, TendedView, TendedWriter
 from shelfd.memory.ports.usage import QueriesView, QueriesWriter, UsageView, UsageWriter
 

@@ -16,8 +16,7 @@ from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.idempotency import Apply, Once, Outcome, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
-from shelfd.memory.ports.log import Origin
-from shelfd.memory.ports.sink import Sink
+from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.waiting import Told, outcome_of

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from shelfd.memory.notes.note import EMPTY, Usage
 from shelfd.memory.ports.job import Job, JobsWriter
 from shelfd.memory.ports.ledger import Run, RunsWriter
-from shelfd.memory.ports.sink import SinksWriter
+from shelfd.memory.ports.log import SinksWriter
 from shelfd.memory.ports.tending import (
     Promoted,
     PromotionsWriter,

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import aiosqlite
 
 from shelfd.memory.notes.note import type_tag
-from shelfd.storage.sqlite.wal import has_wal
+from shelfd.storage.sqlite.files import has_wal
 
 T = TypeVar("T")
 

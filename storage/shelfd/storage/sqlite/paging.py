@@ -12,8 +12,7 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.notes import Listing
 from shelfd.storage.sqlite.connection import open_reader
-from shelfd.storage.sqlite.database import Database
-from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.database import Database, translated
 from shelfd.storage.sqlite.listing import between, direction, where
 from shelfd.storage.sqlite.notes import SqliteNotes
 

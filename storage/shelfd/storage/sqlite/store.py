@@ -16,12 +16,12 @@ from shelfd.memory.ports.waiting import Told
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
-from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.database import translated
+from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
 from shelfd.storage.sqlite.view import SqliteView
-from shelfd.storage.sqlite.wal import empty_wal, has_wal, wipe_wal
 
 T = TypeVar("T")
 

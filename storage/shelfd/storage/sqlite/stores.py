@@ -11,7 +11,7 @@ from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfN
 from shelfd.memory.ports.store import Clock, Stores
 from shelfd.storage.memory_files import FILE_NAME, remove_left_over
 from shelfd.storage.sqlite.connection import open_untouched
-from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.files import check_kinds, remove_all, sync
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 from shelfd.storage.sqlite.store import SqliteStore

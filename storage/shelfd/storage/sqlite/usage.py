@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from shelfd.memory.notes.note import Usage
-from shelfd.memory.ports.sink import SinksWriter
+from shelfd.memory.ports.log import SinksWriter
 from shelfd.memory.ports.usage import QueriesWriter, RecentQuery, UsageWriter
 from shelfd.memory.ports.view import MetaWriter
 from shelfd.storage.encoding import decode_strings, encode_integers, encode_strings
