@@ -23,7 +23,7 @@ from shelfd.gateway.mqtt.inbox import Inbox
 from shelfd.gateway.mqtt.link import Address, Arrived, Trouble, Will, check_code, lost, not_let_in
 from shelfd.gateway.mqtt.outgoing import ANSWER_S, Outgoing
 from shelfd.gateway.mqtt.packing import general
-from shelfd.gateway.mqtt.wire import Intake, Outflow, Wire
+from shelfd.gateway.mqtt.wire import CodecSocket, SocketReader, SocketWriter
 from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports.store import Clock
 
@@ -123,7 +123,7 @@ class AiomqttBroker:
 
 
 class AiomqttLink:
-    """One connection; see :class:`shelfd.gateway.mqtt.link.Link`."""
+    """One connection; see :class:`shelfd.gateway.mqtt.link.MqttLink`."""
 
     def __init__(self, client: aiomqtt.Client, clock: Clock, *, is_v5: bool) -> None:
         self.is_v5 = is_v5
@@ -131,9 +131,9 @@ class AiomqttLink:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._paho: Client = client._client  # noqa: SLF001 - see the module's docstring
-        self._intake = Intake(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
-        self._outflow = Outflow(self._paho._sock_send)  # noqa: SLF001 - see the module's docstring
-        self._wire = Wire(self._paho, self._intake, self._outflow, self._on_broken)
+        self._intake = SocketReader(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
+        self._outflow = SocketWriter(self._paho._sock_send)  # noqa: SLF001 - see the module's docstring
+        self._wire = CodecSocket(self._paho, self._intake, self._outflow, self._on_broken)
         self._inbox = Inbox(self._wire.hold_back, self._wire.read_on)
         self._failure: BrokerUnreachable | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()

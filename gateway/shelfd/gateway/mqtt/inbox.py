@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Final
 
-from shelfd.gateway.mqtt.link import Arrived, Link
+from shelfd.gateway.mqtt.link import Arrived, MqttLink
 from shelfd.memory.errors import BrokerUnreachable
 
 #: A broker that sends more than agreed, or speaks 3.1.1, is no longer read from beyond either of these.
@@ -94,7 +94,7 @@ class Receipt:
 class Receipts:
     """The acknowledgements of one link. Those of a link that is gone are lost, and their messages come again."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: MqttLink) -> None:
         self._link = link
         self._open: deque[Receipt] = deque()
 

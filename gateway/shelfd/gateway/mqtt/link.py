@@ -19,7 +19,7 @@ from shelfd.memory.errors import BrokerUnreachable
 
 
 class Arrived(NamedTuple):
-    """One message from the broker. It is not acknowledged before :meth:`Link.acknowledge` is called with it."""
+    """One message from the broker. It is not acknowledged before :meth:`MqttLink.acknowledge` is called with it."""
 
     topic: str
     payload: bytes
@@ -31,7 +31,7 @@ class Arrived(NamedTuple):
     expires_at: float | None = None  #: MQTT 5 only; by the clock's monotonic seconds
 
 
-class Link(Protocol):
+class MqttLink(Protocol):
     """One connection to a broker, alive until a call raises BrokerUnreachable."""
 
     @property
@@ -107,14 +107,14 @@ class Will(NamedTuple):
     delay_s: int  #: MQTT 5 only: how long it waits for the client to come back
 
 
-class Broker(Protocol):
+class MqttBroker(Protocol):
     """Where links come from."""
 
     @property
     def url(self) -> str:
         """Its address, without a password."""
 
-    def connect(self, will: Will) -> AbstractAsyncContextManager[Link]:
+    def connect(self, will: Will) -> AbstractAsyncContextManager[MqttLink]:
         """Open a link, the same client to the broker each time; leaving the block says farewell and closes it.
 
         Raises:
@@ -122,10 +122,10 @@ class Broker(Protocol):
         """
 
 
-class Follower(Protocol):
+class LinkUser(Protocol):
     """Who uses a session's links beside its requests, such as the publisher of events."""
 
-    def attached(self, link: Link, /) -> None:
+    def attached(self, link: MqttLink, /) -> None:
         """Hear of a new link that is subscribed and announced."""
 
     def detached(self) -> None:

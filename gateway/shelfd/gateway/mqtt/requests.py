@@ -16,8 +16,8 @@ from shelfd.gateway.envelope import Envelope, Refusal, error_reply
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.mqtt.asked import Asked, ReplyTo, read
 from shelfd.gateway.mqtt.inbox import Receipt, Receipts
-from shelfd.gateway.mqtt.link import Arrived, Link
-from shelfd.gateway.mqtt.status import Counts, Ignored
+from shelfd.gateway.mqtt.link import Arrived, MqttLink
+from shelfd.gateway.mqtt.status import Ignored, MqttCounters
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.errors import BrokerUnreachable, QuotaExceeded, ShelfError, ShuttingDown, error_of
 from shelfd.memory.ports.store import Clock
@@ -84,14 +84,14 @@ class Requests:
     def __init__(
         self, dispatcher: Dispatcher, topics: Topics, clock: Clock, *, at_work_count: int = AT_WORK_COUNT
     ) -> None:
-        self.counts = Counts()
+        self.counts = MqttCounters()
         self.at_work = 0
         self._dispatcher = dispatcher
         self._topics = topics
         self._clock = clock
         self._at_work_count = at_work_count
         self._bytes = 0
-        self._link: Link | None = None
+        self._link: MqttLink | None = None
         self._receipts: Receipts | None = None
         self._users: dict[str, _User] = {}
         self._lanes = 0
@@ -106,7 +106,7 @@ class Requests:
 
     # ------------------------------------------------------------------ the link
 
-    def attached(self, link: Link) -> None:
+    def attached(self, link: MqttLink) -> None:
         """Answer and acknowledge on *link* from now on."""
         self._link = link
         self._receipts = Receipts(link)
@@ -311,7 +311,7 @@ class Requests:
         sending.add_done_callback(partial(self._sent, len(reply), None if has_room else job))
 
     @staticmethod
-    async def _publish(link: Link, to: ReplyTo, reply: bytes, qos: int) -> None:
+    async def _publish(link: MqttLink, to: ReplyTo, reply: bytes, qos: int) -> None:
         await link.publish(to.topic, reply, qos=qos, correlation=to.correlation, content_type=_JSON)
 
     def _sent(self, size: int, job: _Job | None, sending: asyncio.Future[None]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from shelfd.gateway.mqtt.link import Link, Trouble, Will
+from shelfd.gateway.mqtt.link import MqttLink, Trouble, Will
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.ports.store import Clock
 from shelfd.protocol.base import from_micros
@@ -17,7 +17,7 @@ _HEALTH_EXPIRY_S: Final = 180
 _JSON: Final = "application/json"
 
 
-class State(StrEnum):
+class ConnectionState(StrEnum):
     """Of the connection."""
 
     OFF = "off"
@@ -67,7 +67,7 @@ class Announcer:
         payload = to_json({"state": Presence.OFFLINE, **self._who, "reason": "connection lost"})
         return Will(self._topics.status, payload, _WILL_DELAY_S)
 
-    async def say(self, link: Link, presence: Presence) -> None:
+    async def say(self, link: MqttLink, presence: Presence) -> None:
         """Publish *presence*, retained.
 
         Raises:
@@ -76,7 +76,7 @@ class Announcer:
         payload = to_json({"state": presence, **self._who, "at": from_micros(self._clock.now())})
         await link.publish(self._topics.status, payload, is_retained=True, content_type=_JSON)
 
-    async def tell_health(self, link: Link) -> None:
+    async def tell_health(self, link: MqttLink) -> None:
         """Publish the daemon's health, retained for as long as it says something.
 
         Raises:
@@ -97,7 +97,7 @@ class LinkStatus:
     """
 
     def __init__(self, url: str, clock: Clock) -> None:
-        self.state = State.OFF
+        self.state = ConnectionState.OFF
         self.protocol: str | None = None
         self._url = url
         self._clock = clock
@@ -106,7 +106,12 @@ class LinkStatus:
         self._message: str | None = None
 
     def enter(
-        self, state: State, *, is_v5: bool | None = None, trouble: Trouble | None = None, message: str | None = None
+        self,
+        state: ConnectionState,
+        *,
+        is_v5: bool | None = None,
+        trouble: Trouble | None = None,
+        message: str | None = None,
     ) -> bool:
         """Note how it is now; return whether the state is another one than before."""
         self._trouble, self._message = trouble, message
@@ -139,7 +144,7 @@ class Ignored(StrEnum):
     UNANSWERABLE = "read_without_reply"  #: nothing to change and nobody to tell
 
 
-class Counts:
+class MqttCounters:
     """Counts since start.
 
     Attributes:

@@ -35,7 +35,7 @@ class Codec(Protocol):
 _PIECE: Final = 65_536
 
 
-class Intake:
+class SocketReader:
     """Stands between a codec and its socket.
 
     Args:
@@ -72,7 +72,7 @@ class Intake:
 _DISCONNECT: Final = 14
 
 
-class Outflow:
+class SocketWriter:
     """Stands between a codec and its socket.
 
     Args:
@@ -109,7 +109,7 @@ class Outflow:
             del self._rest[:sent]
 
 
-class Wire:
+class CodecSocket:
     """Moves bytes between the loop and a codec.
 
     Args:
@@ -122,7 +122,7 @@ class Wire:
         begun: Done when the first packet is ready: the thread that connects has done its part.
     """
 
-    def __init__(self, codec: Codec, intake: Intake, outflow: Outflow, broke: Callable[[], None]) -> None:
+    def __init__(self, codec: Codec, intake: SocketReader, outflow: SocketWriter, broke: Callable[[], None]) -> None:
         self._codec = codec
         self._intake = intake
         self._outflow = outflow

@@ -38,7 +38,7 @@ _STAMPS = frozenset({"session_id", "turn", "seq_to"})
 _RESERVED_TAGS = ("scope:", "type:")
 
 
-class Kept(NamedTuple):
+class StoredNote(NamedTuple):
     """What one input came to: the note as it stands, and whether it was created, updated or left as it was."""
 
     note: Note
@@ -54,7 +54,7 @@ def ensure_nugget(tx: Transaction, name: str) -> Nugget:
     return nugget
 
 
-def keep(tx: Transaction, given: NoteInput, limits: Limits) -> Kept:
+def keep(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
     """Store what a caller gave as a new note, or as the new state of the fact with its key.
 
     Whatever can be wrong with it is found before the first write, which is the stamp of its turn.
@@ -72,11 +72,11 @@ def keep(tx: Transaction, given: NoteInput, limits: Limits) -> Kept:
         note = _composed(tx, given, text, default_ttl_days, limits)
     if old is None:
         stored = tx.create_note(note, redraw=lambda: draw_id(note.kind, note.nugget))
-        kept = Kept(stored, "created")
+        kept = StoredNote(stored, "created")
     elif changed_fields(old, note).keys() <= _STAMPS:
-        kept = Kept(old, "noop")
+        kept = StoredNote(old, "noop")
     else:
-        kept = Kept(tx.change_note(old, note, kind="note.restored" if old.hidden else "note.updated"), "updated")
+        kept = StoredNote(tx.change_note(old, note, kind="note.restored" if old.hidden else "note.updated"), "updated")
     if kept.note.key is not None and nugget is not None and (old is None or old.hidden):
         hide_surplus(tx, nugget, kept.note)
     for target, link in zip(targets, given.links, strict=True):

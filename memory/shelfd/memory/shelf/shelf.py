@@ -27,7 +27,7 @@ from shelfd.memory.shelf.indexing import Intake
 from shelfd.memory.shelf.queries import QueryBook
 from shelfd.memory.shelf.reaching import Reaching
 from shelfd.memory.shelf.usage import UsageBook
-from shelfd.memory.shelf.usage_writer import UsageWriter
+from shelfd.memory.shelf.usage_writer import UsageSaver
 from shelfd.memory.shelf.warming import Warming
 
 log = structlog.get_logger("shelfd.memory")
@@ -95,7 +95,7 @@ class Shelf:
         self._at_close: list[Callable[[], None]] = []
         self._unused: asyncio.Future[None] | None = None
         retention = settings.idempotency_retention
-        self._usage_writer = UsageWriter(
+        self._usage_writer = UsageSaver(
             self.usage, self.queries, store, clock, shelf=name, spawn=self.spawn, retention=retention
         )
         self._unfollow = store.follow(self._on_group)

@@ -12,7 +12,7 @@ from shelfd.memory.ports.log import (
     RecordedWriter,
 )
 from shelfd.storage.encoding import decode, decode_before, encode, encode_before, strings_in
-from shelfd.storage.inmemory.tables import Rows, Tables
+from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
 
 def redact(tables: Tables, seqs: Sequence[int]) -> None:
@@ -21,7 +21,7 @@ def redact(tables: Tables, seqs: Sequence[int]) -> None:
         tables.put(tables.log, seq, tables.log[seq]._replace(before=dict(REDACTED)))
 
 
-class InMemoryLog(Rows, LogWriter):
+class InMemoryLog(InMemoryRows, LogWriter):
     """The change log."""
 
     @property
@@ -69,7 +69,7 @@ class InMemoryLog(Rows, LogWriter):
         redact(self._tables, seqs)
 
 
-class InMemoryRecorded(Rows, RecordedWriter):
+class InMemoryRecorded(InMemoryRows, RecordedWriter):
     """Stored outcomes."""
 
     def get(self, principal: str, method: str, key: str) -> Recorded | None:

@@ -16,7 +16,7 @@ from shelfd.memory.ports.notes import (
 )
 from shelfd.storage.encoding import decode_extra, encode_extra
 from shelfd.storage.inmemory.log import redact
-from shelfd.storage.inmemory.tables import Rows, Tables
+from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
 _ORDERS: Final[dict[str, Callable[[Note], int]]] = {
     "updated_at": lambda note: note.updated_at,
@@ -24,7 +24,7 @@ _ORDERS: Final[dict[str, Callable[[Note], int]]] = {
 }
 
 
-class InMemoryNotes(Rows, NotesWriter):
+class InMemoryNotes(InMemoryRows, NotesWriter):
     """Notes."""
 
     def get(self, note_id: str) -> Note | None:
@@ -126,7 +126,7 @@ class InMemoryNotes(Rows, NotesWriter):
         tables.remove(tables.hit_sessions, note.row)
 
 
-class InMemoryLinks(Rows, LinksWriter):
+class InMemoryLinks(InMemoryRows, LinksWriter):
     """Links."""
 
     def get(self, source: str, target: str, relation: str) -> Link | None:
@@ -181,7 +181,7 @@ class InMemoryLinks(Rows, LinksWriter):
         self._tables.remove(self._tables.links, link[:3])
 
 
-class InMemoryNuggets(Rows, NuggetsWriter):
+class InMemoryNuggets(InMemoryRows, NuggetsWriter):
     """Nuggets and their turns."""
 
     def get(self, name: str) -> Nugget | None:

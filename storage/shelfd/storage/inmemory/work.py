@@ -16,10 +16,10 @@ from shelfd.memory.ports.tending import (
 from shelfd.memory.ports.usage import QueriesWriter, RecentQuery, UsageWriter
 from shelfd.memory.ports.view import MetaWriter
 from shelfd.storage.encoding import decode, encode
-from shelfd.storage.inmemory.tables import Rows
+from shelfd.storage.inmemory.tables import InMemoryRows
 
 
-class InMemoryUsage(Rows, UsageWriter):
+class InMemoryUsage(InMemoryRows, UsageWriter):
     """The use that was made of notes."""
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Usage]:
@@ -45,7 +45,7 @@ class InMemoryUsage(Rows, UsageWriter):
             self._tables.put(self._tables.hit_sessions, row, known | {session_id})
 
 
-class InMemoryQueries(Rows, QueriesWriter):
+class InMemoryQueries(InMemoryRows, QueriesWriter):
     """Recent queries."""
 
     def recent(self, limit: int) -> list[RecentQuery]:
@@ -69,7 +69,7 @@ class InMemoryQueries(Rows, QueriesWriter):
             self._tables.remove(self._tables.recent_queries, params)
 
 
-class InMemoryJobs(Rows, JobsWriter):
+class InMemoryJobs(InMemoryRows, JobsWriter):
     """Jobs."""
 
     def get(self, job_id: str) -> Job | None:
@@ -100,7 +100,7 @@ class InMemoryJobs(Rows, JobsWriter):
         return len(old)
 
 
-class InMemoryRuns(Rows, RunsWriter):
+class InMemoryRuns(InMemoryRows, RunsWriter):
     """The ledger."""
 
     def get(self, job: str, slot: str) -> Run | None:
@@ -134,7 +134,7 @@ class InMemoryRuns(Rows, RunsWriter):
         return len(old)
 
 
-class InMemoryTended(Rows, TendedWriter):
+class InMemoryTended(InMemoryRows, TendedWriter):
     """How far reflection has come."""
 
     def all(self) -> list[Tended]:
@@ -144,7 +144,7 @@ class InMemoryTended(Rows, TendedWriter):
         self._tables.put(self._tables.tended, tended.nugget, tended)
 
 
-class InMemoryPromotions(Rows, PromotionsWriter):
+class InMemoryPromotions(InMemoryRows, PromotionsWriter):
     """The lines that promotion wrote to files."""
 
     def lines(self, path: str) -> list[Promoted]:
@@ -172,7 +172,7 @@ class InMemoryPromotions(Rows, PromotionsWriter):
         self._tables.put(self._tables.promoting, path, tuple(lines))
 
 
-class InMemorySinks(Rows, SinksWriter):
+class InMemorySinks(InMemoryRows, SinksWriter):
     """How far sinks have come."""
 
     def get(self, name: str) -> int | None:
@@ -182,7 +182,7 @@ class InMemorySinks(Rows, SinksWriter):
         self._tables.put(self._tables.sinks, name, seq)
 
 
-class InMemoryMeta(Rows, MetaWriter):
+class InMemoryMeta(InMemoryRows, MetaWriter):
     """The shelf's own properties."""
 
     def get(self, name: str) -> str | None:

@@ -64,7 +64,7 @@ class Database:
             self.connection.executemany(sql, params)
 
 
-class Rows:
+class SqliteRows:
     """Rows of one aggregate."""
 
     def __init__(self, database: Database) -> None:

@@ -23,7 +23,7 @@ from shelfd.storage.encoding import (
     encode_strings,
     strings_in,
 )
-from shelfd.storage.sqlite.database import Columns, Database, Rows, placeholders
+from shelfd.storage.sqlite.database import Columns, Database, SqliteRows, placeholders
 
 LOG_COLUMNS: Final = (
     "seq, tx, tx_size, at, principal, method, request_id, session_id, turn, run_id, kind, nugget, note, ids, before"
@@ -45,7 +45,7 @@ _LATER: Final = (
 )
 
 
-class SqliteLog(Rows, LogView):
+class SqliteLog(SqliteRows, LogView):
     """Reads of the change log."""
 
     @property
@@ -145,7 +145,7 @@ def _from_columns(columns: Columns) -> LogRow:
     )
 
 
-class SqliteRecorded(Rows, RecordedWriter):
+class SqliteRecorded(SqliteRows, RecordedWriter):
     """Stored outcomes."""
 
     def get(self, principal: str, method: str, key: str) -> Recorded | None:

@@ -11,7 +11,7 @@ from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import REDACTED
 from shelfd.memory.ports.notes import NotesView, NotesWriter
 from shelfd.storage.encoding import decode_extra, decode_strings, encode, encode_extra, encode_integers, encode_strings
-from shelfd.storage.sqlite.database import AMONG, Columns, Database, Rows, placeholders
+from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 from shelfd.storage.sqlite.listing import between, direction, where
 
 #: In the order of the record's fields, which is not the order in the file.
@@ -39,7 +39,7 @@ _ABOUT: Final = (
 _UNLINK: Final = "DELETE FROM link WHERE row IN (SELECT row FROM link WHERE source = ?1 OR target = ?1 LIMIT ?2)"
 
 
-class SqliteNotes(Rows, NotesView):
+class SqliteNotes(SqliteRows, NotesView):
     """Reads of notes. Each is one statement, so that it sees one state."""
 
     def get(self, note_id: str) -> Note | None:

@@ -62,7 +62,7 @@ class SqliteView(_Aggregates):
         self._database.connection.close()
 
 
-class State(NamedTuple):
+class WriterState(NamedTuple):
     """What a writer keeps beside the file, as it was before a change."""
 
     seq: int
@@ -85,16 +85,16 @@ class SqliteWriter(_Aggregates):
         self.nuggets.save()
         return super().counts()
 
-    def begin_change(self) -> State:
+    def begin_change(self) -> WriterState:
         """Begin a change; return what :meth:`take_back` needs to undo its effect on what is kept beside the file."""
-        return State(self.log.seq, self.notes.row, self.nuggets.begin())
+        return WriterState(self.log.seq, self.notes.row, self.nuggets.begin())
 
-    def take_back(self, state: State) -> None:
+    def take_back(self, state: WriterState) -> None:
         """Undo one change's effect, after its savepoint was rolled back."""
         self.log.seq, self.notes.row, unsaved = state
         self.nuggets.take_back(unsaved)
 
-    def forget(self, state: State) -> None:
+    def forget(self, state: WriterState) -> None:
         """Let go of everything a failed group brought; *state* is from before it."""
         self.log.seq, self.notes.row, _ = state
         self.nuggets.forget()
