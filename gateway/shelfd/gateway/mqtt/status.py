@@ -165,10 +165,7 @@ class MqttCounters:
     def snapshot(self) -> dict[str, Any]:
         """Return the counts as JSON."""
         return {
-            "received": self.received,
+            **vars(self),
             "ignored": {str(reason): self.ignored[reason] for reason in Ignored},
             "refused": dict(sorted(self.refused.items())),
-            "replies_sent": self.replies_sent,
-            "replies_lost": self.replies_lost,
-            "left": self.left,
         }

@@ -133,38 +133,38 @@ class Note(NamedTuple):
     second, and both cost a third of what a frozen dataclass of this width takes.
     """
 
-    row: int
-    id: str
-    nugget: str
-    kind: str
-    title: str
-    key: str | None  #: a fact's folded key, unique in its nugget; None for notes
-    content: str
-    tags: tuple[str, ...]  #: own tags; system tags follow from nugget, scope and type
-    type: str
-    subject: str
-    scope: str
-    source: str
-    confidence: float
-    stability: str
-    domain: str
-    tier: str
-    importance: int
-    author: str | None
-    session_id: str | None
-    turn: int | None
-    seq_to: int | None  #: nugget's number of the last turn that touched the note
-    occurred_at: int | None
-    valid_from: int | None
-    valid_to: int | None
-    expires_at: int | None
-    archived_at: int | None  #: set while the note is hidden
-    superseded_by: str | None
-    parent_id: str | None
-    pinned: bool
-    created_at: int
-    updated_at: int
-    rev: int
+    row: int = 0
+    id: str = ""
+    nugget: str = "memory"
+    kind: str = "note"
+    title: str = ""
+    key: str | None = None  #: a fact's folded key, unique in its nugget; None for notes
+    content: str = ""
+    tags: tuple[str, ...] = ()  #: own tags; system tags follow from nugget, scope and type
+    type: str = "note"
+    subject: str = "user:primary"
+    scope: str = "user"
+    source: str = "explicit_user"
+    confidence: float = 1.0
+    stability: str = "durable"
+    domain: str = "general"
+    tier: str = "B"
+    importance: int = 5
+    author: str | None = None
+    session_id: str | None = None
+    turn: int | None = None
+    seq_to: int | None = None  #: nugget's number of the last turn that touched the note
+    occurred_at: int | None = None
+    valid_from: int | None = None
+    valid_to: int | None = None
+    expires_at: int | None = None
+    archived_at: int | None = None  #: set while the note is hidden
+    superseded_by: str | None = None
+    parent_id: str | None = None
+    pinned: bool = False
+    created_at: int = 0
+    updated_at: int = 0
+    rev: int = 1
     extra: Extra = NO_EXTRA
 
     @property
@@ -205,40 +205,7 @@ class Note(NamedTuple):
 
 
 #: A note of which nothing is known: what is, replaces it.
-BLANK: Final = Note(
-    row=0,
-    id="",
-    nugget="memory",
-    kind="note",
-    title="",
-    key=None,
-    content="",
-    tags=(),
-    type="note",
-    subject="user:primary",
-    scope="user",
-    source="explicit_user",
-    confidence=1.0,
-    stability="durable",
-    domain="general",
-    tier="B",
-    importance=5,
-    author=None,
-    session_id=None,
-    turn=None,
-    seq_to=None,
-    occurred_at=None,
-    valid_from=None,
-    valid_to=None,
-    expires_at=None,
-    archived_at=None,
-    superseded_by=None,
-    parent_id=None,
-    pinned=False,
-    created_at=0,
-    updated_at=0,
-    rev=1,
-)
+BLANK: Final = Note()
 
 #: Fields that say where a note is kept or how often it was written, not what it says.
 BOOKKEEPING: Final = frozenset({"row", "rev", "updated_at"})

@@ -125,13 +125,9 @@ def _composed(
         valid_from=given.valid_from,
         valid_to=given.valid_to,
         expires_at=None if ttl_days is None else tx.now + ttl_days * DAY_MICROS,
-        archived_at=None,
-        superseded_by=None,
-        parent_id=None,
         pinned=given.pinned,
         created_at=tx.now,
         updated_at=tx.now,
-        rev=1,
         extra=extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days),
     )
 

@@ -1,4 +1,5 @@
 """Shelves in memory."""
+# ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -40,42 +41,34 @@ class InMemoryStore(Store):
 
     @property
     def view(self) -> View:
-        """The last committed state."""
         return self._rows
 
     def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
-        """Queue *change*. See the port."""
         self._queue.submit(change, told)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
-        """Call *listener* with each group of applied changes. See the port."""
         return self._queue.follow(listener)
 
     @property
     def writing_since(self) -> float | None:
-        """When the group at work was begun. See the port."""
         return self._queue.writing_since
 
     async def list_notes(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> Listing:
-        """Read a page in one go: tests do not have that many notes. See the port."""
         notes = self._rows.notes.page(wanted, order=order, descending=descending, after=after, limit=limit)
         return Listing(notes, self._rows.notes.count(wanted) if after is None else None)
 
     async def scrub(self) -> bool:
-        """Do nothing: there are no files. See the port."""
         return True
 
     async def check(self, *, full: bool) -> list[str]:  # noqa: ARG002
-        """Return nothing: dictionaries do not rot."""
         return []
 
     async def rest(self) -> None:
         """Do nothing: there is nothing to release."""
 
     async def close(self) -> None:
-        """Finish what is queued. A second call is harmless."""
         await self._queue.drain()
 
     def _write_group(self, take: Take, deliver: Deliver) -> None:
@@ -106,21 +99,17 @@ class InMemoryStores(Stores):
         self._shelves: dict[str, Tables] = {}
 
     def names(self) -> list[str]:
-        """Return the shelves that exist, sorted."""
         return sorted(self._shelves)
 
     def exists(self, shelf: str) -> bool:
-        """Return whether there is such a shelf."""
         return shelf in self._shelves
 
     async def open(self, shelf: str) -> InMemoryStore:
-        """Open an existing shelf. See the port."""
         if shelf not in self._shelves:
             raise ShelfNotFound(shelf)
         return InMemoryStore(self._clock, shelf, tables=self._shelves[shelf])
 
     async def create(self, shelf: str, *, owner: str) -> InMemoryStore:
-        """Make a shelf and open it. See the port."""
         if shelf in self._shelves:
             raise DuplicateShelf(shelf)
         tables = Tables()
@@ -129,19 +118,15 @@ class InMemoryStores(Stores):
         return await self.open(shelf)
 
     async def drop(self, shelf: str) -> None:
-        """Forget a shelf. See the port."""
         if self._shelves.pop(shelf, None) is None:
             raise ShelfNotFound(shelf)
 
     def owner(self, shelf: str) -> str | None:
-        """Return the principal a shelf belongs to."""
         return self._shelves[shelf].meta.get("owner") if shelf in self._shelves else None
 
     def has_work_left(self, shelf: str) -> bool:
-        """Return whether the shelf was closed with work under way. See the port."""
         tables = self._shelves[shelf]
         return any(job.is_unfinished for _, job in tables.jobs.values()) or any(tables.promoting.values())
 
     async def clean_up(self) -> int:
-        """Return 0: nothing is ever left over in memory."""
         return 0

@@ -1,4 +1,5 @@
 """One shelf in one SQLite file."""
+# ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -83,16 +84,13 @@ class SqliteStore(Store):
         return self._view
 
     def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
-        """Queue *change*. See the port."""
         self._queue.submit(change, told)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
-        """Call *listener* with each group of applied changes. See the port."""
         return self._queue.follow(listener)
 
     @property
     def writing_since(self) -> float | None:
-        """When the group at work was begun. See the port."""
         return self._queue.writing_since
 
     async def list_notes(
