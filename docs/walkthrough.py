@@ -113,7 +113,7 @@ STEPS = (
         shelfd promote --json | jq -c '{added, updated, removed}'
         [ "$before" = "$(stat -c '%Y %i' shelf/shelves/default/MEMORY.md)" ] && echo "same time, same inode\""""),
     ),
-    Step("## Schedule\n\nWhat runs by itself, and when:", "shelfd jobs"),
+    Step("## Schedule\n\nWhat runs by itself, and when:", "shelfd schedule"),
     Step(
         "Both jobs now, and the ledger:",
         textwrap.dedent("""\

@@ -143,11 +143,18 @@ def _tick(faulty: bool) -> None:
     print("F" if faulty else ".", end="", flush=True, file=sys.stderr)
 
 
-def main() -> int:
-    """Do as the command line says; return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kills", type=int, default=800, help="kills in all (800: every sync and rename, and some)")
-    parser.add_argument("--races", type=int, default=250, help="pairs of requests for each race (250)")
+def main(description: str | None = __doc__, only: Sequence[str] = (), *, kills: int = 1200, races: int = 250) -> int:
+    """Do as the command line says; return the exit status.
+
+    Args:
+        description: What the command does.
+        only: Names of the scenarios to take when the command line names none; all of them without.
+        kills: How many kills if it does not say.
+        races: How many pairs of requests for each race.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=kills, help=f"kills in all ({kills})")
+    parser.add_argument("--races", type=int, default=races, help=f"pairs of requests for each race ({races})")
     parser.add_argument("--seed", type=int, default=1, help="order in which kill points are taken (1)")
     parser.add_argument("--scenario", action="append", choices=[*_NAMES, *_RACE_NAMES], help="only this; repeatable")
     parser.add_argument("--only", type=Trial.parse, metavar="TRIAL", help="one trial that showed a fault")
@@ -155,15 +162,15 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.only:
         return repeat(arguments.only)
-    wanted = arguments.scenario or [*_NAMES, *_RACE_NAMES]
+    wanted = arguments.scenario or only or [*_NAMES, *_RACE_NAMES]
     names = [name for name in _NAMES if name in wanted]
-    races = [race for race in RACES if race.name in wanted and arguments.races]
+    chosen_races = [race for race in RACES if race.name in wanted and arguments.races]
     began = time.monotonic()
     with Workers(arguments.workers) as workers:
         steps = dict(zip(names, workers.run(Bench.steps, names), strict=True))
         trials = [chosen for chosen in shared_out(steps, arguments.kills, arguments.seed).values() if chosen]
         rows = workers.run(killed, trials)
-        rows += workers.run(lambda bench, race: run_race(bench, race, arguments.races), races)
+        rows += workers.run(lambda bench, race: run_race(bench, race, arguments.races), chosen_races)
     report(rows)
     print(f"\n{time.monotonic() - began:.0f} s")
     return 1 if any(row.faults for row in rows) else 0

@@ -118,7 +118,7 @@ class Api:
     def __post_init__(self) -> None:
         self.shelves = Shelves(self.stores, self.clock, self.settings)
         access = Access(self.shelves.owner, frozenset({ROOT}), self.rules)
-        self.service = Service(self.shelves, access)
+        self.service = Service(self.shelves, access, limits=self.limits)
 
     async def call(
         self, name: str, params: dict[str, Any] | None = None, /, *, principal: str | None = None, **named: Any

@@ -265,12 +265,16 @@ def test_wrong_usage_is_64(arguments: tuple[str, ...]) -> None:
 
 
 COMMANDS = (
-    "run remember recall forget notes note facts context watch log reflect reflections undo promote jobs runs import"
-    " status call"
+    "run remember recall forget notes note facts context watch log reflect reflections undo promote jobs schedule runs"
+    " import status call"
 ).split()
 
 
-@pytest.mark.parametrize("command", [[name] for name in COMMANDS] + [["config", "check"], ["config", "show"]])
+@pytest.mark.parametrize(
+    "command",
+    [[name] for name in COMMANDS]
+    + [["config", "check"], ["config", "show"], ["jobs", "get"], ["jobs", "retry"], ["jobs", "cancel"]],
+)
 def test_every_command_explains_itself_with_an_example(command: list[str]) -> None:
     done = shelfd(*command, "--help")
     assert done.returncode == 0

@@ -12,6 +12,7 @@ import pytest
 
 from client.fake_daemon import FakeDaemon, rpc_error
 from client.test_cli import ran, shelfd
+from shelfd.client.commands.jobs import bar
 
 RUN: dict[str, Any] = {
     "job": "reflection", "shelf": "default", "slot": "2026-01-31T09:00 Europe/Berlin", "reason": "cron",
@@ -24,6 +25,11 @@ REFLECTED: dict[str, Any] = {
         {"type": "rewrite", "nugget": "project", "note_id": "note-1", "detail": "two lines\nto one\x1b[2J"},
         {"type": "tag", "nugget": "home", "note_id": "note-22", "detail": "kettle"},
     ],
+}  # fmt: skip
+JOB: dict[str, Any] = {
+    "id": "job-1", "kind": "hide", "note_ids": [], "nugget": "home", "state": "running", "attempts": 0,
+    "progress": {"done": 50, "total": 100}, "run_id": "run-1", "method": "nugget.clear",
+    "created_at": "2026-01-31T09:00:00Z", "updated_at": "2026-01-31T09:00:01Z",
 }  # fmt: skip
 PROMOTED = {
     "added": 2, "updated": 1, "removed": 0, "fell_out": 3, "path": "/data/MEMORY.md",
@@ -45,6 +51,12 @@ ANSWERS: dict[str, Any] = {
     },
     "reflect": REFLECTED,
     "promote": PROMOTED,
+    "job.list": {"jobs": [
+        JOB, {**JOB, "id": "job-0", "kind": "undo", "state": "dead", "error": "KeyError", "progress": {"done": 3}},
+    ]},
+    "job.get": {"job": JOB},
+    "job.retry": {"job": {**JOB, "state": "queued"}},
+    "job.cancel": {"job": {**JOB, "state": "failed", "error": "Cancelled"}},
     "scheduler.jobs": {"jobs": [
         {"job": "reflection", "shelf": "default", "cron": "0 9 * * *", "tz": "Europe/Berlin",
          "next_at": "2026-02-01T08:00:00Z", "last": RUN},
@@ -101,8 +113,41 @@ def test_a_project_is_named_from_here(daemon: FakeDaemon, tmp_path: Path) -> Non
     assert daemon.params("promote")["project"] == str(tmp_path.parent / "x")
 
 
-def test_jobs_are_a_table(daemon: FakeDaemon) -> None:
-    assert ran(daemon, "jobs").splitlines() == [
+def test_jobs_say_how_far_they_are(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "jobs", "--unfinished", "--limit", "5").splitlines() == [
+        "2026-01-31 10:00:00+01:00  job-1  hide  running          50/100  home",
+        "2026-01-31 10:00:00+01:00  job-0  undo  dead (KeyError)  3       home",
+    ]
+    assert daemon.params("job.list") == {"limit": 5, "unfinished": True, "shelf": "default"}
+
+
+@pytest.mark.parametrize("what", ["get", "retry", "cancel"])
+def test_a_job_is_looked_at_begun_again_and_ended(daemon: FakeDaemon, what: str) -> None:
+    lines = ran(daemon, "jobs", what, "job-1").splitlines()
+    assert [line.split(None, 1) for line in lines if line.split()[0] in ("id", "progress", "created_at")] == [
+        ["id", "job-1"], ["progress", "50/100"], ["created_at", "2026-01-31 10:00:00+01:00"],
+    ]  # fmt: skip
+    assert daemon.params(f"job.{what}") == {"id": "job-1", "shelf": "default"}
+    assert json.loads(ran(daemon, "jobs", what, "job-1", "--json")) == ANSWERS[f"job.{what}"]
+
+
+def test_watching_ends_when_no_work_is_left(daemon: FakeDaemon) -> None:
+    daemon.answers["job.list"] = {"jobs": []}
+    assert ran(daemon, "jobs", "--watch") == ""
+    assert [params for name, params in daemon.asked if name == "job.list"] == [
+        {"limit": 1000, "unfinished": True, "shelf": "default"}, {"limit": 20, "shelf": "default"},
+    ]  # fmt: skip
+
+
+def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert bar({"done": 50, "total": 100}) == "[##########----------] 50/100"
+    assert bar({"done": 101, "total": 100}) == f"[{'#' * 20}] 101/100"
+    assert bar({"done": 7, "total": None}) == "7"
+
+
+def test_the_schedule_is_a_table(daemon: FakeDaemon) -> None:
+    assert ran(daemon, "schedule").splitlines() == [
         "reflection  0 9 * * *  Europe/Berlin  2026-02-01 09:00:00+01:00  done 2026-01-31 09:00:01+01:00",
         "promotion   0 9 * * *  Europe/Berlin  never                      not run yet",
     ]
@@ -139,7 +184,8 @@ def test_undo_names_its_own_run_and_what_stays(daemon: FakeDaemon) -> None:
         ("reflections", "reflection.history"),
         ("reflect", "reflect"),
         ("promote", "promote"),
-        ("jobs", "scheduler.jobs"),
+        ("jobs", "job.list"),
+        ("schedule", "scheduler.jobs"),
         ("runs", "scheduler.history"),
     ],
 )

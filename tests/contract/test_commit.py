@@ -14,7 +14,7 @@ from shelfd.memory.errors import Cancelled, DeadlineExceeded, NoteNotFound, Shut
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.log import Entry
 from shelfd.memory.ports.store import Applied, Change, Store
-from shelfd.storage.commit_queue import TOLD_AT_ONCE
+from shelfd.storage.commit_queue import NOTIFIED_AT_ONCE
 
 
 async def test_a_commit_returns_value_log_rows_notes_and_the_last_seq(store: Store) -> None:
@@ -354,4 +354,4 @@ async def test_others_get_their_turn_while_the_callers_of_a_large_group_are_told
     await store.close()
 
     assert told == list(range(300))
-    assert len(seen) > 300 / TOLD_AT_ONCE
+    assert len(seen) > 300 / NOTIFIED_AT_ONCE

@@ -17,7 +17,7 @@ from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage
-from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.job import UNFINISHED, Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.store import Applied, Change, Store
 from shelfd.memory.ports.tending import Promoted, Tended
@@ -47,7 +47,7 @@ class Step(NamedTuple):
 
 
 ACTS = """create create create edit edit hide restore supersede link unlink nugget drop_nugget rename turn usage hit
-record forget meta sink claim put_run forget_runs tended promoted fail fail_shelf""".split()
+record forget meta sink job piece forget_jobs tended promoted fail fail_shelf""".split()
 STEPS = st.builds(
     Step,
     act=st.sampled_from(ACTS),
@@ -144,16 +144,19 @@ def _change_the_rest(tx: Transaction, step: Step) -> object:
 def _tend(tx: Transaction, step: Step) -> object:
     rows = tx.rows
     result = {"n": step.number, "text": step.text} if step.flag else {}
-    run = Run(step.text, step.session, step.note, "cron", step.number, tx.now - step.number, result=result)
+    states = (*UNFINISHED, "done", "dead")
+    job = Job(f"job-{step.note}", step.session, states[step.number % 5], "p", "m", None, step.text, result, result)
     match step.act:
         case "sink":
             rows.sinks.put(step.session, step.number)
-        case "claim":
-            return rows.runs.claim(run), rows.runs.get(step.session, step.note)
-        case "put_run":
-            rows.runs.put(run._replace(finished_at=tx.now, status="done", attempts=step.number, error=step.key))
-        case "forget_runs":
-            return rows.runs.forget(tx.now - step.number)
+        case "job":
+            slot = f"{step.note} {step.session}" if step.flag else None
+            rows.jobs.put(job._replace(slot=slot, error=step.key, updated_at=tx.now))
+            return rows.jobs.in_slot(step.session, slot or "")
+        case "piece":
+            rows.jobs.put_piece(f"job-{step.note}", step.number, result)
+        case "forget_jobs":
+            return rows.jobs.forget(tx.now - step.number, limit=step.number, in_slots=step.flag)
         case "tended":
             rows.tended.put(Tended(step.nugget, (tx.now, step.number), (step.number, 0), tx.now))
         case "promoted":
@@ -224,10 +227,14 @@ def _reads(view: View) -> dict[str, object]:
         "outcomes": [view.recorded.get("p", session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
         "turns": [view.nuggets.turn_number(name, s, turn) for name in NUGGETS for s in SESSIONS for turn in range(5)],
         "sinks": [view.sinks.get(session) for session in SESSIONS],
-        "runs": [view.runs.get(session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
-        "run lists": [
-            view.runs.page(job=job, before=before, limit=4) for job in (None, *SESSIONS) for before in (None, 3)
+        "jobs": [view.jobs.get(f"job-{note_id}") for note_id in NOTE_IDS],
+        "job lists": [
+            view.jobs.page(kind=kind, unfinished=unfinished, in_slots=not unfinished, before=before, limit=4)
+            for kind in (None, *SESSIONS)
+            for before in (None, 3)
+            for unfinished in (True, False)
         ],
+        "pieces": [view.jobs.pieces(f"job-{note_id}", after=0, limit=3) for note_id in NOTE_IDS],
         "tended": view.tended.all(),
         "promoted": [view.promotions.lines(name) for name in NUGGETS],
         "with hits": [view.notes.with_hits(minimum) for minimum in (0, 3, 4)],

@@ -7,7 +7,8 @@ import pytest
 from contract.samples import NEW_YEAR, change, create, write
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Usage
-from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.job import Job
+from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.usage import RecentQuery
@@ -16,12 +17,19 @@ from shelfd.memory.ports.view import Writer
 PATH = "/home/ada/MEMORY.md"
 
 
-def run(slot: str, job: str = "reflect", **fields: object) -> Run:
-    return Run(f"run-{slot}", job, slot, "cron", NEW_YEAR, NEW_YEAR)._replace(**fields)  # type: ignore[arg-type]
+def job(slot: str | None, name: str = "", *, kind: str = "reflect", **fields: object) -> Job:
+    blank = Job(f"job-{name or f'{kind}-{slot}'}", kind, "running", "p", "m", None, f"run-{name or slot}", {"n": 1}, {})
+    return blank._replace(slot=slot, reason="cron" if slot else None, updated_at=NEW_YEAR)._replace(**fields)  # type: ignore[arg-type]
 
 
-async def claim(store: Store, *runs: Run) -> list[bool]:
-    return [(await store.commit(write(lambda rows, one=one: rows.runs.claim(one)))).value for one in runs]  # type: ignore[misc]
+async def put(store: Store, *jobs: Job) -> None:
+    for one in jobs:
+        await store.commit(write(lambda rows, one=one: rows.jobs.put(one)))  # type: ignore[misc]
+
+
+async def forgotten(store: Store, before: int, *, in_slots: bool, limit: int = 9) -> int:
+    forget = write(lambda rows: rows.jobs.forget(before, limit=limit, in_slots=in_slots))
+    return (await store.commit(forget)).value
 
 
 # ------------------------------------------------------------------ sinks
@@ -54,54 +62,91 @@ async def test_a_change_sees_the_cursor_it_wrote(store: Store) -> None:
     assert (await store.commit(write(apply))).value == 3
 
 
-# ------------------------------------------------------------------ runs
+# ------------------------------------------------------------------ jobs in slots
 
 
-async def test_a_slot_is_claimed_once(store: Store) -> None:
-    first = run("1", result={"notes": 3}, error="Unavailable")
-    assert await claim(store, first, run("1", run_id="other"), run("1", job="promote")) == [True, False, True]
+async def test_a_job_is_found_by_its_slot(store: Store) -> None:
+    first = job("1", result={"notes": 3}, error="Unavailable", planned_at=NEW_YEAR, finished_at=NEW_YEAR + 5)
+    await put(store, first, job("1", kind="promote"), job(None, "plain"))
 
-    assert store.view.runs.get("reflect", "1") == first
-    assert store.view.runs.get("promote", "1") == run("1", job="promote")
-    assert store.view.runs.get("reflect", "2") is None
-
-
-async def test_of_many_claims_at_once_one_wins(store: Store) -> None:
-    claims = [write(lambda rows, n=n: rows.runs.claim(run("1", run_id=f"run-{n}"))) for n in range(20)]  # type: ignore[misc]
-    won = [applied.value for applied in await asyncio.gather(*map(store.commit, claims))]
-
-    assert won == [True] + [False] * 19
-    assert (found := store.view.runs.get("reflect", "1")) is not None
-    assert found.run_id == "run-0"
+    assert store.view.jobs.in_slot("reflect", "1") == first
+    assert store.view.jobs.in_slot("promote", "1") == job("1", kind="promote")
+    assert store.view.jobs.in_slot("reflect", "2") is None
+    assert store.view.jobs.get("job-plain") == job(None, "plain")
 
 
-async def test_a_run_keeps_its_number_when_it_ends(store: Store) -> None:
-    await claim(store, run("1"), run("2"))
-    ended = run("1", status="done", finished_at=NEW_YEAR + 5, attempts=2, result={"merged": ["n1"], "share": 0.5})
-    await store.commit(write(lambda rows: rows.runs.put(ended)))
-    await store.commit(write(lambda rows: rows.runs.put(run("unclaimed"))))
+async def test_a_job_keeps_its_number_when_it_ends(store: Store) -> None:
+    await put(store, job("1"), job("2"))
+    ended = job("1", state="done", finished_at=NEW_YEAR + 5, attempts=2, result={"merged": ["n1"], "share": 0.5})
+    await put(store, ended)
 
-    assert store.view.runs.page(job=None, before=None, limit=9) == [(2, run("2")), (1, ended)]
+    assert store.view.jobs.page(before=None, limit=9) == [(2, job("2")), (1, ended)]
 
 
-async def test_runs_are_listed_latest_first_by_pages(store: Store) -> None:
-    await claim(store, *(run(str(n), job="reflect" if n % 2 else "promote", started_at=NEW_YEAR - n) for n in range(7)))
-    listed = store.view.runs.page(job=None, before=None, limit=3)
+async def test_jobs_are_listed_latest_first_by_pages(store: Store) -> None:
+    await put(store, *(job(str(n), kind="reflect" if n % 2 else "promote") for n in range(7)), job(None, "plain"))
+    listed = store.view.jobs.page(in_slots=True, before=None, limit=3)
     assert [(number, one.slot) for number, one in listed] == [(7, "6"), (6, "5"), (5, "4")]
-    assert [one.slot for _, one in store.view.runs.page(job=None, before=5, limit=9)] == ["3", "2", "1", "0"]
-    assert [one.slot for _, one in store.view.runs.page(job="reflect", before=6, limit=1)] == ["3"]
-    assert store.view.runs.page(job="nothing", before=None, limit=9) == []
-    assert store.view.runs.page(job=None, before=None, limit=0) == []
+    assert [one.slot for _, one in store.view.jobs.page(in_slots=True, before=5, limit=9)] == ["3", "2", "1", "0"]
+    assert [one.slot for _, one in store.view.jobs.page(kind="reflect", in_slots=True, before=6, limit=1)] == ["3"]
+    assert [one.id for _, one in store.view.jobs.page(before=None, limit=1)] == ["job-plain"]
+    assert store.view.jobs.page(kind="nothing", before=None, limit=9) == []
+    assert store.view.jobs.page(before=None, limit=0) == []
 
 
-async def test_old_runs_are_forgotten_and_their_numbers_stay_unused(store: Store) -> None:
-    await claim(store, *(run(str(n), started_at=NEW_YEAR + n) for n in range(4)))
-    assert (await store.commit(write(lambda rows: rows.runs.forget(NEW_YEAR + 2)))).value == 2
-    assert [number for number, _ in store.view.runs.page(job=None, before=None, limit=9)] == [4, 3]
-    assert (await store.commit(write(lambda rows: rows.runs.forget(NEW_YEAR + 9)))).value == 2
-    assert await claim(store, run("0")) == [True]
+async def test_unfinished_jobs_of_a_kind_are_listed(store: Store) -> None:
+    states = ("queued", "running", "waiting", "done", "failed", "dead")
+    await put(store, *(job(None, state, kind="a", state=state) for state in states))
+    await put(store, job(None, "other", kind="b"))
+    found = store.view.jobs.page(unfinished=True, kind="a", before=None, limit=9)
+    assert [one.state for _, one in found] == ["waiting", "running", "queued"]
 
-    assert store.view.runs.page(job=None, before=None, limit=9) == [(5, run("0"))]
+
+async def test_old_jobs_are_forgotten_with_or_without_slots_and_their_numbers_stay_unused(store: Store) -> None:
+    for n in range(4):
+        await put(store, job(str(n), state="done", updated_at=NEW_YEAR + n))
+    await put(store, job(None, "plain", state="done"), job(None, "busy", state="running"))
+    await store.commit(write(lambda rows: rows.jobs.put_piece("job-plain", 0, {"text": "ä"})))
+
+    assert await forgotten(store, NEW_YEAR + 2, in_slots=True) == 2
+    assert [number for number, _ in store.view.jobs.page(in_slots=True, before=None, limit=9)] == [4, 3]
+    assert await forgotten(store, NEW_YEAR + 9, in_slots=True) == 2
+    assert await forgotten(store, NEW_YEAR + 9, in_slots=False) == 1
+    assert [one.id for _, one in store.view.jobs.page(before=None, limit=9)] == ["job-busy"]
+    assert store.view.jobs.pieces("job-plain", after=-1, limit=9) == []
+    await put(store, job("0"))
+
+    assert store.view.jobs.page(in_slots=True, before=None, limit=9) == [(7, job("0"))]
+
+
+async def test_the_oldest_jobs_are_forgotten_first_and_as_many_as_asked(store: Store) -> None:
+    await put(store, *(job(None, str(n), state="done") for n in range(5)))
+    assert await forgotten(store, NEW_YEAR + 1, in_slots=False, limit=2) == 2
+    assert [one.id for _, one in store.view.jobs.page(before=None, limit=9)] == ["job-4", "job-3", "job-2"]
+
+
+async def test_pieces_come_in_order_are_replaced_and_go(store: Store) -> None:
+    def fill(rows: Writer) -> None:
+        for number in (2, 0, 1):
+            rows.jobs.put_piece("job-1", number, {"items": [number], "text": "ä"})
+        rows.jobs.put_piece("job-2", 0, {})
+        rows.jobs.put_piece("job-1", 1, {"created": 1})
+
+    await store.commit(write(fill))
+    assert store.view.jobs.pieces("job-1", after=-1, limit=2) == [(0, {"items": [0], "text": "ä"}), (1, {"created": 1})]
+    assert [number for number, _ in store.view.jobs.pieces("job-1", after=1, limit=9)] == [2]
+    await store.commit(write(lambda rows: rows.jobs.drop_pieces("job-1")))
+    assert store.view.jobs.pieces("job-1", after=-1, limit=9) == []
+    assert store.view.jobs.pieces("job-2", after=-1, limit=9) == [(0, {})]
+
+
+async def test_a_run_s_changes_come_backwards_too(store: Store) -> None:
+    for n in range(5):
+        origin = Origin("p", "m", run_id="run-1" if n % 2 == 0 else "run-2")
+        await store.commit(create(f"n{n}")._replace(origin=origin))
+    assert [row.seq for row in store.view.log.of_run_back("run-1", before=None, limit=2)] == [5, 3]
+    assert [row.seq for row in store.view.log.of_run_back("run-1", before=3, limit=2)] == [1]
+    assert store.view.log.of_run_back("run-3", before=None, limit=2) == []
 
 
 # ------------------------------------------------------------------ reflection
@@ -200,8 +245,9 @@ async def test_queries_that_found_one_of_some_notes_are_forgotten(store: Store) 
 
 def put_all(rows: Writer, n: int) -> None:
     rows.sinks.put("mqtt", n)
-    rows.runs.claim(run(str(n)))
-    rows.runs.put(run("1", status=f"ended by {n}"))
+    rows.jobs.put(job(str(n)))
+    rows.jobs.put(job("1", error=f"ended by {n}"))
+    rows.jobs.put_piece("job-1", n, {"n": n})
     rows.tended.put(Tended("memory", served_at=n))
     rows.promotions.put(PATH, [Promoted("n1", "Facts", f"- {n}", n)] * n)
     rows.queries.put([asked("a", n)])
@@ -209,8 +255,8 @@ def put_all(rows: Writer, n: int) -> None:
 
 def seen(store: Store) -> object:
     view = store.view
-    runs = view.runs.page(job=None, before=None, limit=9)
-    return view.sinks.get("mqtt"), runs, view.tended.all(), view.promotions.lines(PATH), view.queries.recent(9)
+    jobs = view.jobs.page(before=None, limit=9), view.jobs.pieces("job-1", after=-1, limit=9)
+    return view.sinks.get("mqtt"), jobs, view.tended.all(), view.promotions.lines(PATH), view.queries.recent(9)
 
 
 async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
@@ -219,7 +265,7 @@ async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
 
     def spoil(tx: Transaction) -> None:
         put_all(tx.rows, 2)
-        tx.rows.runs.forget(NEW_YEAR + 1)
+        tx.rows.jobs.drop_pieces("job-1")
         raise ValueError("a mistake")
 
     # Among others of its group, which must not be touched, and alone.
@@ -230,8 +276,8 @@ async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
     with pytest.raises(ValueError, match="a mistake"):
         await store.commit(change(spoil))
     assert seen(store) == before
-    assert await claim(store, run("next")) == [True]
-    assert store.view.runs.page(job=None, before=None, limit=1) == [(2, run("next"))]
+    await put(store, job("next"))
+    assert store.view.jobs.page(before=None, limit=1) == [(2, job("next"))]
 
 
 async def test_all_of_it_survives_closing(stores: Stores) -> None:
@@ -242,6 +288,6 @@ async def test_all_of_it_survives_closing(stores: Stores) -> None:
     again = await stores.open("kept")
 
     assert seen(again) == before
-    assert await claim(again, run("1"), run("later")) == [False, True]
-    assert again.view.runs.page(job=None, before=None, limit=1) == [(2, run("later"))]
+    await put(again, job("later"))
+    assert again.view.jobs.page(before=None, limit=1) == [(2, job("later"))]
     await again.close()

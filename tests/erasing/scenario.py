@@ -41,6 +41,9 @@ class Scenario(Furniture, ABC):
     def approach(self, house: House) -> None:
         """What happens on the daemon that is then killed, before the request."""
 
+    def linger(self, house: House) -> None:
+        """Wait, after the reply and before the daemon is killed, for what goes on behind it."""
+
     def learn(self, house: House) -> None:
         """Look at what the request comes to when nothing cuts it short."""
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from erasing.jobs import JOBS
 from erasing.promotions import (
     PromoteLastThenRestore,
     PromoteProjectThenPurge,
@@ -29,5 +30,5 @@ SCENARIOS: Final[tuple[type[Scenario], ...]] = (
     ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetEdited, ForgetUnreadable,
     PromoteMeanwhile, PromoteEditedMeanwhile, RemoveNugget, DropShelf, PromoteThenPurge, PromoteProjectThenPurge,
     PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany,
-    UndoReflection, Import, CreateShelf,
+    UndoReflection, Import, CreateShelf, *JOBS,
 )  # fmt: skip

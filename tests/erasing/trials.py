@@ -126,6 +126,7 @@ class Bench:
         first: Json | None = None
         try:
             first = self.house.call(scenario.method, **scenario.request(keyed=keyed))
+            scenario.linger(self.house)
         except Gone:
             pass
         finally:

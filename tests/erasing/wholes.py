@@ -4,7 +4,7 @@ from erasing.house import House, Json
 from erasing.scenario import Whole
 
 
-def _notes(house: House) -> object:
+def notes_of(house: House) -> object:
     """What callers see of all notes: the text, not the numbers that only count."""
     found = []
     cursor: Json = {}
@@ -30,7 +30,7 @@ class UndoMany(Whole):
         self.before = self.state(house)
 
     def state(self, house: House) -> object:
-        return _notes(house)
+        return notes_of(house)
 
 
 class UndoReflection(Whole):
@@ -52,7 +52,7 @@ class UndoReflection(Whole):
         self.before = self.state(house)
 
     def state(self, house: House) -> object:
-        return _notes(house)
+        return notes_of(house)
 
 
 class ClearNugget(Whole):
@@ -87,7 +87,7 @@ class Import(Whole):
         self.before = self.state(house)
 
     def state(self, house: House) -> object:
-        return _notes(house)
+        return notes_of(house)
 
 
 class CreateShelf(Whole):

@@ -6,15 +6,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
 from fakes import FakeClock
 from shelfd.gateway import Counters, Dispatcher, Listener, Service, UnixServer, Wanted
-from shelfd.memory.call import Call
-from shelfd.memory.errors import HistoryTrimmed, NoteNotFound, ShelfNotFound
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.call import Call, work_in_task
+from shelfd.memory.errors import Forbidden, HistoryTrimmed, NoteNotFound, ShelfNotFound
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.shelf.access import Access, Rule
 from shelfd.protocol import Limits
 
@@ -104,7 +105,7 @@ class FakeService:
         self._queued: dict[str, Held] = {}
         self._started: dict[str, Held] = {}
         self._last: asyncio.Future[None] | None = None
-        self._telling: set[asyncio.Task[None]] = set()
+        self._changing: set[asyncio.Task[None]] = set()
 
     def hold(self, label: str) -> Held:
         """Stop the request before it starts (a read: while it reads)."""
@@ -118,46 +119,49 @@ class FakeService:
         for held in (*self._queued.values(), *self._started.values()):
             held.release()
 
-    async def handle(self, call: Call) -> dict[str, Any]:
-        self.access.check(call.principal, call.shelf, call.method.need)
+    def submit(self, call: Call, on_done: OnDone[dict[str, Any]]) -> None:
         params: Any = call.params
         label = str(getattr(params, "content", None) or getattr(params, "query", None) or call.method.name)
+        try:
+            self.access.check(call.principal, call.shelf, call.method.need)
+        except Forbidden as error:
+            asyncio.get_running_loop().call_soon(on_done, error)
+            return
         self.calls.append(call)
         self.begun.append(label)
-        if call.method.is_change:
-            await self._apply(call, label)
-        else:
-            if label in self._queued:
-                await self._queued[label].stop_here()
-            if call.room is not None and (wait := call.room()) is not None:
-                await wait
-            self.read.append(label)
+        if not call.method.is_change:
+            work_in_task(call, partial(self._read, call, label), on_done)
+            return
+        previous, self._last = self._last, asyncio.get_running_loop().create_future()
+        task = asyncio.get_running_loop().create_task(self._change(call, label, previous, self._last, on_done))
+        self._changing.add(task)
+        task.add_done_callback(self._changing.discard)
+
+    async def _read(self, call: Call, label: str) -> dict[str, Any]:
+        if label in self._queued:
+            await self._queued[label].stop_here()
+        if call.room is not None and (wait := call.room()) is not None:
+            await wait
+        self.read.append(label)
+        return self._result(label)
+
+    def _result(self, label: str) -> dict[str, Any]:
         if label in self.failures:
             raise self.failures[label]
         return self.results.get(label, {"label": label})
 
-    def submit(self, call: Call, told: Told[dict[str, Any]]) -> bool:
-        if call.method.name != "remember":
-            return False
-        self.access.check(call.principal, call.shelf, call.method.need)
-        task = asyncio.get_running_loop().create_task(self._tell(call, told))
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
-        return True
-
-    async def _tell(self, call: Call, told: Told[dict[str, Any]]) -> None:
-        try:
-            result: dict[str, Any] | Exception = await self.handle(call)
-        except Exception as error:  # noqa: BLE001
-            result = error
-        told(result)
-
-    async def _apply(self, call: Call, label: str) -> None:
-        previous, done = self._last, asyncio.get_running_loop().create_future()
-        self._last = done
+    async def _change(
+        self,
+        call: Call,
+        label: str,
+        previous: asyncio.Future[None] | None,
+        ended: asyncio.Future[None],
+        on_done: OnDone[dict[str, Any]],
+    ) -> None:
+        result: dict[str, Any] | Exception
         try:
             if previous is not None:
-                await asyncio.shield(previous)
+                await previous
             if label in self._queued:
                 await self._queued[label].stop_here()
             call.ticket.start()
@@ -165,8 +169,11 @@ class FakeService:
                 await self._started[label].stop_here()
             self.applied.append(label)
             self.default.apply(label)
-        finally:
-            done.set_result(None)
+            result = self._result(label)
+        except Exception as error:  # noqa: BLE001
+            result = error
+        ended.set_result(None)
+        on_done(result)
 
     async def shelf(self, call: Call) -> FakeShelf:
         if call.shelf not in ("default", "open"):

@@ -123,3 +123,10 @@ async def test_subscribing_in_a_batch_sends_events_behind_the_reply(client: Clie
     replies = await client.read()
     assert replies[0]["result"]["seq"] == 0
     assert (await client.read())["params"]["seq"] == 1
+
+
+async def test_a_member_whose_result_is_no_json_spoils_only_its_own_reply(client: Client, house: House) -> None:
+    house.service.results["bad"] = {"text": object()}
+    client.raw(batch(member(1, "recall", query="bad"), member(2, "recall", query="good")))
+    replies = await client.read()
+    assert [reply.get("error", {}).get("code") for reply in replies] == [-32603, None]

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes import FakeClock
-from shelfd.gateway.lane import Claim, Lane
+from shelfd.gateway.lane import Lane
 from shelfd.memory.errors import Cancelled
+from shelfd.memory.ports.store import Ticket
 
 
 @given(st.permutations(range(1, 8)), st.lists(st.integers(0, 7), max_size=12))
 def test_nobody_begins_before_the_turns_he_waits_for(ends: list[int], waits: list[int]) -> None:
-    lane = Lane("uid:0", "a", reply_bytes=1)
+    lane = Lane("uid:0", "a")
     begun: list[tuple[int, int]] = []
     over: set[int] = set()
     for _ in range(7):
@@ -34,7 +35,7 @@ def test_nobody_begins_before_the_turns_he_waits_for(ends: list[int], waits: lis
 
 
 def test_a_withdrawn_ticket_cannot_start_and_a_started_one_cannot_be_withdrawn() -> None:
-    withdrawn, started = Claim(FakeClock()), Claim(FakeClock())
+    withdrawn, started = Ticket(FakeClock()), Ticket(FakeClock())
     assert withdrawn.withdraw()
     with pytest.raises(Cancelled):
         withdrawn.start()
@@ -44,10 +45,10 @@ def test_a_withdrawn_ticket_cannot_start_and_a_started_one_cannot_be_withdrawn()
 
 def test_start_and_withdraw_never_both_succeed() -> None:
     for _ in range(200):
-        ticket = Claim(FakeClock())
+        ticket = Ticket(FakeClock())
         barrier = threading.Barrier(2)
 
-        def start(ticket: Claim = ticket, barrier: threading.Barrier = barrier) -> None:
+        def start(ticket: Ticket = ticket, barrier: threading.Barrier = barrier) -> None:
             barrier.wait()
             try:
                 ticket.start()

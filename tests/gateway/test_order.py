@@ -101,7 +101,7 @@ async def test_request_ids_differ(house: House) -> None:
     assert len(ids) == 4
 
 
-async def test_a_change_that_needs_no_task_does_not_overtake_one_that_has_one(client: Client, house: House) -> None:
+async def test_changes_of_every_kind_keep_their_order(client: Client, house: House) -> None:
     client.raw(
         request("remember_many", 1, notes=[{"content": "first"}])
         + request("remember", 2, content="second")

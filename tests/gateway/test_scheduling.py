@@ -1,14 +1,14 @@
 """What the daemon does by itself, asked for through the gateway."""
 
 import asyncio
-import json
 from typing import Any
 
 import pytest
 
 from fakes import FakeClock
 from gateway.fakes import Client, FakeService, FakeSystem, House, request
-from shelfd.gateway import Dispatcher, Lane
+from shelfd.gateway import Dispatcher, Lane, Reply
+from shelfd.gateway.envelope import Envelope
 from shelfd.protocol import Limits
 
 
@@ -54,11 +54,23 @@ async def test_what_is_told_waits_for_the_changes_sent_before_it(client: Client,
 
 async def test_a_daemon_without_a_scheduler_says_so() -> None:
     dispatcher = Dispatcher(FakeService(), FakeSystem(), clock=FakeClock(), limits=Limits())
-    lane = Lane("uid:1", "t", reply_bytes=10_000)
-    answers: list[bytes] = []
+    replies: list[Reply] = []
     over = asyncio.Event()
-    dispatcher.start(dispatcher.read(request("scheduler.jobs", 1).strip()), lane, answers.append, over.set)
+
+    def send(reply: Reply) -> Reply:
+        replies.append(reply)
+        return reply
+
+    message = dispatcher.read(request("scheduler.jobs", 1).strip())
+    assert isinstance(message, Envelope)
+    dispatcher.start(message, Lane("uid:1", "t"), send, over.set)
     async with asyncio.timeout(10):
         await over.wait()
-    error = json.loads(answers[0])["error"]
-    assert (error["code"], error["data"]["reason"]) == (-32602, "NOT_AVAILABLE")
+    (reply,) = replies
+    assert reply.error is not None
+    assert (reply.error["code"], reply.error["data"]["reason"]) == (-32602, "NOT_AVAILABLE")
+
+
+async def test_a_change_behind_a_run_that_is_asked_for_waits_for_it(client: Client, house: House) -> None:
+    client.raw(request("scheduler.run", 1, job="reflection") + request("remember", 2, content="x"))
+    assert [(await client.read())["id"] for _ in range(2)] == [1, 2]

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 from fakes import FakeClock
 from shelfd.memory import MemorySettings, Shelf, Shelves, Stores
-from shelfd.memory.ports.ledger import Run
-from shelfd.scheduler import Job, Scheduler, SchedulerSettings
+from shelfd.scheduler import ScheduledJob, Scheduler, SchedulerSettings
+from shelfd.scheduler.ledger import Run, run_of
 from shelfd.storage import InMemoryStores
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -98,7 +98,10 @@ class House:
 
     def _make(self) -> None:
         self.shelves = Shelves(self.stores, self.clock, self.memory)
-        jobs = [Job("promotion", self.promotion, follows="reflection"), Job("reflection", self.reflection)]
+        jobs = [
+            ScheduledJob("promotion", self.promotion, follows="reflection"),
+            ScheduledJob("reflection", self.reflection),
+        ]
         self.scheduler = Scheduler(self.shelves, jobs, self.clock, self.settings)
 
     async def start(self) -> None:
@@ -160,7 +163,8 @@ class House:
 
     def runs(self, job: str | None = None, shelf: str = "default") -> list[Run]:
         """Return the ledger's runs, the first claimed first."""
-        return [run for _, run in self.shelf(shelf).view.runs.page(job=job, before=None, limit=1000)][::-1]
+        found = self.shelf(shelf).view.jobs.page(kind=job, in_slots=True, before=None, limit=1000)
+        return [run_of(run) for _, run in found][::-1]
 
     def missed(self, shelf: str = "default") -> list[dict[str, Any]]:
         """Return what the shelf's change log tells of missed slots."""

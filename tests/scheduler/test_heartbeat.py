@@ -76,7 +76,7 @@ async def test_it_can_be_switched_off(interval: timedelta | None) -> None:
 
 async def test_promotion_alone_is_made_up_for_when_reflection_had_its_run() -> None:
     async with running() as house:
-        house.scheduler._tender._jobs = house.scheduler.jobs[:1]
+        house.scheduler._shelf_runner._jobs = house.scheduler.jobs[:1]
         await house.pass_time(2 * HOUR)
         assert [run.job for run in house.runs()] == ["reflection"]
         await house.down_for(2 * HOUR)

@@ -9,27 +9,26 @@ from structlog.testing import capture_logs
 
 from scheduler.house import BERLIN, DAY, HOUR, MINUTE, USUAL, House, StoresOf, running
 from shelfd.memory.errors import QuotaExceeded, ShuttingDown
-from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import Origin
-from shelfd.scheduler import Job
+from shelfd.scheduler import ScheduledJob
 from shelfd.scheduler.jobs import in_order
+from shelfd.scheduler.ledger import claim_in, new_run
 
 SLOT = "2026-01-14T09:00 Europe/Berlin"
 
 
-async def claim(house: House, run: Run) -> None:
-    await house.shelf().commit(Origin("scheduler", "test"), lambda tx: tx.rows.runs.claim(run))
+async def claim(house: House, run: Job) -> None:
+    await house.shelf().commit(Origin("scheduler", "test"), lambda tx: claim_in(tx, run))
 
 
 async def ask(house: House, job: str = "reflection", shelf: str = "default") -> str:
     """Ask for a run without the wire around it."""
     claimed: list[str] = []
 
-    async def claim_run(run: Run) -> bool:
+    async def claim_run(run: Job) -> bool:
         claimed.append(run.run_id)
-        applied = await house.shelf(shelf).commit(
-            Origin("uid:1000", "scheduler.run"), lambda tx: tx.rows.runs.claim(run)
-        )
+        applied = await house.shelf(shelf).commit(Origin("uid:1000", "scheduler.run"), lambda tx: claim_in(tx, run))
         return applied.value
 
     wanted = next(one for one in house.scheduler.jobs if one.name == job)
@@ -209,8 +208,9 @@ async def test_an_interrupted_run_that_nobody_goes_on_with_is_missed() -> None:
 async def test_a_slot_somebody_else_claimed_is_not_run(stores: StoresOf) -> None:
     async with running(stores=stores) as house:
         now = house.clock.now()
-        for job in ("reflection", "promotion"):
-            await claim(house, Run(f"run-{job}", job, SLOT, "cron", now, now, now, "done"))
+        for job in house.scheduler.jobs:
+            run = new_run(job, slot=SLOT, reason="cron", planned_at=now, now=now)
+            await claim(house, run._replace(state="done", finished_at=now))
         await house.pass_time(2 * HOUR)
         assert house.reflection.calls == house.promotion.calls == []
 
@@ -225,7 +225,7 @@ async def test_an_end_that_cannot_be_written_is_written_later_and_nothing_is_run
         put = ledger.put
         failures = [Unavailable("disk full")] * 4
 
-        async def fail_first(shelf: object, run: Run) -> None:
+        async def fail_first(shelf: object, run: Job) -> None:
             if failures:
                 raise failures.pop()
             await put(house.shelf(), run)
@@ -321,8 +321,12 @@ def test_jobs_come_behind_what_they_follow() -> None:
     async def work(shelf: str, run_id: str, reason: str) -> dict[str, int]:
         return {}
 
-    third, first, second = Job("c", work, follows="b"), Job("a", work), Job("b", work, follows="a")
+    third, first, second = (
+        ScheduledJob("c", work, follows="b"),
+        ScheduledJob("a", work),
+        ScheduledJob("b", work, follows="a"),
+    )
     assert in_order([third, first, second]) == (first, second, third)
-    for bad in ([third], [first, first], [Job("x", work, follows="x")]):
+    for bad in ([third], [first, first], [ScheduledJob("x", work, follows="x")]):
         with pytest.raises(ValueError, match="job"):
             in_order(bad)

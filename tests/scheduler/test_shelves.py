@@ -106,7 +106,7 @@ async def test_a_dropped_shelf_is_forgotten() -> None:
         await house.shelves.drop("team")
         await house.pass_time(DAY)
         assert set(house.reflection.shelves) == {"default"}
-        assert "team" not in house.scheduler._tended
+        assert "team" not in house.scheduler._states
 
 
 async def test_tending_is_no_use_of_a_shelf() -> None:

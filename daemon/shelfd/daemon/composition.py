@@ -13,7 +13,7 @@ from shelfd.daemon.system import DaemonSystem
 from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.memory import Access, MemorySettings, Rule, Service, Shelves
-from shelfd.memory.ports.ledger import SCHEDULER
+from shelfd.memory.ports.job import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.scheduler import Answers, Scheduler
 from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths, SqliteStores
@@ -47,8 +47,8 @@ def build(settings: Settings, places: Places) -> Parts:
     shelves = Shelves(stores, clock, memory_settings(settings))
     paths = promotion_paths(settings, places)
     paths.check()
-    service = Service(shelves, access(settings, shelves), Promoter(DiskMemoryFiles(paths)))
-    jobs = tending.jobs(service, clock, settings.limits)
+    service = Service(shelves, access(settings, shelves), Promoter(DiskMemoryFiles(paths)), settings.limits)
+    jobs = tending.jobs(service)
     scheduler = Scheduler(shelves, jobs, clock, tending.scheduler_settings(settings))
     system = DaemonSystem(
         instance=settings.daemon.instance,

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shelfd.daemon import flags, run, streams
+from shelfd.daemon import flags, streams
 from shelfd.daemon.places import choose
 from shelfd.daemon.settings import Loaded
 from shelfd.daemon.sources import Location
@@ -21,7 +21,7 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         ConfigError: If the settings are wrong.
     """
     arguments = flags.config_parser().parse_args(argv)
-    loaded = run.read(arguments, environ)
+    loaded = flags.read(arguments, environ)
     if arguments.action == "acl":
         return _print(_acl(loaded, environ, system=arguments.system).rstrip("\n"))
     rows = list(_rows(loaded, environ, system=arguments.system))

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from shelfd.daemon import streams
+from shelfd.daemon.places import config_file
+from shelfd.daemon.settings import Loaded, load
 from shelfd.daemon.sources import Location
 
 _EPILOG = """\
@@ -103,6 +105,16 @@ def settings_of(arguments: argparse.Namespace) -> dict[Location, tuple[str, obje
         for name, value in given.items()
         if value is not None and value is not False
     }
+
+
+def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Loaded:
+    """Read the settings for a command line.
+
+    Raises:
+        ConfigError: If they are wrong.
+    """
+    file = config_file(arguments.config, environ, system=arguments.system)
+    return load(settings_of(arguments), environ, file)
 
 
 def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:

@@ -19,6 +19,7 @@ from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Listener
+from shelfd.memory.facts.spelling import edit_distance
 
 log = structlog.get_logger("shelfd.daemon")
 
@@ -76,7 +77,8 @@ async def serve(
         _compare_with_last(parts, places, origin)
         stack.callback(_remember, parts, places, origin)
         _say_ready(loaded, places, parts, notifier)
-        # Behind READY: neither is needed to be of use.
+        # After READY: none of these is needed to be of use. The first misspelt query would wait for edit_distance.
+        asyncio.get_running_loop().run_in_executor(None, edit_distance)
         if parts.mqtt is not None:
             parts.mqtt.start()
         await parts.scheduler.start()

@@ -30,7 +30,7 @@ from shelfd.gateway.mqtt import (
 )
 from shelfd.memory import ANYONE, Clock, Service
 from shelfd.memory.errors import BrokerUnreachable, ConfigError
-from shelfd.memory.ports.ledger import draw_run_id
+from shelfd.memory.ports.job import draw_run_id
 
 log = structlog.get_logger("shelfd.daemon")
 

@@ -15,8 +15,8 @@ from shelfd.daemon import environment, flags, streams
 from shelfd.daemon import logging as daemon_logging
 from shelfd.daemon.lock import DataLock, HeldError
 from shelfd.daemon.notify import Notifier, listen_fds, watchdog_interval_s
-from shelfd.daemon.places import Places, choose, config_file
-from shelfd.daemon.settings import Loaded, load
+from shelfd.daemon.places import Places, choose
+from shelfd.daemon.settings import Loaded
 from shelfd.memory.errors import ConfigError
 
 
@@ -43,23 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return os.EX_TEMPFAIL
 
 
-def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Loaded:
-    """Read the settings for a command line.
-
-    Raises:
-        ConfigError: If they are wrong.
-    """
-    file = config_file(arguments.config, environ, system=arguments.system)
-    return load(flags.settings_of(arguments), environ, file)
-
-
 def activated_path(sockets: Mapping[str, socket]) -> Path | None:
     """Return where the socket the service manager handed over is bound; None without one."""
     return Path(str(sockets["rpc"].getsockname())) if "rpc" in sockets else None
 
 
 def _run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    loaded = read(arguments, environ)
+    loaded = flags.read(arguments, environ)
     sockets = listen_fds(environ, os.getpid())
     places = choose(loaded, environ, system=arguments.system, activated=activated_path(sockets), pid=os.getpid())
     section = loaded.settings.log
@@ -75,7 +65,7 @@ def _run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from shelfd.daemon.reload import Reloading
 
     notifier = Notifier(environ)
-    reloading = Reloading(loaded, partial(read, arguments, environ), threshold)
+    reloading = Reloading(loaded, partial(flags.read, arguments, environ), threshold)
     origin = served.by_this(loaded, places, environ, system=arguments.system, pid=os.getpid())
     coroutine = partial(
         serve, loaded, places, origin, activated=sockets.get("rpc"), notifier=notifier,

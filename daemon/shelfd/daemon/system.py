@@ -187,7 +187,13 @@ class DaemonSystem:
         return round(self._clock.monotonic() - self._started, 3)
 
     def _look_at_files(self) -> Iterator[Finding]:
-        looks: tuple[Callable[[], Finding], ...] = (self._data_dir, self._free_space, self._socket, self._open_files)
+        looks: tuple[Callable[[], Finding], ...] = (
+            self._data_dir,
+            self._free_space,
+            self._copies,
+            self._socket,
+            self._open_files,
+        )
         for look in looks:
             yield look()
 
@@ -204,6 +210,13 @@ class DaemonSystem:
         free = shutil.disk_usage(self._places.data).free
         advice = "" if free >= _LOW_SPACE_BYTES else f"; less than {_LOW_SPACE_BYTES >> 20} MiB, make room"
         return Finding("free_space", free >= _LOW_SPACE_BYTES, f"{free >> 20} MiB{advice}")
+
+    def _copies(self) -> Finding:
+        """Copies of shelves that were made before a newer version changed them: theirs is to be removed by a person."""
+        found = sorted((self._places.data / "shelves").glob("*/shelf.before-*.sqlite"))
+        names = ", ".join(f"{copy.parent.name}/{copy.name}, {copy.stat().st_size >> 20} MiB" for copy in found)
+        detail = f"{names}: as they were before this version; remove them when all is well" if found else "none"
+        return Finding("copies", True, detail)
 
     def _socket(self) -> Finding:
         try:

@@ -1,41 +1,25 @@
-"""What the daemon does by itself, as jobs of the scheduler that go through the memory's front door like any call."""
+"""What the daemon does by itself: kinds of jobs that the scheduler has carried out in each slot."""
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from shelfd.daemon.settings import Settings
 from shelfd.daemon.zones import zone
-from shelfd.memory import Call, Clock, Service, Ticket
-from shelfd.memory.ports.ledger import SCHEDULER
-from shelfd.protocol import METHODS, Limits
-from shelfd.scheduler import Job, QuietHours, SchedulerSettings, daily_cron
-
-#: Of a result, what the ledger keeps.
-_COUNTS: Final = (
-    "inspected", "rewritten", "merged", "hidden", "tagged", "linked", "held_back", "remaining",
-    "added", "updated", "removed", "fell_out",
-)  # fmt: skip
+from shelfd.memory import Service
+from shelfd.scheduler import QuietHours, ScheduledJob, SchedulerSettings, daily_cron
 
 
-def jobs(service: Service, clock: Clock, limits: Limits) -> tuple[Job, Job]:
+def jobs(service: Service) -> tuple[ScheduledJob, ScheduledJob]:
     """Return the jobs: reflection, and promotion behind it in the same slot, also when reflection failed."""
 
-    async def run(method: str, shelf: str, run_id: str) -> Mapping[str, Any]:
-        wanted = METHODS[method]
-        validated = wanted.params.model_validate({"shelf": shelf}, context=limits)
-        result = await service.handle(
-            Call(wanted, validated, SCHEDULER, run_id, Ticket(clock), limits=limits, run_id=run_id)
-        )
-        return {name: result[name] for name in _COUNTS if name in result}
+    async def perform(shelf: str, run_id: str, _reason: str) -> Mapping[str, Any]:
+        return await service.perform(shelf, run_id)
 
-    async def reflect(shelf: str, run_id: str, _reason: str) -> Mapping[str, Any]:
-        return await run("reflect", shelf, run_id)
-
-    async def promote(shelf: str, run_id: str, _reason: str) -> Mapping[str, Any]:
-        return await run("promote", shelf, run_id)
-
-    return Job("reflection", reflect), Job("promotion", promote, follows="reflection")
+    return (
+        ScheduledJob("reflection", perform, method="reflect"),
+        ScheduledJob("promotion", perform, follows="reflection", method="promote"),
+    )
 
 
 def scheduler_settings(settings: Settings) -> SchedulerSettings:

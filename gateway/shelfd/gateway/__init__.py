@@ -5,6 +5,7 @@ from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.ports import EventLog, Scheduling, Service, System, Wanted
+from shelfd.gateway.reply import Reply, Send
 from shelfd.gateway.unix import UnixServer
 
 __all__ = [
@@ -14,7 +15,9 @@ __all__ = [
     "Lane",
     "Listener",
     "Message",
+    "Reply",
     "Scheduling",
+    "Send",
     "Service",
     "System",
     "UnixServer",

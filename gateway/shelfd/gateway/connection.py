@@ -4,6 +4,7 @@
 
 import asyncio
 import socket
+from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple, Protocol, cast
 
@@ -11,10 +12,12 @@ from shelfd.gateway.binding import peer
 from shelfd.gateway.budget import Account, Budget, Share
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
-from shelfd.gateway.envelope import CANCEL, Envelope, error_reply, line_too_long
+from shelfd.gateway.encoding import ReplyArray, encoded, fitted
+from shelfd.gateway.envelope import CANCEL, Envelope, line_too_long
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.lines import Lines
-from shelfd.gateway.outbox import Outbox
+from shelfd.gateway.outbox import Outbox, Room
+from shelfd.gateway.reply import Reply
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.errors import ShelfError, error_of
 from shelfd.protocol import Limits
@@ -32,7 +35,7 @@ class Entry(NamedTuple):
 
 
 class Owner(Protocol):
-    """What a connection tells the server it belongs to."""
+    """What a connection notifies the server of that it belongs to."""
 
     def opened(self, connection: "Connection", principal: str) -> Entry:
         """Let the connection in.
@@ -91,7 +94,7 @@ class Connection(asyncio.Protocol):
         try:
             entry = self._owner.opened(self, self.principal)
         except ShelfError as full:
-            self._transport.write(error_reply(None, error_of(full)) + b"\n")
+            self._transport.write(encoded(Reply(None, error=error_of(full))) + b"\n")
             self._transport.close()
             return
         self._share = entry.share
@@ -106,9 +109,8 @@ class Connection(asyncio.Protocol):
         self._lane = Lane(
             self.principal,
             entry.name,
-            reply_bytes=self._limits.line_bytes,
             subscriptions=subscriptions,
-            outbox=self._outbox,
+            room=partial(Room, self._outbox, self._limits.line_bytes),
         )
 
     def data_received(self, data: bytes) -> None:
@@ -177,7 +179,11 @@ class Connection(asyncio.Protocol):
             self._next, self._next_bytes = None, 0
             self.in_flight += 1
             self._share.at_work += 1
-            self._dispatcher.start(message, self._lane, self._send, done)
+            if isinstance(message, list):
+                array = ReplyArray(len(message), self._limits.line_bytes, self._outbox.hold)
+                self._dispatcher.start_batch(message, self._lane, array.put, partial(self._end_batch, array, done))
+            else:
+                self._dispatcher.start(message, self._lane, self._reply, done)
         self._is_taking = False
         self._lines.settle(self._next_bytes)
         self._throttle()
@@ -197,7 +203,7 @@ class Connection(asyncio.Protocol):
         if self._outbox.is_backed_up():
             return True
         if isinstance(message, Envelope) and message.method == CANCEL:
-            return False  # a full connection still hears what would make room
+            return False  # a full connection still takes what would make room
         if self.in_flight and not self._account.fits(self._next_bytes):
             return True
         if self.in_flight >= self._limits.in_flight_count:
@@ -238,7 +244,7 @@ class Connection(asyncio.Protocol):
             self._end_if_finished()
 
     def _refuse_line(self, error: ShelfError) -> None:
-        self._send(error_reply(None, error_of(error)))
+        self._reply(Reply(None, error=error_of(error)))
         self._take()
 
     def _close_if_finished(self) -> None:
@@ -252,6 +258,16 @@ class Connection(asyncio.Protocol):
             self._owner.ended(self)
 
     # ------------------------------------------------------------------ replies
+
+    def _reply(self, reply: Reply) -> Reply:
+        message, reply = fitted(reply, self._limits.line_bytes)
+        self._send(message)
+        return reply
+
+    def _end_batch(self, array: ReplyArray, done: Callable[[], None]) -> None:
+        if (message := array.take()) is not None:
+            self._send(message)
+        done()
 
     def _send(self, message: bytes) -> None:
         # The answer to one request alone goes out at once: the caller need not wait for our log line.

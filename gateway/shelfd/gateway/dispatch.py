@@ -1,36 +1,34 @@
-"""Dispatch: from one message to its reply, the same for every transport."""
+"""Dispatch: from one message to what came of it, the same for every transport."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
 
 import structlog
 from pydantic import ValidationError
-from structlog.contextvars import bind_contextvars
 
 from shelfd.gateway import envelope as rpc
 from shelfd.gateway.batch import Batch
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import Envelope, Refusal
-from shelfd.gateway.lane import Claim, Lane, Request
-from shelfd.gateway.outbox import Outbox
-from shelfd.gateway.own import OwnMethods
+from shelfd.gateway.lane import Lane, Request
+from shelfd.gateway.own import Handler, OwnMethods
 from shelfd.gateway.ports import Scheduling, Service, System
-from shelfd.memory.call import Call
-from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, Unavailable, error_of, traced
-from shelfd.memory.ports.store import Clock
+from shelfd.gateway.reply import Reply, Send
+from shelfd.memory.call import Call, work_in_task
+from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, error_of, traced
+from shelfd.memory.ports.store import Clock, Ticket
 from shelfd.protocol import METHODS, Code, Limits, Method, Params, error_object, from_validation
 
 #: A parsed message: an envelope, a batch's members as they came, or the refusal of either.
 Message: TypeAlias = Envelope | list[Any] | Refusal
-Answer: TypeAlias = Callable[[bytes], None]
 Done: TypeAlias = Callable[[], None]
 Result: TypeAlias = dict[str, Any] | Exception
 
 
 class Dispatcher:
-    """Takes messages, carries them out in their lane's order, and answers.
+    """Takes messages, carries them out in their lane's order, and hands over what came of them.
 
     Construct it after structlog is configured: the logger is bound once.
     """
@@ -80,34 +78,56 @@ class Dispatcher:
             return refusal.kept()
 
     def start(
-        self, message: Message, lane: Lane, answer: Answer, done: Done, on_begun: Callable[[], None] | None = None
+        self,
+        message: Envelope | Refusal,
+        lane: Lane,
+        send: Send,
+        done: Done,
+        on_begun: Callable[[], None] | None = None,
     ) -> None:
         """Begin to carry out *message*; must be called in order of arrival, on the loop.
 
         Args:
             message: From :meth:`read` or :meth:`open`.
             lane: The caller's lane.
-            answer: Called with the reply; never for notifications.
+            send: Called with the reply; never for notifications.
             done: Called once when all work on the message has ended, perhaps before this returns.
             on_begun: Called when the message has become a durable job, whose end may be far away.
         """
-        if isinstance(message, list):
-            self._start_batch(message, lane, answer, done)
-            return
-        request = self._admit(message, lane, answer)
+        request = self._admit(message, lane, send)
         if request is None:
             done()
             return
         request.call.on_begun = on_begun
-        if request.call.method.is_change:
+        method = request.call.method
+        if method.is_change:
             request.wait_to = lane.barrier
             request.turn = lane.enter()
-            if request.call.method.decides_access:
-                # What the changes behind it may do is asked when their turn comes, and that is after its end.
+            if method.decides_access or method.name in self._own.handlers:
+                # What later changes may do is asked when their turn comes, and that is after its end. A change that
+                # is made here is queued nowhere, so later ones wait for it, too.
                 lane.barrier = request.turn
-        elif request.call.method.name not in self._own.unordered:
+        elif method.name not in self._own.unordered:
             request.wait_to = lane.entered
         self._launch(request, done)
+
+    def start_batch(self, members: list[Any], lane: Lane, put: Callable[[int, Reply], Reply], done: Done) -> None:
+        """Begin to carry out a batch, as :meth:`start` does a request.
+
+        Args:
+            members: From :meth:`read`.
+            lane: The caller's lane.
+            put: Takes the reply of the member with that index, as ``send`` does; never for notifications.
+            done: Called once when all work on the batch has ended, perhaps before this returns.
+        """
+        batch = Batch(lane, self._launch, done)
+        for index, member in enumerate(members):
+            opened = self.open(member) if not isinstance(member, list) else self.open(None)
+            assert not isinstance(opened, list)
+            request = self._admit(opened, lane, partial(put, index))
+            if request is not None:
+                batch.add(request)
+        batch.start()
 
     def cancel(self, lane: Lane, request_id: rpc.Id) -> bool:
         """Take back an unanswered request of *lane*; return False if there is none or it is too late."""
@@ -130,24 +150,24 @@ class Dispatcher:
 
     # ------------------------------------------------------------------ admission
 
-    def _admit(self, message: Envelope | Refusal, lane: Lane, answer: Answer) -> Request | None:
+    def _admit(self, message: Envelope | Refusal, lane: Lane, send: Send) -> Request | None:
         """Turn a message into a request, or answer it at once and return None."""
         if isinstance(message, Refusal):
-            self._refuse(None, message.error, message.id, lane, answer)
+            self._refuse(None, message.error, message.id, lane, send)
             return None
         if message.method == rpc.CANCEL:
-            self._cancel(message, lane, answer)
+            self._cancel(message, lane, send)
             return None
         try:
             method, params = self._check(message)
         except Refusal as refusal:
             name = message.method if message.method in METHODS else None
-            self._refuse(name, refusal.error, message.id, lane, None if message.is_notification else answer)
+            self._refuse(name, refusal.error, message.id, lane, None if message.is_notification else send)
             return None
         now = self._clock.monotonic()
-        ticket = Claim(self._clock)
+        ticket = Ticket(self._clock)
         call = Call(method, params, lane.principal, lane.next_request_id(), ticket, self.limits, message.repeat)
-        request = Request(message, call, ticket, lane, answer, now)
+        request = Request(message, call, lane, send, now)
         if params.timeout_ms is not None:
             seconds = params.timeout_ms / 1000
             ticket.deadline = now + seconds
@@ -172,31 +192,24 @@ class Dispatcher:
             raise Refusal(from_validation(invalid)) from None
 
     def _refuse(
-        self, method: str | None, error: dict[str, Any], request_id: rpc.Id, lane: Lane, answer: Answer | None
+        self, method: str | None, error: dict[str, Any], request_id: rpc.Id, lane: Lane, send: Send | None
     ) -> None:
-        self._record(method or "?", None, lane.principal, lane.next_request_id(), 0.0, _outcome(error))
-        if answer is not None:
-            answer(rpc.error_reply(request_id, error))
+        reply = Reply(request_id, error=error)
+        self._record(method or "?", None, lane.principal, lane.next_request_id(), 0.0, reply.outcome)
+        if send is not None:
+            send(reply)
 
-    def _cancel(self, message: Envelope, lane: Lane, answer: Answer) -> None:
+    def _cancel(self, message: Envelope, lane: Lane, send: Send) -> None:
         target = message.params.get("id")
         if message.params.keys() != {"id"} or target is None or not rpc.is_id(target):
             text = "id: must be the id of a request, and the only param"
             error = error_object(Code.INVALID_PARAMS, text, kind="InvalidParams", field="id", reason="BAD_ARGS")
-            self._refuse(rpc.CANCEL, error, message.id, lane, None if message.is_notification else answer)
+            self._refuse(rpc.CANCEL, error, message.id, lane, None if message.is_notification else send)
             return
         cancelled = self.cancel(lane, target)
         self._record(rpc.CANCEL, None, lane.principal, lane.next_request_id(), 0.0, "ok")
         if not message.is_notification:
-            answer(rpc.result_reply(message.id, {"cancelled": cancelled}))
-
-    def _start_batch(self, members: list[Any], lane: Lane, answer: Answer, done: Done) -> None:
-        batch = Batch(len(members), lane, answer, done, self._launch)
-        for index, member in enumerate(members):
-            opened = self.open(member) if not isinstance(member, list) else self.open(None)
-            assert not isinstance(opened, list)
-            batch.add(self._admit(opened, lane, batch.part(index)))
-        batch.start()
+            send(Reply(message.id, {"cancelled": cancelled}))
 
     # ------------------------------------------------------------------ work
 
@@ -210,92 +223,48 @@ class Dispatcher:
             request.lane.when_over(request.wait_to, partial(self._begin, request))
 
     def _begin(self, request: Request) -> None:
-        """Carry out a request whose turn has come: in a task, unless it is a change that needs none."""
-        is_change = request.call.method.is_change
-        # A change whose task has not had its first step must not be overtaken.
-        if is_change and not request.lane.changes_to_begin and self._submit(request):
-            return
-        if not is_change and request.lane.outbox is not None:
-            request.call.room = partial(_room, request, request.lane.outbox)
-        request.lane.changes_to_begin += is_change
-        request.task = asyncio.get_running_loop().create_task(self._run(request), name=request.call.request_id)
-
-    def _submit(self, request: Request) -> bool:
+        """Carry out a request whose turn has come."""
+        call, lane = request.call, request.lane
         over = partial(self._over, request)
-        try:
-            return not request.is_answered and self._service.submit(request.call, over)
-        except Exception as error:  # noqa: BLE001 - it becomes the answer
-            # Later, as that of a task would be: who begins many requests in a row relies on it.
-            asyncio.get_running_loop().call_soon(over, error)
-            return True
-
-    async def _run(self, request: Request) -> None:
-        request.has_begun = True
-        request.lane.changes_to_begin -= request.call.method.is_change
-        result: Result = {}
-        try:
-            if not request.is_answered:
-                result = await self._perform(request)
-        except asyncio.CancelledError:
-            # A read that was taken back is answered already; any other cancellation is the loop's end.
-            if not request.is_answered:
-                self._end(request)
-                raise
-        self._over(request, result)
-
-    async def _perform(self, request: Request) -> Result:
-        bind_contextvars(request_id=request.call.request_id)
-        handler = self._own.handlers.get(request.call.method.name)
-        try:
-            if handler is None:
-                return await self._service.handle(request.call)
-            if request.call.room is not None and (wait := request.call.room()) is not None:
-                await wait
-            return await handler(request)
-        except Exception as error:  # noqa: BLE001 - it becomes the answer
-            return error
+        if request.is_answered:
+            # Later, as every end: who begins many requests in a row relies on it.
+            asyncio.get_running_loop().call_soon(over, {})
+            return
+        if lane.room is not None and not call.method.is_change:
+            request.room = lane.room()
+            call.room = request.room.take
+        handler = self._own.handlers.get(call.method.name)
+        if handler is None:
+            self._service.submit(call, over)
+        else:
+            work_in_task(call, partial(_answer, handler, request), over)
 
     def _over(self, request: Request, result: Result) -> None:
         try:
             if not request.is_answered:
-                self._conclude(request, *self._fitted(request, *self._reply(request, result)))
+                self._conclude(request, self._reply(request, result))
         finally:
             if isinstance(result, Exception):
                 # Its frames know the futures that know it: a ring around what may be a large request.
                 result.__traceback__ = None
             self._end(request)
 
-    def _fitted(self, request: Request, reply: bytes, outcome: str) -> tuple[bytes, str]:
-        """Return the reply, or an error if it was made for want of room and turned out too large."""
-        if _room_fits(request, len(reply)):
-            return reply, outcome
-        error = error_of(Unavailable("result: there is no room for it now; ask for less, or again", field="result"))
-        return rpc.error_reply(request.envelope.id, error), _outcome(error)
-
     def _end(self, request: Request) -> None:
-        _room_fits(request, 0)
-        request.call.room = None  # it knows the request: a ring for the garbage collector
+        if request.room is not None:
+            request.room.settle(0)
         request.lane.requests.discard(request)
         if request.turn:
             request.lane.leave(request.turn)
         request.done()
 
-    def _reply(self, request: Request, result: Result) -> tuple[bytes, str]:
-        """Return the reply and its outcome. This is the boundary where every exception becomes an answer."""
-        error: dict[str, Any]
-        try:
-            if not isinstance(result, Exception):
-                reply = rpc.result_reply(request.envelope.id, result)
-                if len(reply) <= request.lane.reply_bytes:
-                    return reply, "ok"
-                error = rpc.result_too_large(request.lane.reply_bytes, is_change=request.call.method.is_change)
-            else:
-                error = self._told(request.call, result)
-        except Exception as fault:  # noqa: BLE001 - a result that is no JSON
-            error = self._told(request.call, fault)
-        return rpc.error_reply(request.envelope.id, error), _outcome(error)
+    def _reply(self, request: Request, result: Result) -> Reply:
+        """Return what goes back. This is the boundary where every exception becomes an answer."""
+        call = request.call
+        if isinstance(result, Exception):
+            return Reply(request.envelope.id, None, self._error(call, result), call.method.is_change, request.room)
+        return Reply(request.envelope.id, result, None, call.method.is_change, request.room)
 
-    def _told(self, call: Call, failure: Exception) -> dict[str, Any]:
+    def _error(self, call: Call, failure: Exception) -> dict[str, Any]:
         if isinstance(failure, ShelfError):
             return error_of(failure)
         self._log.error("rpc.failed", method=call.method.name, request_id=call.request_id, **traced(failure))
@@ -306,36 +275,35 @@ class Dispatcher:
 
     def _abandon(self, request: Request, error: ShelfError) -> bool:
         """Answer with *error* and see to it that nothing happens; return False if it is too late for that."""
-        if request.is_answered:
+        # What cannot start any more ends by itself when its turn comes; the caller need not wait for that.
+        call = request.call
+        if request.is_answered or not call.ticket.withdraw():
             return False
-        if request.call.method.is_change:
-            # What cannot start any more ends by itself when its turn comes; the caller need not wait for that.
-            if not request.ticket.withdraw():
-                return False
-        elif request.task is not None and request.has_begun:
-            # A task cancelled before its first step would never run its own clean-up.
-            request.task.cancel()
-        answer = error_of(error)
-        self._conclude(request, rpc.error_reply(request.envelope.id, answer), _outcome(answer))
+        if call.abort is not None and not call.method.is_change:
+            call.abort()
+        self._conclude(request, Reply(request.envelope.id, error=error_of(error)))
         return True
 
-    def _conclude(self, request: Request, reply: bytes, outcome: str) -> None:
-        if request.is_answered:
-            return
+    def _conclude(self, request: Request, reply: Reply) -> None:
         request.is_answered = True
         if request.timer is not None:
             request.timer.cancel()
-        batch = request.batch
         if not request.envelope.is_notification:
-            request.answer(reply if batch is None else batch.fitted(request, reply))
+            reply = self._sent(request, reply)
         if request.follow_up is not None:
-            if batch is None:
+            if request.follow_ups is None:
                 request.follow_up()
             else:
-                batch.follow_ups.append(request.follow_up)
+                request.follow_ups.append(request.follow_up)
         call = request.call
         duration_ms = (self._clock.monotonic() - request.began) * 1000
-        self._record(call.method.name, call.shelf, call.principal, call.request_id, duration_ms, outcome)
+        self._record(call.method.name, call.shelf, call.principal, call.request_id, duration_ms, reply.outcome)
+
+    def _sent(self, request: Request, reply: Reply) -> Reply:
+        try:
+            return request.send(reply)
+        except Exception as fault:  # noqa: BLE001 - a result that cannot be encoded
+            return request.send(reply.failed(self._error(request.call, fault)))
 
     def _record(
         self, method: str, shelf: str | None, principal: str, request_id: str, duration_ms: float, outcome: str
@@ -352,31 +320,7 @@ class Dispatcher:
         )
 
 
-def _room(request: Request, outbox: Outbox) -> Awaitable[None] | None:
-    """Take room for the request's reply; return what waits for it if that has to be."""
-    if request.has_room is not None:
-        return None
-    if outbox.take_room(request.lane.reply_bytes):
-        request.has_room = True
-        return None
-    return _wait_for_room(request, outbox)
-
-
-async def _wait_for_room(request: Request, outbox: Outbox) -> None:
-    request.has_room = await outbox.wait_for_room(request.lane.reply_bytes)
-
-
-def _room_fits(request: Request, size: int) -> bool:
-    """Give back what was taken for the request's reply; return whether there is room for the *size* it came to."""
-    has_room, outbox = request.has_room, request.lane.outbox
-    if has_room is None or outbox is None:
-        return True
-    request.has_room = None
-    if has_room:
-        outbox.leave_room(request.lane.reply_bytes)
-        return True
-    return outbox.leave_spare(size)
-
-
-def _outcome(error: dict[str, Any]) -> str:
-    return f"{error['data']['type']} {error['code']}"
+async def _answer(handler: Handler, request: Request) -> dict[str, Any]:
+    if request.call.room is not None and (wait := request.call.room()) is not None:
+        await wait
+    return await handler(request)

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 envelopes: bytes in, checked envelopes or refusals out, and replies back to bytes."""
+"""JSON-RPC 2.0 envelopes: bytes in, checked envelopes or refusals out."""
 
 from difflib import get_close_matches
 from itertools import chain
@@ -32,7 +32,7 @@ class Refusal(Exception):
 
     Attributes:
         error: The JSON-RPC error object to answer with.
-        id: The request's id as far as it could be told.
+        id: The request's id as far as it could be read.
     """
 
     def __init__(self, error: dict[str, Any], request_id: Id = None) -> None:
@@ -134,16 +134,6 @@ def result_too_large(limit: int, *, is_change: bool) -> dict[str, Any]:
     if is_change:
         message = f"the change is made, but its result is larger than {limit} bytes"
     return error_object(Code.TOO_LARGE, message, kind="TooLarge", field="result", limit=limit)
-
-
-def result_reply(request_id: Id, result: dict[str, Any]) -> bytes:
-    """Return the reply to a request that went well."""
-    return to_json({"jsonrpc": "2.0", "id": request_id, "result": result}, inf_nan_mode="null")
-
-
-def error_reply(request_id: Id, error: dict[str, Any]) -> bytes:
-    """Return the reply to a request that failed."""
-    return to_json({"jsonrpc": "2.0", "id": request_id, "error": error}, inf_nan_mode="null")
 
 
 def notification(method: str, params: dict[str, Any]) -> bytes:

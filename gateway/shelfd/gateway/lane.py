@@ -8,39 +8,12 @@ every batch takes the next turn number; ``finished_to`` is the highest number up
 import asyncio
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
-from threading import Lock
-from typing import TYPE_CHECKING
 
 from shelfd.gateway.envelope import Envelope, Id
-from shelfd.gateway.outbox import Outbox
+from shelfd.gateway.outbox import Room
+from shelfd.gateway.reply import Send
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.call import Call
-from shelfd.memory.ports.store import Ticket
-
-if TYPE_CHECKING:
-    from shelfd.gateway.batch import Batch
-
-# One lock for all: it is held for two assignments, and a lock of its own would cost each request more.
-_claim = Lock()
-
-
-class Claim(Ticket):
-    """A ticket that is either started or withdrawn, whichever thread asks first."""
-
-    __slots__ = ()
-
-    def start(self) -> None:
-        """Begin; see :meth:`Ticket.start`."""
-        with _claim:
-            super().start()
-
-    def withdraw(self) -> bool:
-        """Make sure that it never starts; return False if it has."""
-        with _claim:
-            if self.started:
-                return False
-            self.cancelled = True
-            return True
 
 
 class Request:
@@ -49,33 +22,29 @@ class Request:
     Attributes:
         wait_to: The turn that must be over before it may begin.
         turn: The turn it occupies itself, 0 if none.
-        answer: Takes the reply; called once, never for a notification.
+        send: Takes the reply; called once, never for a notification.
         done: Called once when nothing of the request is left at work, which may be after its answer.
         follow_up: Called when the reply is on its way.
-        has_room: Whether room was taken for the reply, or it is made without; None before and after.
+        follow_ups: Where that is kept for a member of a batch, whose reply goes out with those of the others.
+        room: Where its reply goes, if that is bounded.
     """
 
     __slots__ = (
-        "answer", "batch", "began", "call", "done", "envelope", "follow_up", "has_begun", "has_room",
-        "is_answered", "lane", "task", "ticket", "timer", "turn", "wait_to",
+        "began", "call", "done", "envelope", "follow_up", "follow_ups", "is_answered", "lane", "room", "send", "timer",
+        "turn", "wait_to",
     )  # fmt: skip
 
-    def __init__(
-        self, envelope: Envelope, call: Call, ticket: Claim, lane: "Lane", answer: Callable[[bytes], None], began: float
-    ) -> None:
+    def __init__(self, envelope: Envelope, call: Call, lane: "Lane", send: Send, began: float) -> None:
         self.envelope = envelope
         self.call = call
-        self.ticket = ticket
         self.lane = lane
-        self.answer = answer
+        self.send = send
         self.began = began
         self.done: Callable[[], None] = _nothing
-        self.batch: Batch | None = None
         self.follow_up: Callable[[], None] | None = None
-        self.has_room: bool | None = None
-        self.has_begun = False  #: whether its task has run its first step
+        self.follow_ups: list[Callable[[], None]] | None = None
+        self.room: Room | None = None
         self.is_answered = False
-        self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
         self.turn = 0
         self.wait_to = 0
@@ -87,14 +56,13 @@ class Lane:
     Args:
         principal: Who the caller is: ``uid:<n>``, ``mqtt:<user>``.
         name: Prefix of its request ids.
-        reply_bytes: Largest reply the transport takes.
         subscriptions: Where its event subscriptions live; None if the transport has another way to events.
-        outbox: Where its replies go, which reads wait for; None if the transport bounds them otherwise.
+        room: Makes what is to give room to the reply of a read; None if the transport bounds replies otherwise.
     """
 
     __slots__ = (
-        "_finished", "_numbered", "_waiters", "barrier", "changes_to_begin", "entered", "finished_to", "is_closed",
-        "name", "outbox", "principal", "reply_bytes", "requests", "subscriptions",
+        "_finished", "_numbered", "_waiters", "barrier", "entered", "finished_to", "is_closed", "name", "principal",
+        "requests", "room", "subscriptions",
     )  # fmt: skip
 
     def __init__(
@@ -102,21 +70,18 @@ class Lane:
         principal: str,
         name: str,
         *,
-        reply_bytes: int,
         subscriptions: Subscriptions | None = None,
-        outbox: Outbox | None = None,
+        room: Callable[[], Room] | None = None,
     ) -> None:
-        self.outbox = outbox
+        self.room = room
         self.principal = principal
         self.name = name
-        self.reply_bytes = reply_bytes
         self.subscriptions = subscriptions
         self.requests: set[Request] = set()
         self.is_closed = False  #: nobody waits for answers any more: reads are pointless
         self.entered = 0
         self.finished_to = 0
-        self.changes_to_begin = 0  #: those in tasks that have not run their first step
-        self.barrier = 0  #: the last turn that changes behind it wait for: a batch's, or of what decides their access
+        self.barrier = 0  #: the last turn that later changes wait for: a batch's, or of what decides their access
         self._finished: set[int] = set()
         self._waiters: list[tuple[int, int, Callable[[], None]]] = []
         self._numbered = 0
@@ -146,8 +111,8 @@ class Lane:
     def when_over(self, turn: int, begin: Callable[[], None]) -> None:
         """Call *begin* when every turn up to *turn* is over, at once if that is so.
 
-        Who waits has no task yet. A task that awaited its turn could be overtaken: one made just before the turn
-        ended would run its first step before those that waited longer are wakened.
+        A request that waits holds its place here and not in a task, which could be overtaken: one made just before
+        the turn ended would run its first step before those that waited longer are wakened.
         """
         if self.finished_to >= turn:
             begin()

@@ -1,7 +1,7 @@
 """What a connection has to send: replies and events, held back when the client is slow to read."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from shelfd.gateway.budget import Account, Budget, Share
@@ -9,6 +9,44 @@ from shelfd.gateway.window import Window
 
 #: Unsent bytes from which on a connection takes no new requests and sends no further events.
 HIGH_WATER_BYTES: Final = 256 * 1024
+
+
+class Room:
+    """Room for the reply of one request.
+
+    Args:
+        outbox: Where it goes.
+        size: The largest reply, in bytes.
+    """
+
+    __slots__ = ("_has_room", "_outbox", "_size")
+
+    def __init__(self, outbox: "Outbox", size: int) -> None:
+        self._outbox = outbox
+        self._size = size
+        self._has_room: bool | None = None  #: None before and after; False: the reply is made without
+
+    def take(self) -> Awaitable[None] | None:
+        """Take room for the reply; return what waits for it if that has to be."""
+        if self._has_room is not None:
+            return None
+        if self._outbox.take_room(self._size):
+            self._has_room = True
+            return None
+        return self._wait()
+
+    async def _wait(self) -> None:
+        self._has_room = await self._outbox.wait_for_room(self._size)
+
+    def settle(self, size: int) -> bool:
+        """Give back what was taken; return whether there is room for the *size* that the reply came to."""
+        has_room, self._has_room = self._has_room, None
+        if has_room is None:
+            return True
+        if has_room:
+            self._outbox.leave_room(self._size)
+            return True
+        return self._outbox.leave_spare(size)
 
 
 class Outbox:
@@ -19,7 +57,7 @@ class Outbox:
         budget: The bytes of all connections.
         account: This connection's.
         share: Its principal's.
-        go_on: Called when the client has read on after it was behind.
+        go_on: Called when the client has read on after it had fallen behind.
     """
 
     def __init__(
@@ -82,11 +120,11 @@ class Outbox:
                 self._resumed()
 
     def pause(self) -> None:
-        """Hear that the client does not read."""
+        """Take note that the client does not read."""
         self._is_paused = True
 
     def resume(self) -> None:
-        """Hear that it has read nearly everything."""
+        """Take note that it has read nearly everything."""
         self._is_paused = False
         self._settle()
         self._resumed()

@@ -36,7 +36,7 @@ class OwnMethods:
             "system.metrics": self._metrics,
             "system.version": self._version,
         }
-        #: Methods that tell nothing a change could alter, and so do not wait for changes.
+        #: Methods that return nothing a change could alter, and so do not wait for changes.
         self.unordered = frozenset(
             name for name in self.handlers if name.partition(".")[0] != "scheduler" and name != "events.subscribe"
         )

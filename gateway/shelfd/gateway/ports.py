@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from shelfd.memory.call import Call
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.shelf.access import Access
 
 #: Decides by event type (``note.created``) and nugget (None: the event has none).
@@ -38,25 +38,13 @@ class Service(Protocol):
     def access(self) -> Access:
         """Who may do what."""
 
-    async def handle(self, call: Call) -> dict[str, Any]:
-        """Carry out *call*. A change's first step runs synchronously up to and including its queueing.
-
-        Raises:
-            ShelfError: What the caller is to be told.
-        """
-
-    def submit(self, call: Call, told: Told[dict[str, Any]]) -> bool:
-        """Begin a call that needs no task of its own: a change that is queued when this returns.
+    def submit(self, call: Call, on_done: OnDone[dict[str, Any]]) -> None:
+        """Begin *call*; a change has its place among those of its shelf when this returns.
 
         Args:
             call: What to do.
-            told: Called later, on the loop, with what :meth:`handle` would return or raise. It must not raise.
-
-        Returns:
-            False, with nothing done, if the call is another and has to go to :meth:`handle`.
-
-        Raises:
-            ShelfError: What the caller is to be told; *told* is not called.
+            on_done: Called later, once, on the loop, with the result or with what went wrong: a ShelfError is what
+                the caller gets to know. It must not raise.
         """
 
     async def shelf(self, call: Call) -> EventLog:
@@ -87,14 +75,14 @@ class System(Protocol):
 class Scheduling(Protocol):
     """What the daemon does by itself; each answer has the shape of the method's result.
 
-    Every method may raise a ShelfError, which is what the caller is to be told.
+    Every method may raise a ShelfError, which is what the caller gets to know.
     """
 
     async def jobs(self, call: Call) -> dict[str, Any]:
         """Answer ``scheduler.jobs``."""
 
     async def run(self, call: Call) -> dict[str, Any]:
-        """Answer ``scheduler.run``. A change: starts the call's ticket, and repeats are told the first outcome."""
+        """Answer ``scheduler.run``. A change: starts the call's ticket, and a repeat gets the first outcome."""
 
     async def history(self, call: Call) -> dict[str, Any]:
         """Answer ``scheduler.history``."""

@@ -105,7 +105,7 @@ class Subscription:
     def _lag(self) -> None:
         self._owner.close(self.name)
         self._owner.counters.subscribers_lagged += 1
-        # Resuming behind the last event that was sent repeats nothing and misses nothing.
+        # Resuming after the last event that was sent repeats nothing and misses nothing.
         self._owner.send(notification("events.lagged", {"subscription": self.name, "seq": self._resume_seq()}))
 
     def _resume_seq(self) -> int:

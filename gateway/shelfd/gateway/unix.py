@@ -89,7 +89,7 @@ class UnixServer:
     def _connection(self) -> Connection:
         return Connection(self, self._dispatcher, self._limits, self._counters)
 
-    # ------------------------------------------------------------------ told by connections
+    # ------------------------------------------------------------------ called by connections
 
     def opened(self, connection: Connection, principal: str) -> Entry:
         """Let a connection in.

@@ -1,13 +1,24 @@
 """One request on its way through the use cases, whatever transport it came by."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from structlog.contextvars import bind_contextvars
+
+from shelfd.memory.errors import Cancelled
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.store import Ticket
-from shelfd.protocol import Limits, Method, Params
+from shelfd.memory.ports.waiting import OnDone
+from shelfd.protocol import Limits, Method, Need, Params
+
+T = TypeVar("T")
+#: The loop itself keeps no task from the garbage collector.
+_at_work: set[asyncio.Task[None]] = set()
 
 
 class Repeat(NamedTuple):
@@ -20,6 +31,13 @@ class Repeat(NamedTuple):
 
     key: str
     lifetime: timedelta
+
+
+class Rules(Protocol):
+    """Who may do what."""
+
+    def may(self, principal: str, shelf: str | None, need: Need) -> bool:
+        """Return whether *principal* may do *need* on *shelf* (None: on the daemon)."""
 
 
 @dataclass(slots=True)
@@ -39,6 +57,8 @@ class Call:
             reading others; returns what is to be awaited first, if anything. None if there is always room.
         on_begun: Of a change that is a job: called when the job is durable, which can be long before its end. A
             transport that has kept the request until then need not deliver it again.
+        rules: Who may do what, for methods of which administrators may do more; set when it is submitted.
+        abort: While a task is at work on it: ends that where it is.
     """
 
     method: Method
@@ -51,11 +71,17 @@ class Call:
     run_id: str | None = None
     room: Callable[[], Awaitable[None] | None] | None = None
     on_begun: Callable[[], None] | None = None
+    rules: Rules | None = None
+    abort: Callable[[], object] | None = None
 
     @property
     def shelf(self) -> str | None:
         """The shelf the request is about; None for methods on the daemon as a whole."""
         return getattr(self.params, "shelf", None)
+
+    def may(self, need: Need) -> bool:
+        """Return whether its principal may do *need* on its shelf."""
+        return self.rules is not None and self.rules.may(self.principal, self.shelf, need)
 
     def origin(self) -> Origin:
         """Who and what this request's log rows name."""
@@ -68,3 +94,30 @@ class Call:
             turn=getattr(params, "turn", None),
             run_id=self.run_id,
         )
+
+
+def work_in_task(call: Call, work: Callable[[], Awaitable[T]], on_done: OnDone[T]) -> None:
+    """Have a task do *work* on *call*, unless that is withdrawn before it begins.
+
+    Args:
+        work: Does it. Ended by ``call.abort``.
+        on_done: Called later, once, with what *work* returned or raised.
+    """
+    task = asyncio.get_running_loop().create_task(_work(call, work, on_done), name=call.request_id)
+    _at_work.add(task)
+    task.add_done_callback(_at_work.discard)
+
+
+async def _work(call: Call, work: Callable[[], Awaitable[T]], on_done: OnDone[T]) -> None:
+    bind_contextvars(request_id=call.request_id)
+    outcome: T | Exception = Cancelled()
+    try:
+        if not call.ticket.cancelled:
+            # Not before: a task cancelled before its first step would never come to its end.
+            call.abort = asyncio.current_task().cancel  # type: ignore[union-attr]
+            outcome = await work()
+    except Exception as error:  # noqa: BLE001 - whatever it was, the caller is notified
+        outcome = error
+    finally:
+        call.abort = None
+        on_done(outcome)

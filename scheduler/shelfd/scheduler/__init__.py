@@ -1,7 +1,7 @@
 """When the daemon tends its shelves by itself: cron, heartbeat and the ledger of runs."""
 
 from shelfd.scheduler.answers import Answers
-from shelfd.scheduler.jobs import Job, Work
+from shelfd.scheduler.jobs import ScheduledJob, Work
 from shelfd.scheduler.scheduler import TICK, Scheduler
 from shelfd.scheduler.settings import SchedulerSettings
 from shelfd.scheduler.slots import Schedule, Slot, check_cron, daily_cron
@@ -10,9 +10,9 @@ from shelfd.scheduler.waking import QuietHours
 __all__ = [
     "TICK",
     "Answers",
-    "Job",
     "QuietHours",
     "Schedule",
+    "ScheduledJob",
     "Scheduler",
     "SchedulerSettings",
     "Slot",

@@ -6,9 +6,10 @@ from shelfd.memory import Call, Shelf, Shelves
 from shelfd.memory.errors import InvalidParams, NotAvailable
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
-from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.job import Job
 from shelfd.protocol import from_micros
-from shelfd.scheduler.jobs import Job
+from shelfd.scheduler.jobs import ScheduledJob
+from shelfd.scheduler.ledger import claim_in, run_of
 from shelfd.scheduler.scheduler import Scheduler
 
 #: Jobs that callers may know of and this version does not have.
@@ -50,7 +51,7 @@ class Answers:
         position = cursor.decode_numbers(params.cursor, 1)
         shelf = await self._read(call)
         before = position[0] if position else None
-        runs = shelf.view.runs.page(job=params.job, before=before, limit=params.limit + 1)
+        runs = shelf.view.jobs.page(kind=params.job, in_slots=True, before=before, limit=params.limit + 1)
         page = runs[: params.limit]
         result: dict[str, Any] = {"runs": [run_view(shelf.name, run) for _, run in page]}
         if len(runs) > params.limit:
@@ -70,9 +71,9 @@ class Answers:
         shelf = await self._shelves.get(params.shelf)
         outcome: dict[str, Any] = {}
 
-        async def claim(run: Run) -> bool:
+        async def claim(run: Job) -> bool:
             def apply(tx: Transaction, _params: Any, _call: Call) -> dict[str, Any]:  # noqa: ANN401
-                tx.rows.runs.claim(run)
+                claim_in(tx, run)
                 return {"run_id": run.run_id}
 
             changed = await shelf.change(call, apply)
@@ -98,7 +99,7 @@ class Answers:
             shelf.leave()
         return shelf
 
-    def _job(self, name: str) -> Job:
+    def _job(self, name: str) -> ScheduledJob:
         known = {job.name: job for job in self._scheduler.jobs}
         if name in known:
             return known[name]
@@ -107,13 +108,14 @@ class Answers:
         raise InvalidParams(f"job: there is no such job; expected one of {', '.join(known)}", field="job")
 
     @staticmethod
-    def _last(shelf: Shelf, job: Job) -> dict[str, Any] | None:
-        runs = shelf.view.runs.page(job=job.name, before=None, limit=1)
+    def _last(shelf: Shelf, job: ScheduledJob) -> dict[str, Any] | None:
+        runs = shelf.view.jobs.page(kind=job.name, in_slots=True, before=None, limit=1)
         return run_view(shelf.name, runs[0][1]) if runs else None
 
 
-def run_view(shelf: str, run: Run) -> dict[str, Any]:
+def run_view(shelf: str, job: Job) -> dict[str, Any]:
     """Return a run as it goes over the wire."""
+    run = run_of(job)
     view: dict[str, Any] = {
         "job": run.job,
         "shelf": shelf,

@@ -1,50 +1,155 @@
-"""Entries in a shelf's ledger of runs: claimed, begun again, finished, given up, forgotten."""
+"""The ledger of scheduled runs: each is a job in the shelf that has claimed its slot."""
 
+import asyncio
 from collections.abc import Container, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from shelfd.memory import Shelf
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.ledger import SCHEDULER, Run
+from shelfd.memory.ports.job import INTERRUPTED, MANUAL, MISSED, SCHEDULER, Job, draw_run_id, job_id_of
 from shelfd.memory.ports.log import Entry, Origin
-from shelfd.scheduler.outlook import FLOOR
+from shelfd.scheduler.deciding import ATTEMPTS, FLOOR
+from shelfd.scheduler.jobs import ScheduledJob
 
 KEPT: Final = timedelta(days=400)
 #: More runs than this are not kept, however young: a schedule by the minute must not fill the shelf.
 KEPT_COUNT: Final = 10_000
-_PAGE = 1000
-_LOOKED_FOR = 200  #: among so many last runs are those that a dead daemon left behind
+_PAGE: Final = 200
+_LOOKED_FOR: Final = 200  #: among so many unfinished runs are those that a dead daemon left behind
+_STATUS: Final = {"queued": "running", "running": "running", "done": "done"}
+#: Of a job's result, what the ledger does not tell.
+_NOT_TOLD: Final = frozenset({"changes", "path", "ran_at", "reason", "sections"})
+_BY_ERROR: Final = {INTERRUPTED: "interrupted", MISSED: "missed"}
 
 
-async def claim(shelf: Shelf, run: Run) -> bool:
+class Run(NamedTuple):
+    """A job in a slot as people are told of it. Times are microseconds since 1970 UTC."""
+
+    run_id: str
+    job: str
+    slot: str
+    reason: str
+    planned_at: int
+    started_at: int
+    finished_at: int | None
+    status: str  #: running, done, failed, interrupted or missed
+    attempts: int
+    error: str | None
+    result: Mapping[str, Any]
+
+
+def run_of(job: Job) -> Run:
+    """Return the run that a job in a slot is."""
+    status = _STATUS.get(job.state) or _BY_ERROR.get(job.error or "", "failed")
+    result = {name: value for name, value in (job.result or {}).items() if name not in _NOT_TOLD}
+    return Run(
+        job.run_id,
+        job.kind,
+        job.slot or "",
+        job.reason or "",
+        job.planned_at or 0,
+        job.started_at or 0,
+        job.finished_at,
+        status,
+        job.attempts + (status in ("running", "done")),
+        job.error if status == "failed" else None,
+        result,
+    )
+
+
+def new_run(job: ScheduledJob, *, slot: str | None, reason: str, planned_at: int, now: int) -> Job:
+    """Return a run that is about to claim its slot; without one it has a slot of its own."""
+    run_id = draw_run_id()
+    return Job(
+        job_id_of(run_id),
+        job.name,
+        "running",
+        SCHEDULER,
+        job.method or job.name,
+        None,
+        run_id,
+        {},
+        created_at=now,
+        updated_at=now,
+        slot=slot or f"{MANUAL}:{run_id}",
+        reason=reason,
+        planned_at=planned_at,
+        started_at=now,
+    )
+
+
+def missed(run: Job, now: int) -> Job:
+    """Return a run whose slot went by."""
+    return run._replace(state="failed", error=MISSED, updated_at=now, finished_at=now)
+
+
+def cut_short(run: Job, now: int) -> Job:
+    """Return a run that was interrupted: the scheduler tries it again, but not for ever."""
+    attempts = run.attempts + 1
+    state = "waiting" if attempts < ATTEMPTS else "dead"
+    return run._replace(state=state, error=INTERRUPTED, attempts=attempts, finished_at=now)
+
+
+def failed(run: Job, error: str, now: int) -> Job:
+    """Return a run that failed: the scheduler tries it again, unless a caller asked for it, who can do so himself."""
+    attempts = run.attempts + 1
+    state = "waiting" if run.is_scheduled and attempts < ATTEMPTS else "dead"
+    return run._replace(state=state, error=error, attempts=attempts, finished_at=now)
+
+
+def claim_in(tx: Transaction, run: Job) -> bool:
+    """Claim the run's slot in a transaction; return False if it is taken."""
+    if tx.rows.jobs.in_slot(run.kind, run.slot or "") is not None:
+        return False
+    tx.rows.jobs.put(run)
+    return True
+
+
+async def claim(shelf: Shelf, run: Job) -> bool:
     """Claim the run's slot; return False if somebody did before."""
-    applied = await shelf.commit(_origin("scheduler.claim", run), lambda tx: tx.rows.runs.claim(run))
+    applied = await shelf.commit(_origin("scheduler.claim", run), lambda tx: claim_in(tx, run))
     return applied.value
 
 
-async def put(shelf: Shelf, run: Run) -> None:
-    """Write down how a claimed run stands."""
-    await shelf.commit(_origin("scheduler.record", run), lambda tx: tx.rows.runs.put(run))
+async def put(shelf: Shelf, run: Job) -> None:
+    """Write down how a claimed run stands, unless it has come to its end by itself."""
+
+    def apply(tx: Transaction) -> None:
+        stored = tx.rows.jobs.get(run.id)
+        if stored is not None and stored.is_unfinished:
+            tx.rows.jobs.put(run._replace(params=stored.params, cursor=stored.cursor, updated_at=tx.now))
+
+    if (known := shelf.view.jobs.get(run.id)) is not None and known.is_unfinished:
+        await shelf.commit(_origin("scheduler.record", run), apply)
+
+
+def unfinished(shelf: Shelf) -> list[Job]:
+    """Return the runs with work left that the scheduler sees to."""
+    found = shelf.view.jobs.page(unfinished=True, in_slots=True, before=None, limit=_LOOKED_FOR)
+    return [job for _, job in found if job.is_scheduled]
 
 
 async def mark_orphans(shelf: Shelf, at_work: Container[str], now: int) -> int:
     """Mark runs as interrupted whose daemon is gone; return how many."""
-    orphans = [
-        run
-        for _, run in shelf.view.runs.page(job=None, before=None, limit=_LOOKED_FOR)
-        if run.status == "running" and run.run_id not in at_work
-    ]
+    orphans = [run for run in unfinished(shelf) if run.state != "waiting" and run.run_id not in at_work]
     for run in orphans:
-        await put(shelf, run._replace(status="interrupted", finished_at=now))
+        await put(shelf, cut_short(run, now))
     return len(orphans)
 
 
-async def give_up(shelf: Shelf, runs: Sequence[Run], told: Mapping[str, Any]) -> bool:
+async def end_passed(shelf: Shelf, planned_at: int) -> None:
+    """Give up runs of slots before that time which wait to be tried again: nobody does that any more."""
+    for run in unfinished(shelf):
+        if run.state == "waiting" and (run.planned_at or 0) < planned_at:
+            await put(shelf, run._replace(state="dead"))
+
+
+async def give_up(shelf: Shelf, runs: Sequence[Job], told: Mapping[str, Any]) -> bool:
     """Claim slots as missed, or mark what was interrupted in them so, and tell of it in the shelf's change log.
 
     Args:
-        runs: One per job, with status missed; the first one's job and slot are told.
+        runs: One per job, missed; the first one's job and slot are told.
         told: What else the event says.
 
     Returns:
@@ -52,10 +157,10 @@ async def give_up(shelf: Shelf, runs: Sequence[Run], told: Mapping[str, Any]) ->
     """
 
     def apply(tx: Transaction) -> bool:
-        missed = [run for run in runs if tx.rows.runs.claim(run) or _mark_missed(tx, run)]
-        if not missed:
+        given_up = [run for run in runs if claim_in(tx, run) or _mark_missed(tx, run)]
+        if not given_up:
             return False
-        data = {"job": missed[0].job, "jobs": [run.job for run in missed], "slot": missed[0].slot, **told}
+        data = {"job": given_up[0].kind, "jobs": [run.kind for run in given_up], "slot": given_up[0].slot, **told}
         tx.log(Entry("schedule.missed", None, (), None, data))
         return True
 
@@ -63,39 +168,43 @@ async def give_up(shelf: Shelf, runs: Sequence[Run], told: Mapping[str, Any]) ->
     return applied.value
 
 
-def _mark_missed(tx: Transaction, run: Run) -> bool:
-    known = tx.rows.runs.get(run.job, run.slot)
-    if known is None or known.run_id != run.run_id or known.status != "interrupted":
+def was_interrupted(run: Job) -> bool:
+    """Return whether a run was cut short and may still be tried again."""
+    return run.state == "waiting" and run.error == INTERRUPTED
+
+
+def _mark_missed(tx: Transaction, run: Job) -> bool:
+    known = tx.rows.jobs.get(run.id)
+    if known is None or not was_interrupted(known):
         return False
-    tx.rows.runs.put(run)
+    tx.rows.jobs.put(missed(known, tx.now))
     return True
 
 
 async def forget_old(shelf: Shelf, now: int) -> None:
     """Forget runs of long ago, and remember up to which slot, so that none is run again when a clock is set back."""
+    begin = now - KEPT // timedelta(microseconds=1)
+    kept = 0
+    old: list[Job] = []
+    before: int | None = None
+    while page := shelf.view.jobs.page(in_slots=True, before=before, limit=_PAGE):
+        for _, run in page:
+            if kept >= KEPT_COUNT or run.updated_at < begin:
+                old.append(run)
+            kept += 1
+        before = page[-1][0]
+        await asyncio.sleep(0)
+    if not old:
+        return  # a shelf that nobody writes to is not to be written to by this either
+    floor = max((run.planned_at or 0 for run in old if run.reason != MANUAL), default=0)
+    until = max(run.updated_at for run in old) + 1
 
     def apply(tx: Transaction) -> None:
-        runs = list(_all_runs(tx))
-        begin = now - KEPT // timedelta(microseconds=1)
-        if len(runs) > KEPT_COUNT:
-            begin = max(begin, runs[KEPT_COUNT - 1].started_at)
-        old = [run.planned_at for run in runs if run.started_at < begin and run.reason != "manual"]
-        if tx.rows.runs.forget(begin) and old:
-            tx.rows.meta.put(FLOOR, str(max(*old, int(tx.rows.meta.get(FLOOR) or 0))))
+        if tx.rows.jobs.forget(until, limit=len(old), in_slots=True) and floor:
+            tx.rows.meta.put(FLOOR, str(max(floor, int(tx.rows.meta.get(FLOOR) or 0))))
 
-    if not shelf.view.runs.page(job=None, before=None, limit=1):
-        return  # a shelf that nobody writes to is not to be written to by this either
     await shelf.commit(Origin(SCHEDULER, "scheduler.forget"), apply)
 
 
-def _all_runs(tx: Transaction) -> Sequence[Run]:
-    found: list[Run] = []
-    before: int | None = None
-    while page := tx.rows.runs.page(job=None, before=before, limit=_PAGE):
-        found += [run for _, run in page]
-        before = page[-1][0]
-    return found
-
-
-def _origin(method: str, run: Run) -> Origin:
+def _origin(method: str, run: Job) -> Origin:
     return Origin(SCHEDULER, method, run_id=run.run_id)

@@ -8,9 +8,10 @@ from typing import Any, Final
 import structlog
 
 from shelfd.memory import Clock, Shelf, ShelfError
-from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.job import Job
 from shelfd.scheduler import ledger
-from shelfd.scheduler.jobs import Job
+from shelfd.scheduler.jobs import ScheduledJob
+from shelfd.scheduler.ledger import run_of
 
 log = structlog.get_logger("shelfd.scheduler")
 
@@ -22,7 +23,7 @@ class Attempt:
     """A run at work."""
 
     shelf: str
-    run: Run
+    run: Job
     task: asyncio.Task[Any]
     ends_by: float  #: by the clock's monotonic seconds
     is_overdue: bool = False
@@ -39,9 +40,9 @@ class Runner:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.attempts: dict[str, Attempt] = {}
-        self.last: tuple[str, Run] | None = None
+        self.last: tuple[str, Job] | None = None
         self._queued: dict[str, str] = {}
-        self._unwritten: dict[str, tuple[str, Run]] = {}
+        self._unwritten: dict[str, tuple[str, Job]] = {}
 
     def __contains__(self, run_id: object) -> bool:
         """Whether a run waits for its turn, is at work, or has ended without that being written down yet."""
@@ -59,18 +60,18 @@ class Runner:
         """Return how many runs wait for their turn on a shelf, the one at work included."""
         return sum(name == shelf for name in self._queued.values())
 
-    async def perform(self, shelf: Shelf, job: Job, run: Run, limit: timedelta) -> Run:
+    async def perform(self, shelf: Shelf, job: ScheduledJob, run: Job, limit: timedelta) -> Job:
         """Work on a run that is claimed; return how it ended.
 
         Cancelling this cancels the job, which has its end written down as an interruption.
         """
         began = self._clock.monotonic()
-        work = job.run(shelf.name, run.run_id, run.reason)
+        work = job.run(shelf.name, run.run_id, run.reason or "")
         task = asyncio.get_running_loop().create_task(work, name=f"shelfd.{shelf.name}.{job.name}")
         attempt = Attempt(shelf.name, run, task, began + limit.total_seconds())
         self.attempts[run.run_id] = attempt
         fields = {"shelf": shelf.name, "job": job.name, "slot": run.slot, "run_id": run.run_id, "reason": run.reason}
-        log.info("run.started", **fields, attempt=run.attempts)
+        log.info("run.started", **fields, attempt=run.attempts + 1)
         try:
             await asyncio.wait({task})
         except asyncio.CancelledError:
@@ -82,8 +83,9 @@ class Runner:
             del self.attempts[run.run_id]
             ended = _ended(attempt, self._clock.now())
             duration_ms = round((self._clock.monotonic() - began) * 1000, 1)
-            say = log.info if ended.status == "done" else log.warning
-            say("run.ended", **fields, status=ended.status, error=ended.error, duration_ms=duration_ms)
+            told = run_of(ended)
+            say = log.info if told.status == "done" else log.warning
+            say("run.ended", **fields, status=told.status, error=told.error, duration_ms=duration_ms)
             await self._write(shelf, ended)
         return ended
 
@@ -106,7 +108,7 @@ class Runner:
                 await ledger.put(shelf, run)
                 del self._unwritten[run.run_id]
 
-    async def _write(self, shelf: Shelf, run: Run) -> None:
+    async def _write(self, shelf: Shelf, run: Job) -> None:
         self.last = shelf.name, run
         try:
             await ledger.put(shelf, run)
@@ -116,14 +118,15 @@ class Runner:
             log.error("run.record_failed", shelf=shelf.name, run_id=run.run_id, error=type(error).__name__)
 
 
-def _ended(attempt: Attempt, now: int) -> Run:
+def _ended(attempt: Attempt, now: int) -> Job:
     """Return the run as its task left it. Of an error only the kind is kept: its message may quote a memory."""
-    run, task = attempt.run._replace(finished_at=now), attempt.task
+    run, task = attempt.run, attempt.task
     if not task.done() or task.cancelled():
         if attempt.is_overdue:
-            return run._replace(status="failed", error=TimeoutError.__name__)
-        return run._replace(status="interrupted")
+            return ledger.failed(run, TimeoutError.__name__, now)
+        # One that a caller asked for is gone on with when the shelf is opened again, like any job.
+        return ledger.cut_short(run, now) if run.is_scheduled else run
     error = task.exception()
     if error is None:
-        return run._replace(status="done", error=None, result=dict(task.result()))
-    return run._replace(status="failed", error=type(error).__name__)
+        return run._replace(state="done", error=None, finished_at=now, result=dict(task.result()))
+    return ledger.failed(run, type(error).__name__, now)

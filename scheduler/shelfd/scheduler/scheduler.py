@@ -9,13 +9,14 @@ import structlog
 
 from shelfd.memory import Clock, Shelf, ShelfError, Shelves
 from shelfd.memory.errors import QuotaExceeded, ShelfNotFound, ShuttingDown
-from shelfd.memory.ports.ledger import Run, draw_run_id
+from shelfd.memory.ports.job import MANUAL, Job
 from shelfd.protocol import from_micros
-from shelfd.scheduler.jobs import Job, in_order
+from shelfd.scheduler.jobs import ScheduledJob, in_order
+from shelfd.scheduler.ledger import new_run, run_of
 from shelfd.scheduler.runner import Runner
 from shelfd.scheduler.settings import SchedulerSettings
+from shelfd.scheduler.shelf_runner import ShelfRunner, ShelfState, soonest
 from shelfd.scheduler.slots import Schedule, Slot, check_cron
-from shelfd.scheduler.tender import Tended, Tender, soonest
 
 log = structlog.get_logger("shelfd.scheduler")
 
@@ -55,15 +56,17 @@ class Scheduler:
         last_jump: When the clock last jumped; None: not since the start.
     """
 
-    def __init__(self, shelves: Shelves, jobs: Sequence[Job], clock: Clock, settings: SchedulerSettings) -> None:
+    def __init__(
+        self, shelves: Shelves, jobs: Sequence[ScheduledJob], clock: Clock, settings: SchedulerSettings
+    ) -> None:
         self._shelves = shelves
         self._clock = clock
         self._jobs = in_order(jobs)
         self._settings = settings
         self._schedule = Schedule(settings.cron, settings.zone)
         self._runner = Runner(clock)
-        self._tender = Tender(shelves, self._jobs, clock, settings, self._runner)
-        self._tended: dict[str, Tended] = {}
+        self._shelf_runner = ShelfRunner(shelves, self._jobs, clock, settings, self._runner)
+        self._states: dict[str, ShelfState] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._watch: asyncio.Task[None] | None = None
         self._complaint: str | None = None
@@ -106,7 +109,7 @@ class Scheduler:
             return False
         has_new_times = (settings.cron, settings.zone) != (self._settings.cron, self._settings.zone)
         has_new_beat = settings.heartbeat != self._settings.heartbeat
-        self._settings = self._tender.settings = settings
+        self._settings = self._shelf_runner.settings = settings
         self._complaint = None
         if has_new_times:
             self._schedule = Schedule(settings.cron, settings.zone)
@@ -121,7 +124,7 @@ class Scheduler:
         log.error("schedule.refused", complaint=complaint, cron=self._settings.cron)
 
     @property
-    def jobs(self) -> Sequence[Job]:
+    def jobs(self) -> Sequence[ScheduledJob]:
         """What is run, in order."""
         return self._jobs
 
@@ -132,7 +135,7 @@ class Scheduler:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether any shelf is being tended."""
+        """Whether any shelf is being state."""
         return any(task is not self._watch for task in self._tasks)
 
     def next_at(self) -> str | None:
@@ -158,7 +161,7 @@ class Scheduler:
             "complaint": self._complaint,
         }
 
-    async def run_now(self, job: Job, shelf: Shelf, claim: Callable[[Run], Awaitable[bool]]) -> None:
+    async def run_now(self, job: ScheduledJob, shelf: Shelf, claim: Callable[[Job], Awaitable[bool]]) -> None:
         """Begin a run that somebody asked for when the shelf's turn comes.
 
         Args:
@@ -174,18 +177,18 @@ class Scheduler:
             raise ShuttingDown
         if self._runner.count_queued(shelf.name) >= _ASKED_FOR:
             raise QuotaExceeded(f"{_ASKED_FOR} runs wait on this shelf already", limit=_ASKED_FOR)
-        run_id, now = draw_run_id(), self._clock.now()
-        run = Run(run_id, job.name, f"manual:{run_id}", "manual", planned_at=now, started_at=now)
-        self._runner.queue(run_id, shelf.name)
+        now = self._clock.now()
+        run = new_run(job, slot=None, reason=MANUAL, planned_at=now, now=now)
+        self._runner.queue(run.run_id, shelf.name)
         is_begun = False
         try:
             if await claim(run):
-                work = self._tender.run_claimed(self._of(shelf.name), job, run)
+                work = self._shelf_runner.run_claimed(self._of(shelf.name), job, run)
                 self._spawn(work, f"shelfd.scheduler.{shelf.name}.asked")
                 is_begun = True
         finally:
             if not is_begun:
-                self._runner.unqueue(run_id)
+                self._runner.unqueue(run.run_id)
 
     # --------------------------------------------------------------- the clock
 
@@ -209,35 +212,35 @@ class Scheduler:
         if slot is None:
             return
         is_on_time = now - slot.planned_at <= ON_TIME // _MICROSECOND
-        for tended in self._to_look_at(slot):
-            shelf = self._shelves.opened(tended.name)
+        for state in self._to_look_at(slot):
+            shelf = self._shelves.opened(state.name)
             trigger = "cron" if is_on_time else "heartbeat" if is_beat and self._is_idle(shelf, moment) else None
-            is_due = tended.retry_at is not None and moment >= tended.retry_at
+            is_due = state.retry_at is not None and moment >= state.retry_at
             # To look at the ledger of an open shelf costs little; a closed one is opened for a reason.
             if shelf is not None or trigger or is_due:
-                self._tend(tended, slot, trigger)
+                self._tend(state, slot, trigger)
 
-    def _to_look_at(self, slot: Slot) -> Iterator[Tended]:
+    def _to_look_at(self, slot: Slot) -> Iterator[ShelfState]:
         """Yield the shelves that may have something to be done in *slot*."""
         for status in self._shelves.status():
             shelf = self._shelves.opened(status["shelf"])
             if shelf is not None:
                 self._of(shelf.name).see(shelf)
-        for tended in list(self._tended.values()):
-            if tended.settled == slot.key or tended.is_at_work:
+        for state in list(self._states.values()):
+            if state.settled == slot.key or state.is_at_work:
                 continue
-            if tended.was_used or self._shelves.opened(tended.name) is not None:
-                yield tended
+            if state.was_used or self._shelves.opened(state.name) is not None:
+                yield state
 
-    def _tend(self, tended: Tended, slot: Slot, trigger: str | None) -> None:
-        tended.retry_at = None
-        tended.task = self._spawn(self._tend_one(tended, slot, trigger), f"shelfd.scheduler.{tended.name}")
+    def _tend(self, state: ShelfState, slot: Slot, trigger: str | None) -> None:
+        state.retry_at = None
+        state.task = self._spawn(self._tend_one(state, slot, trigger), f"shelfd.scheduler.{state.name}")
 
-    async def _tend_one(self, tended: Tended, slot: Slot, trigger: str | None) -> None:
+    async def _tend_one(self, state: ShelfState, slot: Slot, trigger: str | None) -> None:
         try:
-            await self._tender.tend(tended, self._schedule, slot, trigger)
+            await self._shelf_runner.run_slot(state, self._schedule, slot, trigger)
         except ShelfNotFound:  # dropped meanwhile
-            self._tended.pop(tended.name, None)
+            self._states.pop(state.name, None)
 
     def _notice_jump(self, now: int, moment: float) -> None:
         wall_s = (now - self._seen[0]) / 1_000_000
@@ -265,7 +268,7 @@ class Scheduler:
 
     def _until_next(self) -> timedelta:
         now, moment = self._clock.now(), self._clock.monotonic()
-        waits = [soonest(list(self._tended.values()), moment, TICK)]
+        waits = [soonest(list(self._states.values()), moment, TICK)]
         following = self._schedule.next(now)
         if following is not None:
             waits.append(timedelta(microseconds=following.planned_at - now))
@@ -279,8 +282,8 @@ class Scheduler:
 
     # ------------------------------------------------------------------ tasks
 
-    def _of(self, name: str) -> Tended:
-        return self._tended.setdefault(name, Tended(name))
+    def _of(self, name: str) -> ShelfState:
+        return self._states.setdefault(name, ShelfState(name))
 
     def _spawn(self, work: Any, name: str) -> asyncio.Task[None]:  # noqa: ANN401
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work, name=name)
@@ -297,7 +300,8 @@ class Scheduler:
             log.error("scheduler.failed", task=task.get_name(), error=type(error).__name__)
 
 
-def _brief(shelf: str, run: Run) -> dict[str, Any]:
+def _brief(shelf: str, job: Job) -> dict[str, Any]:
+    run = run_of(job)
     ended = None if run.finished_at is None else from_micros(run.finished_at)
     return {
         "job": run.job,

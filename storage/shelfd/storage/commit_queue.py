@@ -15,7 +15,7 @@ import structlog
 from shelfd.memory.errors import ShuttingDown, StoreBusy, traced
 from shelfd.memory.ports.log import Entry, LogRow, Origin
 from shelfd.memory.ports.store import Applied, Change
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 
 T = TypeVar("T")
 
@@ -25,8 +25,8 @@ Deliver: TypeAlias = Callable[[Sequence[Outcome] | Exception], None]
 WriteGroup: TypeAlias = Callable[[Take, Deliver], None]
 Listener: TypeAlias = Callable[[Sequence[Applied[Any]]], None]
 
-#: Callers of a group that hear of it before others get their turn on the loop: about two milliseconds.
-TOLD_AT_ONCE: Final = 32
+#: Callers of a group that are notified before others get their turn on the loop: about two milliseconds.
+NOTIFIED_AT_ONCE: Final = 32
 #: Changes in one group. At about 30 us each this bounds how long the first waits for the last.
 GROUP_LIMIT: Final = 512
 
@@ -35,11 +35,11 @@ log = structlog.get_logger(__name__)
 
 class _Waiting(NamedTuple):
     change: Change[Any]
-    told: Told[Any]
+    on_done: OnDone[Any]
 
 
 class CommitQueue:
-    """Takes changes in order, hands them over in groups and tells everyone what came of them.
+    """Takes changes in order, hands them over in groups and notifies everyone of what came of them.
 
     Args:
         write_group: Calls the first function it is given, on any thread, for the changes of a group; makes them
@@ -58,21 +58,21 @@ class CommitQueue:
         self._rested: asyncio.Future[None] | None = None
         self.writing_since: float | None = None  #: when the group at work was begun, by the loop's time
 
-    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
-        """Queue *change*; *told* is called later, on the loop, with what came of it.
+    def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
+        """Queue *change*; *on_done* is called later, on the loop, with what came of it.
 
         Raises:
             ShuttingDown: After :meth:`drain`.
         """
         if self._closed:
             raise ShuttingDown
-        self._waiting.append(_Waiting(change, told))
+        self._waiting.append(_Waiting(change, on_done))
         if self.writing_since is None:
             # At once: a sleeping thread takes its time to wake, and then takes whatever has come until then.
             self._begin()
 
     def follow(self, listener: Listener) -> Callable[[], None]:
-        """Call *listener* with each group, before the callers hear of it; return what ends that."""
+        """Call *listener* with each group, before the callers are notified; return what ends that."""
         self._listeners.append(listener)
 
         def unfollow() -> None:
@@ -105,29 +105,29 @@ class CommitQueue:
             log.error("store.group_failed", shelf=self._shelf, changes=len(group), **traced(outcomes))
             outcomes = [StoreBusy("the store did not take the change; nothing happened") for _ in group]
         if applied := [outcome for outcome in outcomes if isinstance(outcome, Applied)]:
-            self._tell_listeners(applied)
-        self._tell(zip(group, outcomes, strict=True))
+            self._notify_listeners(applied)
+        self._notify(zip(group, outcomes, strict=True))
 
-    def _tell(self, told: Iterator[tuple[_Waiting, Outcome]]) -> None:
-        """Tell the next callers, and the others in later rounds of the loop: each may take as long as a request."""
+    def _notify(self, done: Iterator[tuple[_Waiting, Outcome]]) -> None:
+        """Notify the next callers, and the others in later rounds of the loop: each may take as long as a request."""
         loop = asyncio.get_running_loop()
-        some = list(islice(told, TOLD_AT_ONCE))
-        for (_, tell), outcome in some:
+        some = list(islice(done, NOTIFIED_AT_ONCE))
+        for (_, on_done), outcome in some:
             try:
-                tell(outcome if isinstance(outcome, Applied) else _told_as(outcome))
+                on_done(outcome if isinstance(outcome, Applied) else _raisable(outcome))
             except Exception as error:  # noqa: BLE001 - one caller's trouble must not reach the others
                 log.error("store.caller_failed", shelf=self._shelf, **traced(error))
-        if len(some) == TOLD_AT_ONCE:
-            loop.call_soon(self._tell, told)
+        if len(some) == NOTIFIED_AT_ONCE:
+            loop.call_soon(self._notify, done)
         elif self._waiting:
-            # In the loop's next round, for the changes that callers make when they hear of this group.
+            # In the loop's next round, for the changes that callers make when they are notified of this group.
             loop.call_soon(self._begin)
         else:
             self.writing_since = None
             if self._rested is not None:
                 self._rested.set_result(None)
 
-    def _tell_listeners(self, applied: Sequence[Applied[Any]]) -> None:
+    def _notify_listeners(self, applied: Sequence[Applied[Any]]) -> None:
         for listener in tuple(self._listeners):
             try:
                 listener(applied)
@@ -136,7 +136,7 @@ class CommitQueue:
                 log.error("store.listener_failed", shelf=self._shelf, last_seq=applied[-1].last_seq, **traced(error))
 
 
-def _told_as(error: BaseException) -> Exception:
+def _raisable(error: BaseException) -> Exception:
     # What is no Exception would end the caller's loop.
     if isinstance(error, Exception):
         return error

@@ -11,7 +11,7 @@ from fakes import Api, memory
 from gateway.fakes import until
 from gateway.mqtt.requesting import TOPICS, Desk, FakeLink, Json, desk, remembered, request_topic
 from shelfd.gateway.envelope import open_envelope
-from shelfd.gateway.mqtt.asked import recognised
+from shelfd.gateway.mqtt.request import recognised
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.storage import InMemoryStores, SqliteStores
 

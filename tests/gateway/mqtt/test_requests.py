@@ -12,8 +12,8 @@ import pytest
 from gateway.fakes import until
 from gateway.mqtt.requesting import TOPICS, FakeLink, desk, request_topic
 from shelfd.gateway.mqtt import requests as module
-from shelfd.gateway.mqtt.asked import REQUEST_BYTES
 from shelfd.gateway.mqtt.link import Trouble
+from shelfd.gateway.mqtt.request import REQUEST_BYTES
 
 ALICE = TOPICS.reply_prefix("alice")
 HERE = ALICE + "x"

@@ -4,9 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from shelfd.memory.facts import NoteFields
-from shelfd.memory.facts.algebra import bind, phasor
+from shelfd.memory.facts.algebra import Phasors, bind, phasor
 from shelfd.memory.facts.note_vectors import NoteVectors, note_vector
-from shelfd.memory.facts.phasors import Phasors
 from shelfd.memory.notes.words import fold, split
 
 _DIMENSION = 1024

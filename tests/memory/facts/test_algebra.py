@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfd.memory.facts import algebra
-from shelfd.memory.facts.algebra import WHOLE_NUMBERS, Phases, Vector
-from shelfd.memory.facts.phasors import Phasors
+from shelfd.memory.facts.algebra import WHOLE_NUMBERS, Phases, Phasors, Vector
 
 DIMENSION = 256
 ITEMS = Phasors("test", DIMENSION)
@@ -191,10 +190,11 @@ def test_any_string_has_a_phasor() -> None:
 
 def test_phasors_and_answers_are_the_same_in_every_process() -> None:
     script = (
-        "from shelfd.memory.facts import FactMemory\n"
-        "from shelfd.memory.facts.phasors import Phasors\n"
-        "m = FactMemory()\n"
-        "for i, word in enumerate('amber basket cedar dragon'.split()): m.put(f'r{i}', f'key {i} of {word}', word)\n"
+        "from shelfd.memory.facts import Broadcast\n"
+        "from shelfd.memory.facts.algebra import Phasors\n"
+        "m = Broadcast()\n"
+        "for i, word in enumerate('amber basket cedar dragon'.split()):\n"
+        "    m.put('n', f'r{i}', f'key {i} of {word}', word)\n"
         "print(Phasors('word', 8).phases('amber').tolist(), m.recall('which key of cedr'), m.echo('r1'))\n"
     )
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfd.memory.facts import algebra
-from shelfd.memory.facts.banks import Banks, capacity
-from shelfd.memory.facts.codec import Options
+from shelfd.memory.facts.banks import Banks
+from shelfd.memory.facts.capacity import Options, capacity
 
 pairs = st.lists(st.tuples(st.text(max_size=4), st.text(max_size=4)), unique_by=lambda pair: pair[0], max_size=12)
 

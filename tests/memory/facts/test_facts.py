@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.facts.keysets import UNRELATED, keys, misspelt, question
-from shelfd.memory.facts import Answer, FactMemory, Options
-from shelfd.memory.facts.confidence import THRESHOLD, confidence
-from shelfd.memory.facts.facts import folded_key
+from memory.facts.one_nugget import FactMemory
+from shelfd.memory.facts import THRESHOLD, Answer, Options
+from shelfd.memory.facts.belief import confidence
+from shelfd.memory.notes.note import fold_key
 
 
 def memory_of(*facts: tuple[str, str], aliases: Sequence[str] = ()) -> FactMemory:
@@ -185,16 +186,7 @@ def test_status_says_how_full_the_banks_are() -> None:
         memory.put(str(number), f"key{number}", "v")
 
     status = memory.status()
-    assert (status.capacity, status.fact_count, status.capacity_used_pct) == (10, 11, 110.0)
-
-
-def test_beyond_max_facts_the_first_are_surplus() -> None:
-    memory = FactMemory(Options(max_facts=3))
-    for number in range(5):
-        memory.put(str(number), f"key{number}", "v")
-    memory.put("0", "key0", "changed")
-    assert memory.surplus() == ["0", "1"]
-    assert FactMemory().surplus() == []
+    assert (status.capacity, status.capacity_used_pct) == (10, 110.0)
 
 
 @pytest.mark.parametrize("wrong", [{"dimension": 0}, {"banks": 0}, {"ensembles": 0}, {"max_facts": -1}])
@@ -336,7 +328,7 @@ class MemoryMatchesDict(RuleBasedStateMachine):
 
     @rule(row=ROWS, key=KEYS, text=WORDS, aliases=st.lists(KEYS, max_size=2).map(tuple))
     def put(self, row: str, key: str, text: str, aliases: tuple[str, ...]) -> None:
-        taken = any(other != row and folded_key(held[0]) == folded_key(key) for other, held in self.model.items())
+        taken = any(other != row and fold_key(held[0]) == fold_key(key) for other, held in self.model.items())
         if taken:
             with pytest.raises(ValueError, match="another fact"):
                 self.memory.put(row, key, text, aliases)
@@ -356,20 +348,20 @@ class MemoryMatchesDict(RuleBasedStateMachine):
 
     @invariant()
     def every_alias_is_answered_by_a_fact_that_has_it(self) -> None:
-        held = {folded_key(key) for key, _, _ in self.model.values()}
+        held = {fold_key(key) for key, _, _ in self.model.values()}
         for _, _, aliases in self.model.values():
             for alias in aliases:
                 answer = self.memory.recall(alias)
                 assert answer is not None
-                if folded_key(alias) not in held:
-                    assert folded_key(alias) in {folded_key(name) for name in self.model[answer.row][2]}
+                if fold_key(alias) not in held:
+                    assert fold_key(alias) in {fold_key(name) for name in self.model[answer.row][2]}
 
     def teardown(self) -> None:
         for row in list(self.model):
             self.memory.remove(row)
         assert self.memory.recall("amber basket") is None
-        assert self.memory._banks.nbytes == 0
-        assert len(self.memory._keys) == len(self.memory._keys.lexicon) == 0
+        keys = self.memory.facts._keys
+        assert len(self.memory) == len(keys) == len(keys.lexicon) == 0
 
 
 TestMemoryMatchesDict = MemoryMatchesDict.TestCase

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from memory.facts.keysets import keys, question
 from shelfd.memory.facts import algebra
-from shelfd.memory.facts.fact import Fact
-from shelfd.memory.facts.keys import Keys
-from shelfd.memory.facts.phasors import Phasors
+from shelfd.memory.facts.algebra import Phasors
+from shelfd.memory.facts.keys import Fact, Keys
 
 WORDS = st.sampled_from("amber basket cedar dragon ember folder ginger helmet".split())
 KEYS = st.lists(WORDS, min_size=1, max_size=5, unique=True).map(" ".join)
@@ -67,7 +66,7 @@ def test_keys_of_another_nugget_are_not_looked_at() -> None:
     assert [match.fact for match in held.like("amber", 2).matches] == [mine]
     assert mine not in [match.fact for match in held.like("amber", 1).matches]
     held.remove(row)
-    assert held.like("amber", 2).matches == ()
+    assert not held.like("amber", 2).matches
 
 
 def test_rows_are_used_again_and_nothing_is_left_of_who_had_them() -> None:

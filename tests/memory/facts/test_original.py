@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shelfd.memory.facts import algebra
-from shelfd.memory.facts.codec import Options
-from shelfd.memory.facts.original import ORIGINAL_OPTIONS, Decoding, OriginalFacts
-from shelfd.memory.facts.original.keys import content_tokens, fuzzy_ratio, memory_kind, token_overlap
-from shelfd.memory.facts.original.vectors import (
+from memory.facts.original import ORIGINAL_OPTIONS, Decoding, OriginalFacts
+from memory.facts.original.keys import content_tokens, fuzzy_ratio, memory_kind, token_overlap
+from memory.facts.original.vectors import (
     corvacs,
     mulberry32,
     mulberry32_block,
@@ -26,6 +24,7 @@ from shelfd.memory.facts.original.vectors import (
     unit_rows,
     vocabulary_keys,
 )
+from shelfd.memory.facts import Options, algebra
 
 GOLDEN: dict[str, Any] = json.loads(
     (Path(__file__).parent / "data" / "nuggets_golden.json").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The front door's short way: a change of a shelf at hand is queued at once and takes no task."""
+"""The front door: changes hold their place from where they are submitted, and take no task."""
 
 import asyncio
 from datetime import timedelta
@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from fakes import BOB, Api
-from shelfd.memory.errors import Forbidden, NoteNotFound, ShelfError, ShuttingDown
+from fakes import BOB, ROOT, Api
+from shelfd.memory.errors import Cancelled, Forbidden, NoteNotFound, ShelfError, ShelfNotFound, ShuttingDown
 from shelfd.memory.ports.waiting import outcome_of
 
 
-class Told:
+class Done:
     """Takes what a call came to."""
 
     def __init__(self) -> None:
@@ -28,36 +28,36 @@ class Told:
         return outcome
 
 
-async def test_a_change_is_queued_at_once_and_its_result_told_later(either: Api) -> None:
+async def test_a_change_is_queued_at_once_without_a_task_and_its_caller_notified_later(either: Api) -> None:
     await either.remember("water")  # which wakes the shelf's writer
-    tasks, told = asyncio.all_tasks(), Told()
-    assert either.service.submit(either.request("remember", content="tea"), told)
-    assert told.outcomes == []
+    tasks, done = asyncio.all_tasks(), Done()
+    either.service.submit(either.request("remember", content="tea"), done)
+    assert done.outcomes == []
     assert asyncio.all_tasks() <= tasks
     assert either.shelf().in_use == 1
 
-    result = await told.one()
+    result = await done.one()
     assert isinstance(result, dict)
     assert (result["status"], result["note"]["content"]) == ("created", "tea")
     assert await either.found("tea") == ["tea"]
     assert either.shelf().in_use == 0
 
 
-async def test_what_it_is_told_of_a_repetition_says_so(either: Api) -> None:
+async def test_the_outcome_of_a_repetition_says_so(either: Api) -> None:
     first = await either.remember("tea", idempotency_key="once")
-    told = Told()
-    assert either.service.submit(either.request("remember", content="tea", idempotency_key="once"), told)
-    result = await told.one()
+    done = Done()
+    either.service.submit(either.request("remember", content="tea", idempotency_key="once"), done)
+    result = await done.one()
 
     assert isinstance(result, dict)
     assert (result["note"]["id"], result["replayed"]) == (first["id"], True)
 
 
-async def test_an_error_is_told_and_the_shelf_let_go(either: Api) -> None:
-    told = Told()
-    assert either.service.submit(either.request("note.edit", id="note-memory-0", content="x"), told)
+async def test_an_error_is_an_outcome_and_the_shelf_is_let_go(either: Api) -> None:
+    done = Done()
+    either.service.submit(either.request("note.edit", id="note-memory-0", content="x"), done)
 
-    assert isinstance(await told.one(), NoteNotFound)
+    assert isinstance(await done.one(), NoteNotFound)
     assert either.shelf().in_use == 0
 
 
@@ -66,84 +66,133 @@ async def test_a_result_that_cannot_be_shown_is_an_error(api: Api, monkeypatch: 
         raise ValueError("a mistake")
 
     monkeypatch.setattr("shelfd.memory.methods.remember.note_view", broken)
-    told = Told()
-    assert api.service.submit(api.request("remember", content="tea"), told)
+    done = Done()
+    api.service.submit(api.request("remember", content="tea"), done)
 
-    assert isinstance(await told.one(), ValueError)
+    assert isinstance(await done.one(), ValueError)
     assert api.shelf().in_use == 0
     assert (await api.call("get_stats"))["total_notes"] == 1
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("recall", {"query": "tea"}),
-        ("remember_many", {"notes": [{"content": "x"}]}),
-        ("remember", {"content": "x", "shelf": "closed"}),
-    ],
-)
-async def test_what_may_have_to_wait_goes_the_other_way(api: Api, method: str, params: dict[str, Any]) -> None:
+CHANGES: list[tuple[str, dict[str, Any]]] = [
+    ("remember", {"content": "0", "key": "k"}),
+    ("remember_many", {"notes": [{"content": "1", "key": "k"}]}),
+    ("note.create", {"content": "2"}),
+    ("forget", {"nugget": "memory", "key": "k"}),
+    ("remember", {"content": "3", "key": "k"}),
+    ("nugget.clear", {"name": "memory"}),
+    ("remember", {"content": "4", "key": "k"}),
+    ("nugget.remove", {"name": "memory", "purge": True}),
+    ("remember", {"content": "5", "key": "k"}),
+]
+
+
+@pytest.mark.parametrize("shelf", ["default", "closed"])
+async def test_changes_of_every_kind_apply_in_the_order_in_which_they_were_submitted(either: Api, shelf: str) -> None:
+    await either.call("shelf.create", shelf="closed")
+    await either.call("nugget.create", name="memory", shelf=shelf)
+    if shelf == "closed":
+        await either.shelves._close_one("closed")
+    done = []
+    for method, params in CHANGES:
+        done.append(Done())
+        either.service.submit(either.request(method, params, shelf=shelf), done[-1])
+    outcomes = [await one.one() for one in done]
+
+    assert all(isinstance(outcome, dict) for outcome in outcomes), outcomes
+    log = (await either.call("shelf.log", shelf=shelf, limit=1000))["log"]
+    numbers = [int(str(row["request_id"]).removeprefix("test-")) for row in log]
+    firsts = [number for n, number in enumerate(numbers) if number not in numbers[:n]]
+    assert len(firsts) == len(CHANGES) + 1
+    assert firsts == sorted(firsts)
+
+
+async def test_a_change_of_a_shelf_that_is_not_open_waits_in_the_shelfs_queue(api: Api) -> None:
     await api.call("shelf.create", shelf="closed")
     await api.shelves._close_one("closed")
-    told = Told()
-    assert not api.service.submit(api.request(method, **params), told)
-    assert await api.call(method, **params)
-    assert told.outcomes == []
+    tasks, done = asyncio.all_tasks(), [Done() for _ in range(20)]
+    for number, one in enumerate(done):
+        api.service.submit(api.request("remember", content=str(number), shelf="closed"), one)
+    assert len(asyncio.all_tasks() - tasks) == 1  # which opens the shelf
+    for one in done:
+        await one.one()
+
+    notes = (await api.call("note.list", shelf="closed", order="created_at", desc=False))["notes"]
+    assert [note["content"] for note in notes] == [str(number) for number in range(20)]
+    assert api.shelf("closed").in_use == 0
 
 
-async def test_a_shelf_that_others_wait_for_is_not_at_hand(api: Api) -> None:
-    told = Told()
-    async with api.shelves._door("default"):
-        waiting = asyncio.create_task(api.remember("first"))
+async def test_who_waits_for_a_shelf_that_cannot_be_opened_gets_to_know_why(api: Api) -> None:
+    done = [Done(), Done()]
+    for one in done:
+        api.service.submit(api.request("remember", content="x", shelf="nowhere", principal=ROOT), one)
+
+    assert [type(await one.one()) for one in done] == [ShelfNotFound] * 2
+
+
+async def test_nobody_overtakes_those_who_wait_for_a_shelf(api: Api) -> None:
+    first, second = Done(), Done()
+    async with api.shelves._doors.passed("default"):
+        api.service.submit(api.request("remember", content="first", key="k"), first)
         await asyncio.sleep(0)
-        assert not api.service.submit(api.request("remember", content="second"), told)
-    await waiting
+        api.service.submit(api.request("remember", content="second", key="k"), second)
+        await asyncio.sleep(0)
+        assert (first.outcomes, second.outcomes) == ([], [])
+    await first.one()
+    result = await second.one()
 
-    assert api.service.submit(api.request("remember", content="second"), told)
-    await told.one()
-    assert (await api.call("note.list"))["total"] == 2
+    assert isinstance(result, dict)
+    assert (result["note"]["content"], result["note"]["rev"]) == ("second", 2)
 
 
-async def test_who_may_not_is_refused_at_once(api: Api) -> None:
+async def test_a_read_that_was_withdrawn_before_it_began_is_not_made(api: Api) -> None:
+    call, done = api.request("recall", query="tea"), Done()
+    api.service.submit(call, done)
+    assert call.ticket.withdraw()
+
+    assert isinstance(await done.one(), Cancelled)
+    assert (api.shelf().in_use, api.shelf().retrievals) == (0, 0)
+
+
+async def test_who_may_not_is_refused_later(api: Api) -> None:
     await api.call("shelf.create", shelf="mine")
-    told = Told()
-    with pytest.raises(Forbidden):
-        api.service.submit(api.request("remember", content="x", shelf="mine", principal=BOB), told)
+    done = Done()
+    api.service.submit(api.request("remember", content="x", shelf="mine", principal=BOB), done)
 
-    assert told.outcomes == []
-    assert api.shelves.opened("mine").in_use == 0  # type: ignore[union-attr]
+    assert done.outcomes == []
+    assert api.shelf("mine").in_use == 0
+    assert isinstance(await done.one(), Forbidden)
 
 
 async def test_who_may_not_does_not_keep_a_shelf_open(api: Api) -> None:
     await api.call("shelf.create", shelf="mine")
     api.clock.advance(api.settings.idle_close + timedelta(seconds=1))
-    with pytest.raises(Forbidden):
-        api.service.submit(api.request("remember", content="x", shelf="mine", principal=BOB), Told())
+    api.service.submit(api.request("remember", content="x", shelf="mine", principal=BOB), Done())
     await api.shelves.close_idle()
 
     assert api.shelves.state("mine") == "closed"
 
 
-async def test_a_shelf_that_closes_refuses_at_once(api: Api) -> None:
-    shelf = api.shelf()
+async def test_a_shelf_that_closes_refuses(api: Api) -> None:
+    shelf, done = api.shelf(), Done()
     await shelf.store.close()
-    with pytest.raises(ShuttingDown):
-        api.service.submit(api.request("remember", content="x"), Told())
+    api.service.submit(api.request("remember", content="x"), done)
 
+    assert isinstance(await done.one(), ShuttingDown)
     assert shelf.in_use == 0
 
 
 async def test_an_outcome_that_nobody_waits_for_any_more_is_dropped() -> None:
-    told: list[Any] = []
-    waiting = asyncio.create_task(outcome_of(told.append))
+    done: list[Any] = []
+    waiting = asyncio.create_task(outcome_of(done.append))
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    told[0](ShelfError("too late"))
+    done[0](ShelfError("too late"))
 
 
 async def test_an_exception_that_a_future_refuses_arrives_all_the_same() -> None:
     with pytest.raises(RuntimeError) as caught:
-        await outcome_of(lambda told: told(StopIteration()))
+        await outcome_of(lambda on_done: on_done(StopIteration()))
     assert isinstance(caught.value.__cause__, StopIteration)

@@ -114,6 +114,11 @@ def test_folding_twice_is_folding_once(key: str) -> None:
     assert fold_key(fold_key(key)) == fold_key(key)
 
 
+@pytest.mark.parametrize("key", ["Pet  name", " pet name\n", "ＰＥＴ\u3000name", "pet\u00a0NAME"])
+def test_a_key_is_one_whatever_its_case_form_and_blanks(key: str) -> None:
+    assert fold_key(key) == "pet name"
+
+
 @settings(derandomize=True)
 @given(st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=3))
 def test_a_cursor_gives_back_its_numbers(numbers: list[int]) -> None:

@@ -11,7 +11,7 @@ from fakes import Api, memory
 from shelfd.memory import MemorySettings
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.ports.store import Applied, Change
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.shelf.queries import params_of
 
 
@@ -118,8 +118,8 @@ async def test_what_could_not_be_written_is_written_later(monkeypatch: pytest.Mo
         await api.call("recall", query="harbour")
         store = api.shelf().store
 
-        def busy(_change: Change[Any], told: Told[Applied[Any]]) -> None:
-            told(StoreBusy("at work"))
+        def busy(_change: Change[Any], on_done: OnDone[Applied[Any]]) -> None:
+            on_done(StoreBusy("at work"))
 
         with monkeypatch.context() as patch:
             patch.setattr(store, "submit", busy)

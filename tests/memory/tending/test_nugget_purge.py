@@ -12,7 +12,7 @@ from fakes import Api, memory
 from memory_file import MemoryFile
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.ports.store import Applied, Change
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.storage import DiskMemoryFiles, PromotionPaths, SqliteStores
 
@@ -151,11 +151,11 @@ async def test_cut_short_it_says_what_went_and_the_same_request_goes_on(
     store = api.shelf().store
     submit, full = store.submit, [True]
 
-    def until_full(change: Change[Any], told: Told[Applied[Any]]) -> None:
+    def until_full(change: Change[Any], on_done: OnDone[Applied[Any]]) -> None:
         if store.view.counts().notes == 8 and full and full.pop():
-            told(StoreBusy("the disk is full; nothing happened", reason="SQLITE_FULL"))
+            on_done(StoreBusy("the disk is full; nothing happened", reason="SQLITE_FULL"))
         else:
-            submit(change, told)
+            submit(change, on_done)
 
     monkeypatch.setattr(store, "submit", until_full)
     refusal = await api.refused("nugget.remove", name="gone", purge=True)
@@ -176,12 +176,12 @@ async def test_cut_short_it_goes_on_by_itself(api: Api, monkeypatch: pytest.Monk
     store = api.shelf().store
     submit, full = store.submit, [True, True]
 
-    def until_full(change: Change[Any], told: Told[Applied[Any]]) -> None:
+    def until_full(change: Change[Any], on_done: OnDone[Applied[Any]]) -> None:
         if store.view.counts().notes == 8 and full:  # the step, and the record of its failure
             full.pop()
-            told(StoreBusy("the disk is full; nothing happened"))
+            on_done(StoreBusy("the disk is full; nothing happened"))
         else:
-            submit(change, told)
+            submit(change, on_done)
 
     monkeypatch.setattr(store, "submit", until_full)
     refusal = await api.refused("nugget.remove", request)

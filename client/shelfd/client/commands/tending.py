@@ -1,4 +1,4 @@
-"""Commands on what the daemon does by itself: reflect, undo, promote, jobs, runs."""
+"""Commands on what the daemon does by itself: reflect, undo, promote, schedule, runs."""
 
 import os
 from typing import Annotated, Any
@@ -115,7 +115,7 @@ def promote(
     print_table([(f"  {clean(name)}", lines) for name, lines in result["sections"].items()])
 
 
-def jobs(
+def schedule(
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
@@ -124,7 +124,7 @@ def jobs(
 
     For example:
 
-      shelfd jobs
+      shelfd schedule
     """
     result = call(socket, "scheduler.jobs", {"shelf": shelf})
     if as_json:

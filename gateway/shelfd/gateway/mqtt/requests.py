@@ -1,7 +1,7 @@
 """Requests by MQTT: each user's on a lane of their own, never too many at once.
 
 A change is acknowledged when it is done, everything else when it is taken: a read that is lost with the daemon has
-changed nothing and is asked again, while an acknowledgement that waits for it would hold back all those behind it.
+changed nothing and is sent again, while an acknowledgement that waits for it would hold back all those behind it.
 """
 
 import asyncio
@@ -12,13 +12,15 @@ from functools import partial
 from typing import Any, Final
 
 from shelfd.gateway.dispatch import Dispatcher
-from shelfd.gateway.envelope import Envelope, Refusal, error_reply
+from shelfd.gateway.encoding import fitted
+from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Lane
-from shelfd.gateway.mqtt.asked import Asked, ReplyTo, read
 from shelfd.gateway.mqtt.inbox import Receipt, Receipts
 from shelfd.gateway.mqtt.link import Arrived, MqttLink
+from shelfd.gateway.mqtt.request import MqttRequest, ReplyTo, read
 from shelfd.gateway.mqtt.status import Ignored, MqttCounters
 from shelfd.gateway.mqtt.topics import Topics
+from shelfd.gateway.reply import Reply
 from shelfd.memory.errors import BrokerUnreachable, QuotaExceeded, ShelfError, ShuttingDown, error_of
 from shelfd.memory.ports.store import Clock
 from shelfd.protocol import METHODS
@@ -35,16 +37,16 @@ _UNSENT_COUNT: Final = 256
 _UNSENT_BYTES: Final = 16 * 1024 * 1024
 
 
-class _Job:
+class _Pending:
     """One request between the broker and the dispatcher."""
 
-    __slots__ = ("asked", "bytes", "ends", "is_change", "receipt", "user")
+    __slots__ = ("bytes", "ends", "is_change", "receipt", "request", "user")
 
-    def __init__(self, asked: Asked, receipt: Receipt, user: "_User") -> None:
-        self.asked = asked
+    def __init__(self, request: MqttRequest, receipt: Receipt, user: "_User") -> None:
+        self.request = request
         self.user = user
         self.receipt = receipt
-        self.is_change = _is_change(asked.message)
+        self.is_change = _is_change(request.message)
         self.bytes = len(receipt.message.payload)
         self.ends = 1  #: what must end before its place is free: the work, and perhaps its reply
 
@@ -63,7 +65,7 @@ class _User:
         self.lane = lane
         self.at_work = 0
         self.taken = 0  #: at work, waiting, or with a reply that takes up a place
-        self.waiting: deque[_Job] = deque()
+        self.waiting: deque[_Pending] = deque()
         self.is_starting = False
 
 
@@ -121,7 +123,7 @@ class Requests:
         if receipts is None:
             return
         receipt = receipts.expect(message)
-        self._is_holding = True  # what arrives meanwhile stands behind this one
+        self._is_holding = True  # what arrives meanwhile waits for this one
         try:
             while self._is_full(len(message.payload)):
                 self._changed.clear()
@@ -145,32 +147,32 @@ class Requests:
             receipt.settle()
             return
         self.counts.received += 1
-        asked = read(receipt.message, self._topics, self._dispatcher.limits)
-        if isinstance(asked, Ignored):
-            self._ignore(asked, receipt)
+        request = read(receipt.message, self._topics, self._dispatcher.limits)
+        if isinstance(request, Ignored):
+            self._ignore(request, receipt)
             return
-        user = self._user(asked.user)
-        job = _Job(asked, receipt, user)
+        user = self._user(request.user)
+        pending = _Pending(request, receipt, user)
         self.at_work += 1
         user.taken += 1
-        self._bytes += job.bytes
-        if not job.is_change:
+        self._bytes += pending.bytes
+        if not pending.is_change:
             receipt.settle()
             if user.taken > (limit := self._dispatcher.limits.principal_requests_count):
-                self._refuse(job, limit)
+                self._refuse(pending, limit)
                 return
-        user.waiting.append(job)
+        user.waiting.append(pending)
         self._start_some(user)
 
-    def _refuse(self, job: _Job, limit: int) -> None:
+    def _refuse(self, pending: _Pending, limit: int) -> None:
         """Answer what changes nothing with an error: to wait for room would keep everybody's requests waiting."""
-        message = f"mqtt:{job.asked.user} has {limit} requests under way; wait for replies before you ask more"
+        message = f"mqtt:{pending.request.user} has {limit} requests under way; wait for replies before you ask more"
         self.counts.refused["QuotaExceeded"] += 1
-        self._tell(job, QuotaExceeded(message, field="requests", limit=limit))
-        self._free(job)
+        self._fail(pending, QuotaExceeded(message, field="requests", limit=limit))
+        self._free(pending)
 
-    def _tell(self, job: _Job, error: ShelfError) -> None:
-        self._answer(job, error_reply(job.asked.message.id, error_of(error)))
+    def _fail(self, pending: _Pending, error: ShelfError) -> None:
+        self._answer(pending, Reply(pending.request.message.id, error=error_of(error)))
 
     def probe_topic(self, user: str) -> str:
         """Return the topic of a request by which *user* finds out whether requests arrive."""
@@ -211,12 +213,12 @@ class Requests:
         """
         self._is_over = True
         for user in list(self._users.values()):
-            self.counts.left += sum(job.is_change for job in user.waiting)
+            self.counts.left += sum(pending.is_change for pending in user.waiting)
             self.counts.left += sum(request.call.method.is_change for request in user.lane.requests)
             while user.waiting:
-                job = user.waiting.popleft()
-                self._tell(job, ShuttingDown())
-                self._free(job)
+                pending = user.waiting.popleft()
+                self._fail(pending, ShuttingDown())
+                self._free(pending)
             self._dispatcher.abandon_all(user.lane)
             self._dispatcher.close(user.lane)
 
@@ -226,7 +228,7 @@ class Requests:
         user = self._users.get(name)
         if user is None:
             self._lanes += 1
-            lane = Lane(f"mqtt:{name}", f"{self._run}-m{self._lanes}", reply_bytes=REPLY_BYTES)
+            lane = Lane(f"mqtt:{name}", f"{self._run}-m{self._lanes}")
             user = self._users[name] = _User(lane)
         return user
 
@@ -239,86 +241,87 @@ class Requests:
             self._start(user, user.waiting.popleft())
         user.is_starting = False
 
-    def _start(self, user: _User, job: _Job) -> None:
-        if self._dispatcher.is_draining and job.is_change:
+    def _start(self, user: _User, pending: _Pending) -> None:
+        if self._dispatcher.is_draining and pending.is_change:
             self.counts.left += 1
-            self._free(job)
+            self._free(pending)
             return
-        if job.asked.is_over(self._clock):
-            self._ignore(Ignored.EXPIRED, job.receipt)
-            self._free(job)
+        if pending.request.is_over(self._clock):
+            self._ignore(Ignored.EXPIRED, pending.receipt)
+            self._free(pending)
             return
-        if isinstance(job.asked.message, Refusal):
-            data = job.asked.message.error["data"]
+        if isinstance(pending.request.message, Refusal):
+            data = pending.request.message.error["data"]
             self.counts.refused[data.get("reason", data["type"])] += 1
         user.at_work += 1
         self._dispatcher.start(
-            job.asked.message,
+            pending.request.message,
             user.lane,
-            partial(self._answer, job),
-            partial(self._done, user, job),
+            partial(self._answer, pending),
+            partial(self._done, user, pending),
             # Acknowledged now: until a purge of thousands of notes has ended nobody's requests would come through.
-            on_begun=partial(self._begun, job),
+            on_begun=partial(self._begun, pending),
         )
 
-    def _begun(self, job: _Job) -> None:
+    def _begun(self, pending: _Pending) -> None:
         if not self._is_over:
-            job.receipt.settle()
+            pending.receipt.settle()
 
-    def _done(self, user: _User, job: _Job) -> None:
-        if job.is_change and not self._is_over:
-            job.receipt.settle()
+    def _done(self, user: _User, pending: _Pending) -> None:
+        if pending.is_change and not self._is_over:
+            pending.receipt.settle()
         user.at_work -= 1
-        self._free(job)
+        self._free(pending)
         self._start_some(user)
 
-    def _free(self, job: _Job) -> None:
-        job.ends -= 1
-        if job.ends == 0:
-            job.user.taken -= 1
-            if not job.user.taken:
-                del self._users[job.asked.user]
+    def _free(self, pending: _Pending) -> None:
+        pending.ends -= 1
+        if pending.ends == 0:
+            pending.user.taken -= 1
+            if not pending.user.taken:
+                del self._users[pending.request.user]
             self.at_work -= 1
-            self._bytes -= job.bytes
+            self._bytes -= pending.bytes
             self._changed.set()
 
     # ------------------------------------------------------------------ replies
 
-    def _answer(self, job: _Job, reply: bytes) -> None:
-        to = job.asked.reply_to
-        if to is None or (self._is_over and job.is_change):
-            return
+    def _answer(self, pending: _Pending, reply: Reply) -> Reply:
+        to = pending.request.reply_to
+        if to is None or (self._is_over and pending.is_change):
+            return reply
         if self._link is None:
             self.counts.replies_lost += 1
-            return
+            return reply
+        payload, reply = fitted(reply, REPLY_BYTES, **to.members)
         # A reply normally leaves its place to the next request. When the broker is slow to take replies over they do
         # not, and go by QoS 0: that waits for the socket only, never for an answer which stands behind requests that
         # are not read because everything is taken.
-        has_room = len(self._replies) < _UNSENT_COUNT and self._unsent_bytes + len(reply) <= _UNSENT_BYTES
-        job.ends += not has_room
-        self._unsent_bytes += len(reply)
-        finished = to.finished(reply)
+        has_room = len(self._replies) < _UNSENT_COUNT and self._unsent_bytes + len(payload) <= _UNSENT_BYTES
+        pending.ends += not has_room
+        self._unsent_bytes += len(payload)
         sending = None
         if has_room:
             # The answer to one request alone goes out before our own bookkeeping.
             sending = self._link.post(
-                to.topic, finished, correlation=to.correlation, content_type=_JSON, is_urgent=self.at_work == 1
+                to.topic, payload, correlation=to.correlation, content_type=_JSON, is_urgent=self.at_work == 1
             )
         if sending is None:
-            work = self._publish(self._link, to, finished, 1 if has_room else 0)
+            work = self._publish(self._link, to, payload, 1 if has_room else 0)
             sending = asyncio.get_running_loop().create_task(work, name="shelfd.mqtt.reply")
         self._replies.add(sending)
-        sending.add_done_callback(partial(self._sent, len(reply), None if has_room else job))
+        sending.add_done_callback(partial(self._sent, len(payload), None if has_room else pending))
+        return reply
 
     @staticmethod
-    async def _publish(link: MqttLink, to: ReplyTo, reply: bytes, qos: int) -> None:
-        await link.publish(to.topic, reply, qos=qos, correlation=to.correlation, content_type=_JSON)
+    async def _publish(link: MqttLink, to: ReplyTo, payload: bytes, qos: int) -> None:
+        await link.publish(to.topic, payload, qos=qos, correlation=to.correlation, content_type=_JSON)
 
-    def _sent(self, size: int, job: _Job | None, sending: asyncio.Future[None]) -> None:
+    def _sent(self, size: int, pending: _Pending | None, sending: asyncio.Future[None]) -> None:
         self._replies.discard(sending)
         self._unsent_bytes -= size
-        if job is not None:
-            self._free(job)
+        if pending is not None:
+            self._free(pending)
         if sending.cancelled() or isinstance(sending.exception(), BrokerUnreachable):
             self.counts.replies_lost += 1
         else:

@@ -8,13 +8,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shelfd.memory.facts.algebra import WHOLE_NUMBERS, Phases, bind_phases, phasor, similarity, unbind
-from shelfd.memory.facts.codec import Options
-from shelfd.memory.facts.phasors import Phasors
+from shelfd.memory.facts.algebra import WHOLE_NUMBERS, Phases, Phasors, bind_phases, phasor, similarity, unbind
+from shelfd.memory.facts.capacity import CONFIRMED_AT, Options, capacity
 
-CONFIRMED_AT: Final = 3.0  #: standard deviations by which a value is more than chance
-
-_FACTS_PER_ELEMENT: Final = 0.05  #: measured; see :func:`capacity`
 _FEW: Final = 16  #: pairs a bank keeps as they are, which take less memory than their superposition
 _FEW_ELEMENTS: Final = 16_384  #: of these pairs together, at most: 0.4 ms to superpose them
 _AT_ONCE: Final = 2  #: pairs superposed by one write: the one, and one of those that waited
@@ -32,12 +28,13 @@ class Echo(NamedTuple):
         return self.similarity > CONFIRMED_AT * self.noise
 
 
-def capacity(options: Options) -> int:
-    """Return how many facts the banks can tell apart by themselves, 99 in 100 right, among as many values.
+def waiting(options: Options) -> int:
+    """Return up to how many pairs a bank keeps as they are.
 
-    A bank of d elements holds about 0.05 d; an ensemble is another d elements for each.
+    No more than a bank can tell apart either: the next one is begun when this many are in each.
     """
-    return options.banks * int(_FACTS_PER_ELEMENT * options.dimension * options.ensembles)
+    elements = options.dimension * options.ensembles
+    return max(min(_FEW, _FEW_ELEMENTS // elements, capacity(options) // options.banks), 1)
 
 
 class _Bank:
@@ -74,8 +71,7 @@ class Banks:
     def __init__(self, options: Options) -> None:
         self.dimension = options.dimension * options.ensembles
         self._wanted = options.banks
-        # No more than a bank holds, too: the next one is begun when this many are in each.
-        self._few = max(min(_FEW, _FEW_ELEMENTS // self.dimension, capacity(options) // options.banks), 1)
+        self._few = waiting(options)
         self._banks: list[_Bank] = []
 
     def add(self, key: str, value: str) -> int:
@@ -85,7 +81,7 @@ class Banks:
         bank.count += 1
         bank.pairs[key] = value
         if bank.trace is not None or len(bank.pairs) > self._few:
-            some = [(waiting, bank.pairs.pop(waiting)) for waiting in list(islice(bank.pairs, _AT_ONCE))]
+            some = [(first, bank.pairs.pop(first)) for first in list(islice(bank.pairs, _AT_ONCE))]
             bank.trace = self._superposed(bank.trace, some)
         return number
 

@@ -3,16 +3,29 @@
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from shelfd.memory.facts.codec import Answer
-from shelfd.memory.facts.confidence import EXACT, THRESHOLD, confidence
-from shelfd.memory.facts.fact import Fact
-from shelfd.memory.facts.keys import Found, Match, Overlap
+from shelfd.memory.facts.keys import Fact, Found, Match, Overlap
+
+EXACT: Final = 0.99  #: confidence of a fact whose key is the query: somebody may still have meant another one
+THRESHOLD: Final = 0.22  #: below this nothing is answered
+
+_CLEAR: Final = 0.12  #: margin from which on the next fact is no rival
+_TIED: Final = 0.3  #: what a tie leaves of the confidence: two facts are as likely, and there may be a third
+_CROSSED: Final = 0.45  #: the most for a key that lacks a word of the query and has another
+_UNRIVALLED: Final = 0.25  #: the margin to report when nothing else came near enough to be looked at
 
 #: Tells by the name of a row whether it may be the answer.
 Admits = Callable[[str], bool]
 
-#: The margin to report when nothing else came near enough to be looked at.
-_UNRIVALLED: Final = 0.25
+
+class Answer(NamedTuple):
+    """The fact that answers a query."""
+
+    row: str  #: the caller's name of the fact
+    key: str  #: as put
+    value: str
+    confidence: float  #: how probable it is that this is the fact meant, 0 to 1
+    margin: float  #: by how much it beats the next fact of another value, 0 to 1
+    nugget: str = ""  #: the one that has the fact
 
 
 class Belief(NamedTuple):
@@ -24,9 +37,29 @@ class Belief(NamedTuple):
 
     @property
     def answer(self) -> Answer:
-        """The fact as codecs answer."""
+        """The fact as the memory answers."""
         margin = min(max(self.margin, 0.0), 1.0)
-        return Answer(self.fact.row, self.fact.key, self.fact.value, self.confidence, margin)
+        fact = self.fact
+        return Answer(fact.row, fact.key, fact.value, self.confidence, margin, fact.nugget)
+
+
+def confidence(cosine: float, margin: float, *, overlap: float | None = None) -> float:
+    """Return the confidence in a key that is only like the query, 0 to :data:`EXACT`.
+
+    The squared cosine is the share of the query that the key explains, times the share of the key that the query
+    explains. A rival takes from it. "Fax of Alice Smith" is like "email of Alice Smith", but most probably something
+    else is meant: such a pair is never believed more than not.
+
+    Args:
+        cosine: Of the query's vector and the key's.
+        margin: By how much *cosine* exceeds that of the next fact with another value.
+        overlap: If query and key each have words that the other has not: the share of words in common of the one,
+            times that of the other. Counted, not weighted: that a rare word is in common says less than that another
+            one is not.
+    """
+    clear = min(1.0, _TIED + (1 - _TIED) * max(margin, 0.0) / _CLEAR)
+    believed = min(max(cosine, 0.0), 1.0) ** 2 * clear * EXACT
+    return believed if overlap is None else min(believed, overlap, _CROSSED)
 
 
 def exact_belief(facts: Sequence[Fact], admits: Admits | None = None) -> Belief | None:

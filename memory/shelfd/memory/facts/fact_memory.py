@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
-from shelfd.memory.facts.facts import folded_key
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, Nugget
 from shelfd.memory.ports.view import View
@@ -15,6 +14,7 @@ from shelfd.memory.shelf.following import Follower, Spawn
 _AT_ONCE = 8
 #: Longer values are kept as their hash: the memory only needs to tell them apart, and rows answer.
 _LONGEST = 64
+_USUAL = Options()
 
 
 class ShelfFacts:
@@ -26,11 +26,10 @@ class ShelfFacts:
     def __init__(self, view: View, spawn: Spawn) -> None:
         self._view = view
         self._broadcast = Broadcast()
-        self._nuggets: dict[str, str] = {}  #: of each fact, under which the memory has it
         self._follower = Follower(view, self._scan, self._take, at_once=_AT_ONCE, spawn=spawn, name="facts")
 
     def __len__(self) -> int:
-        return len(self._nuggets)
+        return len(self._broadcast)
 
     def changed(self, note: Note) -> None:
         """Say that a note changed, came or went."""
@@ -39,8 +38,7 @@ class ShelfFacts:
 
     def forget(self, note_id: str) -> None:
         """Let go of a note at once."""
-        if note_id in self._nuggets:
-            self._remove(note_id)
+        self._broadcast.remove(note_id)
 
     def catch_up(self) -> bool:
         """Take in a slice of what is missing; return whether all is known now. What is left follows behind."""
@@ -64,18 +62,14 @@ class ShelfFacts:
             admits: Tells by a fact's id whether it may be the answer.
             least: How sure a key that is only like the query must be, if more than usual.
         """
-        if not self._nuggets:
-            return None
-        named = self._broadcast.recall(query, nugget, admits, least=max(least, THRESHOLD))
-        return None if named is None else named.answer
+        return self._broadcast.recall(query, nugget, admits, least=max(least, THRESHOLD))
 
     def confirms(self, note: Note) -> bool:
         """Return whether the bank of a fact gives its value back for its key, no list and no row consulted.
 
         Up to the nugget's capacity it does; beyond it the banks forget, and the fact is known by its row alone.
         """
-        nugget = self._nuggets.get(note.id)
-        return nugget is not None and self._broadcast[nugget].echo(note.id).confirmed
+        return note.id in self._broadcast and self._broadcast.echo(note.id).confirmed
 
     def _scan(self) -> Iterator[Sequence[Note]]:
         name = ""
@@ -92,33 +86,22 @@ class ShelfFacts:
         return self._view.notes.page(wanted, order="row", descending=False, after=after, limit=_AT_ONCE)
 
     def _take(self, note_id: str, note: Note | None) -> None:
-        held = self._nuggets.get(note_id)
         if note is None or note.key is None or note.hidden or note.superseded_by is not None:
-            if held is not None:
-                self._remove(note_id)
-            return
-        if held not in (None, note.nugget):
-            self._remove(note_id)
-        self._open(note)
-        self._broadcast.put(note.nugget, note_id, note.title, _told_apart(note.content), note.extra.aliases)
-        self._nuggets[note_id] = note.nugget
-
-    def _open(self, note: Note) -> None:
-        """Make room for a fact: its nugget's memory, and its key, which another fact may have had until just now."""
-        if note.nugget not in self._broadcast:
-            nugget = self._view.nuggets.get(note.nugget)
-            self._broadcast.open(note.nugget, None if nugget is None else options_of(nugget))
+            self._broadcast.remove(note_id)
             return
         # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.
-        other = self._broadcast[note.nugget].row_of(folded_key(note.title))
-        if other not in (None, note.id):
-            self._remove(other)
-
-    def _remove(self, note_id: str) -> None:
-        nugget = self._nuggets.pop(note_id)
-        self._broadcast.remove(nugget, note_id)
-        if not len(self._broadcast[nugget]):
-            self._broadcast.drop(nugget)  # it may come back with other options
+        other = self._broadcast.row_of(note.nugget, note.title)
+        if other not in (None, note_id):
+            self._broadcast.remove(other)
+        nugget = None if note.nugget in self._broadcast.nuggets else self._view.nuggets.get(note.nugget)
+        self._broadcast.put(
+            note.nugget,
+            note_id,
+            note.title,
+            _told_apart(note.content),
+            note.extra.aliases,
+            _USUAL if nugget is None else options_of(nugget),
+        )
 
 
 def options_of(nugget: Nugget) -> Options:

@@ -1,7 +1,6 @@
 """The keys of all nuggets as vectors: put in, and found again by queries that are only like them."""
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
 from typing import Final, NamedTuple
@@ -9,16 +8,37 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shelfd.memory.facts.fact import Fact
-from shelfd.memory.facts.lexicon import Lexicon, Meant, understood
+from shelfd.memory.facts.lexicon import Lexicon, asked_words, content_words
 from shelfd.memory.facts.mentions import Mentions, Rows
-from shelfd.memory.facts.words import asked_words, content_words
+from shelfd.memory.facts.spelling import Knows, Meant, understood
 
 _COMPARED: Final = 32  #: keys whose likeness is computed word by word: the answer and its rivals
 _BEHIND: Final = 0.3  #: by how much a key may seem less alike than the best and still be one of them
 _LEAST: Final = 0.25  #: cosine below which no key is
 _SHORTEST: Final = 0.48  #: square of the least rarity there is
 _FIRST_ROWS: Final = 8
+
+
+class Fact:
+    """One fact as the memory keeps it: a key, its value, and where the memory has them."""
+
+    __slots__ = ("aliases", "also", "at", "bank", "folded", "key", "nugget", "row", "value")
+
+    def __init__(self, row: str, key: str, folded: str, value: str, aliases: tuple[str, ...], nugget: str) -> None:
+        self.row = row  #: the caller's name of the fact
+        self.key = key  #: as put
+        self.folded = folded
+        self.value = value
+        self.aliases = aliases  #: folded
+        self.nugget = nugget
+        self.bank = 0
+        self.at = -1  #: row of the key among all keys
+        self.also: tuple[int, ...] = ()  #: rows of the aliases
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The rows of the key and the aliases."""
+        return (self.at, *self.also)
 
 
 class Match(NamedTuple):
@@ -83,7 +103,7 @@ class Keys:
     phasors without end would give. Rarity is that of now, over the keys of all nuggets.
     """
 
-    __slots__ = ("_facts", "_free", "_homes", "_mentions", "_sizes", "_spoken", "_sums", "_words", "lexicon")
+    __slots__ = ("_facts", "_free", "_homes", "_mentions", "_sizes", "_sums", "_words", "lexicon")
 
     def __init__(self) -> None:
         self.lexicon = Lexicon()
@@ -91,7 +111,6 @@ class Keys:
         self._facts: list[Fact | None] = []
         self._words: list[tuple[str, ...]] = []
         self._free: list[int] = []
-        self._spoken: defaultdict[int, dict[str, int]] = defaultdict(dict)  #: by nugget, in how many keys a word is
         self._homes = np.zeros(_FIRST_ROWS, dtype=np.int32)  #: nugget of each row
         self._sizes = np.zeros(_FIRST_ROWS, dtype=np.float32)  #: words of each row
         #: While a query is answered, sums over the words shared with it, zero otherwise. Real part: what they add to
@@ -103,42 +122,41 @@ class Keys:
 
     def add(self, fact: Fact, key: str, home: int) -> int:
         """Add a *key* of a *fact* of the nugget *home*; return the row it has."""
-        words = tuple(map(self._held, content_words(key)))
-        spoken = self._spoken[home]
-        for word in words:
-            spoken[word] = spoken.get(word, 0) + 1
+        numbers = [self.lexicon.add(word) for word in content_words(key)]
         row = self._room()
-        self._facts[row], self._words[row] = fact, words
-        self._homes[row], self._sizes[row] = home, len(words)
+        self._facts[row], self._words[row] = fact, tuple(map(self.lexicon.word, numbers))
+        self._homes[row], self._sizes[row] = home, len(numbers)
         self.lexicon.total += 1
-        for word in words:
-            self._mentions.add(self.lexicon.number(word), row)
+        for number in numbers:
+            self._mentions.add(number, row)
         return row
 
     def remove(self, row: int) -> None:
         """Remove the key in *row*."""
-        home = int(self._homes[row])
-        spoken = self._spoken[home]
         for word in self._words[row]:
             self._mentions.discard(self.lexicon.discard(word), row)
-            spoken[word] -= 1
-            if not spoken[word]:
-                del spoken[word]
-        if not spoken:
-            del self._spoken[home]
         self.lexicon.total -= 1
         self._facts[row], self._words[row] = None, ()
         self._free.append(row)
 
-    def like(self, query: str, home: int | None = None) -> Found:
+    def home_of(self, fact: Fact) -> int:
+        """Return the nugget whose keys those of *fact* are."""
+        return int(self._homes[fact.at])
+
+    def words_of(self, fact: Fact) -> Sequence[str]:
+        """Return the words of the key of *fact*, then those of each alias."""
+        words = self._words[fact.at]
+        return words if not fact.also else [word for row in fact.rows for word in self._words[row]]
+
+    def like(self, query: str, home: int | None = None, knows: Knows | None = None) -> Found:
         """Return the keys most like *query*; none if it has no word in common with any.
 
         Args:
             query: Words like those of a key.
             home: The nugget to look in; ``None`` for all.
+            knows: Tells whether a word is in a key that is looked at; any that is known may be if not given.
         """
-        knows = self.lexicon.__contains__ if home is None else self._spoken.get(home, {}).__contains__
-        asked = understood(asked_words(query, knows), self.lexicon, None if home is None else knows)
+        asked = understood(asked_words(query, knows or self.lexicon.__contains__), self.lexicon, knows)
         weights, length = self._weights(asked)
         if not weights:
             return Found((), asked)
@@ -147,10 +165,6 @@ class Keys:
         # Of equals the order must not tell which came first: that is another one once the shelf was opened anew.
         matches.sort(key=lambda match: (-match.cosine, match.fact.row, match.words))
         return Found(matches, asked)
-
-    def _held(self, word: str) -> str:
-        self.lexicon.add(word)
-        return self.lexicon.canonical(word)
 
     def _room(self) -> int:
         """A free row."""

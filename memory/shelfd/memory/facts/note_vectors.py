@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shelfd.memory.facts.algebra import bind_phases, phasor
-from shelfd.memory.facts.lexicon import Lexicon, understood
-from shelfd.memory.facts.phasors import Phasors
-from shelfd.memory.facts.words import content_words
+from shelfd.memory.facts.algebra import Phasors, bind_phases, phasor
+from shelfd.memory.facts.lexicon import Lexicon, content_words
+from shelfd.memory.facts.spelling import understood
 from shelfd.memory.notes.words import fold, split
 
 MAX_BASIS = 20  #: tokens of one note

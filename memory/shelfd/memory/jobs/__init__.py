@@ -1,5 +1,5 @@
 """Durable work of many steps. A job survives ``kill -9`` and goes on where it was; no step is done twice."""
 
-from shelfd.memory.ports.job import UNFINISHED, Job, draw_job_id
+from shelfd.memory.ports.job import UNFINISHED, Job, draw_run_id, job_id_of
 
-__all__ = ["UNFINISHED", "Job", "draw_job_id"]
+__all__ = ["UNFINISHED", "Job", "draw_run_id", "job_id_of"]

@@ -2,82 +2,64 @@
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from shelfd.memory.call import Call
 from shelfd.memory.jobs.work import JobKind
-from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.log.idempotency import Apply, Outcome
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.job import Job, draw_job_id
-from shelfd.memory.ports.ledger import draw_run_id
-from shelfd.memory.shelf.shelf import Shelf
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
+from shelfd.memory.ports.job import MANUAL, Job, job_id_of
 
 _KEPT: Final = timedelta(days=30)
 _FORGOTTEN_AT_ONCE: Final = 20
 
 
 class Begun(NamedTuple):
-    """What the first step of a job has left to do."""
+    """What the first step of a job has left to do, and what else that needs which no job may keep for good."""
 
     kind: JobKind
     params: Mapping[str, Any]
     cursor: Mapping[str, Any]
+    pieces: Mapping[int, Mapping[str, Any]] | None = None
 
 
-async def carry_out(
-    service: "Service",
-    shelf: Shelf,
-    call: Call,
-    begin: Callable[[Transaction], Begun | Outcome],
-    render: Callable[[Job], dict[str, Any]],
-) -> dict[str, Any]:
-    """Carry out *call*, as a job if it is more than one transaction may do; return its result.
-
-    The same request under an idempotency key waits for the same job.
+def as_job(begin: Callable[[Transaction, Any, Call], Begun | Outcome], retention: timedelta) -> Apply:
+    """Return the change that is the first step of a job, or all of it: what fits the step returns its outcome.
 
     Args:
-        begin: Takes the first step. What fits it returns the outcome: then there is no job.
-        render: Makes the result of a job that is done.
-
-    Raises:
-        Unavailable: If the rest has to wait; it goes on by itself.
+        begin: Takes the step.
+        retention: How long an idempotency key is remembered, whose outcome may name the job.
     """
-    call.run_id = call.run_id or draw_run_id()
 
-    def apply(tx: Transaction, _params: object, call: Call) -> Outcome:
-        begun = begin(tx)
+    def apply(tx: Transaction, params: object, call: Call) -> Outcome:
+        begun = begin(tx, params, call)
         if not isinstance(begun, Begun):
             return begun
-        job = Job(
-            draw_job_id(),
-            begun.kind.name,
-            "queued",
-            call.principal,
-            call.method.name,
-            call.request_id,
-            call.run_id or "",
-            begun.params,
-            begun.cursor,
-            created_at=tx.now,
-            updated_at=tx.now,
-        )
+        job = _job(begun, call, tx.now)
         tx.rows.jobs.put(job)
-        # Not before the outcome of an idempotency key that names it.
-        kept = max(_KEPT, shelf.settings.idempotency_retention)
-        tx.rows.jobs.forget(tx.now - kept // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
+        for number, piece in (begun.pieces or {}).items():
+            tx.rows.jobs.put_piece(job.id, number, piece)
+        tx.rows.jobs.forget(tx.now - max(_KEPT, retention) // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
         return {"job": job.id}
 
-    shelf.enter()
-    try:
-        changed = await shelf.change(call, apply)
-        result = dict(changed.outcome)
-        if "job" in result:
-            if call.on_begun is not None:
-                call.on_begun()
-            result = render(await service.jobs(shelf).end_of(result["job"]))
-    finally:
-        shelf.leave()
-    return result | {"replayed": True} if changed.replayed else result
+    return apply
+
+
+def _job(begun: Begun, call: Call, now: int) -> Job:
+    run_id = call.run_id or ""
+    job = Job(
+        job_id_of(run_id),
+        begun.kind.name,
+        "queued",
+        call.principal,
+        call.method.name,
+        call.request_id,
+        run_id,
+        begun.params,
+        begun.cursor,
+        created_at=now,
+        updated_at=now,
+    )
+    if not begun.kind.has_slot:
+        return job
+    return job._replace(slot=f"{MANUAL}:{run_id}", reason=MANUAL, planned_at=now, started_at=now)

@@ -2,22 +2,20 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 import structlog
 
 from shelfd.memory.errors import Cancelled, JobNotFound, ShelfError, ShuttingDown, Unavailable, traced
-from shelfd.memory.jobs.work import Procedure, Work
+from shelfd.memory.jobs.work import Procedure, Work, progress_of
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf.shelf import Shelf
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
+from shelfd.protocol import Limits
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -34,13 +32,13 @@ class JobRunner:
     """The jobs of an open shelf.
 
     Args:
-        service: What procedures may use besides the shelf.
-        procedures: By kind.
+        limits: Returns the configured limits.
+        procedures: What carries out a job, by kind.
     """
 
-    def __init__(self, shelf: Shelf, service: "Service", procedures: Mapping[str, Procedure]) -> None:
+    def __init__(self, shelf: Shelf, limits: Callable[[], Limits], procedures: Mapping[str, Procedure]) -> None:
         self._shelf = shelf
-        self._service = service
+        self._limits = limits
         self._procedures = procedures
         self._queued: deque[str] = deque()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -56,11 +54,11 @@ class JobRunner:
         self._begin_next()
 
     async def start_unfinished(self) -> None:
-        """Go on with the jobs that were cut short."""
+        """Go on with the jobs that were cut short, but for those that the scheduler sees to."""
         found: list[str] = []
         before: int | None = None
         while page := self._shelf.view.jobs.page(unfinished=True, before=before, limit=_PAGE):
-            found += [job.id for _, job in page]
+            found += [job.id for _, job in page if not job.is_scheduled]
             before = page[-1][0]
             await asyncio.sleep(0)
         if found:
@@ -85,7 +83,7 @@ class JobRunner:
                 raise Unavailable(
                     f"job {job.id} was cut short by {job.error}; it goes on by itself, job.get shows how far it is",
                     job=job.id,
-                    progress=_progress(job),
+                    progress=progress_of(job),
                 )
             self.start(job_id)
             future: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
@@ -94,6 +92,26 @@ class JobRunner:
         if job.state != "done":
             raise Unavailable(f"job {job.id} was given up: {job.error}; job.get shows it", job=job.id)
         return job
+
+    async def perform(self, job_id: str) -> Mapping[str, Any]:
+        """Try once, in the caller's own task, to bring a job to its end that somebody else sees to; return its result.
+
+        What went wrong is not put down. Cancelling this leaves the job where it is.
+
+        Raises:
+            JobNotFound: If it is none that this version knows.
+            ShelfError: What it was refused with.
+        """
+        job = self._shelf.view.jobs.get(job_id)
+        if job is None or job.kind not in self._procedures:
+            raise JobNotFound(job_id)
+        if job_id in self._tasks or not job.is_unfinished:  # a person had it begun again
+            return (await self.end_of(job_id)).result or {}
+        self._shelf.enter()
+        try:
+            return (await self._work(Work(self._shelf, self._limits(), job))).result or {}
+        finally:
+            self._shelf.leave()
 
     def _begin_next(self) -> None:
         while self._queued and len(self._tasks) < _AT_ONCE:
@@ -127,16 +145,14 @@ class JobRunner:
         if not job.is_unfinished:  # somebody ended it while it waited its turn
             self._notify(job, Cancelled())
             return True
-        work = Work(self._service, self._shelf, job)
+        work = Work(self._shelf, self._limits(), job)
         try:
-            result = await self._procedures[job.kind](work)
-            ended = await self._record(work.job._replace(state="done", error=None, result=result))
+            ended = await self._work(work)
         except ShelfError as error:
             if error.retryable:
                 await self._wait(work.job, error)
                 return False
-            ended = await self._record(work.job._replace(state="failed", error=type(error).__name__))
-            self._notify(ended, error)
+            self._notify(await self._give_up(work.job, "failed", error), error)
             return True
         except Exception as error:  # noqa: BLE001 - a boundary: one job's trouble must not reach the shelf
             log.error("job.failed", shelf=self._shelf.name, kind=job.kind, job=job.id, **traced(error))
@@ -144,12 +160,23 @@ class JobRunner:
             if attempts < _ATTEMPTS:
                 await self._wait(work.job, error)
                 return False
-            ended = await self._record(work.job._replace(state="dead", attempts=attempts, error=type(error).__name__))
-            self._notify(ended, error)
+            self._notify(await self._give_up(work.job._replace(attempts=attempts), "dead", error), error)
             return True
-        log.info("job.completed", shelf=self._shelf.name, kind=job.kind, job=job.id, run_id=job.run_id)
         self._notify(ended, None)
         return True
+
+    async def _work(self, work: Work) -> Job:
+        """Do what is left of a job; return it as it ended."""
+        job = work.job
+        result = await self._procedures[job.kind](work)
+        if work.job.state != "done":
+            await work.finish(lambda _tx, _cursor: result)
+        log.info("job.completed", shelf=self._shelf.name, kind=job.kind, job=job.id, run_id=job.run_id)
+        return work.job
+
+    async def _give_up(self, job: Job, state: str, error: Exception) -> Job:
+        ended = job._replace(state=state, error=type(error).__name__, finished_at=self._shelf.clock.now())
+        return await self._record(ended)
 
     async def _record(self, job: Job) -> Job:
         """Store how a job stands, unless somebody has ended it meanwhile; return how it is stored."""
@@ -158,8 +185,9 @@ class JobRunner:
             stored = tx.rows.jobs.get(job.id)
             if stored is None or not stored.is_unfinished:
                 return stored or job
-            tx.rows.jobs.put(job._replace(updated_at=tx.now))
-            return job
+            stands = job._replace(cursor=stored.cursor, updated_at=tx.now)
+            tx.rows.jobs.put(stands)
+            return stands
 
         origin = Origin("shelfd", "job.record", run_id=job.run_id)
         return (await self._shelf.commit(origin, record)).value
@@ -200,8 +228,4 @@ def _waited_for(job: Job, error: Exception) -> Exception:
         return error
     cause = error.message.partition(";")[0]
     text = f"cut short: {cause}; job {job.id} goes on by itself, job.get shows how far it is"
-    return Unavailable(text, **{**error.data, "job": job.id, "progress": _progress(job)})
-
-
-def _progress(job: Job) -> dict[str, int]:
-    return {name: job.cursor[name] for name in ("done", "total") if name in job.cursor}
+    return Unavailable(text, **{**error.data, "job": job.id, "progress": progress_of(job)})

@@ -1,17 +1,15 @@
-"""What the procedure of a job is given: the shelf, what else it may use, and a way to take a step."""
+"""What the procedure of a job is given: the shelf, and a way to take a step."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.errors import Cancelled
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import Job
 from shelfd.memory.shelf.shelf import Shelf
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
+from shelfd.protocol import Limits
 
 T = TypeVar("T")
 #: One step: changes rows and the cursor, a JSON-like dict, in one transaction.
@@ -23,11 +21,12 @@ class Work:
     """A job at work.
 
     Attributes:
+        limits: The configured limits.
         job: As it was stored last.
     """
 
-    service: "Service"
     shelf: Shelf
+    limits: Limits
     job: Job
 
     @property
@@ -38,20 +37,39 @@ class Work:
     async def step(self, apply: Step[T]) -> T:
         """Take one step: what *apply* does and the cursor it leaves become durable together.
 
-        A step takes a few milliseconds of the writer at most, for it holds up everybody else's changes.
+        A step takes a few milliseconds of the writer at most, for it holds up everybody else's changes. *apply* goes by
+        the cursor it is given: an attempt that was cut short may have had one more step in the writer's queue.
 
         Raises:
             ShelfError: What *apply* raised, or the store; then neither happened.
             Cancelled: If somebody ended the job meanwhile.
         """
+        return await self._take(apply, lambda job, _value: job._replace(state="running", error=None))
 
+    async def finish(self, apply: Step[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Take the last step: what *apply* does and the end of the job become durable together.
+
+        Args:
+            apply: Returns the job's result, JSON-like and without memory text.
+
+        Raises:
+            ShelfError: As :meth:`step` does.
+        """
+        return await self._take(
+            apply,
+            lambda job, result: job._replace(
+                state="done", error=None, result=result, cursor=progress_of(job), finished_at=job.updated_at
+            ),
+        )
+
+    async def _take(self, apply: Step[T], stand: Callable[[Job, T], Job]) -> T:
         def transact(tx: Transaction) -> tuple[T, Job]:
             stored = tx.rows.jobs.get(self.job.id)
             if stored is None or not stored.is_unfinished:
                 raise Cancelled
             cursor = deepcopy(dict(stored.cursor))
             value = apply(tx, cursor)
-            job = stored._replace(state="running", cursor=cursor, error=None, updated_at=tx.now)
+            job = stand(stored._replace(cursor=cursor, updated_at=tx.now), value)
             tx.rows.jobs.put(job)
             return value, job
 
@@ -60,12 +78,25 @@ class Work:
         return value
 
 
+def progress_of(job: Job) -> dict[str, int]:
+    """Return what there is to say of a job's progress."""
+    return {name: job.cursor[name] for name in ("done", "total") if job.cursor.get(name) is not None}
+
+
 #: Does what is left of a job and returns its result, JSON-like and without memory text. Called again after a crash.
+#: It may have finished the job itself, with the same result.
 Procedure: TypeAlias = Callable[[Work], Awaitable[Mapping[str, Any]]]
 
 
 class JobKind(NamedTuple):
-    """A kind of job: its name in the store, and what carries it out."""
+    """A kind of job.
+
+    Attributes:
+        name: Its name in the store.
+        can_end_early: Whether it can be ended half-way: what it did can be taken back, or stands by itself.
+        has_slot: Whether the scheduler does it, too: what a caller asks for then stands in its history as well.
+    """
 
     name: str
-    run: Procedure
+    can_end_early: bool = False
+    has_slot: bool = False

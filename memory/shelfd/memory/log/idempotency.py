@@ -1,4 +1,4 @@
-"""Requests that come twice: the same one is carried out once, and its outcome told again."""
+"""Requests that come twice: the same one is carried out once, and its outcome given again."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -17,8 +17,16 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 Outcome: TypeAlias = dict[str, Any]
 Apply: TypeAlias = Callable[[Transaction, Any, Call], Outcome]
-Once: TypeAlias = tuple[Outcome, bool]  #: what came of a request, and whether that is told again
+Once: TypeAlias = tuple[Outcome, bool]  #: what came of a request, and whether that is given again
 _Transacted: TypeAlias = tuple[Once, Transaction]
+
+
+class RolledBack(Exception):
+    """Raised by a change to end with an outcome, of which nothing stays."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome
 
 
 def repeat_of(call: Call, retention: timedelta) -> Repeat | None:
@@ -73,17 +81,14 @@ def once(call: Call, apply: Apply, retention: timedelta) -> Callable[[Writer, in
     return transact
 
 
-def told_before(view: View, call: Call, retention: timedelta, *, now: int) -> dict[str, Any] | None:
-    """Return what the same request came to when it was carried out; None if it was not or cannot be known again.
-
-    Args:
-        retention: How long an idempotency key is remembered.
+def check_key(view: View, call: Call, retention: timedelta, *, now: int) -> None:
+    """Raise if another request of the caller's was carried out under the key of *call*, which changes nothing itself.
 
     Raises:
-        IdempotencyMismatch: If it was another request that used the key.
+        IdempotencyMismatch: If one was.
     """
-    repeat = repeat_of(call, retention)
-    return None if repeat is None else outcome_before(view, call, repeat, payload=payload_of(call), now=now)
+    if (repeat := repeat_of(call, retention)) is not None:
+        outcome_before(view, call, repeat, payload=payload_of(call), now=now)
 
 
 def payload_of(call: Call) -> str:

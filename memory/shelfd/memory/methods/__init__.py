@@ -1,4 +1,4 @@
-"""What can be done with the memory: one function per method, found by its name.
+"""What can be done with the memory: one function per method, in one table by name.
 
 Importing this package registers all of them.
 """
@@ -22,10 +22,9 @@ from shelfd.memory.methods import (
     shelves,
     undo,
 )
-from shelfd.memory.methods.registry import CHANGES, USE_CASES
+from shelfd.memory.methods.registry import USE_CASES
 
 __all__ = [
-    "CHANGES",
     "USE_CASES",
     "forget",
     "graph",

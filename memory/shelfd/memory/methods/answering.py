@@ -22,7 +22,7 @@ class Known(NamedTuple):
 
 def fact_by_key(shelf: Shelf, query: str, filters: NoteFilter, planned: Planned = NOTHING_PLANNED) -> Known | None:
     """Return the fact whose key is *query*; of several nuggets' the one written last."""
-    key = fold_key(" ".join(query.split()))
+    key = fold_key(query)
     if filters.nugget is not None:
         fact = shelf.view.notes.fact(filters.nugget, key)
         facts = [fact] if fact is not None else []

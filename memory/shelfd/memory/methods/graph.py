@@ -1,19 +1,17 @@
 """Use cases on the graph of notes: move, record a hit, supersede."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoteNotFound, NuggetNotFound
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.notes import show_changed
-from shelfd.memory.methods.registry import change, whole
+from shelfd.memory.methods.registry import change, read
 from shelfd.memory.shelf.composing import get_note
+from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import check_free
 from shelfd.protocol.methods.graph import NoteMoveParams, NoteRecordHitParams, SupersedeParams
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
 
 
 @change("note.move", render=show_changed)
@@ -37,22 +35,15 @@ def move(tx: Transaction, params: NoteMoveParams, _call: Call) -> Outcome:
     return {"id": stored.id, "changed": stored is not old}
 
 
-@whole("note.record_hit")
-async def record_hit(service: "Service", call: Call) -> dict[str, Any]:
-    """Count that a session used a note, as a recall would have."""
-    params = cast("NoteRecordHitParams", call.params)
-    shelf = await service.shelf(call)
-    shelf.enter()
-    try:
-        await shelf.reach(None)
-        note = shelf.view.notes.get(params.id)
-        if note is None:
-            raise NoteNotFound(params.id)
-        call.ticket.start()
-        shelf.record_use([note], session_id=params.session_id)
-        return {"id": note.id, "hits": shelf.usage.of([note])[note.row].hits}
-    finally:
-        shelf.leave()
+@read("note.record_hit")
+def record_hit(shelf: Shelf, params: NoteRecordHitParams, call: Call) -> dict[str, Any]:
+    """Count that a session used a note, as a recall would have. Usage is not in the log, so this is no transaction."""
+    note = shelf.view.notes.get(params.id)
+    if note is None:
+        raise NoteNotFound(params.id)
+    call.ticket.start()
+    shelf.record_use([note], session_id=params.session_id)
+    return {"id": note.id, "hits": shelf.usage.of([note])[note.row].hits}
 
 
 def _supersede(tx: Transaction, params: SupersedeParams, _call: Call) -> Outcome:

@@ -4,11 +4,30 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from shelfd.memory.jobs.work import Procedure
+from shelfd.memory.jobs.work import JobKind, Procedure
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.promotion import PROMOTION
+from shelfd.memory.methods.recall import replay
+from shelfd.memory.methods.reflection import REFLECTION
+from shelfd.memory.moving import job as moving
+from shelfd.memory.moving.job import IMPORT
+from shelfd.memory.tending import hide, purge, undo
 from shelfd.memory.tending.hide import HIDE
 from shelfd.memory.tending.purge import PURGE
+from shelfd.memory.tending.reflection import run as reflection
+from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (HIDE, PURGE)
-#: Those that can be ended half-way: what they did can be taken back.
-CANCELLABLE: Final = frozenset({HIDE.name})
-PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType({kind.name: kind.run for kind in KINDS})
+KINDS: Final = (HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, UNDO)
+BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
+
+
+def procedures(context: Context) -> Mapping[str, Procedure]:
+    """Return what carries out each kind of job, by its name."""
+    return {
+        HIDE.name: hide.run,
+        IMPORT.name: moving.run,
+        PROMOTION.name: lambda work: context.promoter.promote(work),  # noqa: PLW0108 - of the time when it runs
+        PURGE.name: lambda work: purge.run(work, context.promoter.withdraw),
+        REFLECTION.name: lambda work: reflection.run(work, replay),
+        UNDO.name: undo.run,
+    }

@@ -1,116 +1,78 @@
 """Use case: reflect."""
 
-import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
-from weakref import WeakKeyDictionary
-
-import structlog
+from typing import Any, Final, cast
 
 from shelfd.memory.call import Call
-from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.errors import NuggetNotFound
+from shelfd.memory.jobs import Job
+from shelfd.memory.jobs.begin import Begun
+from shelfd.memory.jobs.work import JobKind
+from shelfd.memory.log.idempotency import check_key
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.recall import replay
-from shelfd.memory.methods.registry import whole
-from shelfd.memory.ports.ledger import SCHEDULER, draw_run_id, run_by_hand
-from shelfd.memory.ports.log import Entry
+from shelfd.memory.methods.registry import job
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.memory.tending.reflection import Action, Plan, carry_out, draw_plan, hold_back, log_completed
-from shelfd.protocol import METHODS, from_micros
+from shelfd.memory.tending.reflection import run as reflecting
+from shelfd.protocol import from_micros
 from shelfd.protocol.methods.reflection import ReflectParams
 
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
+REFLECTION: Final = JobKind("reflection", can_end_early=True, has_slot=True)
+#: For people; what tags a note got is told of the note as it is.
+_DETAILS: Final = {
+    "hide": "Archived low-value note",
+    "rewrite": "Normalized duplicated whitespace and repeated lines",
+    "merge": "Merged duplicate note {other_id}",
+    "link": "Linked to {other_id}",
+}
 
-log = structlog.get_logger("shelfd.memory")
 
-#: Of a result, what is logged of it.
-_LOGGED: Final = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked", "held_back", "remaining")
-#: One reflection of a shelf at a time: a second one waits, and finds what the first has left.
-_at_work: WeakKeyDictionary[Shelf, asyncio.Lock] = WeakKeyDictionary()
-
-
-@whole("reflect")
-@whole("reflect_and_clean_memory")
-async def reflect(service: "Service", call: Call) -> dict[str, Any]:
-    """Tidy the notes of a shelf, as far as one run goes."""
+async def _rehearse(_context: Context, shelf: Shelf, call: Call) -> dict[str, Any]:
     params = cast("ReflectParams", call.params)
-    shelf = await service.shelf(call)
-    shelf.enter()
-    try:
-        if params.nugget is not None:
-            existing_nugget(shelf, params.nugget)
-        async with _at_work.setdefault(shelf, asyncio.Lock()):
-            if params.dry_run:
-                plan = await _plan(shelf, params, call)
-                return _result(plan, plan.actions, None)
-            return await _run(shelf, params, replace(call, method=METHODS["reflect"]))
-    finally:
-        shelf.leave()
-
-
-async def _plan(shelf: Shelf, params: ReflectParams, call: Call) -> Plan:
-    most = shelf.settings.reflection_max_notes
-    limit = max(1, most if params.limit is None else min(params.limit, most))
-    plan = await draw_plan(shelf, nugget=params.nugget, limit=limit, limits=call.limits)
-    plan.held_back.extend(await hold_back(shelf, plan.actions, replay))
-    return plan
-
-
-async def _run(shelf: Shelf, params: ReflectParams, call: Call) -> dict[str, Any]:
-    """Begin, plan, carry out and end a run; a repeated request gets the first one's result, or goes on with its run."""
-    call.run_id = call.run_id or draw_run_id()
-    begun = await shelf.change(call, _begin)
-    if begun.replayed:
-        if "result" in begun.outcome:
-            return {**begun.outcome["result"], "replayed": True}
-        call.run_id = cast("str", begun.outcome["run_id"])  # the first one was cut short
-    origin = call.origin()
-    plan = await _plan(shelf, params, call)
-    done = await carry_out(shelf, origin, plan, call.limits)
-    result = _result(plan, done, call.run_id)
-
-    def end(tx: Transaction) -> None:
-        log_completed(tx, plan, done, params.nugget)
-        _record(tx, call, result)
-        if call.principal != SCHEDULER:  # which keeps an entry of its own
-            counts = plan.counts(done)
-            tx.rows.runs.claim(
-                run_by_hand("reflection", call.run_id or "", started_at=plan.ran_at, finished_at=tx.now, result=counts)
-            )
-
-    await shelf.commit(origin, end)
-    log.info("reflection.completed", shelf=shelf.name, run_id=call.run_id, **{name: result[name] for name in _LOGGED})
-    return result
-
-
-def _begin(tx: Transaction, params: ReflectParams, call: Call) -> Outcome:
-    """The first transaction, with the caller's deadline and idempotency key: behind it the run is under way."""
-    tx.log(Entry("reflection.started", params.nugget, ()))
-    return {"run_id": call.run_id}
-
-
-def _record(tx: Transaction, call: Call, result: dict[str, Any]) -> None:
-    """Keep the result for a repeated request, if it is one that can be known again."""
-    params = cast("ReflectParams", call.params)
-    key = params.idempotency_key or (call.repeat.key if call.repeat else None)
-    recorded = None if key is None else tx.rows.recorded.get(call.principal, call.method.name, key)
-    if key is not None and recorded is not None:
-        outcome = {"run_id": call.run_id, "result": result}
-        tx.rows.recorded.put(call.principal, call.method.name, key, recorded._replace(outcome=outcome))
-
-
-def _result(plan: Plan, done: Sequence[Action], run_id: str | None) -> dict[str, Any]:
+    check_key(shelf.view, call, shelf.settings.idempotency_retention, now=shelf.clock.now())
+    if params.nugget is not None:
+        existing_nugget(shelf, params.nugget)
+    limit = reflecting.limit_of(shelf, params.limit)
+    plan = await reflecting.draw_gated_plan(shelf, nugget=params.nugget, limit=limit, limits=call.limits, replay=replay)
+    changes = [
+        {"type": action.type, "nugget": action.note.nugget, "note_id": action.note.id, "detail": action.detail}
+        | ({} if action.other is None else {"other_id": action.other.id})
+        for action in plan.actions
+    ]
     return {
-        "run_id": run_id,
+        "run_id": None,
         "ran_at": from_micros(plan.ran_at),
-        **plan.counts(done),
+        **reflecting.counts_of(plan.inspected, changes),
         "held_back": len(plan.held_back),
-        "remaining": plan.remaining(done),
+        "remaining": reflecting.remaining(sorted(plan.left), changes) + plan.unseen,
+        "changes": [{name: value for name, value in change.items() if name != "other_id"} for change in changes],
+    }
+
+
+def _result(shelf: Shelf, job: Job) -> dict[str, Any]:
+    result = job.result or {}
+    return {
+        "run_id": job.run_id,
+        **result,
         "changes": [
-            {"type": action.type, "nugget": action.note.nugget, "note_id": action.note.id, "detail": action.detail}
-            for action in done
+            {name: change[name] for name in ("type", "nugget", "note_id")} | {"detail": _detail(shelf, change)}
+            for change in result["changes"]
         ],
     }
+
+
+def _detail(shelf: Shelf, change: dict[str, str]) -> str:
+    if change["type"] in _DETAILS:
+        return _DETAILS[change["type"]].format(**change)
+    note = shelf.view.notes.get(change["note_id"])
+    return "Tags changed" if note is None else "Tags -> " + ", ".join(note.all_tags)
+
+
+@job("reflect", ended=_result, rehearse=_rehearse)
+@job("reflect_and_clean_memory", ended=_result, rehearse=_rehearse, known_as="reflect")
+def reflect(tx: Transaction, params: ReflectParams, _call: Call) -> Begun:
+    """Tidy the notes of a shelf, as far as one run goes."""
+    if params.nugget is not None and tx.rows.nuggets.get(params.nugget) is None:
+        raise NuggetNotFound(params.nugget)
+    return Begun(REFLECTION, {"only": params.nugget, "limit": params.limit}, {})

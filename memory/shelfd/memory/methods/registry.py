@@ -1,115 +1,133 @@
-"""How a use case becomes a method: a decorator each for changes, reads and what concerns the daemon as a whole."""
+"""How a use case becomes a method: one table, in which each entry says what it is."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.call import Call
+from shelfd.memory.jobs.begin import Begun
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.waiting import Told, outcome_of
+from shelfd.memory.methods.context import Context, Ended
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import Params
 
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
-
 P = TypeVar("P", bound=Params)
-UseCase = Callable[["Service", Call], Awaitable[dict[str, Any]]]
-Answer = dict[str, Any]
-Read = Callable[[Shelf, P, Call], Answer | Awaitable[Answer]]
-Render = Callable[[Shelf, Changed, Call], dict[str, Any]]
-Submit = Callable[[Shelf, Call, Told[Answer]], None]
-_Ended: TypeAlias = Changed | Exception
+Answer: TypeAlias = dict[str, Any]
+Apply: TypeAlias = Callable[[Transaction, P, Call], Outcome]
+Begin: TypeAlias = Callable[[Transaction, P, Call], Begun | Outcome]
+Get: TypeAlias = Callable[[Shelf, P, Call], Answer | Awaitable[Answer]]
+Render: TypeAlias = Callable[[Shelf, Changed, Call], Answer]
+Then: TypeAlias = Callable[[Context, Shelf, Changed], None]
+Rehearse: TypeAlias = Callable[[Context, Shelf, Call], Awaitable[Answer]]
+Run: TypeAlias = Callable[[Context, Call], Awaitable[Answer]]
+
+
+class Change(NamedTuple):
+    """One transaction of a shelf, and perhaps a job after it.
+
+    Attributes:
+        apply: What is done in the transaction.
+        render: Makes the result, on the event loop, once the change is durable.
+        then: What is done before that.
+        ended: Makes the result when the transaction began a job, after the job's end.
+        is_run: By its params: whether it is a run of its own, and may begin a job.
+        rehearse: What is done instead when the params say ``dry_run``; it changes nothing.
+        known_as: The method under which it is recorded, if that is another.
+    """
+
+    apply: Callable[[Transaction, Any, Call], Any]
+    render: Render
+    then: Then | None = None
+    ended: Ended | None = None
+    is_run: Callable[[Any], bool] | None = None
+    rehearse: Rehearse | None = None
+    known_as: str | None = None
+
+
+class Read(NamedTuple):
+    """A look at a shelf, once recall knows what is committed."""
+
+    get: Callable[[Shelf, Any, Call], Answer | Awaitable[Answer]]
+
+
+class Procedure(NamedTuple):
+    """What concerns the daemon as a whole: a coroutine function that sees to everything itself."""
+
+    run: Run
+
 
 #: Every use case by the name of its method.
-USE_CASES: dict[str, UseCase] = {}
-#: Those that do nothing but one change of an open shelf, and so can do without a task.
-CHANGES: dict[str, Submit] = {}
+USE_CASES: dict[str, Change | Read | Procedure] = {}
 
 
-def outcome_is_result(_shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
+def outcome_is_result(_shelf: Shelf, changed: Changed, _call: Call) -> Answer:
     """Answer with what the change's function returned."""
     return dict(changed.outcome)
 
 
 def change(
-    name: str, *, render: Render = outcome_is_result
-) -> Callable[[Callable[[Transaction, P, Call], Outcome]], Callable[[Transaction, P, Call], Outcome]]:
+    name: str, *, render: Render = outcome_is_result, then: Then | None = None
+) -> Callable[[Apply[P]], Apply[P]]:
     """Make a function the change called *name*.
 
     The function runs in the store's transaction, maybe on its thread, and returns the outcome: ids and status,
-    small and JSON-like, for that is what a repeated request is answered from. *render* makes the result of it,
-    on the event loop, once the change is durable.
+    small and JSON-like, for that is what a repeated request is answered from. *render* makes the result of it.
     """
 
-    def register(apply: Callable[[Transaction, P, Call], Outcome]) -> Callable[[Transaction, P, Call], Outcome]:
-        def submit(shelf: Shelf, call: Call, told: Told[Answer]) -> None:
-            def over(changed: _Ended) -> None:
-                try:
-                    result = changed if isinstance(changed, Exception) else _result(render, shelf, changed, call)
-                except Exception as error:  # noqa: BLE001 - whatever it was, the caller hears of it
-                    result = error
-                shelf.leave()
-                told(result)
-
-            shelf.enter()
-            try:
-                shelf.submit(call, apply, over)
-            except BaseException:
-                shelf.leave()
-                raise
-
-        async def run(service: "Service", call: Call) -> dict[str, Any]:
-            shelf = await service.shelf(call)
-            return await outcome_of(lambda told: submit(shelf, call, told))
-
-        CHANGES[name] = submit
-        USE_CASES[name] = run
+    def register(apply: Apply[P]) -> Apply[P]:
+        USE_CASES[name] = Change(apply, render, then)
         return apply
 
     return register
 
 
-def _result(render: Render, shelf: Shelf, changed: Changed, call: Call) -> Answer:
-    result = render(shelf, changed, call)
-    if changed.replayed:
-        result["replayed"] = True
-    return result
+def job(
+    name: str,
+    *,
+    ended: Ended,
+    render: Render = outcome_is_result,
+    is_run: Callable[[P], bool] = lambda _: True,
+    rehearse: Rehearse | None = None,
+    known_as: str | None = None,
+) -> Callable[[Begin[P]], Begin[P]]:
+    """Make a function the change called *name*, that does what fits one transaction and leaves the rest to a job.
+
+    The function takes the first step. If that is all it returns the outcome, as that of a :func:`change`.
+
+    Args:
+        name: The method.
+        ended: Makes the result of a job that is done.
+        render: Makes the result if there is no job.
+        is_run: By the params: whether it is a run of its own. What is not must not begin a job.
+        rehearse: Done instead when the params say ``dry_run``.
+        known_as: The method under which it is recorded, if that is another.
+    """
+
+    def register(begin: Begin[P]) -> Begin[P]:
+        USE_CASES[name] = Change(begin, render, None, ended, is_run, rehearse, known_as)
+        return begin
+
+    return register
 
 
-def read(name: str) -> Callable[[Read[P]], Read[P]]:
+def read(name: str) -> Callable[[Get[P]], Get[P]]:
     """Make a function the read called *name*; it runs once the shelf has reached ``min_seq``.
 
     One whose answer takes more than a few milliseconds is a coroutine function and gives others a turn in between.
     """
 
-    def register(get: Read[P]) -> Read[P]:
-        async def run(service: "Service", call: Call) -> dict[str, Any]:
-            shelf = await service.shelf(call)
-            shelf.enter()
-            try:
-                await shelf.reach(getattr(call.params, "min_seq", None))
-                if call.room is not None and (wait := call.room()) is not None:
-                    await wait
-                answer = get(shelf, call.params, call)  # type: ignore[arg-type]
-                return await answer if isinstance(answer, Awaitable) else answer
-            finally:
-                shelf.leave()
-
-        USE_CASES[name] = run
+    def register(get: Get[P]) -> Get[P]:
+        USE_CASES[name] = Read(get)
         return get
 
     return register
 
 
-def whole(name: str) -> Callable[[UseCase], UseCase]:
-    """Make a coroutine function the method called *name*; it gets the service and sees to everything itself."""
+def procedure(name: str) -> Callable[[Run], Run]:
+    """Make a coroutine function the method called *name*; it gets the context and sees to everything itself."""
 
-    def register(use_case: UseCase) -> UseCase:
-        USE_CASES[name] = use_case
-        return use_case
+    def register(run: Run) -> Run:
+        USE_CASES[name] = Procedure(run)
+        return run
 
     return register
-
-
-__all__ = ["CHANGES", "USE_CASES", "Changed", "Outcome", "change", "outcome_is_result", "read", "whole"]

@@ -1,22 +1,19 @@
 """Use cases that store: remember, remember_many, note.create."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NotFound, ShelfError, error_of
-from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.methods.registry import change, whole
+from shelfd.memory.methods.registry import change
 from shelfd.memory.methods.render import NoteRenderer, note_view
 from shelfd.memory.shelf.composing import keep
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import from_validation
 from shelfd.protocol.methods.notes import KeyedInput, NoteCreateParams, RememberManyParams, RememberParams
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
 
 
 def show_note(shelf: Shelf, changed: Changed | None, note_id: str, *, full: bool = False) -> dict[str, Any]:
@@ -56,35 +53,18 @@ def create(tx: Transaction, params: NoteCreateParams, call: Call) -> Outcome:
     return {"id": kept.note.id, "status": kept.status, "links": len(params.links)}
 
 
-class AtomicRefusal(Exception):
-    """One bad item refuses an atomic batch."""
-
-    def __init__(self, rejected: list[dict[str, Any]]) -> None:
-        super().__init__()
-        self.rejected = rejected
+def _show_many(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
+    if not changed.replayed:
+        shelf.notes_created += changed.outcome["created"]
+    return {"ids": changed.outcome["ids"], "rejected": changed.outcome["rejected"], "last_seq": changed.last_seq}
 
 
-@whole("remember_many")
-async def remember_many(service: "Service", call: Call) -> dict[str, Any]:
-    """Store all good items in one transaction, or none if *atomic* and one is bad."""
-    params = cast("RememberManyParams", call.params)
-    shelf = await service.shelf(call)
-    shelf.enter()
-    try:
-        changed = await shelf.change(call, _store_many)
-    except AtomicRefusal as refusal:
-        return {"ids": [None] * len(params.notes), "rejected": refusal.rejected, "last_seq": shelf.seq}
-    finally:
-        shelf.leave()
-    result = {"ids": changed.outcome["ids"], "rejected": changed.outcome["rejected"], "last_seq": changed.last_seq}
-    if changed.replayed:
-        return result | {"replayed": True}
-    shelf.notes_created += changed.outcome["created"]
-    return result
+@change("remember_many", render=_show_many)
+def remember_many(tx: Transaction, params: RememberManyParams, call: Call) -> Outcome:
+    """Store all good items in one transaction, or none if *atomic* and one is bad.
 
-
-def _store_many(tx: Transaction, params: RememberManyParams, call: Call) -> Outcome:
-    """Check and store the items on the store's thread: ten thousand of them would hold up the event loop."""
+    They are checked here, on the store's thread: ten thousand of them would hold up the event loop.
+    """
     rejected: list[dict[str, Any]] = []
     ids: list[str | None] = [None] * len(params.notes)
     created = 0
@@ -99,7 +79,7 @@ def _store_many(tx: Transaction, params: RememberManyParams, call: Call) -> Outc
             ids[index] = kept.note.id
             created += kept.status == "created"
     if rejected and params.atomic:
-        raise AtomicRefusal(rejected)
+        raise RolledBack({"ids": [None] * len(ids), "rejected": rejected, "created": 0})
     return {"ids": ids, "rejected": rejected, "created": created}
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shelfd.memory.facts import note_vector
+from shelfd.memory.facts.capacity import status_of
 from shelfd.memory.facts.fact_memory import options_of
-from shelfd.memory.facts.fullness import fullness
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.ports.log import LogRow
@@ -140,7 +140,7 @@ def _with_validity(view: dict[str, Any], link: Link) -> dict[str, Any]:
 
 def nugget_view(nugget: Nugget, counts: NuggetCounts) -> dict[str, Any]:
     """Return a nugget and what it holds."""
-    status = fullness(counts.facts, options_of(nugget))
+    status = status_of(counts.facts, options_of(nugget))
     view: dict[str, Any] = {
         "name": nugget.name,
         "fact_count": counts.facts,

@@ -1,85 +1,185 @@
 """The front door of the memory: every transport hands its validated calls in here."""
 
+import asyncio
+from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import structlog
 
-from shelfd.memory.call import Call
+from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import ShelfError, ShuttingDown
+from shelfd.memory.jobs.begin import as_job
 from shelfd.memory.jobs.runner import JobRunner
-from shelfd.memory.methods import CHANGES, USE_CASES
-from shelfd.memory.methods.job_kinds import PROCEDURES
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.methods import USE_CASES
+from shelfd.memory.methods.context import BeginNow, Context, Ended
+from shelfd.memory.methods.job_kinds import procedures
+from shelfd.memory.methods.registry import Answer, Change, Procedure, Read, outcome_is_result
+from shelfd.memory.ports.job import draw_run_id, job_id_of
+from shelfd.memory.ports.waiting import OnDone, outcome_of
 from shelfd.memory.shelf.access import Access
-from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.shelves import Shelves
 from shelfd.memory.tending.promotion import NoFiles, Promoter
+from shelfd.protocol import METHODS, Limits
 
 log = structlog.get_logger("shelfd.memory")
 
+_Changed: TypeAlias = Changed | Exception
+_Answered: TypeAlias = Answer | Exception
 
-class Service:
+
+class Service(Context):
     """Carries out calls on shelves.
 
     Args:
         promoter: Writes MEMORY.md; without it there is none.
+        limits: The configured limits, for work that no caller waits for.
     """
 
-    def __init__(self, shelves: Shelves, access: Access, promoter: Promoter | None = None) -> None:
+    def __init__(
+        self, shelves: Shelves, access: Access, promoter: Promoter | None = None, limits: Limits | None = None
+    ) -> None:
         self.shelves = shelves
         self.access = access
         self.promoter = promoter or Promoter(NoFiles())
+        self.limits = limits or Limits()
         self._jobs: dict[Shelf, JobRunner] = {}
         shelves.on_open(self._resume)
 
-    async def handle(self, call: Call) -> dict[str, Any]:
-        """Carry out *call* and return its result, a JSON-like dict of the method's result shape.
-
-        Changes of one caller apply in the order in which their coroutines first run.
-
-        Raises:
-            ShelfError: What the caller is to be told.
-        """
-        self.access.check(call.principal, call.shelf, call.method.need)
-        return await USE_CASES[call.method.name](self, call)
-
-    def submit(self, call: Call, told: Told[dict[str, Any]]) -> bool:
-        """Begin a call that is one change of a shelf at hand: it is queued when this returns, and takes no task.
+    def submit(self, call: Call, on_done: OnDone[Answer]) -> None:
+        """Begin *call*. A change is queued when this returns, and takes no task: changes apply in the order of these.
 
         Args:
             call: What to do.
-            told: Called later, on the loop, with what :meth:`handle` would return or raise.
+            on_done: Called later, once, on the loop, with the result, a JSON-like dict of the method's result shape,
+                or with what went wrong. It must not raise.
+        """
+        call.rules = self.access
+        try:
+            use_case = USE_CASES[call.method.name]
+            self.access.check(call.principal, call.shelf, call.method.need)  # a refused call is no use of the shelf
+            if isinstance(use_case, Procedure):
+                work_in_task(call, partial(use_case.run, self, call), on_done)
+            elif (shelf := self.shelves.at_hand(cast("str", call.shelf))) is not None:
+                self._begin(use_case, call, on_done, shelf)
+            else:
+                self.shelves.when_open(cast("str", call.shelf), partial(self._begin_late, use_case, call, on_done))
+        except Exception as error:  # noqa: BLE001 - whatever it was, the caller is notified
+            asyncio.get_running_loop().call_soon(on_done, error)
 
-        Returns:
-            False, with nothing done, if the call is another and has to go to :meth:`handle`.
+    async def handle(self, call: Call) -> Answer:
+        """Submit *call* and wait for its result; when this is cancelled, so is a task that is at work on it.
 
         Raises:
-            ShelfError: What the caller is to be told; *told* is not called.
+            ShelfError: What the caller gets to know.
         """
-        submit = CHANGES.get(call.method.name)
-        if submit is None or call.shelf is None:
-            return False
-        self.access.check(call.principal, call.shelf, call.method.need)  # first: a refused call is no use of the shelf
-        shelf = self.shelves.at_hand(call.shelf)
-        if shelf is None:
-            return False
-        submit(shelf, call, told)
-        return True
+        try:
+            return await outcome_of(partial(self.submit, call))
+        except asyncio.CancelledError:
+            if call.abort is not None:
+                call.abort()
+            raise
+
+    def _begin_late(
+        self, use_case: Change | Read, call: Call, on_done: OnDone[Answer], shelf: Shelf | Exception
+    ) -> None:
+        """Begin a call that waited for its shelf. The shelf of that name may be somebody else's by now."""
+        if isinstance(shelf, Exception):
+            on_done(shelf)
+            return
+        try:
+            self.access.check(call.principal, call.shelf, call.method.need)
+            self._begin(use_case, call, on_done, shelf)
+        except Exception as error:  # noqa: BLE001 - as above
+            on_done(error)
+
+    def _begin(self, use_case: Change | Read, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
+        shelf.enter()
+        try:
+            if isinstance(use_case, Read):
+                work_in_task(call, partial(_read, use_case, shelf, call), partial(_leave, shelf, on_done))
+            elif use_case.rehearse is not None and getattr(call.params, "dry_run", False):
+                work_in_task(call, partial(use_case.rehearse, self, shelf, call), partial(_leave, shelf, on_done))
+            else:
+                self._change(use_case, call, on_done, shelf)
+        except BaseException:
+            shelf.leave()
+            raise
+
+    def _change(self, use_case: Change, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
+        def committed(changed: _Changed) -> None:
+            try:
+                if isinstance(changed, Exception):
+                    answer: _Answered = changed
+                elif use_case.ended is not None and "job" in changed.outcome:
+                    work = partial(self._end_of_job, use_case.ended, shelf, changed, call)
+                    work_in_task(call, work, partial(_leave, shelf, on_done))
+                    return
+                else:
+                    answer = self._rendered(use_case, shelf, changed, call)
+            except Exception as error:  # noqa: BLE001 - as above
+                answer = error
+            _leave(shelf, on_done, answer)
+
+        if use_case.known_as is not None:
+            call = replace(call, method=METHODS[use_case.known_as])
+        apply = use_case.apply
+        if use_case.is_run is not None and use_case.is_run(call.params):
+            call.run_id = call.run_id or draw_run_id()
+            apply = as_job(apply, shelf.settings.idempotency_retention)
+        shelf.submit(call, apply, committed)
+
+    def _rendered(self, use_case: Change, shelf: Shelf, changed: Changed, call: Call) -> Answer:
+        if use_case.then is not None:
+            use_case.then(self, shelf, changed)
+        answer = use_case.render(shelf, changed, call)
+        if changed.replayed:
+            answer["replayed"] = True
+        return answer
+
+    async def _end_of_job(self, ended: Ended, shelf: Shelf, changed: Changed, call: Call) -> Answer:
+        if call.on_begun is not None:
+            call.on_begun()
+        answer = ended(shelf, await self.jobs(shelf).end_of(changed.outcome["job"]))
+        return answer | {"replayed": True} if changed.replayed else answer
+
+    # ---------------------------------------------------------------- what use cases use
 
     def jobs(self, shelf: Shelf) -> JobRunner:
-        """Return what carries out the jobs of an open shelf.
-
-        Raises:
-            ShuttingDown: If it is being closed.
-        """
+        """Return what carries out the jobs of an open shelf. See the port."""
         if shelf not in self._jobs:
             raise ShuttingDown
         return self._jobs[shelf]
 
+    async def perform(self, shelf_name: str, run_id: str) -> Mapping[str, Any]:
+        """Try once to bring a job to its end that the scheduler sees to; return its result.
+
+        Args:
+            shelf_name: Of a shelf that the scheduler keeps open.
+            run_id: Of the job.
+
+        Raises:
+            ShelfError: What it was refused with.
+        """
+        shelf = self.shelves.opened(shelf_name) or await self.shelves.get(shelf_name)
+        return await self.jobs(shelf).perform(job_id_of(run_id))
+
+    async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended) -> Answer:
+        """Do what a ``@job`` does, for a use case that had to prepare. See the port."""
+        use_case = Change(lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=lambda _: True)
+        return await outcome_of(lambda on_done: self._begin(use_case, call, on_done, shelf))
+
+    async def shelf(self, call: Call) -> Shelf:
+        """Return the open shelf that *call* is about. See the port."""
+        shelf = await self.shelves.get(cast("str", call.shelf))
+        self.access.check(call.principal, call.shelf, call.method.need)
+        return shelf
+
     def _resume(self, shelf: Shelf) -> None:
         """Go on with what a daemon left unfinished in a shelf."""
-        self._jobs[shelf] = JobRunner(shelf, self, PROCEDURES)
+        self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
         shelf.at_close(partial(self._let_go, shelf))
         shelf.spawn(self._go_on(shelf), "resume")
 
@@ -93,14 +193,15 @@ class Service:
             log.warning("promotion.settle_failed", shelf=shelf.name, error=type(error).__name__)
         await self.jobs(shelf).start_unfinished()
 
-    async def shelf(self, call: Call) -> Shelf:
-        """Return the open shelf that *call* is about.
 
-        Raises:
-            ShelfNotFound: If there is none.
-            Forbidden: If the caller may not do this on it, as it is now: while this waited for it to open, the shelf
-                of that name may have been dropped and another one made by somebody else.
-        """
-        shelf = await self.shelves.get(cast("str", call.shelf))
-        self.access.check(call.principal, call.shelf, call.method.need)
-        return shelf
+async def _read(use_case: Read, shelf: Shelf, call: Call) -> Answer:
+    await shelf.reach(getattr(call.params, "min_seq", None))
+    if call.room is not None and (wait := call.room()) is not None:
+        await wait
+    answer = use_case.get(shelf, call.params, call)
+    return await answer if isinstance(answer, Awaitable) else answer
+
+
+def _leave(shelf: Shelf, on_done: OnDone[Answer], answer: _Answered) -> None:
+    shelf.leave()
+    on_done(answer)

@@ -2,83 +2,75 @@
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams, SchemaTooNew, StorageCorrupt
 from shelfd.memory.methods import cursor
-from shelfd.memory.methods.registry import read, whole
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.registry import procedure, read
 from shelfd.memory.methods.render import log_view
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.protocol import ReadParams
+from shelfd.protocol import Params, ReadParams
 from shelfd.protocol.methods.events import EventsSinceParams
 from shelfd.protocol.methods.shelves import ShelfCreateParams, ShelfDropParams, ShelfLogParams
-
-if TYPE_CHECKING:
-    from shelfd.memory.methods.service import Service
-
 
 #: Events rendered without giving others a turn: some 5 ms.
 _EVENTS_AT_ONCE = 64
 
 
-@whole("shelf.create")
-async def create(service: "Service", call: Call) -> dict[str, Any]:
+@procedure("shelf.create")
+async def create(context: Context, call: Call) -> dict[str, Any]:
     """Make a shelf that belongs to the caller."""
     params = cast("ShelfCreateParams", call.params)
     call.ticket.start()
-    is_unlimited = service.access.may(call.principal, None, "admin")
-    await service.shelves.create(params.shelf, owner=call.principal, is_unlimited=is_unlimited)
+    is_unlimited = context.access.may(call.principal, None, "admin")
+    await context.shelves.create(params.shelf, owner=call.principal, is_unlimited=is_unlimited)
     return {"shelf": params.shelf}
 
 
-@whole("shelf.list")
-async def list_shelves(service: "Service", call: Call) -> dict[str, Any]:
+@procedure("shelf.list")
+async def list_shelves(context: Context, call: Call) -> dict[str, Any]:
     """Return the shelves the caller may read."""
-    shelves = service.shelves
+    shelves = context.shelves
     found = []
     for name in shelves.names():
-        if service.access.may(call.principal, name, "read"):
+        if context.access.may(call.principal, name, "read"):
             found.append({"shelf": name, "owner": shelves.owner(name) or "", "state": shelves.state(name)})
         await asyncio.sleep(0)  # an owner that is not known yet is read from the shelf's file
     return {"shelves": found}
 
 
-@whole("shelf.drop")
-async def drop(service: "Service", call: Call) -> dict[str, Any]:
+@procedure("shelf.drop")
+async def drop(context: Context, call: Call) -> dict[str, Any]:
     """Remove a shelf and its files for good."""
     params = cast("ShelfDropParams", call.params)
     if params.confirm != params.shelf:
         raise InvalidParams("confirm: repeat the shelf's name to drop it", field="confirm")
-    service.shelves.check_droppable(params.shelf)
+    context.shelves.check_droppable(params.shelf)
     call.ticket.start()
-    check = partial(service.access.check, call.principal, params.shelf, call.method.need)
+    check = partial(context.access.check, call.principal, params.shelf, call.method.need)
     try:
-        shelf = await service.shelf(call)
-        async with service.promoter.retired(shelf, call.origin()) as left:
-            await service.shelves.drop(params.shelf, check)
+        shelf = await context.shelf(call)
+        async with context.promoter.retired(shelf, call.origin()) as left:
+            await context.shelves.drop(params.shelf, check)
     except (StorageCorrupt, SchemaTooNew):  # what it had promoted nobody can tell: it goes all the same
-        left = await service.promoter.suspects(params.shelf)
-        await service.shelves.drop(params.shelf, check)
-    return {"dropped": params.shelf, "still_in": [path for path in left if await service.promoter.holds(path)]}
+        left = await context.promoter.suspects(params.shelf)
+        await context.shelves.drop(params.shelf, check)
+    return {"dropped": params.shelf, "still_in": [path for path in left if await context.promoter.holds(path)]}
 
 
-@whole("shelf.check")
-async def check(service: "Service", call: Call) -> dict[str, Any]:
+@read("shelf.check")
+async def check(shelf: Shelf, _params: Params, _call: Call) -> dict[str, Any]:
     """Check a shelf in full: its file, its cross references, and that recall knows every note."""
-    shelf = await service.shelf(call)
-    shelf.enter()
-    try:
-        problems = await shelf.store.check(full=True)
-        await shelf.reach(None)
-        notes = shelf.view.counts().notes
-        # A change that became durable a moment ago is counted and on its way to recall.
-        is_followed = shelf.view.log.last_seq == shelf.seq and shelf.index_state()["state"] == "ready"
-        if is_followed and len(shelf.index) != notes:
-            problems.append(f"recall knows {len(shelf.index)} of {notes} notes; restart the daemon to index them anew")
-        return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.log.last_seq}
-    finally:
-        shelf.leave()
+    problems = await shelf.store.check(full=True)
+    await shelf.reach(None)
+    notes = shelf.view.counts().notes
+    # A change that became durable a moment ago is counted and on its way to recall.
+    is_followed = shelf.view.log.last_seq == shelf.seq and shelf.index_state()["state"] == "ready"
+    if is_followed and len(shelf.index) != notes:
+        problems.append(f"recall knows {len(shelf.index)} of {notes} notes; restart the daemon to index them anew")
+    return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.log.last_seq}
 
 
 @read("shelf.log")

@@ -1,17 +1,19 @@
 """Moving in: what another memory kept, read in its format and put on a shelf as if it had always been there.
 
-A format turns foreign items into :mod:`records <shelfd.memory.moving.record>`; how records meet what the shelf
-has already is the same for all formats.
+A format reads foreign items as :mod:`records <shelfd.memory.moving.record>`; how records are reconciled with what the
+shelf has already is the same for all formats. To add a format, write its module and enter it here.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from shelfd.memory.moving.format import Format, Origin
-from shelfd.memory.moving.intake import Intake, Tally
+from shelfd.memory.moving.importer import Importer, Tally
 from shelfd.memory.moving.nuggets import NUGGETS
 
+_FORMATS: Final = (NUGGETS,)
 #: Every format by its name on the wire.
-FORMATS: Final[Mapping[str, Format]] = {"nuggets": NUGGETS}
+FORMATS: Final[Mapping[str, Format]] = MappingProxyType({format_.name: format_ for format_ in _FORMATS})
 
-__all__ = ["FORMATS", "Format", "Intake", "Origin", "Tally"]
+__all__ = ["FORMATS", "Format", "Importer", "Origin", "Tally"]

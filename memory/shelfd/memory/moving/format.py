@@ -28,12 +28,14 @@ class Format:
     taken; what else of it is lost they say in the record.
 
     Attributes:
+        name: Its name on the wire.
         read_nugget: Reads what a file says of its nugget.
         read_note: Reads a note of a graph.
         read_fact: Reads a key and its value.
         read_links: Reads the links that leave a note.
     """
 
+    name: str
     read_nugget: Callable[[object, Origin], NuggetRecord]
     read_note: ReadNote
     read_fact: ReadNote

@@ -337,4 +337,6 @@ def _check_version(header: Item, newest: int) -> None:
 
 
 #: The format as a whole.
-NUGGETS: Final = Format(read_nugget=read_nugget, read_note=read_note, read_fact=read_fact, read_links=read_links)
+NUGGETS: Final = Format(
+    name="nuggets", read_nugget=read_nugget, read_note=read_note, read_fact=read_fact, read_links=read_links
+)

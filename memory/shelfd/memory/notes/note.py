@@ -259,5 +259,7 @@ class Usage(NamedTuple):
 
 
 def fold_key(key: str) -> str:
-    """Return the form under which two spellings of a key are the same key (NFKC, case folded)."""
-    return key.lower() if key.isascii() else unicodedata.normalize("NFKC", key).casefold()
+    """Return the form that all spellings of one key share: they may differ in case, compatibility forms and blanks."""
+    folded = key.lower() if key.isascii() else unicodedata.normalize("NFKC", key).casefold()
+    folded = " ".join(folded.split())  # only now: compatibility forms of some signs begin with a blank
+    return key if folded == key else folded  # one string instead of two equal ones

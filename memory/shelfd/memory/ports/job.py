@@ -11,6 +11,12 @@ from shelfd.memory.ports.log import Origin
 
 #: States of a job that has work left. Others are ``done``, ``failed`` (refused) and ``dead`` (given up).
 UNFINISHED: Final = ("queued", "running", "waiting")
+#: As whom the scheduler works; no transport can claim this name.
+SCHEDULER: Final = "scheduler"
+MANUAL: Final = "manual"
+#: Errors of a scheduled job that had none: it was cut short, or its slot went by.
+INTERRUPTED: Final = "Interrupted"
+MISSED: Final = "Missed"
 
 
 class Job(NamedTuple):
@@ -18,6 +24,9 @@ class Job(NamedTuple):
 
     Nothing in it is memory text, which a purge would have to find here: ids, names and counts only. Times are
     microseconds since 1970 UTC.
+
+    What the scheduler does, and what a caller asks for that the scheduler does otherwise, has a slot: a kind of job is
+    done once in each.
     """
 
     id: str
@@ -29,25 +38,40 @@ class Job(NamedTuple):
     run_id: str  #: in the change log, of everything the job changes
     params: Mapping[str, Any]
     cursor: Mapping[str, Any] = EMPTY  #: how far it has come; ``done`` and ``total`` are its progress
-    attempts: int = 0  #: that ended in an error
+    attempts: int = 0  #: that ended in an error, or were cut short
     error: str | None = None  #: the kind of the last error
     result: Mapping[str, Any] | None = None
     created_at: int = 0
     updated_at: int = 0
+    slot: str | None = None  #: planned local time, as ``2026-10-25T02:30 Europe/Berlin``, or ``manual:<run_id>``
+    reason: str | None = None  #: of a job with a slot: cron, heartbeat or manual
+    planned_at: int | None = None  #: when its slot is
+    started_at: int | None = None  #: when its last attempt began
+    finished_at: int | None = None  #: when that ended
 
     @property
     def is_unfinished(self) -> bool:
         """Whether there is work left that the daemon does by itself."""
         return self.state in UNFINISHED
 
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether the scheduler sees to it, which knows when it may be tried again."""
+        return self.slot is not None and self.reason != MANUAL
+
     def origin(self) -> Origin:
         """Who and what the log rows of its steps name."""
         return Origin(self.principal, self.method, self.request_id, run_id=self.run_id)
 
 
-def draw_job_id() -> str:
-    """Return a random id for a job."""
-    return f"job-{os.urandom(6).hex()}"
+def draw_run_id() -> str:
+    """Return a random id for a run."""
+    return f"run-{os.urandom(6).hex()}"
+
+
+def job_id_of(run_id: str) -> str:
+    """Return the id of the job whose run *run_id* is."""
+    return f"job-{run_id.removeprefix('run-')}"
 
 
 class JobsView(Protocol):
@@ -56,8 +80,28 @@ class JobsView(Protocol):
     def get(self, job_id: str) -> Job | None:
         """Return a job."""
 
-    def page(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
-        """Return jobs with their numbers, the last begun first, below number *before*."""
+    def in_slot(self, kind: str, slot: str) -> Job | None:
+        """Return the job of this kind that has claimed a slot."""
+
+    def page(
+        self,
+        *,
+        before: int | None,
+        limit: int,
+        unfinished: bool = False,
+        in_slots: bool = False,
+        kind: str | None = None,
+    ) -> list[tuple[int, Job]]:
+        """Return jobs with their numbers, the last begun first, below number *before*.
+
+        Args:
+            unfinished: Only those with work left.
+            in_slots: Only those that have a slot.
+            kind: Only this kind.
+        """
+
+    def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
+        """Return pieces of a job's input or outcome with their numbers, in order, behind number *after*."""
 
 
 class JobsWriter(JobsView, Protocol):
@@ -66,5 +110,14 @@ class JobsWriter(JobsView, Protocol):
     def put(self, job: Job) -> None:
         """Add a job, or replace the one with its id."""
 
-    def forget(self, before: int, *, limit: int) -> int:
-        """Drop those of the *limit* oldest jobs that ended before that time; return how many."""
+    def forget(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+        """Drop those of the *limit* oldest jobs, with or without slots, that ended before that time; return how many.
+
+        Their pieces go, too.
+        """
+
+    def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
+        """Add or replace a piece of a job's input or outcome. Unlike the job it may hold memory text."""
+
+    def drop_pieces(self, job_id: str | None) -> None:
+        """Drop all pieces of a job; None: of all jobs that have no work left."""

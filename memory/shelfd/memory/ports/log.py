@@ -72,6 +72,9 @@ class LogView(Protocol):
     def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         """Return the changes a run made after *since_seq*, in order."""
 
+    def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
+        """Return the changes a run made, the last first, below sequence number *before*."""
+
     def completed(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         """Return rows that end a run, the last first, below sequence number *before*.
 

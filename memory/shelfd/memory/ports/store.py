@@ -8,6 +8,7 @@ Adapters live in other components. Every store passes the contract suite in ``te
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Lock
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
@@ -16,7 +17,7 @@ from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry, LogRow, Origin
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.view import View, Writer
-from shelfd.memory.ports.waiting import Told, outcome_of
+from shelfd.memory.ports.waiting import OnDone, outcome_of
 
 T = TypeVar("T")
 
@@ -34,9 +35,13 @@ class Clock(Protocol):
         """Wait for *delay*."""
 
 
+# One lock for all tickets: it is held for two assignments, and a lock of its own would cost each request more.
+_ticket = Lock()
+
+
 @dataclass(slots=True)
 class Ticket:
-    """The caller's side of a change on its way: may it still start, and has it?"""
+    """The caller's side of a request on its way: it is either started or withdrawn, whichever thread asks first."""
 
     clock: Clock
     deadline: float | None = None  #: by the clock's monotonic seconds
@@ -50,11 +55,20 @@ class Ticket:
             Cancelled: If the caller cancelled it first.
             DeadlineExceeded: If its time has run out.
         """
-        if self.cancelled:
-            raise Cancelled
-        if self.deadline is not None and self.clock.monotonic() >= self.deadline:
-            raise DeadlineExceeded
-        self.started = True
+        with _ticket:
+            if self.cancelled:
+                raise Cancelled
+            if self.deadline is not None and self.clock.monotonic() >= self.deadline:
+                raise DeadlineExceeded
+            self.started = True
+
+    def withdraw(self) -> bool:
+        """Make sure that it never starts; return False if it has."""
+        with _ticket:
+            if self.started:
+                return False
+            self.cancelled = True
+            return True
 
 
 class Applied(NamedTuple, Generic[T]):
@@ -108,15 +122,15 @@ class Store(Protocol):
     def view(self) -> View:
         """The last committed state. Each call on it reads what is committed at that moment."""
 
-    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
+    def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
         """Queue *change* to be applied and made durable. Changes apply in the order of these calls.
 
         Args:
             change: What to do.
-            told: Called later, on the loop, with what :meth:`commit` would return or raise. It must not raise.
+            on_done: Called later, on the loop, with what :meth:`commit` would return or raise. It must not raise.
 
         Raises:
-            ShuttingDown: If the store is being closed; *told* is not called.
+            ShuttingDown: If the store is being closed; *on_done* is not called.
         """
 
     async def commit(self, change: Change[T]) -> Applied[T]:
@@ -126,10 +140,10 @@ class Store(Protocol):
             ShelfError: What the change raised; it was rolled back alone, others of its group stand.
             Unavailable: If the group could not be made durable; nothing of it happened.
         """
-        return await outcome_of(lambda told: self.submit(change, told))
+        return await outcome_of(lambda on_done: self.submit(change, on_done))
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
-        """Call *listener* with each group of applied changes, in order, before their callers hear of it.
+        """Call *listener* with each group of applied changes, in order, before their callers are notified.
 
         Returns:
             A function that ends the following.
@@ -150,6 +164,13 @@ class Store(Protocol):
 
     async def scrub(self) -> bool:
         """Let nothing of what was erased remain in the files; return False if that has to be tried again."""
+
+    def copies(self) -> Sequence[tuple[str, int]]:
+        """Return copies of the shelf that lie beside it and that no purge comes to.
+
+        Returns:
+            Of each its name, and when it was made, microseconds since 1970 UTC.
+        """
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the files; return what is wrong in words, with what to do. *full* also checks cross references."""

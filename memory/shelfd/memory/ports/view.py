@@ -8,7 +8,6 @@ from abc import abstractmethod
 from typing import NamedTuple, Protocol
 
 from shelfd.memory.ports.job import JobsView, JobsWriter
-from shelfd.memory.ports.ledger import RunsView, RunsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
 from shelfd.memory.ports.tending import PromotionsView, PromotionsWriter, TendedView, TendedWriter
@@ -51,7 +50,6 @@ class View:
     usage: UsageView  #: how notes are used
     queries: QueriesView  #: what was asked lately
     jobs: JobsView  #: durable work
-    runs: RunsView  #: the scheduler's ledger
     tended: TendedView  #: how far reflection has come
     promotions: PromotionsView  #: what promotion wrote to files
     sinks: SinksView  #: how far receivers of events have come
@@ -73,7 +71,6 @@ class Writer(View):
     usage: UsageWriter
     queries: QueriesWriter
     jobs: JobsWriter
-    runs: RunsWriter
     tended: TendedWriter
     promotions: PromotionsWriter
     sinks: SinksWriter

@@ -1,4 +1,4 @@
-"""Work that tells a function how it ended, and how a coroutine waits for that.
+"""Work that calls a function when it is done, and how a coroutine waits for that.
 
 A task costs more than all the Python of a small change, so what only waits for a commit is begun without one.
 """
@@ -11,10 +11,10 @@ from typing import TypeAlias, TypeVar
 T = TypeVar("T")
 
 #: Takes what came of something: its value or what went wrong.
-Told: TypeAlias = Callable[[T | Exception], None]
+OnDone: TypeAlias = Callable[[T | Exception], None]
 
 
-async def outcome_of(begin: Callable[[Told[T]], None]) -> T:
+async def outcome_of(begin: Callable[[OnDone[T]], None]) -> T:
     """Call *begin* with a function that takes the outcome; return that outcome, or raise it.
 
     What was begun goes on when the caller is cancelled.

@@ -13,13 +13,13 @@ from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, 
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.facts.note_memory import ShelfVectors
 from shelfd.memory.log.event_log import EventLog
-from shelfd.memory.log.idempotency import Apply, Once, Outcome, once
+from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View, Writer
-from shelfd.memory.ports.waiting import Told, outcome_of
+from shelfd.memory.ports.waiting import OnDone, outcome_of
 from shelfd.memory.recall import Analyzer, RecallIndex
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.hot import HotNotes
@@ -133,7 +133,7 @@ class Shelf:
         try:
             await self._usage_writer.write()
         finally:
-            # What is queued still becomes durable and reaches recall: its callers are told.
+            # What is queued still becomes durable and reaches recall, and its callers are notified.
             await self.store.close()
             self._unfollow()
             self._backlog.clear()  # nobody will read it
@@ -180,27 +180,29 @@ class Shelf:
     async def change(self, call: Call, apply: Apply) -> Changed:
         """Run *apply* in a transaction and return what it did, once it is durable. Reads that begin later know it.
 
-        With an idempotency key the same request is carried out once and its outcome told again.
+        With an idempotency key the same request is carried out once and its outcome given again.
 
         Raises:
             IdempotencyMismatch: If the key was used with other params.
         """
-        return await outcome_of(lambda told: self.submit(call, apply, told))
+        return await outcome_of(lambda on_done: self.submit(call, apply, on_done))
 
-    def submit(self, call: Call, apply: Apply, told: Told[Changed]) -> None:
-        """Do what :meth:`change` does for a caller that does not wait: *told* is called later with what came of it.
+    def submit(self, call: Call, apply: Apply, on_done: OnDone[Changed]) -> None:
+        """Run *apply* in a transaction, after those submitted before; *on_done* is called later with what it did.
 
         Raises:
-            ShuttingDown: If the shelf is being closed; *told* is not called.
+            ShuttingDown: If the shelf is being closed; *on_done* is not called.
         """
         transact = once(call, apply, self.settings.idempotency_retention)
 
         def committed(applied: _Committed) -> None:
-            if isinstance(applied, Exception):
-                told(applied)
+            if isinstance(applied, RolledBack):
+                on_done(Changed(applied.outcome, {}, replayed=False, last_seq=self.view.log.last_seq))
+            elif isinstance(applied, Exception):
+                on_done(applied)
             else:
                 outcome, replayed = applied.value
-                told(Changed(outcome, applied.notes, replayed, applied.last_seq))
+                on_done(Changed(outcome, applied.notes, replayed, applied.last_seq))
 
         self.store.submit(Change(call.origin(), transact, call.ticket), committed)
 

@@ -20,8 +20,10 @@ from shelfd.memory.errors import (
     StoreBusy,
 )
 from shelfd.memory.ports.store import Clock, Store, Stores
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.access import DEFAULT_SHELF
+from shelfd.memory.shelf.doors import Doors
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.shelf.work_left import WorkLeft
 
@@ -31,16 +33,6 @@ _SWEEP = timedelta(seconds=60)
 #: How long a shelf that is to be opened waits for a place among those that may be open.
 _PATIENCE = timedelta(seconds=2)
 _LOOK_AGAIN = timedelta(milliseconds=20)
-
-
-class _Door:
-    """A lock whose waiters pass in the order they came, and how many there are."""
-
-    __slots__ = ("lock", "users")
-
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.users = 0
 
 
 class Shelves:
@@ -55,7 +47,9 @@ class Shelves:
         self._arriving: set[str] = set()  # those that have a place among the open ones and are being opened
         self._ending: dict[asyncio.Future[None], Shelf] = {}
         self._resting: set[asyncio.Future[None]] = set()
-        self._doors: dict[str, _Door] = {}
+        self._doors = Doors()
+        self._callers: dict[str, list[OnDone[Shelf]]] = {}  # of shelves that are not at hand, as they came
+        self._letting_in: set[asyncio.Task[None]] = set()
         self._creating = asyncio.Lock()  # so that nobody is counted while somebody else is added
         self._failed: dict[str, str] = {}
         self._owners: dict[str, str] = {}
@@ -95,7 +89,9 @@ class Shelves:
             if task is not None:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-        await asyncio.gather(*self._opening.values(), *self._ending, *self._resting, return_exceptions=True)
+        await asyncio.gather(
+            *self._opening.values(), *self._letting_in, *self._ending, *self._resting, return_exceptions=True
+        )
         results = await asyncio.gather(*(shelf.close() for shelf in self._open.values()), return_exceptions=True)
         self._open.clear()
         for result in results:
@@ -117,7 +113,7 @@ class Shelves:
 
     @asynccontextmanager
     async def visited(self, name: str) -> AsyncIterator[Shelf]:
-        """Have a shelf open for the length of a block; behind it, close it unless others want it open.
+        """Have a shelf open for the length of a block; after it, close it unless others want it open.
 
         Raises:
             ShelfNotFound: If there is none.
@@ -133,29 +129,37 @@ class Shelves:
         finally:
             shelf.leave()
             if not was_open and not self._closing:
-                async with self._door(name):
+                async with self._doors.passed(name):
                     if self._open.get(name) is shelf and shelf.is_idle and shelf.last_used == since:
                         await self._close_one(name)
 
-    @asynccontextmanager
-    async def _door(self, name: str) -> AsyncIterator[None]:
-        """Let one at a time open, make, close or drop a shelf, in the order in which they came."""
-        door = self._doors.setdefault(name, _Door())
-        door.users += 1
-        try:
-            async with door.lock:
-                yield
-        finally:
-            door.users -= 1
-            if not door.users:
-                del self._doors[name]
-
     def at_hand(self, name: str) -> Shelf | None:
         """Return the shelf if it is open and nobody waits for it, who would have to be let by."""
-        shelf = None if name in self._doors else self._open.get(name)
+        shelf = None if name in self._doors or name in self._callers else self._open.get(name)
         if shelf is not None:
             shelf.last_used = self._clock.monotonic()
         return shelf
+
+    def when_open(self, name: str, use: OnDone[Shelf]) -> None:
+        """Have *use* called, in the order of these calls, with the shelf, or with why it cannot be opened.
+
+        It is called before anybody else can close the shelf. It must not raise.
+        """
+        callers = self._callers.setdefault(name, [])
+        callers.append(use)
+        if len(callers) == 1:
+            task = asyncio.get_running_loop().create_task(self._let_in(name), name=f"shelfd.{name}.let_in")
+            self._letting_in.add(task)
+            task.add_done_callback(self._letting_in.discard)
+
+    async def _let_in(self, name: str) -> None:
+        shelf: Shelf | Exception
+        try:
+            shelf = await self.get(name)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the callers are notified
+            shelf = error
+        for use in self._callers.pop(name):
+            use(shelf)
 
     async def get(self, name: str) -> Shelf:
         """Return an open shelf, opening it if need be. Those who must wait go on in the order they came.
@@ -168,7 +172,7 @@ class Shelves:
         """
         shelf = self.at_hand(name)
         if shelf is None:
-            async with self._door(name):
+            async with self._doors.passed(name):
                 shelf = self._open.get(name) or await self._opened(name)
         shelf.last_used = self._clock.monotonic()
         return shelf
@@ -220,7 +224,7 @@ class Shelves:
             if self._closing:
                 raise ShuttingDown
             if idle is not None:
-                async with self._door(idle):
+                async with self._doors.passed(idle):
                     log.info("shelf.made_way", shelf=idle)
                     await self._close_one(idle)
             elif self._clock.monotonic() < until:
@@ -259,7 +263,7 @@ class Shelves:
             StoreBusy: If no other shelf may be opened now.
         """
         # The place first: one that is long in coming must not keep others from making theirs.
-        async with self._door(name), self._place(name), self._creating:
+        async with self._doors.passed(name), self._place(name), self._creating:
             if self._stores.exists(name):
                 raise DuplicateShelf(name)
             await self._check_quota(None if is_unlimited else owner)
@@ -303,7 +307,7 @@ class Shelves:
             ShelfNotFound: If there is none.
         """
         self.check_droppable(name)
-        async with self._door(name):
+        async with self._doors.passed(name):
             check()
             if name in self._opening:  # for somebody who was cancelled meanwhile
                 await asyncio.wait([self._opening[name]])
@@ -365,7 +369,7 @@ class Shelves:
     async def close_idle(self) -> None:
         """Close shelves that nobody used for a while; ``default`` stays open."""
         for name in [name for name in self._open if name != DEFAULT_SHELF and self._is_idle(name)]:
-            async with self._door(name):
+            async with self._doors.passed(name):
                 if self._is_idle(name):
                     log.info("shelf.closed_idle", shelf=name)
                     await self._close_one(name)

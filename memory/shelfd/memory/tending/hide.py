@@ -66,4 +66,4 @@ async def run(work: Work) -> Mapping[str, Any]:
     return {"hidden": work.cursor["done"]}
 
 
-HIDE: Final = JobKind("hide", run)
+HIDE: Final = JobKind("hide", can_end_early=True)

@@ -8,6 +8,8 @@ from shelfd.memory.notes.note import Note
 
 _WRITTEN: Final = ("note.created", "note.restored")
 _MOST: Final = 1000
+#: Kinds of jobs that work on all notes of the nugget in their params.
+_ON_ALL: Final = ("hide", "purge")
 
 
 def check_free(tx: Transaction, name: str) -> None:
@@ -17,9 +19,23 @@ def check_free(tx: Transaction, name: str) -> None:
         Conflict: If one does.
     """
     for _, job in tx.rows.jobs.page(unfinished=True, before=None, limit=_MOST):
-        if job.params.get("nugget") == name:
+        if job.kind in _ON_ALL and job.params.get("nugget") == name:
             text = f"job {job.id} is at work on nugget {name!r}; job.get shows how far it is"
             raise Conflict(text, nugget=name, job=job.id)
+
+
+def check_no_import(tx: Transaction) -> None:
+    """Make sure that nothing is on its way into the shelf that could bring back what is about to be purged.
+
+    What lies with imports that were given up goes: nobody may begin these again after the purge.
+
+    Raises:
+        Conflict: If something is.
+    """
+    for _, job in tx.rows.jobs.page(unfinished=True, kind="import", before=None, limit=1):
+        text = f"job {job.id} is importing, and may bring back what is purged; try again when it has ended"
+        raise Conflict(text, job=job.id)
+    tx.rows.jobs.drop_pieces(None)
 
 
 def is_written_later(tx: Transaction, note: Note, seq: int) -> bool:

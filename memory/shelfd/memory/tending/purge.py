@@ -6,13 +6,14 @@ write-ahead log still holds. Only then is the caller answered; a crash on the wa
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.naming import drop_nugget
 from shelfd.memory.shelf.shelf import Shelf
@@ -36,11 +37,17 @@ WAL: Final = "shelf.db-wal"
 Cursor: TypeAlias = dict[str, Any]
 
 
+#: Takes the lines of purged notes, and of promoted ones that held text of them, out of every MEMORY.md: the shelf, the
+#: run's origin, the ids of both; returns the files that could not be written.
+Withdraw: TypeAlias = Callable[[Shelf, Origin, Sequence[str], Sequence[str]], Awaitable[list[str]]]
+
+
 def new_cursor(*, total: int) -> Cursor:
     """Return where a purge of *total* notes begins."""
     return {
         "done": 0,
         "total": total,
+        "oldest": None,
         "still_in": [],
         "touched": [],
         "promoted": [],
@@ -54,10 +61,11 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
     """Take one step: purge the next notes, or as much as one step may of a note that many rows are about.
 
     Args:
-        cursor: ``done`` notes are gone; ``last`` (id, row) are those of this step, which others still have to let go
-            of; ``still_in`` are notes that hold text of them, ``touched`` promoted notes that did, ``promoted`` those
-            of the purged that a MEMORY.md has a line of; ``after`` says how much of the next note is redacted,
-            ``place`` up to where a nugget's notes were looked at; ``is_empty`` that no note is left.
+        cursor: ``done`` notes are gone, the first of them made at ``oldest``; ``last`` (id, row) are those of this
+            step, which others still have to let go of; ``still_in`` are notes that hold text of them, ``touched``
+            promoted notes that did, ``promoted`` those of the purged that a MEMORY.md has a line of; ``after`` says how
+            much of the next note is redacted, ``place`` up to where a nugget's notes were looked at; ``is_empty`` that
+            no note is left.
         params: ``ids`` of the notes; or a ``nugget`` that goes with the notes it had when its change was ``seq`` and
             the newest note of the shelf was at ``row``. What was written later stays.
     """
@@ -95,6 +103,8 @@ def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note:
     if tx.rows.promotions.paths_naming(note.id):
         cursor["promoted"].append(note.id)
     others = {"leaving": Leaving(params["nugget"], params["row"])} if "nugget" in params else {}
+    oldest = cursor.get("oldest")
+    cursor["oldest"] = note.created_at if oldest is None else min(oldest, note.created_at)
     held = purge(tx, note, **others, is_redacted=True)
     cursor["still_in"] = list(dict.fromkeys([*cursor["still_in"], *held]))
     cursor["last"].append([note.id, note.row])
@@ -116,7 +126,7 @@ def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
         drop_nugget(tx, nugget)
 
 
-async def run(work: Work) -> Mapping[str, Any]:
+async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
     """Purge what is left and clean up after it; return how many notes are gone and what still holds text of them."""
     params = work.job.params
     while True:
@@ -126,15 +136,20 @@ async def run(work: Work) -> Mapping[str, Any]:
         await work.step(lambda tx, cursor: purge_some(tx, cursor, params))
         await asyncio.sleep(0)
     await _drop_outcomes(work)
-    files = await work.service.promoter.withdraw(
-        work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"]
-    )
+    files = await withdraw(work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"])
     # Now that no write of earlier is under way any more that could bring one back.
     await work.step(_forget_last)
     if not await _scrub(work.shelf):
         files.append(WAL)
+    files += _copies(work)
     still_in = [note_id for note_id in work.cursor["still_in"] if _is_there(work.shelf.view, note_id)]
     return {"purged": work.cursor["done"], "still_in": [*still_in, *files]}
+
+
+def _copies(work: Work) -> list[str]:
+    """The copies of the shelf's file that may hold one of the notes: a person has to remove these."""
+    oldest = work.cursor.get("oldest", 0)  # a purge that another version began does not say
+    return [name for name, made_at in work.shelf.store.copies() if oldest is not None and oldest <= made_at]
 
 
 def _forget_last(tx: Transaction, cursor: Cursor) -> None:
@@ -191,4 +206,4 @@ async def _scrub(shelf: Shelf) -> bool:
     return False
 
 
-PURGE: Final = JobKind("purge", run)
+PURGE: Final = JobKind("purge")

@@ -1,24 +1,33 @@
-"""Undo: what a run or a transaction changed is taken back field by field, and nobody's later work with it.
+"""Job: take back what a run or a transaction changed, field by field, and nobody's later work with it.
 
 A field goes back to what it was only while it still says what the run wrote; otherwise it stays and is reported.
 What is taken back is a change like any other, in the log with a run of its own, and can be undone itself.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from shelfd.memory.errors import DuplicateKey
+from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Extra, Link, Note, Nugget
-from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.log import Entry, LogRow
 from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.naming import drop_nugget, rename_nugget
 
 EDITED: Final = "edited"
 LATER_RUN: Final = "later_run"
 PURGED: Final = "purged"
+#: Notes, links and nuggets that go back in one step, and log rows looked at: some milliseconds of the writer.
+AT_ONCE: Final = 32
+_LOOKED_AT: Final = 256
+#: Fields that stay and are named one by one; the cursor holds them, which each step writes.
+_NAMED: Final = 1_000
+#: Changes of a note read at once to find the first that is to be taken back.
+_PAGE: Final = 8
 
 
 class Kept(NamedTuple):
@@ -29,31 +38,87 @@ class Kept(NamedTuple):
     why: str
 
 
-class Undone(NamedTuple):
-    """What came of it: how many fields, links and nuggets went back, and which did not."""
-
-    undone: int
-    kept: list[Kept]
+def new_params(*, first: int, until: int, run_id: str | None) -> dict[str, Any]:
+    """Return what is to be taken back: a transaction's changes from *first* to before *until*, or a run's of these."""
+    return {"first": first, "until": until, "run_id": run_id}
 
 
-def undo(tx: Transaction, rows: Sequence[LogRow]) -> Undone:
-    """Take back the changes in *rows*, which are those of one run or transaction, in order."""
+def new_cursor(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where an undo begins."""
+    total = None if params["run_id"] else params["until"] - params["first"]
+    return {
+        "done": 0, "total": total, "phase": 0, "before": params["until"],
+        "undone": 0, "kept": [], "more_kept": 0, "is_over": False,
+    }  # fmt: skip
+
+
+def undo_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> None:
+    """Take one step: take back the next changes, the last one first, in as many phases as there are kinds of rows.
+
+    Args:
+        cursor: ``undone`` fields, links and nuggets went back, ``kept`` (and ``more_kept``) stayed; of this ``phase``,
+            the changes from ``before`` on were gone through; ``done`` of all were in all phases.
+        params: See :func:`new_params`.
+    """
+    left, looked = AT_ONCE, 0
     kept: list[Kept] = []
-    undone = 0
-    for row in reversed(rows):
-        if row.kind in _UNDO_NUGGET:
-            undone += _UNDO_NUGGET[row.kind](tx, row, kept)
-    by_note: dict[int, list[LogRow]] = {}
-    for row in rows:
-        if row.row is not None:
-            by_note.setdefault(row.row, []).append(row)
-    for row in reversed(rows):
-        if row.kind.startswith("link."):
-            undone += _undo_link(tx, row, kept)
-    # The last note first: a merge gives its source back before its target, as each came about.
-    for changes in reversed(by_note.values()):
-        undone += _undo_note(tx, changes, kept)
-    return Undone(undone + _forsaken(tx, rows), kept)
+    while cursor["phase"] < len(_PHASES) and left and looked < _LOOKED_AT:
+        rows = _rows_back(tx, params, before=cursor["before"])
+        for row in rows:
+            worked, undone = _PHASES[cursor["phase"]](tx, row, params, kept)
+            cursor["before"] = row.seq
+            cursor["undone"] += undone
+            left -= worked
+            if not left:
+                break
+        else:
+            looked += len(rows)
+            if len(rows) < _LOOKED_AT:
+                cursor["phase"] += 1
+                cursor["before"] = params["until"]
+    cursor["done"] = cursor["total"] if cursor["phase"] == len(_PHASES) else _share_done(cursor, params)
+    room = _NAMED - len(cursor["kept"])
+    cursor["kept"] += [list(one) for one in kept[:room]]
+    cursor["more_kept"] += len(kept[room:])
+    if cursor["phase"] == len(_PHASES):
+        _end(tx, cursor, params)
+
+
+def _rows_back(tx: Transaction, params: Mapping[str, Any], *, before: int) -> list[LogRow]:
+    """The changes to be taken back next, the last first."""
+    if params["run_id"]:
+        return tx.rows.log.of_run_back(params["run_id"], before=before, limit=_LOOKED_AT)
+    since = max(params["first"], before - _LOOKED_AT) - 1
+    return tx.rows.log.page(since_seq=since, limit=before - 1 - since)[::-1]
+
+
+def _share_done(cursor: Mapping[str, Any], params: Mapping[str, Any]) -> int:
+    """How many of a transaction's changes count as gone through; each phase goes through all of them."""
+    phases = cursor["phase"] * (params["until"] - params["first"]) + params["until"] - cursor["before"]
+    return int(phases // len(_PHASES))
+
+
+def _end(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> None:
+    cursor["is_over"] = True
+    if params["run_id"]:
+        kept = len(cursor["kept"]) + cursor["more_kept"]
+        told = {"undone_run_id": params["run_id"], "undone": cursor["undone"], "kept": kept}
+        tx.log(Entry("reflection.undone", None, (), None, told))
+
+
+def result_of(cursor: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an undo came to."""
+    result = {"undone": cursor["undone"], "kept": [Kept(*one)._asdict() for one in cursor["kept"]]}
+    return result | {"more_kept": cursor["more_kept"]} if cursor["more_kept"] else result
+
+
+async def run(work: Work) -> Mapping[str, Any]:
+    """Take back what is left; return what went back and what stayed."""
+    while not work.cursor["is_over"]:
+        await work.step(lambda tx, cursor: undo_some(tx, cursor, work.job.params))
+        await work.shelf.reach(None)  # no faster than recall follows
+        await asyncio.sleep(0)
+    return result_of(work.cursor)
 
 
 def is_redacted(row: LogRow) -> bool:
@@ -64,7 +129,33 @@ def is_redacted(row: LogRow) -> bool:
 # --------------------------------------------------------------------- notes
 
 
-def _undo_note(tx: Transaction, changes: list[LogRow], kept: list[Kept]) -> int:
+def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept: list[Kept]) -> "_Went":
+    """Take back all changes of a note where the first of them is come to.
+
+    The last note goes first so: a merge gives its source back before its target, as each came about.
+    """
+    if row.row is None or not _is_first(tx, row.row, row.seq, params):
+        return _NOTHING
+    later = tx.rows.log.of_note(row.row, since_seq=row.seq - 1)
+    return _Went(1, _undo_note(tx, [one for one in later if _is_own(one, params)], later, kept))
+
+
+def _is_own(row: LogRow, params: Mapping[str, Any]) -> bool:
+    """Whether a change is one of those to be taken back."""
+    return params["first"] <= row.seq < params["until"] and params["run_id"] in (None, row.origin.run_id)
+
+
+def _is_first(tx: Transaction, note_row: int, seq: int, params: Mapping[str, Any]) -> bool:
+    since = params["first"] - 1
+    while rows := tx.rows.log.of_note(note_row, since_seq=since, limit=_PAGE):
+        for row in rows:
+            if _is_own(row, params):
+                return row.seq == seq
+        since = rows[-1].seq
+    return False
+
+
+def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept: list[Kept]) -> int:
     note_id = changes[0].ids[0]
     note = tx.rows.notes.get(note_id)
     if note is None or any(is_redacted(row) for row in changes):
@@ -75,7 +166,6 @@ def _undo_note(tx: Transaction, changes: list[LogRow], kept: list[Kept]) -> int:
             return 0
         tx.hide(note)
         return 1
-    later = tx.rows.log.of_note(note.row, since_seq=changes[0].seq - 1)
     if any(is_redacted(row) for row in later):
         kept.append(Kept(note_id, "note", PURGED))
         return 0
@@ -189,7 +279,15 @@ def _why(later: Iterable[LogRow], own: set[int], name: str) -> str:
 # ------------------------------------------------------------------- nuggets
 
 
-def _undo_removed(tx: Transaction, row: LogRow, _kept: list[Kept]) -> int:
+def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[Kept]) -> "_Went":
+    if row.kind == "nugget.removed":
+        return _Went(1, _undo_removed(tx, row))
+    if row.kind == "nugget.renamed":
+        return _Went(1, _undo_renamed(tx, row, kept))
+    return _NOTHING
+
+
+def _undo_removed(tx: Transaction, row: LogRow) -> int:
     if row.nugget is None or tx.rows.nuggets.get(row.nugget) is not None:
         return 0  # somebody made it again
     tx.create_nugget(Nugget(*(row.before or {})["options"]), again=True)
@@ -206,27 +304,26 @@ def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
     return 1
 
 
-def _forsaken(tx: Transaction, rows: Iterable[LogRow]) -> int:
-    """Drop the nuggets that were made in *rows* and hold nothing, hidden notes included; return how many.
+def _drop_empty_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], _kept: list[Kept]) -> "_Went":
+    """Drop a nugget that was made and holds nothing, hidden notes included.
 
     One that only came back goes again once nothing of it is in sight, as when it was removed.
     """
-    count = 0
-    for row in rows:
-        nugget = tx.rows.nuggets.get(row.nugget) if row.kind == "nugget.created" and row.nugget is not None else None
-        if nugget is None:
-            continue
-        holds = NoteFilter(nugget=nugget.name, include_hidden=not (row.before or {}).get("again"))
-        if not tx.rows.notes.page(holds, order="row", descending=False, after=None, limit=1):
-            drop_nugget(tx, nugget)
-            count += 1
-    return count
-
-
-_UNDO_NUGGET: Final = {"nugget.removed": _undo_removed, "nugget.renamed": _undo_renamed}
+    nugget = tx.rows.nuggets.get(row.nugget) if row.kind == "nugget.created" and row.nugget is not None else None
+    if nugget is None:
+        return _NOTHING
+    holds = NoteFilter(nugget=nugget.name, include_hidden=not (row.before or {}).get("again"))
+    if tx.rows.notes.page(holds, order="row", descending=False, after=None, limit=1):
+        return _Went(1, 0)
+    drop_nugget(tx, nugget)
+    return _Went(1, 1)
 
 
 # --------------------------------------------------------------------- links
+
+
+def _undo_link_at(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[Kept]) -> "_Went":
+    return _Went(1, _undo_link(tx, row, kept)) if row.kind.startswith("link.") else _NOTHING
 
 
 def _undo_link(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
@@ -253,3 +350,20 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
     if "old" in row.before:
         tx.put_link(Link(*row.before["old"]), nugget)
     return 1
+
+
+# --------------------------------------------------------------------- phases
+
+
+class _Went(NamedTuple):
+    """Whether a change was worked on, as 1 or 0, and how much of it went back."""
+
+    worked: int
+    undone: int
+
+
+_NOTHING: Final = _Went(0, 0)
+_Phase: TypeAlias = Callable[[Transaction, LogRow, Mapping[str, Any], list[Kept]], _Went]
+_PHASES: Final[tuple[_Phase, ...]] = (_undo_nugget, _undo_link_at, _undo_note_at, _drop_empty_nugget)
+
+UNDO: Final = JobKind("undo", can_end_early=True)

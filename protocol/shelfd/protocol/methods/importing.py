@@ -33,9 +33,11 @@ class ImportPart(Wire):
 
 
 class ShelfImportParams(ChangeParams):
-    """Params of ``shelf.import``: all parts of one request are one transaction."""
+    """Params of ``shelf.import``. More than 100 items are several transactions, each of which stands by itself."""
 
-    format: Literal["nuggets"] = Field(default="nuggets", description="Whose files they are.")
+    format: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")] = Field(
+        default="nuggets", description="Whose files they are: `nuggets`."
+    )
     parts: Annotated[list[ImportPart], Field(min_length=1, max_length=1000)]
     known: Annotated[dict[str, str], max_count("remember_many_count")] = Field(
         default_factory=dict, description="What earlier requests of the same import answered under this name."

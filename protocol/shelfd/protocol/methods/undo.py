@@ -35,7 +35,9 @@ class UndoResult(Result):
 
     run_id: str
     undone: int = Field(description="Fields, links and nuggets that are what they were before.")
-    kept: list[KeptField]
+    kept: list[KeptField] = Field(description="The first 1,000.")
+    more_kept: int | None = Field(default=None, description="How many more stay, if there are.")
+    replayed: bool | None = None
 
 
 define("undo", UndoParams, UndoResult, need="write", summary="Take back one transaction of your own.")

@@ -50,6 +50,10 @@ class InMemoryLog(InMemoryRows, LogWriter):
         found = [entry for entry in log if entry.origin.run_id == run_id and entry.seq > since_seq]
         return found if limit is None else found[: max(limit, 0)]
 
+    def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
+        found = [entry for entry in self.of_run(run_id) if before is None or entry.seq < before]
+        return found[::-1][: max(limit, 0)]
+
     def completed(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         found = [
             entry

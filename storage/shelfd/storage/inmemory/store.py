@@ -10,7 +10,7 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, Store, Stores
 from shelfd.memory.ports.view import View
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
 from shelfd.storage.inmemory.tables import Tables
 from shelfd.storage.inmemory.view import InMemoryShelf
@@ -43,8 +43,8 @@ class InMemoryStore(Store):
     def view(self) -> View:
         return self._rows
 
-    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
-        self._queue.submit(change, told)
+    def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
+        self._queue.submit(change, on_done)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         return self._queue.follow(listener)
@@ -61,6 +61,10 @@ class InMemoryStore(Store):
 
     async def scrub(self) -> bool:
         return True
+
+    def copies(self) -> list[tuple[str, int]]:
+        """Return none: there is no file. See the port."""
+        return []
 
     async def check(self, *, full: bool) -> list[str]:  # noqa: ARG002
         return []

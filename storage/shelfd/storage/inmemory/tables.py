@@ -1,11 +1,10 @@
 """A shelf's rows as dictionaries with a journal, by which a transaction can be taken back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
-from shelfd.memory.ports.ledger import Run
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.usage import RecentQuery
@@ -33,13 +32,12 @@ class Tables:
         recorded: By (principal, method, key).
         meta: By name.
         sinks: Delivered seq by name.
-        runs: (number, run) by (job, slot).
-        run_number: Number of the last run ever claimed.
         tended: By nugget.
         promoted: Lines by path.
         promoting: Lines by path.
         jobs: (number, job) by id.
         job_number: Number of the last job ever added.
+        pieces: By (job id, number).
         recent_queries: By params.
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
@@ -59,13 +57,12 @@ class Tables:
         self.recorded: dict[tuple[str, str, str], Recorded] = {}
         self.meta: dict[str, str] = {}
         self.sinks: dict[str, int] = {}
-        self.runs: dict[tuple[str, str], tuple[int, Run]] = {}
-        self.run_number = 0
         self.tended: dict[str, Tended] = {}
         self.promoted: dict[str, tuple[Promoted, ...]] = {}
         self.promoting: dict[str, tuple[Promoted, ...]] = {}
         self.jobs: dict[str, tuple[int, Job]] = {}
         self.job_number = 0
+        self.pieces: dict[tuple[str, int], Mapping[str, Any]] = {}
         self.recent_queries: dict[str, RecentQuery] = {}
         self.last_seq = 0
         self.last_row = 0
@@ -86,7 +83,7 @@ class Tables:
     def savepoint(self) -> Callable[[], None]:
         """Begin a transaction; return what takes everything since back."""
         self._journal.clear()
-        numbers = self.last_seq, self.last_row, self.link_row, self.run_number, self.job_number
+        numbers = self.last_seq, self.last_row, self.link_row, self.job_number
 
         def rollback() -> None:
             for table, key, old in reversed(self._journal):
@@ -96,7 +93,7 @@ class Tables:
                     table[key] = old
             self._journal.clear()
             self.notes = dict(sorted(self.notes.items()))  # one that was erased came back at the end
-            self.last_seq, self.last_row, self.link_row, self.run_number, self.job_number = numbers
+            self.last_seq, self.last_row, self.link_row, self.job_number = numbers
 
         return rollback
 

@@ -10,7 +10,6 @@ from shelfd.storage.inmemory.work import (
     InMemoryMeta,
     InMemoryPromotions,
     InMemoryQueries,
-    InMemoryRuns,
     InMemorySinks,
     InMemoryTended,
     InMemoryUsage,
@@ -32,7 +31,6 @@ class InMemoryShelf(Writer):
         self.usage = InMemoryUsage(tables)
         self.queries = InMemoryQueries(tables)
         self.jobs = InMemoryJobs(tables)
-        self.runs = InMemoryRuns(tables)
         self.tended = InMemoryTended(tables)
         self.promotions = InMemoryPromotions(tables)
         self.sinks = InMemorySinks(tables)

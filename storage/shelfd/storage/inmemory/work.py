@@ -1,11 +1,11 @@
-"""The twin's work: use, queries, jobs, runs, reflection's positions, promoted lines, sinks and properties."""
+"""The twin's work: use, queries, jobs, reflection's positions, promoted lines, sinks and properties."""
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from shelfd.memory.notes.note import EMPTY, Usage
+from shelfd.memory.notes.note import Usage
 from shelfd.memory.ports.job import Job, JobsWriter
-from shelfd.memory.ports.ledger import Run, RunsWriter
 from shelfd.memory.ports.log import SinksWriter
 from shelfd.memory.ports.tending import (
     Promoted,
@@ -76,13 +76,31 @@ class InMemoryJobs(InMemoryRows, JobsWriter):
         numbered = self._tables.jobs.get(job_id)
         return None if numbered is None else numbered[1]
 
-    def page(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
+    def in_slot(self, kind: str, slot: str) -> Job | None:
+        return next((job for _, job in self._tables.jobs.values() if (job.kind, job.slot) == (kind, slot)), None)
+
+    def page(
+        self,
+        *,
+        before: int | None,
+        limit: int,
+        unfinished: bool = False,
+        in_slots: bool = False,
+        kind: str | None = None,
+    ) -> list[tuple[int, Job]]:
         found = [
             (number, job)
             for number, job in self._tables.jobs.values()
-            if (job.is_unfinished or not unfinished) and (before is None or number < before)
+            if (job.is_unfinished or not unfinished)
+            and (job.slot is not None or not in_slots)
+            and kind in (None, job.kind)
+            and (before is None or number < before)
         ]
         return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
+
+    def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
+        numbers = sorted(number for job, number in self._tables.pieces if job == job_id and number > after)
+        return [(number, self._tables.pieces[job_id, number]) for number in numbers[: max(limit, 0)]]
 
     def put(self, job: Job) -> None:
         known = self._tables.jobs.get(job.id)
@@ -91,47 +109,24 @@ class InMemoryJobs(InMemoryRows, JobsWriter):
         number = self._tables.job_number if known is None else known[0]
         self._tables.put(self._tables.jobs, job.id, (number, _stored_job(job)))
 
-    def forget(self, before: int, *, limit: int) -> int:
-        jobs = self._tables.jobs
-        oldest = sorted(jobs.values(), key=lambda numbered: numbered[0])[:limit]
+    def forget(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+        jobs = [numbered for numbered in self._tables.jobs.values() if (numbered[1].slot is not None) == in_slots]
+        oldest = sorted(jobs, key=lambda numbered: numbered[0])[:limit]
         old = [job.id for _, job in oldest if not job.is_unfinished and job.updated_at < before]
-        for key in old:
-            self._tables.remove(jobs, key)
+        for job_id in old:
+            self.drop_pieces(job_id)
+            self._tables.remove(self._tables.jobs, job_id)
         return len(old)
 
+    def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
+        self._tables.put(self._tables.pieces, (job_id, number), decode(encode(piece)))
 
-class InMemoryRuns(InMemoryRows, RunsWriter):
-    """The ledger."""
-
-    def get(self, job: str, slot: str) -> Run | None:
-        numbered = self._tables.runs.get((job, slot))
-        return None if numbered is None else numbered[1]
-
-    def page(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
-        found = [
-            (number, run)
-            for number, run in self._tables.runs.values()
-            if job in (None, run.job) and (before is None or number < before)
-        ]
-        return sorted(found, key=lambda numbered: -numbered[0])[: max(limit, 0)]
-
-    def claim(self, run: Run) -> bool:
-        if (run.job, run.slot) in self._tables.runs:
-            return False
-        self._tables.run_number += 1
-        self._tables.put(self._tables.runs, (run.job, run.slot), (self._tables.run_number, _stored(run)))
-        return True
-
-    def put(self, run: Run) -> None:
-        numbered = self._tables.runs.get((run.job, run.slot))
-        if numbered is not None:
-            self._tables.put(self._tables.runs, (run.job, run.slot), (numbered[0], _stored(run)))
-
-    def forget(self, before: int) -> int:
-        old = [key for key, (_, run) in self._tables.runs.items() if run.started_at < before]
-        for key in old:
-            self._tables.remove(self._tables.runs, key)
-        return len(old)
+    def drop_pieces(self, job_id: str | None) -> None:
+        unfinished = {job.id for _, job in self._tables.jobs.values() if job.is_unfinished}
+        for key in [
+            key for key in self._tables.pieces if key[0] == job_id or (job_id is None and key[0] not in unfinished)
+        ]:
+            self._tables.remove(self._tables.pieces, key)
 
 
 class InMemoryTended(InMemoryRows, TendedWriter):
@@ -190,10 +185,6 @@ class InMemoryMeta(InMemoryRows, MetaWriter):
 
     def put(self, name: str, value: str) -> None:
         self._tables.put(self._tables.meta, name, value)
-
-
-def _stored(run: Run) -> Run:
-    return run._replace(result=decode(encode(run.result)) if run.result else EMPTY)
 
 
 def _stored_job(job: Job) -> Job:

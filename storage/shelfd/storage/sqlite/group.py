@@ -31,7 +31,7 @@ class GroupWriter:
             outcomes = [self._apply_one(change, alone=len(changes) == 1) for change in changes]
             self._writer.nuggets.save()
             self._connection.execute("COMMIT")
-        except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all hear of it)
+        except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all are notified)
             self._writer.forget(saved)
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -70,12 +70,12 @@ class GroupWriter:
 
 
 def group_error(error: BaseException) -> ShelfError:
-    """Return what the caller of one change is told when its whole group failed."""
+    """Return what the caller of one change gets when its whole group failed."""
     # One object each: an exception collects the frames of everyone it is raised to.
     sql_error = error if isinstance(error, sqlite3.Error) else error.__cause__
-    if isinstance(sql_error, sqlite3.Error) and (told := translated(sql_error)):
-        told.__cause__ = sql_error
-        return told
+    if isinstance(sql_error, sqlite3.Error) and (known := translated(sql_error)):
+        known.__cause__ = sql_error
+        return known
     busy = StoreBusy("the store did not take the change; nothing happened")
     busy.__cause__ = error
     return busy

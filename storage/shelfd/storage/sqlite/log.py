@@ -71,6 +71,11 @@ class SqliteLog(SqliteRows, LogView):
     def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         return self._read("WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?", (run_id, since_seq, _at_most(limit)))
 
+    def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
+        return self._read(
+            "WHERE run_id = ?1 AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3", (run_id, before, max(limit, 0))
+        )
+
     def completed(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         # The kinds in so many words let SQLite use the index of what ends a run.
         return self._read(

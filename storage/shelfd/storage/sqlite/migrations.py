@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.errors import SchemaTooNew, StorageCorrupt
 from shelfd.storage.sqlite.connection import open_untouched, open_writer
+from shelfd.storage.sqlite.copies import copy_before
 from shelfd.storage.sqlite.database import REMEDY
 from shelfd.storage.sqlite.files import check_kinds, empty_wal, has_wal, read_beginning
 
@@ -116,18 +117,23 @@ def _identify(path: Path) -> tuple[int, int]:
 def prepare(path: Path, *, now: int) -> None:
     """Bring an existing shelf file to the newest schema, refusing what is no shelf, and recover its WAL.
 
-    Afterwards there is no WAL, unless another process reads the file.
+    A copy of what it was before stays beside it: see :mod:`~shelfd.storage.sqlite.copies`. Afterwards there is no WAL,
+    unless another process reads the file.
 
     Raises:
         StorageCorrupt, SchemaTooNew: As :func:`inspect` does.
+        StoreBusy: If it cannot be copied before; it is as it was.
         OSError: If it cannot be read.
         sqlite3.Error: If a migration fails; the file keeps its version.
     """
     migrations = load_migrations()
     newest = migrations[-1].number
-    if inspect(path, newest=newest) == newest and not has_wal(path):
+    version = inspect(path, newest=newest)
+    if version == newest and not has_wal(path):
         return
     with closing(open_writer(path)) as connection:
+        if version < newest:
+            copy_before(connection, path, version=newest)
         migrate(connection, migrations, now=now)
         # What was erased just before an unclean stop may still be in the WAL. Another process that reads can keep it.
         with suppress(sqlite3.Error):

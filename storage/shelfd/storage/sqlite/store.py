@@ -13,10 +13,11 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
+from shelfd.storage.sqlite.copies import Copy, copies_of
 from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
@@ -83,8 +84,8 @@ class SqliteStore(Store):
         """Reads on a connection of the loop's own thread: faster inline than any hop."""
         return self._view
 
-    def submit(self, change: Change[T], told: Told[Applied[T]]) -> None:
-        self._queue.submit(change, told)
+    def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
+        self._queue.submit(change, on_done)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
         return self._queue.follow(listener)
@@ -113,6 +114,13 @@ class SqliteStore(Store):
             raise StoreBusy(f"the shelf's write-ahead log cannot be emptied: {error.strerror}") from error
         finally:
             self._scrubs -= 1
+
+    def copies(self) -> list[Copy]:
+        """Return the copies made before the schema changed. See the port."""
+        try:
+            return copies_of(self._path)
+        except OSError as error:
+            raise StoreBusy(f"the shelf's directory cannot be read: {error.strerror}") from error
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the file on another thread; return what is wrong. See the port."""
@@ -156,7 +164,7 @@ class SqliteStore(Store):
     async def _write_first(self, take: Take, deliver: Deliver) -> None:
         try:
             writing = await self._awake()
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - whoever waits must be notified
             deliver([group_error(error) for _ in take()])
         else:
             self._write(writing, take, deliver)
@@ -167,7 +175,7 @@ class SqliteStore(Store):
         def write() -> None:
             try:
                 outcomes: Sequence[Outcome] | Exception = writing.group.apply(take())
-            except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            except Exception as error:  # noqa: BLE001 - whoever waits must be notified
                 outcomes = error
             loop.call_soon_threadsafe(deliver, outcomes)
 

@@ -1,12 +1,10 @@
-"""Jobs, runs, reflection's positions and promoted lines as rows: what the store's port says of them, in SQL."""
+"""Jobs, reflection's positions and promoted lines as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from shelfd.memory.notes.note import EMPTY
 from shelfd.memory.ports.job import UNFINISHED, Job, JobsWriter
-from shelfd.memory.ports.ledger import Run, RunsWriter
 from shelfd.memory.ports.tending import (
     Promoted,
     PromotionsWriter,
@@ -24,10 +22,6 @@ _PUT_JOB: Final = f"UPDATE job SET ({JOB_COLUMNS}) = ({placeholders(JOB_COLUMNS)
 #: In so many words, which lets SQLite use the index of such jobs.
 UNFINISHED_JOB: Final = "state IN ({})".format(", ".join(f"'{state}'" for state in UNFINISHED))
 
-RUN_COLUMNS: Final = ", ".join(Run._fields)
-_CLAIM_RUN: Final = f"INSERT INTO run ({RUN_COLUMNS}) VALUES ({placeholders(RUN_COLUMNS)})"  # noqa: S608
-_PUT_RUN: Final = f"UPDATE run SET ({RUN_COLUMNS}) = ({placeholders(RUN_COLUMNS)}) WHERE job = ? AND slot = ?"  # noqa: S608
-
 TENDED_COLUMNS: Final = "nugget, changed_at, changed, again_at, again, served_at"
 _PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
 
@@ -39,24 +33,55 @@ class SqliteJobs(SqliteRows, JobsWriter):
         columns = self._database.one(f"SELECT {JOB_COLUMNS} FROM job WHERE id = ?", (job_id,))  # noqa: S608
         return None if columns is None else _job_from_columns(columns)
 
-    def page(self, *, unfinished: bool, before: int | None, limit: int) -> list[tuple[int, Job]]:
-        condition = UNFINISHED_JOB if unfinished else "1"
+    def in_slot(self, kind: str, slot: str) -> Job | None:
+        sql = f"SELECT {JOB_COLUMNS} FROM job WHERE kind = ? AND slot = ?"  # noqa: S608
+        columns = self._database.one(sql, (kind, slot))
+        return None if columns is None else _job_from_columns(columns)
+
+    def page(
+        self,
+        *,
+        before: int | None,
+        limit: int,
+        unfinished: bool = False,
+        in_slots: bool = False,
+        kind: str | None = None,
+    ) -> list[tuple[int, Job]]:
+        wanted = [UNFINISHED_JOB] * unfinished + ["slot IS NOT NULL"] * in_slots + ["1"]
         found = self._database.all(
-            f"SELECT number, {JOB_COLUMNS} FROM job WHERE {condition}"  # noqa: S608
-            " AND (?1 IS NULL OR number < ?1) ORDER BY number DESC LIMIT ?2",
-            (before, max(limit, 0)),
+            f"SELECT number, {JOB_COLUMNS} FROM job WHERE {' AND '.join(wanted)}"  # noqa: S608
+            " AND (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3",
+            (kind, before, max(limit, 0)),
         )
         return [(columns[0], _job_from_columns(columns[1:])) for columns in found]
+
+    def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
+        sql = "SELECT number, piece FROM job_piece WHERE job = ? AND number > ? ORDER BY number LIMIT ?"
+        found = self._database.all(sql, (job_id, after, max(limit, 0)))
+        return [(number, decode(piece)) for number, piece in found]
 
     def put(self, job: Job) -> None:
         columns = tuple(_encoded(value) if name in _JOB_JSON else value for name, value in job._asdict().items())
         if not self._database.run(_PUT_JOB, (*columns, job.id)):  # no upsert: that would use up a number each time
             self._database.run(_INSERT_JOB, columns)
 
-    def forget(self, before: int, *, limit: int) -> int:
-        oldest = "number IN (SELECT number FROM job ORDER BY number LIMIT ?)"
-        sql = f"DELETE FROM job WHERE {oldest} AND NOT ({UNFINISHED_JOB}) AND updated_at < ?"  # noqa: S608
-        return self._database.run(sql, (limit, before))
+    def forget(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+        slot = "slot IS NOT NULL" if in_slots else "slot IS NULL"
+        oldest = f"SELECT number FROM job WHERE {slot} ORDER BY number LIMIT ?"  # noqa: S608
+        old = f"number IN ({oldest}) AND NOT ({UNFINISHED_JOB}) AND updated_at < ?"
+        pieces = f"DELETE FROM job_piece WHERE job IN (SELECT id FROM job WHERE {old})"  # noqa: S608
+        self._database.run(pieces, (limit, before))
+        return self._database.run(f"DELETE FROM job WHERE {old}", (limit, before))  # noqa: S608
+
+    def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
+        self._database.run("INSERT OR REPLACE INTO job_piece VALUES (?, ?, ?)", (job_id, number, encode(piece)))
+
+    def drop_pieces(self, job_id: str | None) -> None:
+        if job_id is not None:
+            self._database.run("DELETE FROM job_piece WHERE job = ?", (job_id,))
+        else:
+            unfinished = f"SELECT id FROM job WHERE {UNFINISHED_JOB}"  # noqa: S608
+            self._database.run(f"DELETE FROM job_piece WHERE job NOT IN ({unfinished})", ())  # noqa: S608
 
 
 def _job_from_columns(columns: Columns) -> Job:
@@ -70,43 +95,6 @@ def _encoded(value: Mapping[str, Any] | None) -> str | None:
 
 def _decoded(text: str | None) -> Mapping[str, Any] | None:
     return None if text is None else decode(text)
-
-
-class SqliteRuns(SqliteRows, RunsWriter):
-    """The ledger."""
-
-    def get(self, job: str, slot: str) -> Run | None:
-        columns = self._database.one(f"SELECT {RUN_COLUMNS} FROM run WHERE job = ? AND slot = ?", (job, slot))  # noqa: S608
-        return None if columns is None else _run_from_columns(columns)
-
-    def page(self, *, job: str | None, before: int | None, limit: int) -> list[tuple[int, Run]]:
-        found = self._database.all(
-            f"SELECT number, {RUN_COLUMNS} FROM run"  # noqa: S608
-            " WHERE (?1 IS NULL OR job = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3",
-            (job, before, max(limit, 0)),
-        )
-        return [(columns[0], _run_from_columns(columns[1:])) for columns in found]
-
-    def claim(self, run: Run) -> bool:
-        if self.get(run.job, run.slot) is not None:  # asked, for a refused insert would use up a number
-            return False
-        self._database.run(_CLAIM_RUN, _run_to_columns(run))
-        return True
-
-    def put(self, run: Run) -> None:
-        self._database.run(_PUT_RUN, (*_run_to_columns(run), run.job, run.slot))
-
-    def forget(self, before: int) -> int:
-        return self._database.run("DELETE FROM run WHERE started_at < ?", (before,))
-
-
-def _run_to_columns(run: Run) -> Columns:
-    return (*run[:-1], encode(run.result) if run.result else None)
-
-
-def _run_from_columns(columns: Columns) -> Run:
-    *values, result = columns
-    return Run._make((*values, EMPTY if result is None else decode(result)))
 
 
 class SqliteTended(SqliteRows, TendedWriter):

@@ -12,7 +12,7 @@ from fakes import BOB, ROOT, Api, memory
 from memory_file import MemoryFile
 from shelfd.memory.errors import Unavailable
 from shelfd.memory.ports.store import Applied, Change, Store
-from shelfd.memory.ports.waiting import Told
+from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.tending.promotion import Promoter, Target
 from shelfd.protocol import EVENT_TYPES
 from shelfd.storage import DiskMemoryFiles, InMemoryStores, PromotionPaths
@@ -318,20 +318,20 @@ async def test_a_file_that_never_stands_still_is_given_up(
 class FailingOnce:
     """Has a store refuse one of promotion's changes, as a full disk does.
 
-    The first says what the file is about to hold, the second that it does.
+    The first begins the job, the second says what the file is about to hold, the third that it does.
     """
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch, *, after: int) -> None:
         submit = store.submit
         left = [after]
 
-        def refuse(change: Change[Any], told: Told[Applied[Any]]) -> None:
+        def refuse(change: Change[Any], on_done: OnDone[Applied[Any]]) -> None:
             if change.origin.method == "promote" and not left[0]:
                 monkeypatch.undo()
-                told(Unavailable("the disk is full"))
+                on_done(Unavailable("the disk is full"))
             else:
                 left[0] -= change.origin.method == "promote"
-                submit(change, told)
+                submit(change, on_done)
 
         monkeypatch.setattr(store, "submit", refuse)
 
@@ -340,7 +340,7 @@ async def test_a_crash_between_the_file_and_the_record_is_made_good(
     api: Api, file: MemoryFile, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note_id = await known("dark", key="user:theme")
-    FailingOnce(api.shelf().store, monkeypatch, after=1)
+    FailingOnce(api.shelf().store, monkeypatch, after=2)
     assert (await api.refused("promote")).kind == "Unavailable"
     written = file.data
     assert b"dark" in written
@@ -407,8 +407,11 @@ async def test_a_promotion_by_hand_is_a_run_like_any_other(api: Api, known: Know
     await known("dark", key="user:theme")
     for added in (1, 0):  # one that finds nothing to do was a run, too
         await api.call("promote")
-        (_, run), *_ = api.shelf().view.runs.page(job="promotion", before=None, limit=9)
-        assert (run.reason, run.status, run.slot) == ("manual", "done", f"manual:{run.run_id}")
-        assert run.result == {"added": added, "updated": 0, "removed": 0, "fell_out": 0}
+        (_, job), *_ = api.shelf().view.jobs.page(kind="promotion", in_slots=True, before=None, limit=9)
+        assert (job.reason, job.state, job.slot) == ("manual", "done", f"manual:{job.run_id}")
+        assert job.result is not None
+        assert {**job.result, "path": None, "sections": {}} == {
+            "added": added, "updated": 0, "removed": 0, "fell_out": 0, "path": None, "sections": {},
+        }  # fmt: skip
     await api.call("promote", dry_run=True)
-    assert len(api.shelf().view.runs.page(job="promotion", before=None, limit=9)) == 2
+    assert len(api.shelf().view.jobs.page(kind="promotion", before=None, limit=9)) == 2

@@ -97,7 +97,7 @@ async def test_links_are_bounded(api: Api) -> None:
 
 
 async def test_a_note_without_room_gets_no_link(api: Api) -> None:
-    api.limits = api.limits.model_copy(update={"links_count": 1})
+    api.service.limits = api.limits.model_copy(update={"links_count": 1})
     await shelve(api, [a_note(f"harbour crane number{n}x", id=f"n{n}") for n in range(3)])
     await settled(api)
 

@@ -222,7 +222,7 @@ async def test_what_is_laid_out_is_not_torn_apart(api: Api, layout: str) -> None
 
 
 async def test_too_much_for_one_note_stays_two(api: Api) -> None:
-    api.limits = api.limits.model_copy(update={"content_bytes": len(TEXT) + 10})
+    api.service.limits = api.limits.model_copy(update={"content_bytes": len(TEXT) + 10})
     await shelve(api, [a_note(f"{TEXT}\nshort", id="a"), a_note(f"{TEXT}\nshort too", id="b")])
     await settled(api)
 

@@ -12,8 +12,8 @@ from memory.tending.reflection.scenes import a_note, settled, shelve, told
 from shelfd.memory import MemorySettings, Ticket
 from shelfd.memory.call import Repeat
 from shelfd.memory.log.logical import logical_hash
-from shelfd.memory.tending.reflection import STEPS, carry_out, draw_plan
-from shelfd.memory.tending.reflection.action import Action
+from shelfd.memory.tending.reflection import STEPS, Plan, draw_plan
+from shelfd.memory.tending.reflection.action import Action, apply_all
 from shelfd.protocol import Limits
 
 COUNTS = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
@@ -287,6 +287,14 @@ async def test_wherever_a_run_is_cut_off_the_next_one_finishes_the_work() -> Non
     assert len(ends) == 1
 
 
+async def carried_out(api: Api, plan: Plan) -> list[Action]:
+    """Do what is planned; return what was done."""
+    applied = await api.shelf().commit(
+        api.request("reflect").origin(), lambda tx: apply_all(tx, plan.actions, {}, Limits())
+    )
+    return applied.value[0]
+
+
 async def test_what_others_edit_meanwhile_is_never_overwritten(either: Api) -> None:
     await shelve(either, MESS)
     shelf = either.shelf()
@@ -294,7 +302,7 @@ async def test_what_others_edit_meanwhile_is_never_overwritten(either: Api) -> N
     await either.call("note.edit", id="a", content="another matter", tags=["mine"])
     await either.call("note.hide", id="d")
     await either.call("note.restore", id="d")
-    done = await carry_out(shelf, either.request("reflect").origin(), plan, Limits())
+    done = await carried_out(either, plan)
 
     note = await either.note("a")
     assert (note["content"], note["rev"], note["links"]) == ("another matter", 2, [])
@@ -307,7 +315,7 @@ async def test_an_action_taken_out_takes_along_what_rests_on_it(api: Api) -> Non
     await shelve(api, MESS)
     plan = await draw_plan(api.shelf(), nugget=None, limit=10, limits=Limits())
     plan.actions[:] = [action for action in plan.actions if (action.type, action.note.id) != ("rewrite", "a")]
-    done = await carry_out(api.shelf(), api.request("reflect").origin(), plan, Limits())
+    done = await carried_out(api, plan)
 
     # What was planned for the rewritten note would write its content after all.
     assert {action.note.id for action in done if action.type in ("tag", "merge")} <= {"b", "c"}
@@ -410,9 +418,10 @@ async def test_it_waits_for_the_index(durable: Api) -> None:
 async def test_a_reflection_by_hand_is_a_run_like_any_other(either: Api) -> None:
     await either.remember("the kettle is green")
     result = await either.call("reflect")
-    ((_, run),) = either.shelf().view.runs.page(job=None, before=None, limit=9)
+    ((_, job),) = either.shelf().view.jobs.page(in_slots=True, before=None, limit=9)
 
-    assert (run.job, run.run_id, run.reason, run.status) == ("reflection", result["run_id"], "manual", "done")
-    assert run.result["inspected"] == result["inspected"] == 1
+    assert (job.kind, job.run_id, job.reason, job.state) == ("reflection", result["run_id"], "manual", "done")
+    assert job.result is not None
+    assert job.result["inspected"] == result["inspected"] == 1
     await either.call("reflect", dry_run=True)
-    assert len(either.shelf().view.runs.page(job=None, before=None, limit=9)) == 1
+    assert len(either.shelf().view.jobs.page(in_slots=True, before=None, limit=9)) == 1

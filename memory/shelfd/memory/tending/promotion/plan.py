@@ -21,7 +21,6 @@ class Plan:
         first_time: Notes that were never promoted before.
         revs: Of the notes whose lines shall stand in the file, by id, as they were read.
         is_recorded: Whether the shelf has just this on record, and nothing else under way.
-        planned_at: When it was drawn, microseconds since 1970 UTC.
     """
 
     path: str
@@ -32,7 +31,6 @@ class Plan:
     first_time: tuple[str, ...]
     revs: Mapping[str, int]
     is_recorded: bool
-    planned_at: int
 
     @property
     def changes_file(self) -> bool:

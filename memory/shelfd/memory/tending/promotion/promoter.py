@@ -1,24 +1,21 @@
 """Promotion of a shelf: from its notes to the file, then to the shelf's record of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from typing import Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 import structlog
 
-from shelfd.memory.call import Call
 from shelfd.memory.errors import Unavailable
-from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.ledger import SCHEDULER, run_by_hand
 from shelfd.memory.ports.log import Entry as LogEntry
 from shelfd.memory.ports.log import Origin
-from shelfd.memory.ports.store import Ticket
 from shelfd.memory.ports.tending import Promoted
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.promotion.budget import TOKEN_CHARACTERS
@@ -28,6 +25,7 @@ from shelfd.memory.tending.promotion.plan import Plan, counts_of, nothing, resul
 from shelfd.memory.tending.promotion.ports import LeftAlone, MemoryFiles, Target
 from shelfd.memory.tending.promotion.preview import no_preview, preview_of
 from shelfd.memory.tending.promotion.record import edited, intention, is_edited, is_left_in, sealed, settle
+from shelfd.memory.tending.purge import PURGE
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -54,26 +52,44 @@ class Promoter:
         self._characters = budget_tokens * TOKEN_CHARACTERS
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def promote(self, shelf: Shelf, call: Call, *, project: str | None, dry_run: bool) -> dict[str, Any]:
-        """Promote the shelf's notes and return what came of it.
+    async def target(self, shelf: Shelf, project: str | None) -> Target:
+        """Return where the shelf's lines go; *project* is a directory whose project's file it shall be instead."""
+        return await self._files.target(shelf.name, project)
 
-        Args:
-            call: On whose behalf; its run is what the change log names. It has been started.
-            project: Directory whose project's file it shall be instead of the configured one.
-            dry_run: Only say what would happen.
+    async def promote(self, work: Work) -> Mapping[str, Any]:
+        """Promote the shelf's notes, or what is left of that; return what came of it.
 
         Raises:
             Unavailable: If the file cannot be read or written, or somebody else keeps writing it.
         """
-        target = await self._files.target(shelf.name, project)
+        target = await self.target(work.shelf, work.job.params.get("project"))
+
+        async def carry_out(path: str) -> Mapping[str, Any]:
+            return await self._promote(work.shelf, _ByJob(work), path, candidates=_all)
+
+        return await self._with(work.shelf, target, carry_out)
+
+    async def rehearse(self, shelf: Shelf, *, project: str | None) -> Mapping[str, Any]:
+        """Return what a promotion would come to; changes nothing.
+
+        Raises:
+            Unavailable: If the file cannot be read.
+        """
+
+        async def look(path: str) -> Mapping[str, Any]:
+            return result_of(await self._plan(shelf, path, await self._files.read(path), _all))
+
+        return await self._with(shelf, await self.target(shelf, project), look)
+
+    async def _with(
+        self, shelf: Shelf, target: Target, do: Callable[[str], Awaitable[Mapping[str, Any]]]
+    ) -> Mapping[str, Any]:
         if target.path is None:
             return nothing(target)
         async with self._lock(f"shelf:{shelf.name}"), self._lock(f"file:{target.path}"):
             await shelf.write_usage()
             try:
-                return await self._promote(
-                    shelf, _Caller(call.origin(), call), target.path, candidates=_all, dry_run=dry_run
-                )
+                return await do(target.path)
             except LeftAlone as refusal:
                 return nothing(Target(None, str(refusal)))
 
@@ -111,7 +127,7 @@ class Promoter:
     ) -> bool:
         """Bring what is on record of a file and the file up to date; return whether nothing of *concerned* stays."""
         try:
-            await self._promote(shelf, _Caller(origin), path, candidates=_known)
+            await self._promote(shelf, _ByPart(shelf, origin), path, candidates=_known)
             text = _decoded(await self._files.read(path)) or ""
         except (LeftAlone, Unavailable):
             ids = {row.note_id for row in concerned}
@@ -138,7 +154,7 @@ class Promoter:
                 async with self._lock(f"file:{path}"):
                     rows = [*shelf.view.promotions.lines(path), *shelf.view.promotions.planned(path)]
                     try:
-                        await self._promote(shelf, _Caller(origin), path, candidates=_none)
+                        await self._promote(shelf, _ByPart(shelf, origin), path, candidates=_none)
                         text = _decoded(await self._files.read(path)) or ""
                     except (LeftAlone, Unavailable):
                         left.append(path)
@@ -200,19 +216,17 @@ class Promoter:
         return self._locks.setdefault(name, asyncio.Lock())
 
     async def _promote(
-        self, shelf: Shelf, caller: "_Caller", path: str, *, candidates: "_Candidates", dry_run: bool = False
-    ) -> dict[str, Any]:
+        self, shelf: Shelf, caller: "_ByPart | _ByJob", path: str, *, candidates: "_Candidates"
+    ) -> Mapping[str, Any]:
         for _ in range(_ATTEMPTS):
             plan = await self._plan(shelf, path, await self._files.read(path), candidates)
-            if dry_run:
-                return result_of(plan)
             if plan.new is not None and plan.changes_file:
                 # On record before the file changes: a crash between the two must not leave a line that nobody knows.
-                if not (await shelf.commit(caller.origin, partial(_intend, plan))).value:
+                if not await caller.intend(plan):
                     continue
                 if not await self._files.replace(path, plan.old, plan.new):
                     continue
-            return await _record(shelf, caller, plan)
+            return await caller.record(plan)
         raise Unavailable("MEMORY.md or its notes are being changed by somebody else; try again", file="MEMORY.md")
 
     async def _plan(self, shelf: Shelf, path: str, old: bytes | None, candidates: "_Candidates") -> Plan:
@@ -234,15 +248,65 @@ class Promoter:
         is_recorded = not shelf.view.promotions.planned(path) and shelf.view.promotions.lines(path) == list(
             merged.manifest
         )
-        return Plan(path, old, new, recorded, merged, tuple(first_time), revs, is_recorded, planned_at=now)
+        return Plan(path, old, new, recorded, merged, tuple(first_time), revs, is_recorded)
 
 
-@dataclass(frozen=True, slots=True)
-class _Caller:
-    """On whose behalf a file changes: a part of the daemon, or a call that may be repeated."""
+class _ByPart:
+    """A part of the daemon that changes a file: a purge, or the removal of a shelf."""
 
-    origin: Origin
-    call: Call | None = None
+    def __init__(self, shelf: Shelf, origin: Origin) -> None:
+        self._shelf = shelf
+        self._origin = origin
+
+    async def intend(self, plan: Plan) -> bool:
+        """Put down what the file is about to hold; False if a note has changed since that was planned."""
+        return (await self._shelf.commit(self._origin, lambda tx: _intend(plan, tx))).value
+
+    async def record(self, plan: Plan) -> Mapping[str, Any]:
+        """Put down what the file holds now; return what came of it."""
+        result = result_of(plan)
+        if not plan.is_settled:
+            await self._shelf.commit(self._origin, lambda tx: _record(tx, plan, result, is_news=plan.changes_file))
+        return result
+
+
+class _ByJob:
+    """A promotion as a job: its cursor tells, after a crash, what became of a file that was replaced."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    async def intend(self, plan: Plan) -> bool:
+        """Put down what the file is about to hold; False if a note has changed since that was planned."""
+
+        def apply(tx: Transaction, cursor: dict[str, Any]) -> bool:
+            if not _intend(plan, tx):
+                return False
+            cursor["intended"] = {"file": _fingerprint(plan.new), "result": result_of(plan)}
+            return True
+
+        return await self._work.step(apply)
+
+    async def record(self, plan: Plan) -> Mapping[str, Any]:
+        """Put down what the file holds now, and with it that the job is done; return what came of it."""
+        intended = self._work.cursor.get("intended")
+        result, is_news = result_of(plan), plan.changes_file
+        if intended is not None and not is_news and intended["file"] == _fingerprint(plan.old):
+            result, is_news = intended["result"], True  # the daemon died when the file was replaced
+
+        def apply(tx: Transaction, _cursor: dict[str, Any]) -> Mapping[str, Any]:
+            _record(tx, plan, result, is_news=is_news)
+            return result
+
+        await self._work.finish(apply)
+        log.info(
+            "promotion.completed", shelf=self._work.shelf.name, run_id=self._work.job.run_id, **counts_of(plan.merged)
+        )
+        return result
+
+
+def _fingerprint(data: bytes | None) -> str:
+    return sha256(data or b"").hexdigest()
 
 
 _Candidates: TypeAlias = Callable[[Shelf, Sequence[Promoted]], Awaitable[list[Note]]]
@@ -303,7 +367,7 @@ def _put_record(tx: Transaction, *, path: str, rows: Sequence[Promoted]) -> None
 
 def _edited(tx: Transaction, plan: Plan) -> list[Promoted]:
     """What to keep in mind of lines that people changed, until no purge is under way that has to name the file."""
-    if not tx.rows.jobs.page(unfinished=True, before=None, limit=1):
+    if not tx.rows.jobs.page(unfinished=True, kind=PURGE.name, before=None, limit=1):
         return []
     ids = {row.note_id for row in plan.recorded if row.note_id}
     gone = ids - tx.rows.notes.by_ids(list(ids)).keys()
@@ -316,39 +380,15 @@ def _seal(tx: Transaction, *, path: str, ids: Collection[str]) -> None:
     tx.rows.promotions.plan(path, sealed(tx.rows.promotions.planned(path), ids))
 
 
-async def _record(shelf: Shelf, caller: _Caller, plan: Plan) -> dict[str, Any]:
-    """Put on the shelf's record what is in the file now; return the result."""
-    result = result_of(plan)
-
-    def write(tx: Transaction) -> None:
-        if not plan.is_recorded or plan.changes_file:
-            _put_record(tx, path=plan.path, rows=[*plan.merged.manifest, *_edited(tx, plan)])
-        for note_id in plan.first_time:
-            note = tx.rows.notes.get(note_id)
-            if note is not None:
-                marked = note._replace(extra=note.extra._replace(promoted_at=tx.now))
-                tx.change_note(note, marked, kind="note.promoted")
-        if plan.changes_file or plan.first_time:
-            told = {name: value for name, value in result.items() if name not in ("path", "reason")}
-            tx.log(LogEntry("promotion.completed", None, (), None, told))
-
-    call = caller.call
-    is_by_hand = call is not None and call.principal != SCHEDULER  # the scheduler keeps an entry of its own
-
-    def apply(tx: Transaction, _params: object, _call: Call) -> Outcome:
-        write(tx)
-        if is_by_hand:
-            run_id, counts = caller.origin.run_id or "", counts_of(plan.merged)
-            run = run_by_hand("promotion", run_id, started_at=plan.planned_at, finished_at=tx.now, result=counts)
-            tx.rows.runs.claim(run)
-        return result
-
-    if plan.is_settled and not is_by_hand:
-        return result
-    if call is None:
-        await shelf.commit(caller.origin, write)
-    else:
-        # The file is written: nothing may take the record of it back any more.
-        result = dict((await shelf.change(replace(call, ticket=Ticket(shelf.clock)), apply)).outcome)
-    log.info("promotion.completed", shelf=shelf.name, run_id=caller.origin.run_id, **counts_of(plan.merged))
-    return result
+def _record(tx: Transaction, plan: Plan, result: Mapping[str, Any], *, is_news: bool) -> None:
+    """Put on the shelf's record what is in the file now."""
+    if not plan.is_recorded or is_news:
+        _put_record(tx, path=plan.path, rows=[*plan.merged.manifest, *_edited(tx, plan)])
+    for note_id in plan.first_time:
+        note = tx.rows.notes.get(note_id)
+        if note is not None:
+            marked = note._replace(extra=note.extra._replace(promoted_at=tx.now))
+            tx.change_note(note, marked, kind="note.promoted")
+    if is_news or plan.first_time:
+        told = {name: value for name, value in result.items() if name not in ("path", "reason")}
+        tx.log(LogEntry("promotion.completed", None, (), None, told))

@@ -40,13 +40,18 @@ def _partner(picture: Picture, note: Note, linked: set[str]) -> Planning[Action 
         return None
     for other_id in picture.near(note, words, terms=_RARE_TERMS, missing=None, limit=_TRIED):
         yield None
-        if other_id in linked or (other := picture.live(other_id)) is None or not _fits(picture, note, other):
-            continue
-        theirs = frozenset(context_words(other, picture.stop))
-        shared = [word for word in words if word in theirs]
-        if len(shared) >= _SHARED:
-            return _connected(note, other, shared, picture.now)
+        if other_id not in linked and (action := _link(picture, note, picture.live(other_id))) is not None:
+            return action
     return None
+
+
+def _link(picture: Picture, note: Note, other: Note | None) -> Action | None:
+    """Link two notes if they fit and have words in common."""
+    if other is None or not _fits(picture, note, other):
+        return None
+    theirs = frozenset(context_words(other, picture.stop))
+    shared = [word for word in context_words(note, picture.stop) if word in theirs]
+    return _connected(note, other, shared, picture.now) if len(shared) >= _SHARED else None
 
 
 def _fits(picture: Picture, note: Note, other: Note) -> bool:
@@ -67,4 +72,4 @@ def _connected(note: Note, other: Note, shared: list[str], now: int) -> Action:
     return Action(type="link", note=note, other=other, detail=f"Linked to {other.id}", links=(there, back))
 
 
-LINK: Final = Step("link", plan)
+LINK: Final = Step("link", plan, _link)

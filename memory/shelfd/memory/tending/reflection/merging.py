@@ -221,4 +221,4 @@ def inherited(view: View, target: Note, source: Note, now: int) -> Iterator[Link
         after = rows[-1][0]
 
 
-MERGE: Final = Step("merge", plan)
+MERGE: Final = Step("merge", plan, _merge)

@@ -83,7 +83,7 @@ def selecting(improvements: Sequence[Improve]) -> Step:
         search.choose()
         yield None
 
-    return Step("select", plan)
+    return Step("select", plan, lambda _picture, _note, _other: None)
 
 
 def _turns(picture: Picture) -> Planning[list[Tended]]:

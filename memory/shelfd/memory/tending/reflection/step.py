@@ -12,6 +12,8 @@ T = TypeVar("T")
 #: A piece of planning: yields an action, or None, after each bit of work (under 2 ms) so that others get a turn.
 #: What it yields is part of the picture when it goes on. Returns a T to who planned it from within a plan.
 Planning: TypeAlias = Generator[Action | None, None, T]
+#: A note and the other one of a pair, if there is one; what a step does with them that it once planned. Pure.
+Replan: TypeAlias = Callable[[Picture, Note, Note | None], Action | None]
 #: A note and how many sessions it was returned in; what is to be done with it, if anything. Pure.
 Improve: TypeAlias = Callable[[Note, int, Picture], Action | None]
 
@@ -23,11 +25,13 @@ class Step:
     Attributes:
         name: One word for it.
         plan: What it does with the picture.
+        replan: What it does with a note, or pair, that it chose before: a run that was cut short remembers that alone.
         improve: For a step that looks at one note at a time: what it does with that. Selection asks it, too.
     """
 
     name: str
     plan: Callable[[Picture], Planning[None]]
+    replan: Replan
     improve: Improve | None = None
 
 
@@ -39,4 +43,7 @@ def each(name: str, improve: Improve) -> Step:
             note = picture.live(note_id)
             yield None if note is None else improve(note, picture.hits(note), picture)
 
-    return Step(name, plan, improve)
+    def replan(picture: Picture, note: Note, _other: Note | None) -> Action | None:
+        return improve(note, picture.hits(note), picture)
+
+    return Step(name, plan, replan, improve)

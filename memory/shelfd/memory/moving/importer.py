@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from shelfd.memory.errors import DuplicateKey, InvalidParams
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.moving.meeting import Sender, digest, marked, meet, speaks_for_another
+from shelfd.memory.moving.reconciling import Sender, digest, marked, reconcile, speaks_for_another
 from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage, fold_key
 from shelfd.memory.shelf.composing import ensure_nugget
@@ -48,14 +48,16 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Intake:
+class Importer:
     """One import's work in one transaction.
 
     Attributes:
         format: Name of the format, for the marks.
-        known: Where notes are that are not where their file has them: foreign ids, and keys of facts, to ids here.
+        known: Where notes are that are not where their file has them: foreign ids, and digests of facts' keys, to ids
+            here.
         usages: Use that the other memory knew of, by the rows of notes.
         created: New notes.
+        seen: Items come to so far: their part, and what tells one from others.
     """
 
     tx: Transaction
@@ -64,7 +66,7 @@ class Intake:
     known: dict[str, str]
     usages: dict[int, Usage] = field(default_factory=dict)
     created: int = 0
-    _seen: set[tuple[str, int | str]] = field(default_factory=set)
+    seen: set[tuple[str, int | str]] = field(default_factory=set)
 
     def take_nugget(self, record: NuggetRecord, index: int, tally: Tally) -> None:
         """Make a nugget; one that is here keeps its options."""
@@ -97,7 +99,7 @@ class Intake:
         else:
             self._check_first(part, found.row)
             note = self._bring_up_to_date(found, record, sender, index, tally)
-        self._seen |= {(part, note.row), (part, record.identity)}
+        self.seen |= {(part, note.row), (part, record.identity)}
         if record.usage != Usage():
             self.usages[note.row] = self.usages.get(note.row, Usage()).raised_to(record.usage)
         if record.id is not None and note.id != record.id:
@@ -136,7 +138,7 @@ class Intake:
             if here is not None and _is_same(here, record):
                 return here, here.id, None
         elif record.kind == "fact" and not record.identity:
-            moved = self._known_note(_key_token(record), direct=False)
+            moved = self._known_note(digest(_key_token(record)), direct=False)
             if moved is not None:
                 return moved, moved.id, None
         if record.kind == "fact":
@@ -170,7 +172,7 @@ class Intake:
 
     def _bring_up_to_date(self, old: Note, record: NoteRecord, sender: Sender, index: int, tally: Tally) -> Note:
         was_undone = old.hidden and self._was_undone(old)
-        new, kept = meet(old, record, sender, was_undone=was_undone)
+        new, kept = reconcile(old, record, sender, was_undone=was_undone)
         kind = "note.updated"
         if new.hidden != old.hidden:
             kind = "note.hidden" if new.hidden else "note.restored"
@@ -194,7 +196,7 @@ class Intake:
 
     def _check_first(self, part: str, what: int | str) -> None:
         """Refuse an item whose note, by its row here or its identity there, an earlier one spoke of."""
-        if what and (part, what) in self._seen:
+        if what and (part, what) in self.seen:
             raise InvalidParams("stands twice: an earlier item is the same note, and that one counts")
 
     def _remember(self, record: NoteRecord, note: Note) -> None:
@@ -202,7 +204,7 @@ class Intake:
         if record.identity and note.id != record.identity:
             self.known[record.identity] = note.id
         if record.kind == "fact" and (note.nugget, note.key) != (record.nugget, fold_key(record.title)):
-            self.known[_key_token(record)] = note.id
+            self.known[digest(_key_token(record))] = note.id
 
     def _known_note(self, name: str, *, direct: bool = True) -> Note | None:
         note_id = self.known.get(name, name if direct else None)

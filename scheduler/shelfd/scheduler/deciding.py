@@ -1,12 +1,12 @@
-"""What is to be done on a shelf in a slot, as its ledger says. Decides, and does nothing."""
+"""What is to be done next on a shelf in a slot, as its jobs say. Decides, and does nothing."""
 
 from collections.abc import Container, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from shelfd.memory.ports.ledger import Run
+from shelfd.memory.ports.job import MISSED, Job
 from shelfd.memory.ports.view import View
-from shelfd.scheduler.jobs import Job
+from shelfd.scheduler.jobs import ScheduledJob
 from shelfd.scheduler.slots import Slot
 
 ATTEMPTS: Final = 3
@@ -20,27 +20,27 @@ _AHEAD: Final = timedelta(days=2)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-class Outlook(NamedTuple):
+class Decision(NamedTuple):
     """What comes next.
 
     A *job* to be run at once: as the *run* that is tried again, or as a new one for *reason*. Without a job there is
     nothing to do now; *wait* says when a run may be tried again, *is_settled* that the slot is over.
     """
 
-    job: Job | None = None
-    run: Run | None = None
+    job: ScheduledJob | None = None
+    run: Job | None = None
     reason: str = ""
     wait: timedelta | None = None
     is_settled: bool = False
 
 
-def look_out(
-    view: View, jobs: Sequence[Job], slot: Slot, *, trigger: str | None, now: int, at_work: Container[str]
-) -> Outlook:
+def decide_next(
+    view: View, jobs: Sequence[ScheduledJob], slot: Slot, *, trigger: str | None, now: int, at_work: Container[str]
+) -> Decision:
     """Return what to do on a shelf in *slot*.
 
     Args:
-        view: The shelf's ledger.
+        view: The shelf's rows.
         jobs: In the order they run in.
         slot: The latest one due.
         trigger: ``cron`` or ``heartbeat`` when a run may begin now; None when only what began may go on.
@@ -48,19 +48,19 @@ def look_out(
         at_work: Ids of runs that are being worked on.
     """
     if is_before_time(view, slot, now):
-        return Outlook(is_settled=True)
-    runs: dict[str, Run] = {}
+        return Decision(is_settled=True)
+    runs: dict[str, Job] = {}
     for job in jobs:
-        run = view.runs.get(job.name, slot.key)
+        run = view.jobs.in_slot(job.name, slot.key)
         if run is None:
             reason = trigger or _inherited(runs.get(job.follows or ""), now)
-            return Outlook(job, reason=reason) if reason else Outlook()
+            return Decision(job, reason=reason) if reason else Decision()
         if run.run_id in at_work:
-            return Outlook()
-        if not is_over(run):
+            return Decision()
+        if run.is_unfinished:
             return _again(job, run, trigger=trigger, now=now)
         runs[job.name] = run
-    return Outlook(is_settled=True)
+    return Decision(is_settled=True)
 
 
 def is_before_time(view: View, slot: Slot, now: int) -> bool:
@@ -79,29 +79,20 @@ def is_credible(time: int, now: int) -> bool:
     return time <= now + _AHEAD // _MICROSECOND
 
 
-def is_over(run: Run) -> bool:
-    """Return whether a run is finished for good."""
-    return run.status in ("done", "missed") or (run.status == "failed" and run.attempts >= ATTEMPTS) or _is_lost(run)
-
-
-def _is_lost(run: Run) -> bool:
-    return run.status in ("interrupted", "running") and run.attempts >= ATTEMPTS
-
-
-def _inherited(followed: Run | None, now: int) -> str | None:
+def _inherited(followed: Job | None, now: int) -> str | None:
     """What a job's run begins for behind the one it follows, some time after the slot."""
     return followed.reason if followed is not None and _goes_on(followed, now) else None
 
 
-def _goes_on(run: Run, now: int) -> bool:
-    return now - run.started_at <= GOES_ON // _MICROSECOND and run.status != "missed"
+def _goes_on(run: Job, now: int) -> bool:
+    return now - (run.started_at or 0) <= GOES_ON // _MICROSECOND and run.error != MISSED
 
 
-def _again(job: Job, run: Run, *, trigger: str | None, now: int) -> Outlook:
+def _again(job: ScheduledJob, run: Job, *, trigger: str | None, now: int) -> Decision:
     if trigger != "heartbeat" and not _goes_on(run, now):
-        return Outlook()
-    since = now - (run.started_at if run.finished_at is None else run.finished_at)
-    left = BACK_OFF[run.attempts - 1] - timedelta(microseconds=since)
+        return Decision()
+    since = now - (run.finished_at or run.started_at or 0)
+    left = BACK_OFF[min(max(run.attempts, 1), len(BACK_OFF)) - 1] - timedelta(microseconds=since)
     if since >= 0 and left > timedelta(0):  # a clock set back must not make it wait for hours
-        return Outlook(wait=left)
-    return Outlook(job, run, run.reason)
+        return Decision(wait=left)
+    return Decision(job, run, run.reason or "")

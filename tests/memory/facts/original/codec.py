@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shelfd.memory.facts.algebra import bind, unbind
-from shelfd.memory.facts.codec import Answer, Options, Status, status_of
-from shelfd.memory.facts.original.keys import resolve
-from shelfd.memory.facts.original.vectors import (
+from memory.facts.original.keys import resolve
+from memory.facts.original.vectors import (
     Rows,
     corvacs,
     mulberry32_block,
@@ -22,6 +20,8 @@ from shelfd.memory.facts.original.vectors import (
     unit_rows,
     vocabulary_keys,
 )
+from shelfd.memory.facts import Answer, Options
+from shelfd.memory.facts.algebra import bind, unbind
 
 #: The original's own shape; its capacity, 4 * sqrt(16384), is the 512 facts it speaks of.
 ORIGINAL_OPTIONS = Options(dimension=16384, banks=4)
@@ -39,6 +39,20 @@ class Decoding:
 
 
 @dataclass(frozen=True, slots=True)
+class Status:
+    """How full a memory is, as the original says."""
+
+    fact_count: int
+    dimension: int
+    banks: int
+    ensembles: int
+    max_facts: int
+    capacity: int
+    capacity_used_pct: float  #: one decimal; may pass 100
+    capacity_warning: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Ensemble:
     vocabulary: npt.NDArray[np.float64]  #: (values, 2d), unit rows
     sentence: npt.NDArray[np.complex128]  #: (d,)
@@ -53,7 +67,7 @@ class _Fact:
 
 
 class OriginalFacts:
-    """A nugget as the original keeps it; a :class:`~shelfd.memory.facts.codec.FactCodec`.
+    """A nugget as the original keeps it.
 
     It answers what the original answers, faults included: an empty query means the first fact, confidence is about one
     over the number of values. Aliases are not known to it and ignored.
@@ -70,7 +84,7 @@ class OriginalFacts:
         self._values: list[str] = []
         self._ensembles: list[_Ensemble] | None = None
 
-    def put(self, row: str, key: str, value: str, aliases: Sequence[str] = ()) -> None:  # noqa: ARG002
+    def put(self, row: str, key: str, value: str, aliases: Sequence[str] = ()) -> None:
         """Keep the fact; the first falls out when there are more than ``max_facts``."""
         key, value = key.strip(), value.strip()
         if not key or not value:
@@ -108,7 +122,16 @@ class OriginalFacts:
     def status(self) -> Status:
         """Return how full this memory is, by the original's estimate of its capacity, from which on values mix."""
         capacity = self._options.banks * math.isqrt(self._options.dimension)
-        return status_of(len(self._facts), self._options, capacity, _warning(len(self._facts), capacity))
+        return Status(
+            fact_count=len(self._facts),
+            dimension=self._options.dimension,
+            banks=self._options.banks,
+            ensembles=self._options.ensembles,
+            max_facts=self._options.max_facts,
+            capacity=capacity,
+            capacity_used_pct=round(100 * len(self._facts) / max(capacity, 1), 1),
+            capacity_warning=_warning(len(self._facts), capacity),
+        )
 
     def _decode(self, position: int) -> npt.NDArray[np.float64]:
         """Probabilities of all values for the fact at *position*; every bank of every ensemble has its say."""

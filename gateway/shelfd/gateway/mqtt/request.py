@@ -36,14 +36,13 @@ class ReplyTo(NamedTuple):
     correlation: bytes | None  #: the property of MQTT 5
     mirrored: str | None  #: the body's member, for those who have no properties
 
-    def finished(self, reply: bytes) -> bytes:
-        """Return the reply with what goes back in its body."""
-        if self.mirrored is None:
-            return reply
-        return reply[:-1] + b',"correlation":' + to_json(self.mirrored) + b"}"
+    @property
+    def members(self) -> dict[str, str]:
+        """What goes back in the reply's body, beside the reply."""
+        return {} if self.mirrored is None else {"correlation": self.mirrored}
 
 
-class Asked(NamedTuple):
+class MqttRequest(NamedTuple):
     """One request.
 
     Attributes:
@@ -67,7 +66,7 @@ class Asked(NamedTuple):
         )
 
 
-def read(message: Arrived, topics: Topics, limits: Limits) -> Asked | Ignored:
+def read(message: Arrived, topics: Topics, limits: Limits) -> MqttRequest | Ignored:
     """Return what *message* asks. Never raises: what is wrong with it becomes a refusal or a reason to ignore it."""
     if message.is_retained:
         return Ignored.RETAINED
@@ -83,18 +82,18 @@ def read(message: Arrived, topics: Topics, limits: Limits) -> Asked | Ignored:
         body = _body(message.payload, limits)
         reply_to = _reply_to(body, message, reply_to)
     except Refusal as refusal:
-        return Asked(topic.user, refusal.kept(), reply_to, None, message.expires_at)
+        return MqttRequest(topic.user, refusal.kept(), reply_to, None, message.expires_at)
     if reply_to is not None and not topics.may_reply(reply_to.topic, topic.user):
         return Ignored.FOREIGN_REPLY
     try:
         exp = _exp(body)
         envelope = _envelope(body, topic, message.correlation, is_notification=reply_to is None)
     except Refusal as refusal:
-        return Asked(topic.user, refusal.kept(), reply_to, None, message.expires_at)
+        return MqttRequest(topic.user, refusal.kept(), reply_to, None, message.expires_at)
     method = METHODS.get(topic.method)
     if reply_to is None and (method is None or not method.is_change):
         return Ignored.UNANSWERABLE
-    return Asked(topic.user, envelope, reply_to, exp, message.expires_at)
+    return MqttRequest(topic.user, envelope, reply_to, exp, message.expires_at)
 
 
 def _body(payload: bytes, limits: Limits) -> dict[str, Any]:
@@ -166,8 +165,8 @@ def recognised(envelope: Envelope, correlation: bytes | None) -> Envelope:
             return envelope
         said = {"correlation": correlation.hex()}
     # The payload is part of the key: another one under the same short id is another request.
-    asked = {name: value for name, value in params.items() if name not in ("timeout_ms", "timeoutMs")}
-    return envelope._replace(repeat=Repeat(f"short {_digest(to_json([said, asked]))}", _ID_LIFETIME))
+    payload = {name: value for name, value in params.items() if name not in ("timeout_ms", "timeoutMs")}
+    return envelope._replace(repeat=Repeat(f"short {_digest(to_json([said, payload]))}", _ID_LIFETIME))
 
 
 def _is_key(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Tending one shelf in one slot: looks at its ledger and does what is due, one run at a time."""
+"""What the scheduler does on one shelf in one slot: looks at its ledger and does what is due, one run at a time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -10,10 +10,10 @@ from typing import Final
 import structlog
 
 from shelfd.memory import Clock, Shelf, Shelves
-from shelfd.memory.ports.ledger import Run, draw_run_id
+from shelfd.memory.ports.job import MANUAL, Job
 from shelfd.scheduler import ledger
-from shelfd.scheduler.jobs import Job
-from shelfd.scheduler.outlook import beginning, is_credible, is_over, look_out
+from shelfd.scheduler.deciding import beginning, decide_next, is_credible
+from shelfd.scheduler.jobs import ScheduledJob
 from shelfd.scheduler.runner import Runner
 from shelfd.scheduler.settings import SchedulerSettings
 from shelfd.scheduler.slots import Schedule, Slot
@@ -27,8 +27,8 @@ _LOOKED_BACK: Final = 100  #: how many runs are looked through for the last one 
 
 
 @dataclass(slots=True)
-class Tended:
-    """What is known of a shelf's tending in this process. Moments are the clock's monotonic seconds.
+class ShelfState:
+    """What the scheduler knows of a shelf in this process. Moments are the clock's monotonic seconds.
 
     Attributes:
         name: The shelf's.
@@ -71,15 +71,15 @@ class Tended:
         self.used_at, self.seq = shelf.last_used, shelf.view.log.last_seq
 
 
-class Tender:
-    """Tends shelves. Several may be at work at a time, each shelf by one.
+class ShelfRunner:
+    """Does what is due on shelves: on several at a time, on each one thing.
 
     Attributes:
         settings: What holds now.
     """
 
     def __init__(
-        self, shelves: Shelves, jobs: Sequence[Job], clock: Clock, settings: SchedulerSettings, runner: Runner
+        self, shelves: Shelves, jobs: Sequence[ScheduledJob], clock: Clock, settings: SchedulerSettings, runner: Runner
     ) -> None:
         self.settings = settings
         self._shelves = shelves
@@ -88,7 +88,7 @@ class Tender:
         self._runner = runner
         self._places = asyncio.Semaphore(settings.parallel)
 
-    async def tend(self, tended: Tended, schedule: Schedule, slot: Slot, trigger: str | None) -> None:
+    async def run_slot(self, state: ShelfState, schedule: Schedule, slot: Slot, trigger: str | None) -> None:
         """Do what is due on a shelf in *slot*.
 
         Args:
@@ -97,21 +97,22 @@ class Tender:
         Raises:
             ShelfError: If the shelf cannot be opened or its ledger not be written.
         """
-        async with tended.lock, self._places, self._open(tended.name) as shelf:
-            await self._prepare(tended, shelf)
-            if tended.looked_back != slot.key:
-                await self._give_up(tended, shelf, schedule, slot)
-                tended.looked_back = slot.key
-            await self._run_due(tended, shelf, slot, trigger)
+        async with state.lock, self._places, self._open(state.name) as shelf:
+            await self._prepare(state, shelf)
+            if state.looked_back != slot.key:
+                await self._give_up(state, shelf, schedule, slot)
+                await ledger.end_passed(shelf, slot.planned_at)
+                state.looked_back = slot.key
+            await self._run_due(state, shelf, slot, trigger)
 
-    async def run_claimed(self, tended: Tended, job: Job, run: Run) -> None:
+    async def run_claimed(self, state: ShelfState, job: ScheduledJob, run: Job) -> None:
         """Work on a run that somebody asked for, when its turn comes.
 
         Raises:
             ShelfError: If the shelf cannot be opened.
         """
         try:
-            async with tended.lock, self._places, self._open(tended.name) as shelf:
+            async with state.lock, self._places, self._open(state.name) as shelf:
                 await self._runner.perform(shelf, job, run, self.settings.run_limit)
         finally:
             self._runner.unqueue(run.run_id)
@@ -134,48 +135,48 @@ class Tender:
             finally:
                 visited.leave()
 
-    async def _prepare(self, tended: Tended, shelf: Shelf) -> None:
+    async def _prepare(self, state: ShelfState, shelf: Shelf) -> None:
         now = self._clock.monotonic()
-        if tended.forgot_at is None:
+        if state.forgot_at is None:
             count = await ledger.mark_orphans(shelf, self._runner, self._clock.now())
             if count:
                 log.warning("run.found_interrupted", shelf=shelf.name, runs=count)
         await self._runner.write_rest(shelf)
-        if tended.forgot_at is None or now - tended.forgot_at >= _FORGET_EVERY_S:
+        if state.forgot_at is None or now - state.forgot_at >= _FORGET_EVERY_S:
             await ledger.forget_old(shelf, self._clock.now())
-            tended.forgot_at = now
+            state.forgot_at = now
 
-    async def _run_due(self, tended: Tended, shelf: Shelf, slot: Slot, trigger: str | None) -> None:
-        tended.retry_at = None
+    async def _run_due(self, state: ShelfState, shelf: Shelf, slot: Slot, trigger: str | None) -> None:
+        state.retry_at = None
         while True:
             now = self._clock.now()
-            ahead = look_out(shelf.view, self._jobs, slot, trigger=trigger, now=now, at_work=self._runner)
+            ahead = decide_next(shelf.view, self._jobs, slot, trigger=trigger, now=now, at_work=self._runner)
             if ahead.job is None:
                 break
             run = ahead.run
             if run is None:
-                run = Run(draw_run_id(), ahead.job.name, slot.key, ahead.reason, slot.planned_at, now)
+                run = ledger.new_run(ahead.job, slot=slot.key, reason=ahead.reason, planned_at=slot.planned_at, now=now)
                 if not await ledger.claim(shelf, run):
                     continue  # somebody was faster: what the ledger says now decides
             else:
-                run = run._replace(started_at=now, finished_at=None, status="running", attempts=run.attempts + 1)
+                run = run._replace(state="running", started_at=now, finished_at=None)
                 await ledger.put(shelf, run)
             await self._runner.perform(shelf, ahead.job, run, self.settings.run_limit)
         if ahead.wait is not None:
-            tended.retry_at = self._clock.monotonic() + ahead.wait.total_seconds()
+            state.retry_at = self._clock.monotonic() + ahead.wait.total_seconds()
         if ahead.is_settled:
-            self._settle(tended, shelf, slot)
+            self._settle(state, shelf, slot)
 
-    def _settle(self, tended: Tended, shelf: Shelf, slot: Slot) -> None:
-        tended.settled = slot.key
-        runs = [shelf.view.runs.get(job.name, slot.key) for job in self._jobs]
-        if all(run is not None and run.status == "done" for run in runs):
-            tended.see(shelf)
-            tended.tended_at, tended.tended_seq = self._clock.monotonic(), tended.seq
+    def _settle(self, state: ShelfState, shelf: Shelf, slot: Slot) -> None:
+        state.settled = slot.key
+        runs = [shelf.view.jobs.in_slot(job.name, slot.key) for job in self._jobs]
+        if all(run is not None and run.state == "done" for run in runs):
+            state.see(shelf)
+            state.tended_at, state.tended_seq = self._clock.monotonic(), state.seq
 
     # ------------------------------------------------------------- what was missed
 
-    async def _give_up(self, tended: Tended, shelf: Shelf, schedule: Schedule, slot: Slot) -> None:
+    async def _give_up(self, state: ShelfState, shelf: Shelf, schedule: Schedule, slot: Slot) -> None:
         """Say which slots before *slot* were missed: now that it is due, nobody makes up for them any more."""
         last = schedule.previous(slot)
         begin = beginning(shelf.view, self._clock.now())
@@ -189,30 +190,30 @@ class Tender:
         if is_more:
             told["more"] = True
         if await ledger.give_up(shelf, missed, told):
-            log.warning("schedule.missed", shelf=shelf.name, job=missed[0].job, slot=last.key, **told)
-            if not tended.was_used:  # to have been told so is no reason to tend it
-                tended.see(shelf)
-                tended.tended_seq = tended.seq
+            log.warning("schedule.missed", shelf=shelf.name, job=missed[0].kind, slot=last.key, **told)
+            if not state.was_used:  # to have been told so is no reason to tend it
+                state.see(shelf)
+                state.tended_seq = state.seq
 
-    def _missed(self, shelf: Shelf, job: Job, last: Slot) -> Run | None:
+    def _missed(self, shelf: Shelf, job: ScheduledJob, last: Slot) -> Job | None:
         """Return the entry that gives a job's slot up, unless it had its run or a later one had."""
-        known = shelf.view.runs.get(job.name, last.key)
-        if known is not None:
-            is_unfinished = known.status == "interrupted" and not is_over(known)
-            return known._replace(status="missed") if is_unfinished else None
+        known = shelf.view.jobs.in_slot(job.name, last.key)
         now = self._clock.now()
+        if known is not None:
+            return ledger.missed(known, now) if ledger.was_interrupted(known) else None
         if _served(shelf, job.name, now) >= last.planned_at:
             return None
-        return Run(draw_run_id(), job.name, last.key, "cron", last.planned_at, now, now, "missed", attempts=0)
+        run = ledger.new_run(job, slot=last.key, reason="cron", planned_at=last.planned_at, now=now)
+        return ledger.missed(run, now)
 
-    async def _count_missed(self, shelf: Shelf, schedule: Schedule, missed: Run, last: Slot) -> tuple[Slot, int, bool]:
+    async def _count_missed(self, shelf: Shelf, schedule: Schedule, missed: Job, last: Slot) -> tuple[Slot, int, bool]:
         """Return the first slot that was missed in a row up to *last*, how many, and whether there are more yet."""
         if missed.attempts:  # it was begun
             return last, 1, False
         first: Slot | None = None
         count = 0
         now = self._clock.now()
-        for slot in schedule.after(max(beginning(shelf.view, now), _served(shelf, missed.job, now))):
+        for slot in schedule.after(max(beginning(shelf.view, now), _served(shelf, missed.kind, now))):
             if slot.planned_at > last.planned_at or count == _COUNTED:
                 break
             first = first or slot
@@ -224,11 +225,12 @@ class Tender:
 
 def _served(shelf: Shelf, job: str, now: int) -> int:
     """Return the latest time for which a job had a run, or was told to have missed one; 0 if never."""
-    runs = [run for _, run in shelf.view.runs.page(job=job, before=None, limit=_LOOKED_BACK) if run.reason != "manual"]
-    return max((run.planned_at for run in runs if is_credible(run.planned_at, now)), default=0)
+    found = shelf.view.jobs.page(kind=job, in_slots=True, before=None, limit=_LOOKED_BACK)
+    times = [run.planned_at or 0 for _, run in found if run.reason != MANUAL]
+    return max((time for time in times if is_credible(time, now)), default=0)
 
 
-def soonest(tended: Sequence[Tended], now: float, limit: timedelta) -> timedelta:
+def soonest(states: Sequence[ShelfState], now: float, limit: timedelta) -> timedelta:
     """Return how long until the next run may be tried again, at most *limit*."""
-    waits = (one.retry_at - now for one in tended if one.retry_at is not None and one.retry_at > now)
+    waits = (one.retry_at - now for one in states if one.retry_at is not None and one.retry_at > now)
     return min(limit, timedelta(seconds=min(waits, default=limit.total_seconds())))

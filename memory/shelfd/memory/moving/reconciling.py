@@ -1,4 +1,4 @@
-"""What happens when a record meets a note that is here already.
+"""How a record and the note of it that is here already are reconciled.
 
 An imported note remembers, as short marks, what the import that wrote it said, facet by facet. So a later import can
 tell what the file changed since, which is taken over, from what was changed here, which stays.
@@ -39,7 +39,7 @@ class Sender:
     leads: bool
 
 
-class Met(NamedTuple):
+class Reconciled(NamedTuple):
     """The note as it is to be, and the facets that stay although the record says something else."""
 
     note: Note
@@ -69,7 +69,7 @@ def speaks_for_another(note: Note, record: NoteRecord, part: str) -> bool:
     return digest(record.identity) not in (marks.id, marks.alias)
 
 
-def meet(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> Met:
+def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> Reconciled:
     """Return what becomes of *old* when *record* says something about it.
 
     Args:
@@ -100,7 +100,7 @@ def meet(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> 
         else:
             kept.append(facet)
     if not changes and (marks is None or own == parts.get(sender.part, {})):
-        return Met(old, tuple(kept))
+        return Reconciled(old, tuple(kept))
     name = digest(record.identity)
     if marks is None:
         marks = Imported(sender.format, sender.nugget, {})
@@ -111,7 +111,7 @@ def meet(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> 
         extra = extra.following(record.content)._replace(
             rendered=False, last_rewritten_at=record.extra.last_rewritten_at or extra.last_rewritten_at
         )
-    return Met(old._replace(**changes, extra=extra), tuple(kept))
+    return Reconciled(old._replace(**changes, extra=extra), tuple(kept))
 
 
 def _mark(note: Note, facet: str) -> str:

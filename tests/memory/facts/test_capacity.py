@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from shelfd.memory.facts import FactMemory, Options
-from shelfd.memory.facts.fullness import confirmed_share, fullness
+from memory.facts.one_nugget import FactMemory
+from shelfd.memory.facts.capacity import Options, capacity, confirmed_share, status_of
 
 SHAPES = [Options(), Options(dimension=64, banks=8), Options(dimension=512, banks=2, ensembles=4)]
 
@@ -20,7 +20,7 @@ def filled(count: int, options: Options) -> FactMemory:
 @pytest.mark.parametrize("options", SHAPES, ids=["usual", "narrow", "wide"])
 @pytest.mark.parametrize("fullness_pct", [100, 150, 300, 490, 900])
 def test_the_warning_is_what_is_measured(options: Options, fullness_pct: int) -> None:
-    count = fullness(0, options).capacity * fullness_pct // 100
+    count = capacity(options) * fullness_pct // 100
     memory = filled(count, options)
     measured = sum(memory.echo(str(number)).confirmed for number in range(count)) / count
     warning = memory.status().capacity_warning
@@ -36,7 +36,7 @@ def test_the_warning_is_what_is_measured(options: Options, fullness_pct: int) ->
 
 @pytest.mark.parametrize("fullness_pct", [100, 490, 900])
 def test_every_key_answers_however_full_the_banks_are(fullness_pct: int) -> None:
-    count = fullness(0, Options()).capacity * fullness_pct // 100
+    count = capacity(Options()) * fullness_pct // 100
     memory = filled(count, Options())
     for number in range(0, count, 7):
         for query in (f"the key number {number}", f"teh key nubmer {number}", f"what is the key with number {number}?"):
@@ -47,10 +47,10 @@ def test_every_key_answers_however_full_the_banks_are(fullness_pct: int) -> None
 
 def test_where_facts_are_limited_the_warning_is_of_those_that_go() -> None:
     options = Options(max_facts=10)
-    said = [fullness(count, options).capacity_warning.partition(" ")[0] for count in range(12)]
+    said = [status_of(count, options).capacity_warning.partition(" ")[0] for count in range(12)]
 
     assert said == [""] * 9 + ["approaching", "critical:", "critical:"]
 
 
 def test_an_empty_memory_warns_of_nothing() -> None:
-    assert [fullness(count, Options(banks=8)).capacity_warning for count in (0, 1)] == ["", ""]
+    assert [status_of(count, Options(banks=8)).capacity_warning for count in (0, 1)] == ["", ""]

@@ -1,0 +1,243 @@
+"""Job: take in what another memory kept, a piece at a time.
+
+The items lie beside the job, in pieces, until they are taken; what came of each piece takes its place, and goes when
+the job is done. Taking an item twice changes nothing, but no step is done twice.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from shelfd.memory.errors import Conflict, DuplicateKey, ShelfError, Unavailable, error_of
+from shelfd.memory.jobs.work import JobKind, Work
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.moving import FORMATS, Importer, Origin, Tally
+from shelfd.memory.moving.pieces import part_of, put_together, waiting_of
+from shelfd.memory.notes.note import Usage
+from shelfd.protocol import Limits, from_validation
+
+_READ_AT_ONCE: Final = 16
+
+Outcome = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Taken:
+    """What is known of an import so far.
+
+    Attributes:
+        number: Of the last piece that was taken.
+        known: See :class:`~shelfd.memory.moving.importer.Importer`, as is ``seen``.
+        outcomes: By the numbers of their pieces.
+    """
+
+    number: int = 0
+    known: dict[str, str] = field(default_factory=dict)
+    seen: set[tuple[str, int | str]] = field(default_factory=set)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+    def add(self, number: int, outcome: Outcome) -> None:
+        """Add what came of the next piece."""
+        self.number = number
+        self.outcomes[number] = outcome
+        self.known |= outcome["known"]
+        self.seen |= {(part, what) for part, what in outcome["seen"]}
+
+
+def take(
+    tx: Transaction, taken: Taken, number: int, piece: Mapping[str, Any], shared: Mapping[str, Any], limits: Limits
+) -> tuple[Outcome, dict[int, Usage], dict[str, Any] | None]:
+    """Take the items of a piece.
+
+    Args:
+        taken: What is known of those before; not changed.
+        number: Of the piece.
+        piece: ``part``, ``items`` and their ``indexes``.
+        shared: ``format`` and ``sources``.
+
+    Returns:
+        What came of them, the use that the other memory knew of by rows, and a piece of items to be tried again when
+        the others of their part are there.
+    """
+    importer = Importer(tx, limits, shared["format"], dict(taken.known), seen=set(taken.seen))
+    source = shared["sources"][part_of(number)]
+    origin = Origin(source["name"], source["header"], limits, tx.now)
+    take_one = _taking(importer, piece["part"], origin)
+    tally = Tally()
+    is_last_try = number == waiting_of(number)
+    rejected, waiting = _take_items(take_one, piece, tally, is_last_try=is_last_try)
+    _raise_use(tx, importer.usages)
+    outcome = {
+        "created": tally.created,
+        "updated": tally.updated,
+        "unchanged": tally.unchanged,
+        "notes": importer.created,
+        "kept": [{"index": index, "id": id_, "fields": list(fields)} for index, id_, fields in tally.kept],
+        "rejected": rejected,
+        "not_kept": [{**loss._asdict(), "indexes": indexes} for loss, indexes in tally.losses.items()],
+        "known": {name: to for name, to in importer.known.items() if taken.known.get(name) != to},
+        "seen": [list(one) for one in importer.seen - taken.seen],
+    }
+    return outcome, importer.usages, waiting
+
+
+def _take_items(
+    take_one: Callable[[object, int, Tally], None], piece: Mapping[str, Any], tally: Tally, *, is_last_try: bool
+) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    """Take each item; return those that are refused, and those whose key another note has, which may get a new one."""
+    rejected: list[dict[str, Any]] = []
+    again: list[tuple[int, object]] = []
+    for index, item in zip(piece["indexes"], piece["items"], strict=True):
+        try:
+            take_one(item, index, tally)
+        except ValidationError as error:
+            rejected.append({"index": index, "error": from_validation(error)})
+        except ShelfError as error:  # found before the item's first write: the others can stand
+            if error.retryable:
+                raise  # trouble of the store's, not of the item
+            if isinstance(error, DuplicateKey) and not is_last_try:
+                again.append((index, item))
+            else:
+                rejected.append({"index": index, "error": error_of(error)})
+    if not again:
+        return rejected, None
+    indexes, items = zip(*again, strict=True)
+    return rejected, {"part": piece["part"], "indexes": list(indexes), "items": list(items)}
+
+
+def _taking(importer: Importer, part: str, origin: Origin) -> Callable[[object, int, Tally], None]:
+    """What is done with each item of a part."""
+    format_ = FORMATS[importer.format]
+
+    def take_one(item: object, index: int, tally: Tally) -> None:
+        if part == "nuggets":
+            importer.take_nugget(format_.read_nugget(item, origin), index, tally)
+        elif part == "notes":
+            importer.take_note(format_.read_note(item, origin), part, index, tally)
+        elif part == "facts":
+            importer.take_note(format_.read_fact(item, origin), part, index, tally)
+        else:
+            importer.take_links(format_.read_links(item, origin), index, tally)
+
+    return take_one
+
+
+def _raise_use(tx: Transaction, usages: Mapping[int, Usage]) -> None:
+    """Have the use that the other memory knew of survive with the notes."""
+    known = tx.rows.usage.by_rows(list(usages))
+    raised = {row: known.get(row, Usage()).raised_to(theirs) for row, theirs in usages.items()}
+    tx.rows.usage.put({row: usage for row, usage in raised.items() if usage != known.get(row)})
+    sessions = [(row, usage.last_hit_session) for row, usage in raised.items() if usage.last_hit_session]
+    tx.rows.usage.add_hit_sessions(sessions)
+
+
+def take_all(
+    tx: Transaction, pieces: Mapping[int, Mapping[str, Any]], limits: Limits
+) -> tuple[Taken, dict[int, Usage]]:
+    """Take all pieces of a request that fits one transaction; return what came of them, and the use that is known."""
+    taken, usages = Taken(known=dict(pieces[0]["known"])), dict[int, Usage]()
+    left = {number: piece for number, piece in pieces.items() if number}
+    while left:
+        number = min(left)
+        outcome, more, waiting = take(tx, taken, number, left.pop(number), pieces[0], limits)
+        if waiting is not None:
+            add_waiting(left, number, waiting)
+        taken.add(number, outcome)
+        usages |= more
+    return taken, usages
+
+
+def add_waiting(pieces: dict[int, Mapping[str, Any]], number: int, waiting: Mapping[str, Any]) -> None:
+    """Put items of piece *number* that have to wait with the others of their part that do."""
+    there = pieces.get(waiting_of(number), {"indexes": [], "items": []})
+    pieces[waiting_of(number)] = {
+        **waiting,
+        "indexes": [*there["indexes"], *waiting["indexes"]],
+        "items": [*there["items"], *waiting["items"]],
+    }
+
+
+def result_of(taken: Taken, parts: Sequence[str], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what an import came to.
+
+    Args:
+        parts: The kind of each part of the request.
+        given: What the request said is known.
+    """
+    known = {name: to for name, to in taken.known.items() if name not in given}
+    return {"parts": put_together(parts, sorted(taken.outcomes.items())), "known": known}
+
+
+def new_cursor(*, total: int) -> dict[str, Any]:
+    """Return where an import of *total* items begins."""
+    return {"done": 0, "total": total, "number": 0}
+
+
+async def run(work: Work) -> Mapping[str, Any]:
+    """Take what is left; return what came of each part."""
+    shared, taken = await _taken_so_far(work)
+    while work.cursor["done"] < work.cursor["total"]:
+        await _take_next(work, taken, shared)
+        await work.shelf.reach(None)  # no faster than recall follows
+        await asyncio.sleep(0)
+    result = result_of(taken, work.job.params["parts"], shared["known"])
+
+    def end(tx: Transaction, _cursor: dict[str, Any]) -> dict[str, Any]:
+        tx.rows.jobs.drop_pieces(work.job.id)
+        return {**result, "last_seq": tx.rows.log.last_seq}
+
+    return await work.finish(end)
+
+
+async def _taken_so_far(work: Work) -> tuple[Mapping[str, Any], Taken]:
+    """What all pieces need, and what came of those that were taken before the daemon ended.
+
+    Raises:
+        Conflict: If a purge has taken the items away, which might bring back what is gone.
+    """
+    view, job_id, number = work.shelf.view, work.job.id, work.cursor["number"]
+    found = view.jobs.pieces(job_id, after=-1, limit=1)
+    if not found:
+        raise Conflict("what is left to take in went with a purge; import it again", job=job_id)
+    shared = found[0][1]
+    taken = Taken(known=dict(shared["known"]))
+    while found := view.jobs.pieces(job_id, after=taken.number, limit=_READ_AT_ONCE):
+        for at, outcome in found:
+            if at > number:
+                return shared, taken
+            taken.add(at, dict(outcome))
+        await asyncio.sleep(0)
+    return shared, taken
+
+
+async def _take_next(work: Work, taken: Taken, shared: Mapping[str, Any]) -> None:
+    limits, job_id = work.limits, work.job.id
+
+    def apply(tx: Transaction, cursor: dict[str, Any]) -> tuple[int, Outcome, dict[int, Usage]]:
+        if cursor["number"] != taken.number:
+            raise Unavailable("another attempt, cut short since, had one more step in the writer's queue; try again")
+        (found,) = tx.rows.jobs.pieces(job_id, after=taken.number, limit=1)
+        number, piece = found
+        outcome, usages, waiting = take(tx, taken, number, piece, shared, limits)
+        tx.rows.jobs.put_piece(job_id, number, outcome)
+        count = len(piece["items"])
+        if waiting is not None:
+            pieces = dict[int, Mapping[str, Any]](tx.rows.jobs.pieces(job_id, after=waiting_of(number) - 1, limit=1))
+            pieces = {at: kept for at, kept in pieces.items() if at == waiting_of(number)}
+            add_waiting(pieces, number, waiting)
+            tx.rows.jobs.put_piece(job_id, waiting_of(number), pieces[waiting_of(number)])
+            count -= len(waiting["items"])
+        cursor["number"] = number
+        cursor["done"] += count
+        return number, outcome, usages
+
+    number, outcome, usages = await work.step(apply)
+    taken.add(number, outcome)
+    work.shelf.notes_created += outcome["notes"]
+    work.shelf.raise_use(usages)
+
+
+IMPORT: Final = JobKind("import", can_end_early=True)

@@ -1,0 +1,85 @@
+"""A request of items cut into pieces that are one step each, and what comes of the pieces put together again.
+
+Pieces of a part have the part's number times :data:`_PARTS` plus their own; the last number of a part is for items
+that have to wait until all others of it are there. Piece 0 is what all of them need.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from shelfd.protocol.methods.importing import ShelfImportParams
+
+#: Items and bytes of one piece: some milliseconds of the writer.
+ITEMS: Final = 100
+BYTES: Final = 512 * 1024
+_PARTS: Final = 100_000
+_COUNTS: Final = ("created", "updated", "unchanged")
+
+Piece = dict[str, Any]
+
+
+def count_items(params: ShelfImportParams) -> int:
+    """Return how many items a request has."""
+    return sum(len(part.items) for part in params.parts)
+
+
+def cut(params: ShelfImportParams) -> dict[int, Piece]:
+    """Return the pieces of a request by their numbers."""
+    sources = [part.source.model_dump() for part in params.parts]
+    pieces: dict[int, Piece] = {0: {"format": params.format, "known": dict(params.known), "sources": sources}}
+    for number, part in enumerate(params.parts, 1):
+        for count, (first, items) in enumerate(_slices(part.items)):
+            indexes = list(range(first, first + len(items)))
+            pieces[number * _PARTS + count] = {"part": part.part, "indexes": indexes, "items": items}
+    return pieces
+
+
+def _slices(items: Sequence[object]) -> Iterator[tuple[int, list[object]]]:
+    first, size = 0, 0
+    for index, item in enumerate(items):
+        weight = len(to_json(item))
+        if index > first and (index - first >= ITEMS or size + weight > BYTES):
+            yield first, list(items[first:index])
+            first, size = index, 0
+        size += weight
+    if first < len(items):
+        yield first, list(items[first:])
+
+
+def part_of(number: int) -> int:
+    """Return the place in the request of the part whose piece *number* is."""
+    return number // _PARTS - 1
+
+
+def waiting_of(number: int) -> int:
+    """Return the number of the piece for items of the same part that wait for others of it."""
+    return (number // _PARTS + 1) * _PARTS - 1
+
+
+def put_together(parts: Sequence[str], outcomes: Iterable[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return what came of each part.
+
+    Args:
+        parts: The kind of each.
+        outcomes: What came of each piece, by the piece's number.
+    """
+    whole: list[dict[str, Any]] = [
+        {"part": part, **dict.fromkeys(_COUNTS, 0), "kept": [], "rejected": [], "not_kept": []} for part in parts
+    ]
+    for number, outcome in outcomes:
+        account = whole[part_of(number)]
+        for name in _COUNTS:
+            account[name] += outcome[name]
+        for name in ("kept", "rejected"):
+            account[name] += outcome[name]
+        for loss in outcome["not_kept"]:
+            known = (one for one in account["not_kept"] if (one["field"], one["why"]) == (loss["field"], loss["why"]))
+            if (same := next(known, None)) is None:
+                account["not_kept"].append({**loss, "indexes": list(loss["indexes"])})
+            else:
+                same["indexes"] += loss["indexes"]
+    for account in whole:
+        account["rejected"].sort(key=lambda one: one["index"])
+    return whole

@@ -1,0 +1,161 @@
+"""Scenarios in which a job of each kind is cut short: it must end as if nothing had happened, no step done twice."""
+
+from collections import Counter
+from typing import ClassVar
+
+from erasing.house import House, Json
+from erasing.scenario import Whole
+from erasing.wholes import notes_of
+
+_CRANE = "The quick harbour crane number{0} lifts eleven blue{0} containers at berth{0} every single morning"
+#: Of a job's result, what is another one in each trial.
+_OWN = frozenset({"ran_at", "last_seq"})
+
+
+class JobCutShort(Whole):
+    """A job is cut short.
+
+    What is compared is all that callers see of notes and links, what the change log says was done and how often, how
+    each job ended, and the MEMORY.md.
+    """
+
+    def furnish(self, house: House) -> None:
+        self.fill(house)
+        house.wait_for_jobs()
+        self.before = self.state(house)
+
+    def fill(self, house: House) -> None:
+        """Fill the shelf, and set what the request needs."""
+
+    def state(self, house: House) -> object:
+        done: Counter[tuple[str, ...]] = Counter()
+        since = 0
+        while rows := house.call("shelf.log", since_seq=since, limit=1000)["log"]:
+            done.update((row["kind"], *row["ids"]) for row in rows)
+            since = rows[-1]["seq"]
+        jobs = [(job["kind"], job["state"], job["progress"], _plain(job)) for job in house.call("job.list")["jobs"]]
+        file = house.memory_file()
+        return notes_of(house), sorted(done.items()), jobs, file.read_bytes() if file.exists() else None
+
+
+def _plain(job: Json) -> Json:
+    return {name: value for name, value in job.get("result", {}).items() if name not in _OWN}
+
+
+class Hide(JobCutShort):
+    """A nugget is cleared in steps."""
+
+    name = "job-hide"
+    method = "nugget.clear"
+
+    def fill(self, house: House) -> None:
+        house.call("remember_many", notes=[{"content": f"line {number}", "nugget": "list"} for number in range(200)])
+        self.params = {"name": "list"}
+
+
+class Purge(JobCutShort):
+    """A nugget goes for good, in steps."""
+
+    name = "job-purge"
+    method = "nugget.remove"
+
+    def fill(self, house: House) -> None:
+        house.call("remember_many", notes=[{"content": f"line {number}", "nugget": "list"} for number in range(40)])
+        house.call("remember", content="stays")
+        self.params = {"name": "list", "purge": True}
+
+
+class Undo(JobCutShort):
+    """A transaction of many notes is taken back in steps."""
+
+    name = "job-undo"
+    method = "undo"
+
+    def fill(self, house: House) -> None:
+        house.call("remember_many", notes=[{"content": f"line {number}", "nugget": "list"} for number in range(100)])
+        self.params = {"tx": house.call("shelf.log", limit=1000)["log"][-1]["tx"]}
+
+
+class UndoRun(JobCutShort):
+    """A run of many transactions is taken back in steps."""
+
+    name = "job-undo-run"
+    method = "reflection.undo"
+
+    def fill(self, house: House) -> None:
+        house.call("remember_many", notes=[{"content": f"line {number}", "nugget": "list"} for number in range(100)])
+        self.params = {"run_id": house.call("nugget.clear", name="list")["run_id"]}
+
+
+class Reflect(JobCutShort):
+    """A reflection that archives, rewrites, tags, merges and links is carried out in steps."""
+
+    name = "job-reflect"
+    method = "reflect"
+
+    def fill(self, house: House) -> None:
+        messy = [{"content": f"{_CRANE.format(number)}.\nIt repeats.\nIt repeats.\nOn."} for number in range(4)]
+        same = [{"content": _CRANE.format("A")}, {"content": _CRANE.format("A")}]
+        passing = [{"content": f"scribbled {number}", "title": "tmp file"} for number in range(2)]
+        house.call("remember_many", notes=[*messy, *same, *passing])
+
+
+class Promote(JobCutShort):
+    """Notes are promoted: the shelf's intention, the file, the shelf's record."""
+
+    name = "job-promote"
+    method = "promote"
+
+    def fill(self, house: House) -> None:
+        self.write_by_hand(house.memory_file())
+        ids = [self.remember(house, f"the chair {number} is blue", title=f"chair {number}") for number in range(3)]
+        self.use(house, *ids[:1])
+        house.call("promote")
+        self.write_by_hand(house.memory_file(), behind=True)
+        self.use(house, *ids)
+
+
+class Import(JobCutShort):
+    """Notes and links of another memory are taken in, in steps."""
+
+    name = "job-import"
+    method = "shelf.import"
+
+    def fill(self, house: House) -> None:
+        self.keep(house, "was here before")
+        notes = [
+            {"id": f"note-work-{number:08x}", "nuggetName": "work", "title": f"t{number}", "content": f"came {number}",
+             "kind": "note", "hits": 3, "links": [{"to": f"note-work-{(number + 1) % 160:08x}", "reason": "next"}]}
+            for number in range(160)
+        ]  # fmt: skip
+        self.params = {"parts": [{"part": "notes", "items": notes}, {"part": "links", "items": notes}]}
+
+
+class Scheduled(Reflect):
+    """A run that the scheduler is asked for is cut short; the reply says only that it was claimed."""
+
+    name = "job-scheduled"
+    method = "scheduler.run"
+    job: ClassVar[str] = "reflection"
+
+    def fill(self, house: House) -> None:
+        super().fill(house)
+        self.params = {"job": self.job}
+
+    def linger(self, house: House) -> None:
+        house.wait_for_jobs()
+
+
+class ScheduledPromotion(Scheduled):
+    """The same with the job that changes a file."""
+
+    name = "job-scheduled-promotion"
+    job = "promotion"
+
+    def fill(self, house: House) -> None:
+        ids = [self.remember(house, f"the chair {number} is blue", title=f"chair {number}") for number in range(3)]
+        self.use(house, *ids)
+        self.params = {"job": self.job}
+
+
+JOBS = (Hide, Purge, Undo, UndoRun, Reflect, Promote, Import, Scheduled, ScheduledPromotion)

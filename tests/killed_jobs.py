@@ -1,0 +1,14 @@
+"""Kills a daemon at every step of every kind of job, and sees that each ends as if it had never been killed.
+
+A step is a write, a sync, a rename: before each sync and rename and after it the daemon is killed once at least, with
+SIGKILL. Compared with a run that nobody cut short are all notes and links, what the change log says was done and how
+often, how the jobs ended, and the MEMORY.md. A trial is named as in ``tests/erasure.py``, of which this is a part.
+"""
+
+import sys
+
+from erasing.jobs import JOBS
+from erasure import main
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, [job.name for job in JOBS], kills=480, races=0))
