@@ -1,6 +1,6 @@
 """Facts in holographic vectors (FHRR): pure computing on numpy arrays, no I/O and no clock."""
 
-from shelfd.memory.facts.belief import THRESHOLD, Answer
+from shelfd.memory.facts.belief import THRESHOLD, FactAnswer
 from shelfd.memory.facts.broadcast import Broadcast
 from shelfd.memory.facts.capacity import Options, Status
 from shelfd.memory.facts.note_index import Candidates, NoteFields, NoteIndex, Scored
@@ -9,9 +9,9 @@ from shelfd.memory.facts.note_vectors import NoteVector, NoteVectors, note_vecto
 
 __all__ = [
     "THRESHOLD",
-    "Answer",
     "Broadcast",
     "Candidates",
+    "FactAnswer",
     "NoteFields",
     "NoteIndex",
     "NoteVector",

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
+from shelfd.memory.facts import THRESHOLD, Broadcast, FactAnswer, Options
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, Nugget
 from shelfd.memory.ports.view import View
@@ -53,7 +53,7 @@ class ShelfFacts:
 
     def nearest(
         self, query: str, nugget: str | None, admits: Callable[[str], bool], *, least: float = 0.0
-    ) -> Answer | None:
+    ) -> FactAnswer | None:
         """Return the fact that answers *query*, of those known so far; ``None`` if none does.
 
         Args:

@@ -87,7 +87,7 @@ class Applied(NamedTuple, Generic[T]):
     last_seq: int
 
 
-class Outbox(Protocol):
+class Effects(Protocol):
     """What a finished transaction hands to the store: entries for the log and the notes it touched."""
 
     @property
@@ -107,7 +107,7 @@ class Change(NamedTuple, Generic[T]):
     """
 
     origin: Origin
-    apply: Callable[[Writer, int], tuple[T, Outbox]]  #: (writer, now in microseconds)
+    apply: Callable[[Writer, int], tuple[T, Effects]]  #: (writer, now in microseconds)
     ticket: Ticket | None = None
 
 
