@@ -246,7 +246,7 @@ def test_neither_order_nor_compaction_changes_a_result() -> None:
 
 def test_two_stages_find_what_the_whole_scan_finds() -> None:
     documents = generated(5000)
-    dense, staged = RecallIndex(Analyzer()), RecallIndex(Analyzer(), two_stage_from=1000)
+    dense, staged = RecallIndex(Analyzer()), RecallIndex(Analyzer(), two_stage_from=0)
     dense.extend(documents)
     staged.extend(documents)
     same = 0

@@ -10,6 +10,7 @@ from memory.recall.notes import DAY, MAY_7_2023, index_of, note
 from memory.recall.reference import Reference
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.recall import Analyzer, Document, RecallIndex
+from shelfd.memory.recall.candidates import members_of_best_sessions
 from shelfd.memory.recall.fields import base_scores
 from shelfd.memory.recall.largest import largest
 
@@ -35,7 +36,7 @@ def in_sessions(row: int) -> Document:
 @pytest.mark.parametrize("query", ["tea", "when was tea", "indeed Ana", "tea on 8 May 2023", "tea unheard"])
 def test_two_stages_cut_equal_documents_as_the_whole_scan_does(made: Callable[[int], Document], query: str) -> None:
     documents = [made(row) for row in range(MANY)]
-    whole, staged = RecallIndex(Analyzer(), two_stage_from=MANY + 1), RecallIndex(Analyzer(), two_stage_from=0)
+    whole, staged = RecallIndex(Analyzer(), two_stage_from=100 * MANY), RecallIndex(Analyzer(), two_stage_from=0)
     whole.extend(documents)
     staged.extend(documents)
 
@@ -60,9 +61,9 @@ def test_no_more_are_scored_exactly_however_many_are_equal(
     monkeypatch.setattr("shelfd.memory.recall.candidates.MEMBERS", 1000)
     scored: list[int] = []
 
-    def counted(view: Any, *rest: Any) -> Any:
-        scored.append(len(view.ordinals))
-        return base_scores(view, *rest)
+    def counted(view: Any, *rest: Any, **options: Any) -> Any:
+        scored.append(view.size)
+        return base_scores(view, *rest, **options)
 
     monkeypatch.setattr("shelfd.memory.recall.search.base_scores", counted)
     index = index_of(two_stage_from=0)
@@ -70,6 +71,21 @@ def test_no_more_are_scored_exactly_however_many_are_equal(
 
     assert len(index.search("tea", RECALLABLE, 10).hits) == 10
     assert 250 <= scored[0] <= 1000 + 3 * 250
+
+
+def test_only_what_reaches_many_documents_is_scored_in_two_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+    staged: list[int] = []
+
+    def watched(*arguments: Any) -> Any:
+        staged.append(len(arguments[3][0]))
+        return members_of_best_sessions(*arguments)
+
+    monkeypatch.setattr("shelfd.memory.recall.search.members_of_best_sessions", watched)
+    index = index_of(*(note(row, "tea cup" if row < 30 else "tea") for row in range(100)), two_stage_from=100)
+
+    for query in ("cup", "tea", "tea cup"):
+        assert index.search(query, RECALLABLE, 10).hits
+    assert staged == [100, 130]
 
 
 def test_a_very_long_query_reads_so_many_postings_and_those_of_its_rarest_terms(

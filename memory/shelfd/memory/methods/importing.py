@@ -11,9 +11,8 @@ from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import procedure
-from shelfd.memory.moving import FORMATS
+from shelfd.memory.moving import FORMATS, pieces
 from shelfd.memory.moving import job as importing
-from shelfd.memory.moving.pieces import ITEMS, count_items, cut
 from shelfd.memory.notes.note import Usage
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.importing import ShelfImportParams
@@ -26,21 +25,22 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
     if params.format not in FORMATS:
         raise InvalidParams(f"format: there is none of that name; expected {', '.join(FORMATS)}", field="format")
     shelf = await context.shelf(call)
-    total = count_items(params)
-    pieces = await asyncio.to_thread(cut, params) if total > ITEMS else cut(params)
+    total = pieces.count_items(params)
+    is_job = total > pieces.ITEMS
+    found = await asyncio.to_thread(pieces.cut, params) if is_job else pieces.cut(params)
     kinds = [part.part for part in params.parts]
     taken_in: list[tuple[int, dict[int, Usage]]] = []
 
     def take_all(tx: Transaction) -> Outcome:
-        taken, usages = importing.take_all(tx, pieces, call.limits)
+        taken, usages = importing.take_all(tx, found, call.limits)
         taken_in[:] = [(sum(outcome["notes"] for outcome in taken.outcomes.values()), usages)]
         result = importing.result_of(taken, kinds, params.known)
         return {**result, "last_seq": tx.rows.log.last_seq + len(tx.entries)}
 
     def begin(tx: Transaction) -> Begun | Outcome:
-        if total <= ITEMS:
+        if not is_job:
             return take_all(tx)
-        return Begun(importing.IMPORT, {"parts": kinds}, importing.new_cursor(total=total), pieces)
+        return Begun(importing.IMPORT, {"parts": kinds}, importing.new_cursor(total=total), found)
 
     if params.dry_run:
         return await context.carry_out(shelf, call, lambda tx: _taken_back(shelf, take_all(tx)), _taken)

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from shelfd.protocol.methods.importing import ShelfImportParams
 
 #: Items and bytes of one piece: some milliseconds of the writer.
-ITEMS: Final = 100
+ITEMS: Final = 50
 BYTES: Final = 512 * 1024
 _PARTS: Final = 100_000
 _COUNTS: Final = ("created", "updated", "unchanged")

@@ -1,16 +1,18 @@
 """BM25 of the two fields of every document in view, and the base score made of them.
 
-The previous-note field has no postings of its own: its term frequency is
-``tf(d) + tf(previous(d))``, read through the pointers.
+Each posting adds to the scores of its document and of the neighbours; all of them are added up in one pass, so that
+a query costs what its postings do and hardly more on a larger shelf. The previous-note field has no postings of its
+own: its term frequency is ``tf(d) + tf(previous(d))``, read through the pointers.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
-from shelfd.memory.recall.columns import QUESTION, BoolArray, Codes, Columns, FloatArray, IntArray
+from shelfd.memory.recall.columns import HIDDEN, QUESTION, Codes, Columns, FloatArray, IntArray
+from shelfd.memory.recall.postings import PostingLists
 
 K1: Final = 0.9
 B: Final = 0.3
@@ -19,13 +21,20 @@ QUESTION_BEFORE: Final = 0.4  #: weight of a previous note that asks
 NEXT: Final = 0.15  #: weight of the next note
 
 _BLOCK = 32  # terms scored at once; bounds the frequency table of very long queries
+_FLAGS: Final = np.arange(256)
+#: By flags: what a document's own score adds to the next document, and to the previous one. Nobody's is a hidden one.
+_TO_NEXT: Final = np.where(_FLAGS & QUESTION, QUESTION_BEFORE, 0.0)
+_TO_PREVIOUS: Final = np.where(_FLAGS & HIDDEN, 0.0, NEXT)
+
+#: Places in the view and what is added there: arrays of one length.
+Added = tuple[IntArray, FloatArray]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
     """The query's known terms and their weights, arrays of one length."""
 
-    numbers: list[int]
+    numbers: Sequence[int]
     own_idf: FloatArray
     previous_idf: FloatArray
     own_average: float  #: tokens
@@ -34,116 +43,106 @@ class QueryTerms:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The documents a query is scored on; pointers are positions in the view, -1 for none."""
+    """The documents a query is scored on: *size* of them, whose places are numbered from 1 on.
 
-    ordinals: IntArray
-    previous: IntArray
-    following: IntArray
-    length: Codes
-    span: Codes
-    asks: BoolArray  #: the document ends with a question mark
-    orphans: IntArray  #: positions of documents that are not their previous note's next
+    Place 0 takes what is added to documents outside of the view, and through the pointer -1.
+    """
 
+    columns: Columns
+    size: int
+    orphans: IntArray  #: ordinals of the hidden documents to be scored that have a previous one in view
+    place: IntArray | None  #: by ordinal, with one 0 more at the end; ``None`` if the view is the whole shelf
 
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """Postings restricted to a view: positions in the view, positions in the query, frequencies."""
-
-    positions: IntArray
-    slots: IntArray
-    frequencies: FloatArray
+    def places(self, ordinals: IntArray) -> IntArray:
+        """Return the places of *ordinals*, of which each may be -1."""
+        return ordinals + 1 if self.place is None else self.place[ordinals]
 
 
 @dataclass(frozen=True, slots=True)
 class BaseScores:
-    """The parts of the base score b, each of shape ``(documents in view,)``."""
+    """The base score b, and its parts if they were asked for; each of shape ``(documents in view,)``."""
 
-    own: FloatArray
-    previous: FloatArray
-    question_before: FloatArray
-    following: FloatArray
     total: FloatArray
+    parts: dict[str, FloatArray]
 
 
-def view_of(columns: Columns, ordinals: IntArray, place: IntArray | None, hidden: IntArray) -> View:
-    """Gather what scoring needs of *ordinals*.
-
-    Args:
-        columns: The shelf.
-        ordinals: Ascending.
-        place: Position in the view by ordinal, -1 outside of it, with one -1 more at
-            the end; ``None`` if the view is the whole shelf.
-        hidden: Positions of the hidden documents to be scored.
-    """
-    # The whole shelf is read in place, without copies.
-    chosen = slice(columns.size) if place is None else ordinals
-    previous, following = columns.previous[chosen], columns.following[chosen]
-    if place is not None:
-        previous, following = place[previous], place[following]
-    return View(
-        ordinals=ordinals,
-        previous=previous,
-        following=following,
-        length=columns.length[chosen],
-        span=columns.span[chosen],
-        asks=(columns.flags[chosen] & QUESTION) != 0,
-        orphans=hidden,
-    )
+def base_scores(view: View, terms: QueryTerms, postings: PostingLists, *, explain: bool) -> BaseScores:
+    """Return b for every document of *view* from the *postings* of its documents; terms in the query's order."""
+    added: dict[str, list[Added]] = {}
+    for first, block in _blocks(terms, postings):
+        for name, places, weights in _contributions(view, terms, block, first):
+            added.setdefault(name, []).append((places, weights))
+    if len(view.orphans):
+        # A previous document has only one next one: what it adds to the hidden ones behind it is read from here.
+        own = _sum(view, added["own"])
+        before = view.columns.previous[view.orphans]
+        asked = _TO_NEXT[view.columns.flags[before]] * np.append(0.0, own)[view.places(before)]
+        added["question_before"].append((view.places(view.orphans), asked))
+    if not explain:
+        return BaseScores(_sum(view, [each for some in added.values() for each in some]), {})
+    parts = {name: _sum(view, some) for name, some in added.items()}
+    return BaseScores(sum(parts.values(), np.zeros(view.size)), parts)
 
 
-def base_scores(view: View, terms: QueryTerms, matches: Matches) -> BaseScores:
-    """Return b and its parts for every document of *view*. Terms are summed in the query's order."""
-    own, previous = np.zeros(len(view.ordinals)), np.zeros(len(view.ordinals))
+def _sum(view: View, added: list[Added]) -> FloatArray:
+    places, weights = zip(*added, strict=True)
+    sums = np.bincount(np.concatenate(places), np.concatenate(weights), view.size + 1).astype(np.float64, copy=False)
+    return sums[1:]
+
+
+def _blocks(terms: QueryTerms, postings: PostingLists) -> Iterator[tuple[int, PostingLists]]:
+    """Yield the first slot and the postings of so many terms at a time."""
     if len(terms.numbers) <= _BLOCK:
-        _add_fields(view, terms, matches, 0, (own, previous))
-    else:
-        bounds = np.searchsorted(matches.slots, np.arange(0, len(terms.numbers) + _BLOCK, _BLOCK)).tolist()
-        for block, (begin, end) in enumerate(pairwise(bounds)):
-            part = Matches(matches.positions[begin:end], matches.slots[begin:end], matches.frequencies[begin:end])
-            _add_fields(view, terms, part, block * _BLOCK, (own, previous))
-    # The extra zero at the end is what the pointer -1 reads.
-    padded = np.append(own, 0.0)
-    asked = np.append(own * view.asks, 0.0)
-    weighted = PREVIOUS * previous
-    question_before = QUESTION_BEFORE * asked[view.previous]
-    following = NEXT * padded[view.following]
-    return BaseScores(own, weighted, question_before, following, own + weighted + question_before + following)
+        yield 0, postings
+        return
+    ordinals, slots, frequencies = postings
+    for first in range(0, len(terms.numbers), _BLOCK):
+        inside = np.flatnonzero((slots >= first) & (slots < first + _BLOCK))
+        yield first, (ordinals[inside], slots[inside], frequencies[inside])
 
 
-def _add_fields(
-    view: View, terms: QueryTerms, matches: Matches, first: int, sums: tuple[FloatArray, FloatArray]
-) -> None:
-    """Add the BM25 of the terms from slot *first* on to *sums* (own, previous), in place."""
-    own, previous = sums
-    size = len(view.ordinals)
-    at, slots, frequencies = matches.positions, matches.slots, matches.frequencies
-    saturated = saturation(frequencies, view.length[at], terms.own_average)
-    own += np.bincount(at, terms.own_idf[slots] * saturated, size)
-
-    # Frequencies by term and document. Each row ends in a zero, where the pointer -1 of the next
-    # row (of the first row: of the last) lands.
-    stride = size + 1
+def _contributions(
+    view: View, terms: QueryTerms, postings: PostingLists, first: int
+) -> Iterator[tuple[str, IntArray, FloatArray]]:
+    """Yield what the terms from slot *first* on add to the parts of the base score: part, places, weights."""
+    columns = view.columns
+    ordinals, slots, frequencies = postings
+    following = columns.following[ordinals]
+    here, before, after = view.places(ordinals), view.places(columns.previous[ordinals]), view.places(following)
+    # Frequencies by term and place; place 0 has none.
+    stride = view.size + 1
     table = np.zeros(min(_BLOCK, len(terms.numbers)) * stride, np.uint8)
     row = (slots - first) * stride
-    table[row + at] = frequencies
-    both = frequencies + table[row + view.previous[at]]
-    # A next note without the term itself still has it in its previous-note field.
-    after = view.following[at]
-    heirs = np.flatnonzero((after >= 0) & (table[row + after] == 0))
-    at = np.concatenate([at, after[heirs]])
-    slots = np.concatenate([slots, slots[heirs]])
-    both = np.concatenate([both, frequencies[heirs]])
+    table[row + here] = frequencies
+    # A next document without the term itself still has it in its previous-note field.
+    (heirs,) = (table[row + after] < (after > 0)).nonzero()
+    places, spans = [here, after[heirs]], [columns.span[ordinals], columns.span[following[heirs]]]
+    counts, numbers = [frequencies + table[row + before], frequencies[heirs]], [slots, slots[heirs]]
     if len(view.orphans):
         grid = table.reshape(-1, stride)
-        before = grid[:, view.previous[view.orphans]] * (grid[:, view.orphans] == 0)
-        row, column = np.nonzero(before)
-        at = np.concatenate([at, view.orphans[column]])
-        slots = np.concatenate([slots, row + first])
-        both = np.concatenate([both, before[row, column]])
-    saturated = saturation(both, view.span[at], terms.previous_average)
-    previous += np.bincount(at, terms.previous_idf[slots] * saturated, size)
+        hidden = view.places(view.orphans)
+        inherited = grid[:, view.places(columns.previous[view.orphans])] * (grid[:, hidden] == 0)
+        term, which = np.nonzero(inherited)
+        places.append(hidden[which])
+        spans.append(columns.span[view.orphans[which]])
+        counts.append(inherited[term, which].astype(np.float64))
+        numbers.append(term + first)
+    own = saturation(frequencies, columns.length[ordinals], terms.own_average)
+    own *= terms.own_idf[slots]
+    previous = saturation(np.concatenate(counts), np.concatenate(spans), terms.previous_average)
+    previous *= (PREVIOUS * terms.previous_idf)[np.concatenate(numbers)]
+    flags = columns.flags[ordinals]
+    yield "own", here, own
+    yield "previous", np.concatenate(places), previous
+    yield "question_before", after, _TO_NEXT[flags] * own
+    yield "next", before, _TO_PREVIOUS[flags] * own
 
 
 def saturation(frequency: FloatArray, length: Codes, average: float) -> FloatArray:
     """Return the term frequency part of BM25; *length* and *average* in tokens."""
-    return frequency * (K1 + 1) / (frequency + (K1 * (1 - B) + (K1 * B / average) * length))
+    norm: FloatArray = np.multiply(length, K1 * B / average, dtype=np.float64)
+    norm += K1 * (1 - B)
+    norm += frequency
+    np.divide(frequency, norm, out=norm)
+    norm *= K1 + 1
+    return norm

@@ -46,14 +46,13 @@ class RecallIndex:
 
     Args:
         analyzer: Tokeniser of texts and queries.
-        two_stage_from: From this many documents on, only the most promising sessions are
-            scored exactly.
+        two_stage_from: From this many postings of a query's terms on, only the most promising sessions are
+            scored exactly. Below, scoring everything is faster, however large the shelf is (measured).
         candidates: How many documents choose those sessions, per two query terms.
     """
 
-    def __init__(self, analyzer: Analyzer, *, two_stage_from: int = 30_000, candidates: int = 500) -> None:
+    def __init__(self, analyzer: Analyzer, *, two_stage_from: int = 60_000, candidates: int = 500) -> None:
         self._analyzer = analyzer
-        self._two_stage_from = two_stage_from
         columns, postings, statistics = Columns(), Postings(), Statistics()
         self._contents = Contents(
             vocabulary=Vocabulary(analyzer.term),
@@ -65,7 +64,7 @@ class RecallIndex:
             filtering=Filtering(columns),
             ids=[],
         )
-        self._search = Search(self._contents, candidates)
+        self._search = Search(self._contents, two_stage_from, candidates)
         self._living: dict[int, int] = {}  # ordinal by row
         self._day_terms: dict[int, list[int]] = {}
 
@@ -109,9 +108,7 @@ class RecallIndex:
             k: At most so many hits; 0 or less gives none.
             explain: Whether hits carry their signals.
         """
-        parsed = self._analyzer.parse_query(query)
-        two_stage = len(self._living) >= self._two_stage_from
-        return self._search.run(parsed, filters, k, two_stage=two_stage, explain=explain)
+        return self._search.run(self._analyzer.parse_query(query), filters, k, explain=explain)
 
     def near(
         self, words: Iterable[str], filters: NoteFilter, *, terms: int, missing: int | None, limit: int

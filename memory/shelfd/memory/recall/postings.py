@@ -67,26 +67,33 @@ class Postings:
 
     def lookup(self, terms: Sequence[int]) -> PostingLists:
         """Return the postings of *terms*: ordinals, position in *terms*, frequencies; equal lengths."""
-        ordinals, frequencies, sizes = [], [], []
-        for term in terms:
-            size = 0
-            if term < len(self._pointer) - 1:
-                begin, end = self._pointer[term], self._pointer[term + 1]
-                ordinals.append(self._documents[begin:end])
-                frequencies.append(self._counts[begin:end])
-                size = int(end - begin)
-            recent = self._delta.get(term)
-            if recent:
-                # A copy: an array that lends its buffer cannot grow until every borrower is gone.
-                packed = np.array(recent, np.int64)
-                ordinals.append((packed >> 8).astype(np.int32))
-                frequencies.append(packed.astype(np.uint8))
-                size += len(packed)
-            sizes.append(size)
-        slots = np.repeat(np.arange(len(terms)), sizes)
+        ordinals, frequencies, slots, sizes = [], [], [], []
+        recent, recent_slots = [], []
+        last = len(self._pointer) - 2
+        for slot, term in enumerate(terms):
+            if term <= last:
+                main = slice(self._pointer[term], self._pointer[term + 1])
+                ordinals.append(self._documents[main])
+                frequencies.append(self._counts[main])
+                slots.append(slot)
+                sizes.append(len(ordinals[-1]))
+            if packed := self._delta.get(term):
+                recent.append(packed)
+                recent_slots.append(slot)
+        if recent:
+            # A copy: an array that lends its buffer cannot grow until every borrower is gone.
+            together = np.concatenate(recent, dtype=np.int64)
+            ordinals.append((together >> 8).astype(np.int32))
+            frequencies.append(together.astype(np.uint8))
+            slots += recent_slots
+            sizes += map(len, recent)
         if not ordinals:
-            return np.zeros(0, np.int64), slots, np.zeros(0)
-        return np.concatenate(ordinals, dtype=np.int64), slots, np.concatenate(frequencies, dtype=np.float64)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+        return (
+            np.concatenate(ordinals, dtype=np.int64),
+            np.repeat(slots, sizes),
+            np.concatenate(frequencies, dtype=np.float64),
+        )
 
     def size(self, term: int) -> int:
         """Return how many documents have *term*, dead ones included."""

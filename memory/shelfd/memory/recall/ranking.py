@@ -15,6 +15,13 @@ AUTHOR: Final = 0.3
 WHEN: Final = 0.1
 IS_QUESTION: Final = -0.1
 DATE: Final = 0.3
+_FLAGS: Final = np.arange(256)
+_WHEN: Final = np.where(_FLAGS & TEMPORAL, WHEN, 0.0)  #: by flags
+_QUESTION: Final = np.where(_FLAGS & QUESTION, IS_QUESTION, 0.0)
+#: What explains a score, in the order it is shown.
+_SIGNALS: Final = tuple("own previous question_before next session author when question date".split())
+_DIGITS: Final = 6  #: of scores that are compared
+_EQUAL: Final = 10.0**-_DIGITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,40 +35,34 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Final scores f of the eligible documents and what they are made of, all of one length."""
+    """Final scores f of the eligible documents, and their parts if they were asked for; all of one length."""
 
-    eligible: IntArray  #: positions in the view
+    best: float  #: the largest base score, by which all are divided
     parts: dict[str, FloatArray]
     total: FloatArray
 
 
-def final_scores(base: BaseScores, eligible: IntArray, ordinals: IntArray, columns: Columns, rules: Rules) -> Totals:
-    """Apply the rules to the *eligible* positions of the view; at least one, with base score > 0."""
-    at = ordinals[eligible]
-    best = base.total[eligible].max()
-    relevance = base.total[eligible] / best
+def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:
+    """Apply the rules to the *eligible* places, which are the ordinals *at*; one at least, with base score > 0."""
+    relevance = base.total[eligible]
+    best = float(relevance.max())
+    relevance /= best
     beyond = beyond_words(relevance, at, columns, rules)
-    parts = {
-        "own": base.own[eligible] / best,
-        "previous": base.previous[eligible] / best,
-        "question_before": base.question_before[eligible] / best,
-        "next": base.following[eligible] / best,
-        **beyond,
-    }
-    return Totals(eligible, parts, relevance + sum(beyond.values()))
+    parts = {name: part[eligible] / best for name, part in base.parts.items()}
+    return Totals(best, {**parts, **beyond} if parts else {}, sum(beyond.values(), relevance))
 
 
 def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
-    """Return what the rules add to the *relevance* (0 to 1) of the ordinals *at*, one array per rule."""
+    """Return what the rules add to the *relevance* (0 to 1) of the ordinals *at*, one array for each that may add."""
     flags = columns.flags[at]
-    zero = np.zeros(len(at))
-    return {
-        "session": SESSION * session_means(relevance, columns.group[at]),
-        "author": zero if rules.speaker is None else AUTHOR * (columns.speaker[at] == rules.speaker),
-        "when": WHEN * ((flags & TEMPORAL) != 0) if rules.asks_when else zero,
-        "question": IS_QUESTION * ((flags & QUESTION) != 0),
-        "date": DATE * date_grades(columns.day[at], rules.dates) if rules.dates else zero,
-    }
+    found = {"session": SESSION * session_means(relevance, columns.group[at]), "question": _QUESTION[flags]}
+    if rules.speaker is not None:
+        found["author"] = AUTHOR * (columns.speaker[at] == rules.speaker)
+    if rules.asks_when:
+        found["when"] = _WHEN[flags]
+    if rules.dates:
+        found["date"] = DATE * date_grades(columns.day[at], rules.dates)
+    return found
 
 
 def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
@@ -72,34 +73,41 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
     count = int(groups.max()) + 1
     first = np.zeros(count)
     np.maximum.at(first, groups, scores)
-    best = np.flatnonzero(scores == first[groups])
+    (best,) = (scores == first[groups]).nonzero()
     chosen = np.full(count, -1)
     chosen[groups[best]] = best  # of equal ones the last assignment stays, and exactly one
-    others = scores.copy()
-    others[chosen[groups]] = -1.0
+    others = np.empty(len(scores) + 1)  # whose last value takes what is meant for groups without any
+    others[:-1] = scores
+    others[chosen] = -1.0
     second = np.full(count, -1.0)
-    np.maximum.at(second, groups, others)
-    mean: FloatArray = np.where(second < 0, first, (first + second) / 2)[groups]
-    return mean
+    np.maximum.at(second, groups, others[:-1])
+    means: FloatArray = np.where(second < 0, first, (first + second) / 2)
+    return means[groups]
 
 
-def best_first(totals: Totals, rows: IntArray, k: int) -> list[int]:
-    """Return the positions in *totals* of the *k* best; of equal ones the newest, which has the highest row, first.
+def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArray:
+    """Return the positions in *totals*, of the ordinals *at*, of the *k* best; of equal ones the highest row first.
 
     Scores are rounded before they are compared: the last bits depend on the
     order of summation, which must not decide between two documents.
     """
+    likely = np.arange(len(totals.total))
     if k <= 0:
-        return []
-    rounded = np.round(totals.total, 6)
-    best = largest(k, np.arange(len(rounded)), rounded.__getitem__, rows.__getitem__)
-    found: list[int] = best[np.lexsort((-rows[best], -rounded[best]))].tolist()
+        return likely[:0]
+    if k < len(likely):
+        ascending = totals.total.copy()
+        ascending.partition(-k)
+        (likely,) = (totals.total > ascending[-k] - 2 * _EQUAL).nonzero()
+    rounded, rows = totals.total[likely].round(_DIGITS), columns.row[at[likely]]
+    best = largest(k, np.arange(len(likely)), rounded.__getitem__, rows.__getitem__)
+    found: IntArray = likely[best[np.lexsort((-rows[best], -rounded[best]))]]
     return found
 
 
 def signals(totals: Totals, position: int, scale: float) -> dict[str, float]:
     """Return the scaled contributions to the score of one document; they add up to it."""
-    found = {name: float(values[position]) * scale for name, values in totals.parts.items()}
+    found: dict[str, float] = dict.fromkeys(_SIGNALS, 0.0)
+    found.update((name, float(values[position]) * scale) for name, values in totals.parts.items())
     # A score is never negative, so a penalty takes no more than there is.
     shortfall = -float(totals.total[position]) * scale
     if shortfall > 0:

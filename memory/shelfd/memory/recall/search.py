@@ -1,4 +1,4 @@
-"""One query against the index: scoring of the whole shelf, or in two stages if it is large."""
+"""One query against the index: scoring of all that its terms reach, or in two stages if that is much."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, o
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranking
-from shelfd.memory.recall.fields import PREVIOUS, Matches, QueryTerms, View, base_scores, view_of
+from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, View, base_scores
 from shelfd.memory.recall.ranking import Rules, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
@@ -19,12 +19,13 @@ _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 class Search:
     """Ranks documents for queries; changes nothing but its own scratch memory."""
 
-    def __init__(self, contents: Contents, candidates: int) -> None:
+    def __init__(self, contents: Contents, two_stage_from: int, candidates: int) -> None:
         self._contents = contents
+        self._two_stage_from = two_stage_from
         self._candidates = candidates
-        self._place = np.full(1, -1)  # position in the view by ordinal; -1 everywhere between queries
+        self._place = np.zeros(1, np.int64)  # place in the view by ordinal; 0 everywhere between queries
 
-    def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, two_stage: bool, explain: bool) -> Ranking:
+    def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool) -> Ranking:
         """Return the *k* best documents that *filters* admit."""
         contents = self._contents
         terms, ceiling, matched = self._weights(query.terms)
@@ -32,22 +33,31 @@ class Search:
         if not terms.numbers:
             return nothing
         rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
-        view, matches = self._view(terms, filters, rules, k, two_stage=two_stage)
-        base = base_scores(view, terms, matches)
-        reached = np.flatnonzero(base.total > 0)
-        eligible = reached[contents.filtering.admitted(filters, view.ordinals[reached])]
-        if not len(eligible):
+        members, base = self._scored(terms, filters, rules, k, explain=explain)
+        (reached,) = (base.total > 0).nonzero()
+        ordinals = reached if members is None else members[reached]
+        admitted = contents.filtering.admitted(filters, ordinals)
+        if not admitted.all():
+            reached, ordinals = reached[admitted], ordinals[admitted]
+        if not len(reached):
             return nothing
-        totals = final_scores(base, eligible, view.ordinals, contents.columns, rules)
-        strength = min(1.0, float(base.total[eligible].max()) / ceiling)
+        totals = final_scores(base, reached, ordinals, contents.columns, rules)
+        strength = min(1.0, totals.best / ceiling)
         # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
         scale = strength / float(totals.total.max())
-        hits = []
-        for position in best_first(totals, contents.columns.row[view.ordinals[eligible]], k):
-            ordinal = int(view.ordinals[eligible[position]])
-            score = min(1.0, max(0.0, float(totals.total[position]) * scale))
-            parts = signals(totals, position, scale) if explain else {}
-            hits.append(Hit(int(contents.columns.row[ordinal]), contents.ids[ordinal], score, parts))
+        best = best_first(totals, ordinals, contents.columns, k)
+        hits = [
+            Hit(row, contents.ids[ordinal], min(1.0, max(0.0, total * scale)), {})
+            for row, ordinal, total in zip(
+                contents.columns.row[ordinals[best]].tolist(),
+                ordinals[best].tolist(),
+                totals.total[best].tolist(),
+                strict=True,
+            )
+        ]
+        if explain:
+            for hit, position in zip(hits, best.tolist(), strict=True):
+                hit.signals.update(signals(totals, position, scale))
         return Ranking(hits, strength, matched, len(query.terms))
 
     def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, float, int]:
@@ -56,21 +66,20 @@ class Search:
         Unknown terms count in the ceiling: a query that is mostly unknown is answered weakly. Of a query so long
         that its postings are too many, the most common terms count as unknown.
         """
-        statistics = self._contents.statistics
+        statistics, number_of = self._contents.statistics, self._contents.vocabulary.number
         known: list[tuple[int, float, float]] = []
         ceiling, matched = 0.0, 0
         for term in terms:
-            number = self._contents.vocabulary.number(term)
-            in_own = statistics.own[number] if number is not None else 0
-            in_previous = statistics.previous[number] if number is not None else 0
+            number = number_of(term)
+            in_own, in_previous = (0, 0) if number is None else (statistics.own[number], statistics.previous[number])
             own_idf, previous_idf = statistics.idf(in_own), statistics.idf(in_previous)
             ceiling += own_idf + PREVIOUS * previous_idf
             matched += in_own > 0
             if number is not None:
                 known.append((number, own_idf, previous_idf))
         known = self._affordable(known)
-        own, previous = np.array([weights[1] for weights in known]), np.array([weights[2] for weights in known])
-        return QueryTerms([term[0] for term in known], own, previous, *statistics.averages()), ceiling, matched
+        numbers, own, previous = zip(*known, strict=True) if known else ((), (), ())
+        return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), ceiling, matched
 
     def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
@@ -87,30 +96,30 @@ class Search:
             kept.append(at)
         return [terms[at] for at in sorted(kept)]
 
-    def _view(
-        self, terms: QueryTerms, filters: NoteFilter, rules: Rules, k: int, *, two_stage: bool
-    ) -> tuple[View, Matches]:
+    def _scored(
+        self, terms: QueryTerms, filters: NoteFilter, rules: Rules, k: int, *, explain: bool
+    ) -> tuple[IntArray | None, BaseScores]:
+        """Return the documents scored, ``None`` for all of them, and their base scores."""
         contents = self._contents
         columns = contents.columns
         postings = contents.postings.lookup(terms.numbers)
         orphans = orphans_of(columns, filters)
-        if not two_stage:
-            return view_of(columns, np.arange(columns.size), None, orphans), Matches(*postings)
+        if len(postings[0]) < self._two_stage_from:
+            return None, base_scores(View(columns, columns.size, orphans, None), terms, postings, explain=explain)
         limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
         members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
         place = self._scratch()
         try:
-            place[members] = np.arange(len(members))
-            positions = place[postings[0]]
-            inside = np.flatnonzero(positions >= 0)
-            matches = Matches(positions[inside], postings[1][inside], postings[2][inside])
-            hidden = place[orphans]
-            return view_of(columns, members, place, hidden[hidden >= 0]), matches
+            place[members] = np.arange(1, len(members) + 1)
+            (inside,) = place[postings[0]].nonzero()
+            postings = (postings[0][inside], postings[1][inside], postings[2][inside])
+            view = View(columns, len(members), orphans[place[orphans] > 0], place)
+            return members, base_scores(view, terms, postings, explain=explain)
         finally:
-            place[members] = -1
+            place[members] = 0
 
     def _scratch(self) -> IntArray:
         # One slot more than ordinals: the pointer -1 reads the last one.
         if len(self._place) <= self._contents.columns.size:
-            self._place = np.full(2 * self._contents.columns.size + 1, -1)
+            self._place = np.zeros(2 * self._contents.columns.size + 1, np.int64)
         return self._place

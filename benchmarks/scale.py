@@ -1,0 +1,189 @@
+"""Recall as the shelf grows, in turn with SQLite's FTS5: conversations repeated until there are so many notes.
+
+For each size a daemon of its own takes the notes in and is asked through its socket, with its default settings: hits
+are counted, links looked for, whole notes returned. FTS5 (porter, stop and question words dropped from the query,
+ORDER BY bm25 LIMIT 10, optimised, in memory) holds authors and texts of the same notes in this process and returns row
+numbers. Each question is put to both, one after the other. CPU is that of the daemon with all it does meanwhile, and
+that of FTS5. The copies of a conversation say the same, or they are varied: each has other speakers, years and rare
+words, and then the evidence that both find can be counted, too. LoCoMo is not part of this project; give the path of a
+file with LoCoMo conversations.
+
+Run: ``python benchmarks/scale.py PATH [--notes 700,10000,100000] [--questions 200] [--dir DIR]``
+"""
+
+import argparse
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from locomo import progress
+from served import median, percentile, served, table, working_directory
+from shelfd.client import Client, connect
+from shelfd.memory.notes.wordlists import word_lists
+from tiled import Question, Tiled
+
+BATCH = 5_000  #: notes in one request
+WARM = 30  #: questions asked before the clocks start
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+class Measured(NamedTuple):
+    """One question: how long both took, which CPU time FTS5, and which share of its evidence each found."""
+
+    recall_s: float
+    fts_s: float
+    fts_cpu_s: float
+    recalled: float
+    matched: float
+
+
+class FullText:
+    """The same notes in SQLite's FTS5, in memory."""
+
+    def __init__(self) -> None:
+        self._connection = sqlite3.connect(":memory:")
+        self._connection.execute("CREATE VIRTUAL TABLE n USING fts5(text, tokenize='porter unicode61')")
+        lists = word_lists("english")
+        self._dropped = lists.stop | lists.question
+        self._references: list[str] = []
+
+    def add(self, notes: list[dict[str, Any]]) -> None:
+        """Take in notes."""
+        rows = [(f"{note['author']} {note['content']}",) for note in notes]
+        self._connection.executemany("INSERT INTO n (text) VALUES (?)", rows)
+        self._references += [note["source_ref"] for note in notes]
+
+    def optimize(self) -> None:
+        """Merge what was written into one segment."""
+        self._connection.execute("INSERT INTO n (n) VALUES ('optimize')")
+        self._connection.commit()
+
+    def ask(self, question: str) -> tuple[list[str], float]:
+        """The references of the ten best notes, and how long that took in seconds."""
+        began = time.perf_counter()
+        words = _WORD.findall(question.lower())
+        kept = dict.fromkeys(word for word in words if word not in self._dropped) or dict.fromkeys(words)
+        match = " OR ".join(f'"{word}"' for word in kept)
+        found = self._connection.execute(
+            "SELECT rowid FROM n WHERE n MATCH ? ORDER BY bm25(n) LIMIT 10", (match,)
+        ).fetchall()
+        took = time.perf_counter() - began
+        return [self._references[row - 1] for (row,) in found], took
+
+
+def batches(notes: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """The notes, as many at a time as one request takes."""
+    while batch := list(islice(notes, BATCH)):
+        yield batch
+
+
+def ingest(client: Client, full_text: FullText, tiled: Tiled) -> None:
+    """Give all notes to both."""
+    done = 0
+    for batch in batches(tiled.notes()):
+        result = client.call("remember_many", {"notes": batch})
+        assert not result["rejected"]
+        full_text.add(batch)
+        done += len(batch)
+        progress(done, tiled.count, f"remember of {tiled.count:,}")
+    full_text.optimize()
+
+
+def recall(client: Client, question: str) -> tuple[list[str], float]:
+    """The references of ten notes, and how long that took in seconds."""
+    began = time.perf_counter()
+    reply = client.call("recall", {"query": question, "k": 10})
+    took = time.perf_counter() - began
+    return [hit["note"]["source_ref"] for hit in reply["results"]], took
+
+
+def ask(client: Client, full_text: FullText, questions: list[Question]) -> list[Measured]:
+    """Put each question to both."""
+    found = []
+    for question in questions:
+        recalled, recall_s = recall(client, question.text)
+        cpu = time.thread_time()
+        matched, fts_s = full_text.ask(question.text)
+        cpu = time.thread_time() - cpu
+        shares = (len(question.wanted.intersection(refs)) / len(question.wanted) for refs in (recalled, matched))
+        found.append(Measured(recall_s, fts_s, cpu, *shares))
+    return found
+
+
+def measure(tiled: Tiled, questions: int, directory: Path) -> list[str]:
+    """One row of the table: a daemon of its own."""
+    full_text = FullText()
+    with served(directory) as daemon, connect(daemon.socket, timeout_s=600) as client:
+        began = time.perf_counter()
+        ingest(client, full_text, tiled)
+        took = time.perf_counter() - began
+        while client.call("recall", {"query": "anything", "session_id": None})["index"]["state"] != "ready":
+            time.sleep(0.05)
+        asked = tiled.questions(questions)
+        for question in asked[:WARM]:
+            recall(client, question.text)
+            full_text.ask(question.text)
+        cpu = daemon.cpu_s()
+        found = ask(client, full_text, asked)
+        cpu = daemon.cpu_s() - cpu
+        memory = daemon.rss_mib()
+    ours, theirs = [one.recall_s * 1000 for one in found], [one.fts_s * 1000 for one in found]
+    return [
+        f"{tiled.count:,}",
+        "varied" if tiled.is_varied else "same",
+        *(f"{of(ours):.2f}" for of in (median, p95, p99)),
+        f"{cpu / len(found) * 1000:.2f}",
+        *(f"{of(theirs):.2f}" for of in (median, p95, p99)),
+        f"{sum(one.fts_cpu_s for one in found) / len(found) * 1000:.2f}",
+        f"{median(theirs) / median(ours):.2f}",
+        f"{p95(theirs) / p95(ours):.2f}",
+        *(evidence(tiled, [getattr(one, name) for one in found]) for name in ("recalled", "matched")),
+        f"{tiled.count / took:,.0f}",
+        f"{memory:.0f}",
+    ]
+
+
+HEAD = [
+    "notes", "copies", "recall p50, ms", "p95", "p99", "CPU, mean", "FTS5 p50, ms", "p95", "p99", "CPU, mean",
+    "ratio of p50", "of p95", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
+]  # fmt: skip
+
+
+def evidence(tiled: Tiled, shares: list[float]) -> str:
+    """Percent found; of copies that say the same nobody can tell which was meant."""
+    return f"{100 * sum(shares) / len(shares):.1f}" if tiled.is_varied else "-"
+
+
+def p95(values: list[float]) -> float:
+    return percentile(values, 0.95)
+
+
+def p99(values: list[float]) -> float:
+    return percentile(values, 0.99)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", help="a JSON file with LoCoMo conversations")
+    parser.add_argument("--notes", default="700,10000,100000", help="sizes to measure (700,10000,100000)")
+    parser.add_argument("--questions", type=int, default=200, help="questions at each size (200)")
+    parser.add_argument("--dir", help="where the daemons may keep their data; default: .run in the checkout")
+    arguments = parser.parse_args()
+    conversations = json.loads(Path(arguments.path).read_text())
+    rows = [HEAD]
+    for count in map(int, arguments.notes.split(",")):
+        for is_varied in (False, True):
+            with working_directory(arguments.dir) as directory:
+                tiled = Tiled(conversations, count, is_varied=is_varied)
+                rows.append(measure(tiled, arguments.questions, directory))
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
