@@ -10,7 +10,7 @@ from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, o
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranking
-from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, View, base_scores
+from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.ranking import Rules, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
@@ -105,7 +105,9 @@ class Search:
         postings = contents.postings.lookup(terms.numbers)
         orphans = orphans_of(columns, filters)
         if len(postings[0]) < self._two_stage_from:
-            return None, base_scores(View(columns, columns.size, orphans, None), terms, postings, explain=explain)
+            return None, base_scores(
+                ScoredDocuments(columns, columns.size, orphans, None), terms, postings, explain=explain
+            )
         limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
         members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
         place = self._scratch()
@@ -113,7 +115,7 @@ class Search:
             place[members] = np.arange(1, len(members) + 1)
             (inside,) = place[postings[0]].nonzero()
             postings = (postings[0][inside], postings[1][inside], postings[2][inside])
-            view = View(columns, len(members), orphans[place[orphans] > 0], place)
+            view = ScoredDocuments(columns, len(members), orphans[place[orphans] > 0], place)
             return members, base_scores(view, terms, postings, explain=explain)
         finally:
             place[members] = 0
