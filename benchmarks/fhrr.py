@@ -485,8 +485,6 @@ async def searches(directory: Path, count: int, asked: int, verdicts: Verdicts) 
     every: list[float] = []
     async with shelved(directory, notes) as api:
         await api.call("note.search", query="x")
-        while len(api.shelf().vectors) < count:  # noqa: ASYNC110 - they are taken in behind
-            await asyncio.sleep(0)
         gc.collect()
         for kind, asks in kinds.items():
             queries = [" ".join(asks(drawn.choice(texts))) for _ in range(asked)]

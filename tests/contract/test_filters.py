@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +36,7 @@ def _note(number: int, random: Random) -> Note:
     extra = random.choice([Extra(), Extra(derived_tags=("derived",)), Extra(aliases=("a",), evolution_count=6)])
     return make_note(
         f"n{number}",
+        content="the kettle",
         **{name: random.choice(values) for name, values in CHOICES.items()},
         key=random.choice([None, f"k{number}"]),
         tags=random.choice([(), ("a",), ("a", 'say "b"'), ("derived",)]),
@@ -112,15 +112,15 @@ def index() -> RecallIndex:
 
 @given(wanted=FILTERS)
 def test_the_index_admits_what_the_filter_admits(index: RecallIndex, wanted: NoteFilter) -> None:
-    admitted = index.admitted(np.arange(1, len(NOTES) + 1), wanted)
+    ranking = index.search("kettle", wanted, len(NOTES))
 
-    assert {note.id for note, is_in in zip(NOTES, admitted.tolist(), strict=True) if is_in} == _admitted(wanted)
+    assert {hit.id for hit in ranking.hits} == _admitted(wanted)
 
 
 @pytest.mark.parametrize("wanted", [{"kind": "fact"}, {"stability": "durable"}, {"needs_review": True}])
 def test_what_the_index_cannot_tell_it_does_not_answer(index: RecallIndex, wanted: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="cannot filter"):
-        index.admitted(np.arange(3), NoteFilter(**wanted))
+        index.search("kettle", NoteFilter(**wanted), 5)
 
 
 def test_the_samples_tell_every_filter() -> None:

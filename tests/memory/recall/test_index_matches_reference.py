@@ -65,6 +65,8 @@ documents = st.builds(
     hidden=st.sampled_from([False, False, True]),
     superseded=st.sampled_from([False, False, True]),
     expires_at=st.sampled_from([None, None, 5]),
+    title=st.just(""),
+    boost=st.just(0.0),
 ).map(lambda doc: doc._replace(id=f"{doc.row * 37 % 100:02}"))
 filters = st.builds(
     RECALLABLE._replace,

@@ -1,7 +1,7 @@
 """The words that keys and queries are made of, and how rare each is."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from shelfd.memory.facts.spelling import KnownWords
 from shelfd.memory.notes.wordlists import word_lists
@@ -59,8 +59,19 @@ def content_words(text: str) -> tuple[str, ...]:
 
     Words are runs of letters and digits of any script; scripts without spaces give overlapping pairs of characters.
     """
-    words = dict.fromkeys(split(fold(text)))
-    return tuple(word for word in words if word not in _STOP_WORDS) or tuple(words)
+    return telling_words(split(fold(text)))
+
+
+def telling_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct ones of folded *words* in order, without stop words unless nothing else is left."""
+    distinct = dict.fromkeys(words)
+    return tuple([word for word in distinct if word not in _STOP_WORDS]) or tuple(distinct)
+
+
+def telling_count(words: Iterable[str]) -> int:
+    """Return how many :func:`telling_words` there are of *words*."""
+    distinct = set(words)
+    return len(distinct - _STOP_WORDS) or len(distinct)
 
 
 def asked_words(query: str, knows: Callable[[str], bool]) -> tuple[str, ...]:

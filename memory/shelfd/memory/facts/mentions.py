@@ -34,12 +34,6 @@ class Mentions:
         else:
             rows.append(row)
 
-    def put(self, word: int, rows: Rows) -> None:
-        """Note that *rows*, and no others, hold *word*."""
-        while word >= len(self._rows):
-            self._rows.append(None)
-        self._rows[word] = array("I", rows.tolist())
-
     def discard(self, word: int, row: int) -> None:
         """Note that *row* no longer holds *word*.
 

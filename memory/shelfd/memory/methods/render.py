@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shelfd.memory.facts import note_vector
 from shelfd.memory.facts.capacity import status_of
 from shelfd.memory.facts.fact_memory import options_of
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
@@ -11,6 +10,7 @@ from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import NuggetCounts
 from shelfd.memory.ports.view import View
+from shelfd.memory.recall.note_score import note_vector
 from shelfd.protocol import from_micros
 
 _NEVER_USED = Usage()

@@ -1,30 +1,35 @@
 """Use case note.search: the published formula over the notes that have something of the query."""
 
 import asyncio
-from typing import Any, Final
+import math
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.call import Call
-from shelfd.memory.facts import Candidates, Scored, is_in, shares_of
-from shelfd.memory.facts.note_memory import fields_of
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
-from shelfd.memory.recall.largest import largest
+from shelfd.memory.notes.note import Note
+from shelfd.memory.recall.note_score import NoteScore, Question, score_of, shares_of, stands_in
+from shelfd.memory.recall.note_search import Candidates
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.search import NoteSearchParams
 
-#: Notes that recall finds by words and that are taken in at once, while most of a shelf is not yet.
-_FOUND: Final = 256
-#: Notes whose texts are looked at for the whole query, those first that score best without it.
-_LOOKED_AT: Final = 512
-#: Of these, how many without giving others a turn: some 2 ms.
-_AT_ONCE: Final = 64
+#: Notes whose texts are looked at together, and after how many others get a turn: some 0.3 and 2 ms.
+_AT_ONCE: Final = 8
+_TURN: Final = 64
+#: How much too low the estimate of a score may be, at most, for want of the note's text.
+_UNSURE: Final = 0.002
 #: Results taken in reserve for those that go while others have their turn.
-_RESERVE: Final = 8
+_RESERVE: Final = 3
+
+
+class _Match(NamedTuple):
+    note: Note
+    score: NoteScore
 
 
 @read("note.search")
@@ -41,58 +46,82 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
         include_superseded=not params.exclude_superseded,
         now=shelf.clock.now(),
     )
-    if not await shelf.vectors.catch_up():
-        await shelf.vectors.learn([hit.id for hit in shelf.index.search(params.query, filters, _FOUND).hits])
-    found = shelf.vectors.candidates(params.query)
-    await asyncio.sleep(0)  # of 100,000 notes that have a common word, each of these steps takes 10 to 20 ms
-    found = found.take(np.flatnonzero(shelf.index.admitted(found.rows, filters)))
-    await asyncio.sleep(0)
-    found = found.settled(await _contained(shelf, params.query, found))
-    return {"results": _results(shelf, found, filters, params.limit)}
+    question, matches, rest = await _found(shelf, params, filters)
+    if not shelf.index.notes.is_current(question):  # the index gave its terms new numbers, which it seldom does
+        _, matches, rest = await _found(shelf, params, filters)
+    return {"results": _results(shelf, matches, rest, filters, params.limit)}
 
 
-async def _contained(shelf: Shelf, query: str, found: Candidates) -> npt.NDArray[np.bool_]:
-    """In which of the candidates the whole query stands: where that is unsure, their texts are looked at."""
-    contained = found.contained.copy()
-    ids: list[str] = found.ids.tolist()
-    raw = found.scored().raw
-    best = largest(_LOOKED_AT, np.flatnonzero(found.unsure), raw.__getitem__, lambda places: -places)
-    best_first: list[int] = best[np.lexsort((best, -raw[best]))].tolist()
-    for start in range(0, len(best_first), _AT_ONCE):
-        if start:
+async def _found(
+    shelf: Shelf, params: NoteSearchParams, filters: NoteFilter
+) -> tuple[Question, list[_Match], npt.NDArray[np.float64]]:
+    notes = shelf.index.notes
+    is_ready = notes.follow()
+    while not is_ready:
+        await asyncio.sleep(0)
+        is_ready = notes.follow()
+    question = notes.question(params.query)
+    found: Candidates | None = None
+    for found in notes.candidates(question, filters):  # noqa: B007 - the last one has them all
+        await asyncio.sleep(0)
+    if found is None:
+        return question, [], np.zeros(0)
+    return question, *await _looked_at(shelf, question, found, params.limit)
+
+
+async def _looked_at(
+    shelf: Shelf, question: Question, found: Candidates, limit: int
+) -> tuple[list[_Match], npt.NDArray[np.float64]]:
+    """Return the scores of the best, from their texts, best first; and about those of the others."""
+    matches: list[_Match] = []
+    passed_over: list[float] = []
+    errors: list[float] = []
+    needed = -math.inf
+    for at in range(0, len(found.ids), _AT_ONCE):
+        if at >= limit + _RESERVE and len(matches) >= limit:
+            needed = matches[limit - 1].score.raw - _UNSURE
+        if found.bounds[at] <= needed:
+            passed_over += found.estimates[at:].tolist()
+            break
+        if at and at % _TURN == 0:
             await asyncio.sleep(0)
-        places = best_first[start : start + _AT_ONCE]
-        notes = shelf.hot.get([ids[place] for place in places])
-        for place in places:
-            note = notes.get(ids[place])
-            contained[place] = note is not None and is_in(query, fields_of(note).text)
-    return contained
+        ids = found.ids[at : at + _AT_ONCE]
+        notes = shelf.hot.get(ids)
+        for note_id, estimate in zip(ids, found.estimates[at : at + _AT_ONCE].tolist(), strict=True):
+            note = notes.get(note_id)
+            if note is None:
+                continue
+            if estimate <= needed and not stands_in(note, question):  # it might have been among the best only if so
+                passed_over.append(estimate)
+            elif (score := score_of(note, question, shelf.index.notes.known)).is_match:
+                matches.append(_Match(note, score))
+                errors.append(score.raw - estimate)
+        matches.sort(key=lambda match: (-match.score.raw, -match.note.updated_at, -match.note.row))
+    # The others are told by their estimates, which are as wrong as those of the notes that were looked at.
+    rest = np.concatenate([passed_over, found.rest])
+    return matches, rest + (float(np.median(errors)) if errors else 0.0)
 
 
-def _results(shelf: Shelf, found: Candidates, filters: NoteFilter, limit: int) -> list[dict[str, Any]]:
-    scored = found.scored()
-    shares = shares_of(scored.raw)
-    best = _best(found, scored, limit + _RESERVE)
+def _results(
+    shelf: Shelf, matches: list[_Match], rest: npt.NDArray[np.float64], filters: NoteFilter, limit: int
+) -> list[dict[str, Any]]:
+    shares = shares_of(np.concatenate([[match.score.raw for match in matches], rest])).tolist()
     # While others had their turn a note may have gone or changed: what is shown is as it is now.
-    now = shelf.hot.get([found.ids[place] for place in best])
-    shown = [(place, note) for place in best if (note := now.get(found.ids[place])) and filters.admits(note)][:limit]
-    notes = [note for _, note in shown]
+    best = list(zip(matches[: limit + _RESERVE], shares, strict=False))
+    now = shelf.hot.get([match.note.id for match, _ in best])
+    shown = [
+        (note, match.score, share) for match, share in best if (note := now.get(match.note.id)) and filters.admits(note)
+    ][:limit]
+    notes = [note for note, _, _ in shown]
     links = shelf.view.links.leaving([note.id for note in notes])
     renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=False)
     return [
         {
             "note": renderer(note),
-            "score": round(float(shares[place]), 6),
-            "raw_score": round(float(scored.raw[place]), 6),
-            "vector_score": round(float(scored.vector[place]), 6),
-            "text_score": round(float(scored.text[place]), 6),
+            "score": round(share, 6),
+            "raw_score": round(score.raw, 6),
+            "vector_score": round(score.vector, 6),
+            "text_score": round(score.text, 6),
         }
-        for place, note in shown
+        for note, score, share in shown
     ]
-
-
-def _best(found: Candidates, scored: Scored, count: int) -> list[int]:
-    """Places of the *count* best, in order; among equals, those updated last first."""
-    raw, updated_at, rows = scored.raw, found.updated_at, found.rows
-    places = largest(count, np.arange(len(raw)), raw.__getitem__, updated_at.__getitem__, rows.__getitem__)
-    return [int(place) for place in places[np.lexsort((-rows[places], -updated_at[places], -raw[places]))]]

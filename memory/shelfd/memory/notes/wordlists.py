@@ -25,7 +25,7 @@ def word_lists(language: str) -> WordLists:
     """Return the lists of *language*, a Snowball algorithm's name; they are read on first use."""
     if language != "english":
         return WordLists()
-    data = json.loads(files("shelfd.memory.recall").joinpath("lexicon", "en.json").read_text(encoding="utf-8"))
+    data = json.loads(files("shelfd.memory").joinpath("recall", "lexicon", "en.json").read_text(encoding="utf-8"))
     return WordLists(
         stop=frozenset(data["stop_words"]),
         question=frozenset(data["question_words"]),

@@ -49,6 +49,10 @@ class Authors:
             self._names.append(words)
         return number
 
+    def having(self, word: str) -> list[int]:
+        """Return the numbers of the authors whose names have *word*."""
+        return [number for number, name in enumerate(self._names) if word in name]
+
     def named(self, words: list[str]) -> int | None:
         """Return the number of the one known author that a query of *words* names.
 

@@ -28,6 +28,7 @@ _TYPES: Final = {
     "length": np.int32, "span": np.int32, "speaker": np.int32, "day": np.int32,
     "nugget": np.int32, "domain": np.int32, "scope": np.int32, "type": np.int32,
     "subject": np.int32, "author": np.int32, "session": np.int32,
+    "boost": np.float32, "title": np.uint64, "telling": np.uint8,
     "when": np.int64, "expires_at": np.int64, "row": np.int64, "turn": np.int64,
 }  # fmt: skip
 
@@ -50,6 +51,9 @@ class Columns:
     subject: Codes
     author: Codes
     session: Codes
+    boost: npt.NDArray[np.float32]  #: what note search adds for what the note is
+    title: npt.NDArray[np.uint64]  #: words of the title, as :func:`~shelfd.memory.recall.note_search.word_bits`
+    telling: npt.NDArray[np.uint8]  #: distinct words that are no stop words, at most 255
     when: IntArray  #: microseconds since 1970 UTC
     expires_at: IntArray  #: microseconds since 1970 UTC, or ``NEVER``
     row: IntArray

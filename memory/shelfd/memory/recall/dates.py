@@ -49,6 +49,20 @@ def date_line(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
+def date_line_counts(days: npt.NDArray[np.int32], word: str) -> npt.NDArray[np.int64] | int:
+    """Return how often the date lines of *days* (proleptic ordinals) have a folded *word*; 0 if none ever has it."""
+    month = _MONTH_NUMBERS.get(word[:3], 0)
+    if not word.isdecimal() and (not month or MONTHS[month - 1].lower() != word):
+        return 0
+    dates = (days.astype(np.int64) - _EPOCH.toordinal()).astype("M8[D]")
+    months = dates.astype("M8[M]")
+    if month:
+        return np.asarray(months.astype(np.int64) % 12 == month - 1, np.int64)
+    years = dates.astype("M8[Y]").astype(np.int64) + _EPOCH.year
+    of_month = (dates - months).astype(np.int64) + 1
+    return np.asarray((of_month == int(word)).astype(np.int64) + (years == int(word)), np.int64)
+
+
 def explicit_dates(folded: str) -> list[GradedDays]:
     """Return the graded days around every explicit date in *folded* text.
 

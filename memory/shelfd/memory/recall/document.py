@@ -27,6 +27,8 @@ class Document(NamedTuple):
     hidden: bool
     superseded: bool
     expires_at: int | None  #: microseconds since 1970 UTC
+    title: str = ""  #: part of the text
+    boost: float = 0.0  #: what note search adds for what the note is
 
 
 @dataclass(frozen=True, slots=True)

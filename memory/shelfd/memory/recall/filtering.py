@@ -2,6 +2,7 @@
 
 from array import array
 from collections import defaultdict
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -79,6 +80,15 @@ class Filtering:
             tagged[np.array(self._tags.get(tag, ()), np.int64)] = True
             admitted &= tagged[ordinals]
         return admitted
+
+    def codes(self, name: str) -> Mapping[str, int]:
+        """Return the code of each value of the column *name*; values are added at the end and stay."""
+        return self._codes[name]
+
+    @property
+    def tags(self) -> Mapping[str, "array[int]"]:
+        """The ordinals that have each tag, dead ones included."""
+        return self._tags
 
     def keep(self, numbers: IntArray) -> None:
         """Renumber the ordinals (see :meth:`Columns.keep`)."""

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import islice, repeat
+from itertools import islice
 from typing import Final
 
 import numpy as np
 
+from shelfd.memory.facts.lexicon import telling_count
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.authors import Authors
@@ -17,15 +18,14 @@ from shelfd.memory.recall.columns import (
     QUESTION,
     SUPERSEDED,
     TEMPORAL,
-    BoolArray,
     Columns,
-    IntArray,
 )
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranking
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.nearness import near
+from shelfd.memory.recall.note_search import NoteSearch, word_bits
 from shelfd.memory.recall.postings import MAX_FREQUENCY, Postings
 from shelfd.memory.recall.search import Search
 from shelfd.memory.recall.statistics import Statistics
@@ -65,6 +65,7 @@ class RecallIndex:
             ids=[],
         )
         self._search = Search(self._contents, two_stage_from, candidates)
+        self.notes = NoteSearch(self._contents, analyzer)
         self._living: dict[int, int] = {}  # ordinal by row
         self._day_terms: dict[int, list[int]] = {}
 
@@ -127,13 +128,6 @@ class RecallIndex:
         """
         return near(self._contents, {self._analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
 
-    def admitted(self, rows: IntArray, filters: NoteFilter) -> BoolArray:
-        """Return for each of the store's *rows* whether *filters* let it through; an unknown one they do not."""
-        ordinals = np.fromiter(map(self._living.get, rows.tolist(), repeat(-1)), np.int64, len(rows))
-        admitted = ordinals >= 0
-        admitted[admitted] = self._contents.filtering.admitted(filters, ordinals[admitted])
-        return admitted
-
     def compact(self) -> None:
         """Fold recent documents into the main segment and free what dead ones hold; no result changes.
 
@@ -185,6 +179,9 @@ class RecallIndex:
             | (QUESTION if parsed.question else 0)
             | (TEMPORAL if parsed.temporal else 0)
         )
+        columns.boost[ordinal] = document.boost
+        columns.title[ordinal] = word_bits(self._analyzer.words(document.title)) if document.title else 0
+        columns.telling[ordinal] = min(telling_count(parsed.words), 255)
         contents.filtering.add(ordinal, document)
         if not document.hidden:
             contents.statistics.add(counts, length)

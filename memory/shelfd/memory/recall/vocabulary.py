@@ -13,12 +13,13 @@ class Vocabulary(dict[str, int]):
     terms up by :meth:`number` and add nothing.
     """
 
-    __slots__ = ("_numbers", "_term")
+    __slots__ = ("_numbers", "_term", "times_kept")
 
     def __init__(self, term: Callable[[str], str]) -> None:
         super().__init__()
         self._term = term
         self._numbers: dict[str, int] = {}
+        self.times_kept = 0  #: how often words were let go; in between, words only come, and stay in their order
 
     def __missing__(self, word: str) -> int:
         number = self._numbers.setdefault(self._term(word), len(self._numbers))
@@ -36,6 +37,9 @@ class Vocabulary(dict[str, int]):
 
     def keep(self, used: npt.NDArray[np.bool_]) -> None:
         """Forget the terms that are not *used* (one flag per term) and renumber the rest in order."""
-        kept = [term for term, number in self._numbers.items() if used[number]]
-        self._numbers = {term: number for number, term in enumerate(kept)}
-        self.clear()  # surface words find their new numbers again when next seen
+        numbers = np.cumsum(used) - 1
+        words = {word: int(numbers[number]) for word, number in self.items() if used[number]}
+        self._numbers = {term: int(numbers[number]) for term, number in self._numbers.items() if used[number]}
+        self.clear()
+        self.update(words)
+        self.times_kept += 1

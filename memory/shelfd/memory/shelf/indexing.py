@@ -6,6 +6,7 @@ import structlog
 
 from shelfd.memory.notes.note import Note
 from shelfd.memory.recall import Document, RecallIndex
+from shelfd.memory.recall.note_score import boost_of
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -69,4 +70,6 @@ def document_of(note: Note) -> Document:
         hidden=note.archived_at is not None,
         superseded=note.superseded_by is not None,
         expires_at=note.expires_at,
+        title=note.title,
+        boost=boost_of(note.stability, note.scope, note.confidence),
     )

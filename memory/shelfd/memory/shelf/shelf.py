@@ -11,7 +11,6 @@ import structlog
 from shelfd.memory.call import Call
 from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
 from shelfd.memory.facts.fact_memory import ShelfFacts
-from shelfd.memory.facts.note_memory import ShelfVectors
 from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
@@ -90,7 +89,6 @@ class Shelf:
         self._waiting = Reaching()
         self._tasks: set[asyncio.Task[None]] = set()
         self.facts = ShelfFacts(store.view, self.spawn)
-        self.vectors = ShelfVectors(store.view, self.spawn)
         self._closing = False
         self._at_close: list[Callable[[], None]] = []
         self._unused: asyncio.Future[None] | None = None
@@ -275,7 +273,6 @@ class Shelf:
             self.intake.put(note)
             if not self._closing:
                 self.facts.changed(note)
-                self.vectors.changed(note.id)
         return len(notes)
 
     def _advance(self, last_seq: int) -> None:

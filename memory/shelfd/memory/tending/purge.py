@@ -169,7 +169,6 @@ async def _forget_in_memory(shelf: Shelf, gone: Sequence[tuple[str, int]]) -> No
     for note_id, row in gone:
         shelf.intake.remove(row)
         shelf.facts.forget(note_id)
-        shelf.vectors.forget(note_id)
         shelf.hot.drop(note_id)
         shelf.usage.drop(row)
     shelf.queries.drop(frozenset(note_id for note_id, _ in gone))

@@ -1,4 +1,6 @@
 """A shelf's rows in memory: all aggregates."""
+# Nobody sets an aggregate of a view or a writer but its maker, so its type may be narrower than the port's.
+# pyright: reportIncompatibleVariableOverride=false
 # ruff: noqa: D102 (the port documents these methods)
 
 from shelfd.memory.ports.view import Counts, Writer

@@ -1,4 +1,6 @@
 """A shelf's rows through one connection: all aggregates, to be read or to be written inside a transaction."""
+# Nobody sets an aggregate of a view or a writer but its maker, so its type may be narrower than the port's.
+# pyright: reportIncompatibleVariableOverride=false
 
 import sqlite3
 from typing import Final, NamedTuple
