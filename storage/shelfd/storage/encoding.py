@@ -41,7 +41,9 @@ def decode(text: str) -> dict[str, Any]:
 
 def encode_extra(extra: Extra) -> str | None:
     """Return the rare fields of a note as JSON text; None if none is set."""
-    return None if extra is NO_EXTRA or not (found := extra.as_mapping()) else _encoder.encode(found)
+    if extra[1:] == NO_EXTRA[1:]:  # of most facts, their key is all
+        return None if extra.source_key is None else f'{{"source_key":{_quote(extra.source_key)}}}'
+    return _encoder.encode(extra.as_mapping())
 
 
 def decode_extra(text: str | None) -> Extra:
