@@ -98,7 +98,7 @@ class PlainSearch:
     def __init__(self, notes: Sequence[Note], index: RecallIndex) -> None:
         self.notes = notes
         self._rarity, self._usual = index.notes.rarity, index.notes.usual_rarity()
-        self._term, self._number = index._analyzer.term, index.notes.known
+        self._term, self._number = index.analyzer.term, index.notes.known
         self._words = {word for word in index.notes.known if index.notes.knows(word)}
         self._terms = {self._term(word) for word in self._words}
 

@@ -1,5 +1,6 @@
 """What goes into the index and what comes out of it."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -49,3 +50,12 @@ class Ranking:
     strength: float  #: 0 to 1: the best match, as a share of what a perfect match would reach
     matched_terms: int  #: how many of the query's terms occur in the shelf's visible documents
     query_terms: int  #: distinct terms of the query
+
+
+class Words(NamedTuple):
+    """What the words of a document tell about a query; terms are those of the query, by number."""
+
+    own: AbstractSet[int]
+    previous: AbstractSet[int]  #: in the previous note of its session
+    tells: int  #: what kinds of thing it tells, bits of :data:`~shelfd.memory.recall.meaning.TELLS`
+    question: bool  #: it ends with a question mark

@@ -1,7 +1,7 @@
 """The recall index: documents in, rankings out."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from shelfd.memory.facts.lexicon import telling_count
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
     ALIVE,
@@ -21,7 +21,7 @@ from shelfd.memory.recall.columns import (
     Columns,
 )
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Document, Ranking
+from shelfd.memory.recall.document import Document, Ranking, Words
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.nearness import near
@@ -34,6 +34,8 @@ from shelfd.memory.recall.vocabulary import Vocabulary
 _SMALLEST_COMPACTION: Final = 2_000  # documents in the delta
 _SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
 _FEW: Final = 500  # documents that are not worth a compaction of their own
+_LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
+_NO_TERMS: Final[frozenset[int]] = frozenset()
 _CACHED_DAYS: Final = 10_000
 
 
@@ -52,7 +54,7 @@ class RecallIndex:
     """
 
     def __init__(self, analyzer: Analyzer, *, two_stage_from: int = 60_000, candidates: int = 500) -> None:
-        self._analyzer = analyzer
+        self.analyzer = analyzer
         columns, postings, statistics = Columns(), Postings(), Statistics()
         self._contents = Contents(
             vocabulary=Vocabulary(analyzer.term),
@@ -109,7 +111,44 @@ class RecallIndex:
             k: At most so many hits; 0 or less gives none.
             explain: Whether hits carry their signals.
         """
-        return self._search.run(self._analyzer.parse_query(query), filters, k, explain=explain)
+        return self.rank(self.analyzer.parse_query(query), filters, k, explain=explain)
+
+    def rank(self, parsed: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
+        """Return what :meth:`search` does for a query that is parsed already."""
+        return self._search.run(parsed, filters, k, explain=explain)
+
+    def admitted(self, rows: Sequence[int], filters: NoteFilter) -> list[int]:
+        """Return those of *rows* that *filters* let through; an unknown one they do not."""
+        known = [row for row in rows if row in self._living]
+        ordinals = np.array([self._living[row] for row in known], np.int64)
+        passed = self._contents.filtering.admitted(filters, ordinals).tolist()
+        return [row for row, passes in zip(known, passed, strict=True) if passes]
+
+    def number(self, term: str) -> int | None:
+        """Return the number of *term*; None if no document has it."""
+        return self._contents.vocabulary.number(term)
+
+    def numbers(self, terms: Iterable[str]) -> frozenset[int]:
+        """Return the numbers of those of *terms* that documents have."""
+        return self._contents.vocabulary.numbers(terms)
+
+    def rarity(self, number: int | None) -> float:
+        """Return the idf of a term as a share of the highest one; that of None, which no document has, is 1."""
+        statistics = self._contents.statistics
+        documents = 1 if number is None else max(1, statistics.own[number])
+        return statistics.idf(documents) / statistics.idf(1)
+
+    def words_of(self, row: int, asked: frozenset[int]) -> Words:
+        """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words tell."""
+        columns, terms_of = self._contents.columns, self._contents.postings.terms_of
+        ordinal = self._living[row]
+        before = columns.previous.item(ordinal)
+        return Words(
+            asked.intersection(terms_of(ordinal)[:_LOOKED_AT]),
+            asked.intersection(terms_of(before)[:_LOOKED_AT]) if before >= 0 else _NO_TERMS,
+            columns.tells.item(ordinal),
+            columns.flags.item(ordinal) & QUESTION != 0,
+        )
 
     def near(
         self, words: Iterable[str], filters: NoteFilter, *, terms: int, missing: int | None, limit: int
@@ -126,7 +165,7 @@ class RecallIndex:
             missing: How many of the terms of *words* a document may lack; None for any but all.
             limit: At most so many ids.
         """
-        return near(self._contents, {self._analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
+        return near(self._contents, {self.analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
 
     def compact(self) -> None:
         """Fold recent documents into the main segment and free what dead ones hold; no result changes.
@@ -151,7 +190,7 @@ class RecallIndex:
     def _store(self, document: Document, *, inverted: bool) -> None:
         contents = self._contents
         columns, vocabulary = contents.columns, contents.vocabulary
-        parsed = self._analyzer.parse_text(document.text)
+        parsed = self.analyzer.parse_text(document.text)
         speaker, name = contents.authors.parse(document.author)
         day, terms = self._day(document.when)
         number = vocabulary.__getitem__
@@ -179,8 +218,9 @@ class RecallIndex:
             | (QUESTION if parsed.question else 0)
             | (TEMPORAL if parsed.temporal else 0)
         )
+        columns.tells[ordinal] = parsed.tells
         columns.boost[ordinal] = document.boost
-        columns.title[ordinal] = word_bits(self._analyzer.words(document.title)) if document.title else 0
+        columns.title[ordinal] = word_bits(self.analyzer.words(document.title)) if document.title else 0
         columns.telling[ordinal] = min(telling_count(parsed.words), 255)
         contents.filtering.add(ordinal, document)
         if not document.hidden:
@@ -205,13 +245,13 @@ class RecallIndex:
 
     def _day(self, when: int) -> tuple[int, list[int]]:
         """Return the local day of *when* as proleptic ordinal, and the terms of its date line."""
-        day = self._analyzer.day(when)
+        day = self.analyzer.day(when)
         number = day.toordinal()
         terms = self._day_terms.get(number)
         if terms is None:
             if len(self._day_terms) >= _CACHED_DAYS:
                 self._day_terms.clear()
-            terms = [self._contents.vocabulary[word] for word in self._analyzer.day_words(day)]
+            terms = [self._contents.vocabulary[word] for word in self.analyzer.day_words(day)]
             self._day_terms[number] = terms
         return number, terms
 

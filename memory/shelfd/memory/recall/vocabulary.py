@@ -1,6 +1,6 @@
 """Numbers for terms, reached from surface words by one dict lookup."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,11 @@ class Vocabulary(dict[str, int]):
     def number(self, term: str) -> int | None:
         """Return the number of *term*, ``None`` if no text held it."""
         return self._numbers.get(term)
+
+    def numbers(self, terms: Iterable[str]) -> frozenset[int]:
+        """Return the numbers of those of *terms* that have one."""
+        get = self._numbers.get
+        return frozenset([number for term in terms if (number := get(term)) is not None])
 
     def keep(self, used: npt.NDArray[np.bool_]) -> None:
         """Forget the terms that are not *used* (one flag per term) and renumber the rest in order."""

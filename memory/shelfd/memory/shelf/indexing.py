@@ -5,17 +5,18 @@ from contextlib import suppress
 import structlog
 
 from shelfd.memory.notes.note import Note
-from shelfd.memory.recall import Document, RecallIndex
+from shelfd.memory.recall import Document, Names, RecallIndex
 from shelfd.memory.recall.note_score import boost_of
 
 log = structlog.get_logger("shelfd.memory")
 
 
 class Intake:
-    """Takes notes into a shelf's recall index. One that cannot be indexed is skipped, and named in the log."""
+    """Takes notes, and their names, into a shelf's recall. One that cannot be is skipped, and named in the log."""
 
-    def __init__(self, index: RecallIndex, shelf: str) -> None:
+    def __init__(self, index: RecallIndex, names: Names, shelf: str) -> None:
         self._index = index
+        self._names = names
         self._shelf = shelf
         self._skipped: set[int] = set()  # rows
 
@@ -32,18 +33,29 @@ class Intake:
         """Index *note* as it is now."""
         try:
             self._index.put(document_of(note))
+            self._names.put(note.row, names_of(note), title=note.title)
         except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be indexed must hold up nobody
             log.error("index.note_skipped", shelf=self._shelf, id=note.id, error=type(error).__name__)
             self._skipped.add(note.row)
             with suppress(Exception):  # it must not be found by what it said before
-                self._index.remove(note.row)
+                self._forget(note.row)
         else:
             self._skipped.discard(note.row)
 
     def remove(self, row: int) -> None:
         """Forget the note of *row*; an unknown one is no error."""
-        self._index.remove(row)
+        self._forget(row)
         self._skipped.discard(row)
+
+    def _forget(self, row: int) -> None:
+        self._names.remove(row)
+        self._index.remove(row)
+
+
+def names_of(note: Note) -> tuple[str, ...]:
+    """Return by what *note* is called beside its title: its key if it is a fact, its aliases."""
+    aliases = note.extra.aliases
+    return aliases if note.key is None else (note.title, *aliases)
 
 
 def document_of(note: Note) -> Document:

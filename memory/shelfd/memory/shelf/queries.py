@@ -5,7 +5,7 @@ a moment later with the usage counters, is told to nobody and forgets by itself.
 """
 
 import json
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
@@ -22,7 +22,7 @@ RECENT: Final = timedelta(days=30)
 #: Params that decide what is found; sorted, so that the same query has the same text.
 _TELLING: Final = {
     "query", "nugget", "domain", "scope", "type", "subject", "author", "tags", "k", "include_links",
-    "exclude_superseded", "include_hidden", "include_expired", "session_id", "max_age", "min_score",
+    "exclude_superseded", "include_hidden", "include_expired", "session_id", "max_age", "min_score", "focus",
 }  # fmt: skip
 
 
@@ -90,3 +90,25 @@ class QueryBook:
         if not stored:
             self._pending = deque([*self._writing, *self._pending], maxlen=KEPT)
         self._writing = ()
+
+
+class LastQueries:
+    """What each session asked last, so that "and why?" has something to go on from. Kept in memory only."""
+
+    def __init__(self) -> None:
+        self._queries: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def get(self, speaker: tuple[str, str]) -> str | None:
+        """Return what the (principal, session) asked last."""
+        return self._queries.get(speaker)
+
+    def set(self, speaker: tuple[str, str], query: str) -> None:
+        """Keep what the (principal, session) asks; of many sessions the latest are kept."""
+        self._queries[speaker] = query
+        self._queries.move_to_end(speaker)
+        if len(self._queries) > KEPT:
+            self._queries.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._queries.clear()

@@ -19,11 +19,11 @@ from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.waiting import OnDone, outcome_of
-from shelfd.memory.recall import Analyzer, RecallIndex
+from shelfd.memory.recall import Analyzer, Focus, Names, RecallIndex
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.indexing import Intake
-from shelfd.memory.shelf.queries import QueryBook
+from shelfd.memory.shelf.queries import LastQueries, QueryBook
 from shelfd.memory.shelf.reaching import Reaching
 from shelfd.memory.shelf.usage import UsageBook
 from shelfd.memory.shelf.usage_writer import UsageSaver
@@ -70,15 +70,18 @@ class Shelf:
         self.settings = settings
         self.usage = UsageBook(store.view)
         self.queries = QueryBook(is_on=settings.recall_log)
+        self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
         self.index = RecallIndex(Analyzer(language=settings.language, timezone=settings.timezone))
+        names = Names(self.index.analyzer)
+        self.focus = Focus(self.index, names)
         self.event_log = EventLog(store.view, shelf=name, instance=settings.instance, content=settings.event_content)
         self.seq = store.view.log.last_seq
         self.in_use = 0
         self.last_used = clock.monotonic()
         self.notes_created = 0
         self.retrievals = 0
-        self.intake = Intake(self.index, name)
+        self.intake = Intake(self.index, names, name)
         self._warming = Warming(store.view, self.intake, clock, name)
         self._backlog: deque[tuple[int, Sequence[Note]]] = deque()
         self._followers: dict[int, Callable[[int], None]] = {}

@@ -172,6 +172,7 @@ async def _forget_in_memory(shelf: Shelf, gone: Sequence[tuple[str, int]]) -> No
         shelf.hot.drop(note_id)
         shelf.usage.drop(row)
     shelf.queries.drop(frozenset(note_id for note_id, _ in gone))
+    shelf.last_queries.clear()
 
 
 async def _drop_outcomes(work: Work) -> None:

@@ -11,7 +11,7 @@ JobName = Annotated[str, Field(pattern=r"^[a-z][a-z_-]{0,63}$", description="`re
 
 
 class ScheduledRun(Result):
-    """One run of a job, from the shelf's ledger."""
+    """One run of a scheduled job: a job of the shelf that has claimed a slot."""
 
     job: str
     shelf: str
