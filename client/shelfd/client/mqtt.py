@@ -49,7 +49,7 @@ class _Lost(ConnectionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedEvents:
     """Which events.
 
     Attributes:
@@ -97,7 +97,7 @@ class EventFollower:
         notice: Called with what a person should know.
     """
 
-    def __init__(self, locate: Callable[[], BrokerLogin], wanted: Wanted, notice: Callable[[str], None]) -> None:
+    def __init__(self, locate: Callable[[], BrokerLogin], wanted: WantedEvents, notice: Callable[[str], None]) -> None:
         self._locate = locate
         self._wanted = wanted
         self._notice = notice

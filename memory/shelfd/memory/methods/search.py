@@ -13,7 +13,7 @@ from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.recall.note_score import NoteScore, Question, score_of, shares_of, stands_in
+from shelfd.memory.recall.note_score import NoteQuestion, NoteScore, score_of, shares_of, stands_in
 from shelfd.memory.recall.note_search import Candidates
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.search import NoteSearchParams
@@ -54,7 +54,7 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
 
 async def _found(
     shelf: Shelf, params: NoteSearchParams, filters: NoteFilter
-) -> tuple[Question, list[_Match], npt.NDArray[np.float64]]:
+) -> tuple[NoteQuestion, list[_Match], npt.NDArray[np.float64]]:
     notes = shelf.index.notes
     is_ready = notes.follow()
     while not is_ready:
@@ -70,7 +70,7 @@ async def _found(
 
 
 async def _looked_at(
-    shelf: Shelf, question: Question, found: Candidates, limit: int
+    shelf: Shelf, question: NoteQuestion, found: Candidates, limit: int
 ) -> tuple[list[_Match], npt.NDArray[np.float64]]:
     """Return the scores of the best, from their texts, best first; and about those of the others."""
     matches: list[_Match] = []
