@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from asking import K, Note, Outcome, Question, measures, strain
-from shelfd.memory.notes.note import BLANK, fold_key
-from shelfd.memory.recall import Analyzer, Filters, Focus, Names, RecallIndex
+from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.notes.note import BLANK, Extra, fold_key
+from shelfd.memory.recall import Analyzer, Focus, Names, RecallIndex
 from shelfd.memory.recall import relevance as model
 from shelfd.memory.recall.focus import Candidate
 from shelfd.memory.recall.relevance import FEATURES, Calibration
@@ -46,7 +47,7 @@ def focus_on(notes: Sequence[Note]) -> Focus:
             key=fold_key(key) if key else None, content=note["content"], author=note.get("author"),
             session_id=note.get("session_id"), turn=note.get("turn"), created_at=1_760_000_000_000_000,
             archived_at=1 if note.get("hidden") else None, superseded_by=note.get("superseded_by"),
-            extra={"aliases": note["aliases"]} if "aliases" in note else {},
+            extra=Extra(aliases=tuple(note.get("aliases", ()))),
         )  # fmt: skip
         index.put(document_of(made))
         names.put(row, names_of(made), title=made.title)
@@ -59,7 +60,7 @@ def look(asked: Sequence[Question], few: set[Question], notes: Mapping[str, Note
     for domain in dict.fromkeys(question.domain for question in asked):
         focus = focus_on([note for note in notes.values() if note["domain"] == domain])
         for question in (one for one in asked if one.domain == domain and one.after is None):
-            best, rival = focus.candidates(question.query, Filters(), K)
+            best, rival = focus.candidates(question.query, RECALLABLE, K)
             seen.append(Seen(question, question in few, focus.kept(best, rival)[:K]))
     return seen
 

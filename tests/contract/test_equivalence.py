@@ -15,10 +15,10 @@ from contract.samples import change, make_link, make_note, make_nugget
 from fakes import FakeClock
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage
 from shelfd.memory.ports.job import UNFINISHED, Job
 from shelfd.memory.ports.log import LogRow, Recorded
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Applied, Change, Store
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.view import View
@@ -72,7 +72,7 @@ def _edited(old: Note, step: Step) -> Note:
         tags=(step.text, step.session) if step.flag else (),
         confidence=step.number / 3,
         pinned=step.flag,
-        extra={"aliases": [step.text], "evolution_count": step.number * 3} if step.flag else {},
+        extra=Extra(aliases=(step.text,), evolution_count=step.number * 3) if step.flag else NO_EXTRA,
     )
 
 

@@ -19,9 +19,10 @@ from shelfd.memory.errors import ShuttingDown, StoreBusy, Unavailable
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, fold_key
-from shelfd.memory.ports.projection import Gone, Place, Projection
-from shelfd.memory.recall import Filters, ShelfIndex
+from shelfd.memory.ports.projection import Gone, Projection, ScanPosition
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.naming import rename_nugget
@@ -257,7 +258,7 @@ async def carry_out(bench: Bench, op: tuple[Any, ...]) -> None:
 
 
 def found(index: ShelfIndex) -> Any:
-    everything = Filters(include_hidden=True)
+    everything = NoteFilter(include_hidden=True)
     told: list[list[tuple[Any, ...]]] = []
     for query in (*WORDS, "harbour crane", "what is the tide of Ada?"):
         hits = index.index.search(query, everything, 99).hits
@@ -288,7 +289,7 @@ OBSERVED: Final[dict[type[Projection], Callable[[Any], Any]]] = {
 def rows_of(projection: Projection, view: View) -> list[Note]:
     """All that a projection is made from."""
     notes: list[Note] = []
-    place: Place | None = Place()
+    place: ScanPosition | None = ScanPosition()
     while place is not None:
         some, place, _ = projection.read(view, place)
         notes += some
@@ -396,7 +397,7 @@ async def test_what_the_log_does_not_say_is_read_from_the_rows(bench: Bench) -> 
     await bench.settle()
 
     index = bench.shelf.projection(INDEX).index
-    assert [hit.id for hit in index.search("harbour", Filters(nugget="quay"), 9).hits] == ["n1"]
+    assert [hit.id for hit in index.search("harbour", NoteFilter(nugget="quay"), 9).hits] == ["n1"]
     await check_as_from_scratch(bench)
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
-from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
+from shelfd.memory.facts import THRESHOLD, Broadcast, FactAnswer, Options
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, Nugget
-from shelfd.memory.ports.notes import NoteFilter
-from shelfd.memory.ports.projection import Gone, Place, Projection, Slice
+from shelfd.memory.ports.projection import Gone, Projection, ScanPosition, Slice
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
@@ -55,7 +55,7 @@ class ShelfFacts(Projection):
 
     def nearest(
         self, query: str, nugget: str | None, admits: Callable[[str], bool], *, least: float = 0.0
-    ) -> Answer | None:
+    ) -> FactAnswer | None:
         """Return the fact that answers *query*, of those known so far; ``None`` if none does.
 
         Args:
@@ -73,7 +73,7 @@ class ShelfFacts(Projection):
         """
         return note.id in self._broadcast and self._broadcast.echo(note.id).confirmed
 
-    def read(self, view: View, place: Place) -> Slice:
+    def read(self, view: View, place: ScanPosition) -> Slice:
         """Return the next facts that count, of one nugget after the other; nuggets without any take their turn too."""
         if place.row is not None:
             wanted = NoteFilter(nugget=place.nugget, kind="fact", include_superseded=False)
@@ -81,7 +81,7 @@ class ShelfFacts(Projection):
             if facts := view.notes.page(wanted, order="row", descending=False, after=after, limit=self.at_once):
                 return Slice(facts, place._replace(row=facts[-1].row))
         nuggets = view.nuggets.page(after=place.nugget, limit=1)
-        return Slice((), Place(0, nuggets[0].name) if nuggets else None)
+        return Slice((), ScanPosition(0, nuggets[0].name) if nuggets else None)
 
     def _take(self, note: Note) -> None:
         if note.key is None or note.hidden or note.superseded_by is not None:
@@ -97,7 +97,7 @@ class ShelfFacts(Projection):
             note.id,
             note.title,
             _told_apart(note.content),
-            note.extra.get("aliases", ()),
+            note.extra.aliases,
             _USUAL if nugget is None else options_of(nugget),
         )
 

@@ -45,7 +45,7 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
                 names = changed_values(row.before, note)
                 data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
             data |= _about(note, content)
-        if row.kind == "note.promoted" and note is not None and (at := note.extra.get("promoted_at")) is not None:
+        if row.kind == "note.promoted" and note is not None and (at := note.extra.promoted_at) is not None:
             data["promoted_at"] = from_micros(at)
     elif row.kind.startswith("link."):
         data |= {"source": row.ids[0], "target": row.ids[1], **_about_link(row.before or {})}

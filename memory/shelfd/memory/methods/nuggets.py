@@ -9,8 +9,8 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.render import nugget_view
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Nugget
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.naming import rename_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf

@@ -13,9 +13,10 @@ from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_ke
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
-from shelfd.memory.recall import Aim, Cut, Filters, ShelfIndex, admits
+from shelfd.memory.recall import Aim, Cut, ShelfIndex
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
@@ -166,9 +167,9 @@ def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNE
     return [item.note.id for item in _search(shelf, params, filters, known, planned).found]
 
 
-def _filters(shelf: Shelf, params: RecallParams) -> Filters:
+def _filters(shelf: Shelf, params: RecallParams) -> NoteFilter:
     now = shelf.clock.now()
-    return Filters(
+    return RECALLABLE._replace(
         nugget=params.nugget,
         domain=params.domain,
         scope=params.scope,
@@ -193,7 +194,7 @@ def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) 
     return f"auto:{call.principal}:{today.isoformat()}"
 
 
-def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None:
+def _known(shelf: Shelf, params: RecallParams, filters: NoteFilter) -> Known | None:
     """The fact with this key; else, in the modes that look for it, one with a key like it."""
     known = fact_by_key(shelf, params.query, filters)
     if params.mode == "fhrr":
@@ -206,7 +207,7 @@ def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None
     return fact_like(shelf, params.query, filters, least=SURE)
 
 
-def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned) -> Recalled:
+def _ranked(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned) -> Recalled:
     aim: Aim = "all" if params.focus == "off" else "topic" if is_exploratory(params.query) else "answer"
     focus = shelf.projection(ShelfIndex).as_planned(planned)
     focused = focus.recall(params.query, filters, params.k, aim, explain=params.explain)
@@ -215,7 +216,7 @@ def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Plann
         Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance)
         for one in focused.found
         # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
-        if (note := notes.get(one.hit.id)) is not None and (note.rev == 1 or admits(filters, note))
+        if (note := notes.get(one.hit.id)) is not None and (note.rev == 1 or filters.admits(note))
     ]
     return Recalled(found, focused.cut)
 
@@ -237,7 +238,7 @@ def _with_known(found: list[Found], known: Known, *, judged: bool) -> list[Found
 
 
 def _search(
-    shelf: Shelf, params: RecallParams, filters: Filters, known: Known | None, planned: Planned = NOTHING_PLANNED
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, known: Known | None, planned: Planned = NOTHING_PLANNED
 ) -> Recalled:
     recalled = Recalled([]) if params.mode == "fhrr" else _ranked(shelf, params, filters, planned)
     found = recalled.found
@@ -260,7 +261,7 @@ def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
         item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
 
 
-def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, planned: Planned) -> list[Found]:
+def _with_linked(shelf: Shelf, found: list[Found], filters: NoteFilter, k: int, planned: Planned) -> list[Found]:
     """Let the notes that results link to compete for a place."""
     here = {item.note.id for item in found}
     offers: dict[str, tuple[float, str]] = {}
@@ -274,7 +275,7 @@ def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, pla
         # It came along: what it says itself has not been compared with the query.
         Found(notes[target], offers[target][0], False, offers[target][1], {"link": offers[target][0]})
         for target in best
-        if target in notes and admits(filters, notes[target])
+        if target in notes and filters.admits(notes[target])
     ]
     _add_links(shelf, linked, planned)
     return sorted([*found, *linked], key=lambda item: -item.score)

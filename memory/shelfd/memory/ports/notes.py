@@ -5,22 +5,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Link, Note, Nugget
-
-
-class NoteFilter(NamedTuple):
-    """Which notes a listing wants; None means any."""
-
-    nugget: str | None = None
-    kind: str | None = None
-    include_hidden: bool = False
-    include_superseded: bool = True
-    subject: str | None = None
-    scope: str | None = None
-    type: str | None = None
-    stability: str | None = None
-    tags: tuple[str, ...] = ()  #: own or derived tags a note has all of
-    needs_review: bool | None = None
 
 
 class Listing(NamedTuple):

@@ -26,7 +26,7 @@ class Gone(NamedTuple):
     id: str
 
 
-class Place(NamedTuple):
+class ScanPosition(NamedTuple):
     """Up to where a projection's rows have been read; each projection uses of it what it needs."""
 
     row: int | None = None
@@ -43,7 +43,7 @@ class Slice(NamedTuple):
     """
 
     notes: Sequence[Note]
-    place: Place | None
+    place: ScanPosition | None
     gone: Sequence[Gone] = ()
 
 
@@ -89,10 +89,10 @@ class Projection(Forgetful, Protocol):
     def clear(self) -> None:
         """Keep nothing; what it is to know comes again from the rows."""
 
-    def read(self, view: View, place: Place) -> Slice:
+    def read(self, view: View, place: ScanPosition) -> Slice:
         """Return the next rows it is made from, behind *place*: of all notes, newest first."""
         notes = view.notes.scan(before_row=place.row, limit=self.at_once)
-        return Slice(notes, Place(notes[-1].row) if notes else None)
+        return Slice(notes, ScanPosition(notes[-1].row) if notes else None)
 
     def concerns(self, note: Note) -> bool:  # noqa: ARG002
         """Return whether a change of *note* may make a difference to it."""

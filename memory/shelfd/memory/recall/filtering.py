@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.filter import EXACT, NoteFilter
 from shelfd.memory.recall.columns import (
     ALIVE,
     HIDDEN,
@@ -18,31 +18,12 @@ from shelfd.memory.recall.columns import (
     Columns,
     IntArray,
 )
-from shelfd.memory.recall.document import Document, Filters
+from shelfd.memory.recall.document import Document
 from shelfd.memory.recall.layered import Layered, new_array
 
-#: Fields of a note that equal the filter of the same name, if that is given.
-_EXACT = ("nugget", "domain", "scope", "type", "subject", "author")
-
-
-def admits(filters: Filters, note: Note) -> bool:
-    """Return whether *filters* let a note through; :meth:`Filtering.admitted` asks the same of many at once."""
-    for name in _EXACT:
-        value = getattr(filters, name)
-        if value is not None and value != getattr(note, name):
-            return False
-    if note.hidden and not filters.include_hidden:
-        return False
-    if note.superseded_by is not None and not filters.include_superseded:
-        return False
-    if note.expires_at is not None and note.expires_at <= filters.now and not filters.include_expired:
-        return False
-    if filters.since is not None and note.when < filters.since:
-        return False
-    is_private = note.scope == "session" and note.session_id is not None and filters.scope != "session"
-    if is_private and note.session_id != filters.session:
-        return False
-    return not filters.tags or set(filters.tags) <= set(note.all_tags)
+#: Nobody recalls by these, so the index has no columns for them.
+_WITHOUT_COLUMN = ("kind", "stability", "needs_review")
+_EXACT = tuple(name for name in EXACT if name not in _WITHOUT_COLUMN)
 
 
 class Filtering:
@@ -76,12 +57,18 @@ class Filtering:
         for tag in document.tags:
             self._tags[tag].append(ordinal)
 
-    def admitted(self, filters: Filters, ordinals: IntArray) -> BoolArray:
-        """Return for each of *ordinals* whether *filters* let it through."""
+    def admitted(self, filters: NoteFilter, ordinals: IntArray) -> BoolArray:
+        """Return for each of *ordinals* whether *filters* let it through: what they say of notes, of all at once.
+
+        Raises:
+            ValueError: If they ask for something that no column tells.
+        """
+        if any(getattr(filters, name) is not None for name in _WITHOUT_COLUMN):
+            raise ValueError(f"the index cannot filter by {', '.join(_WITHOUT_COLUMN)}")
         columns = self._columns
         flags = columns.flags[ordinals]
         barred = (0 if filters.include_hidden else HIDDEN) | (0 if filters.include_superseded else SUPERSEDED)
-        if filters.session is None and filters.scope != "session":
+        if filters.session is None and not filters.has_private:
             barred |= PRIVATE
         admitted: BoolArray = (flags & (ALIVE | barred)) == ALIVE
         for name in _EXACT:
@@ -89,7 +76,7 @@ class Filtering:
             if value is not None:
                 column: Codes = getattr(columns, name)
                 admitted &= column[ordinals] == self._codes[name].get(value, -2)
-        if filters.session is not None and filters.scope != "session":
+        if filters.session is not None and not filters.has_private:
             own = self._codes["session"].get(filters.session, -2)
             admitted &= ((flags & PRIVATE) == 0) | (columns.session[ordinals] == own)
         if self._expiring and not filters.include_expired:

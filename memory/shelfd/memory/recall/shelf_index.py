@@ -57,15 +57,13 @@ class ShelfIndex(Projection):
 
 def names_of(note: Note) -> tuple[str, ...]:
     """Return by what *note* is called beside its title: its key if it is a fact, its aliases."""
-    aliases = tuple(note.extra.get("aliases", ()))
+    aliases = note.extra.aliases
     return aliases if note.key is None else (note.title, *aliases)
 
 
 def document_of(note: Note) -> Document:
     """Return *note* as recall indexes it: title, aliases, own tags and content are its text."""
-    parts = [note.title] if note.title else []
-    if aliases := note.extra.get("aliases"):
-        parts.extend(aliases)
+    parts = [*((note.title,) if note.title else ()), *note.extra.aliases]
     if note.tags:
         parts.append(" ".join(note.tags))
     parts.append(note.content)

@@ -15,9 +15,8 @@ import structlog
 
 from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.log import LogRow, Sink
 from shelfd.memory.ports.projection import PURGED, Follower, Forgetful, Gone
-from shelfd.memory.ports.sink import Sink
 from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.reaching import Reaching

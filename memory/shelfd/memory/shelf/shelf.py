@@ -12,9 +12,8 @@ from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
-from shelfd.memory.ports.log import Origin
+from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.projection import Project, Projection
-from shelfd.memory.ports.sink import Sink
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.waiting import OnDone, outcome_of
@@ -24,7 +23,7 @@ from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBook
 from shelfd.memory.shelf.tracks import Tracks
 from shelfd.memory.shelf.usage import UsageBook
-from shelfd.memory.shelf.usage_writer import UsageWriter
+from shelfd.memory.shelf.usage_writer import UsageSaver
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -85,7 +84,7 @@ class Shelf:
         self._at_close: list[Callable[[], None]] = []
         self._unused: asyncio.Future[None] | None = None
         retention = settings.idempotency_retention
-        self._usage_writer = UsageWriter(
+        self._usage_writer = UsageSaver(
             self.usage, self.queries, store, clock, shelf=name, spawn=self.spawn, retention=retention
         )
         self._unfollow = store.follow(self.pump.feed)

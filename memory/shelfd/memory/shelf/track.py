@@ -6,7 +6,7 @@ from itertools import islice
 import structlog
 
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.projection import Gone, Place, Projection, Slice
+from shelfd.memory.ports.projection import Gone, Projection, ScanPosition, Slice
 from shelfd.memory.ports.view import View
 
 log = structlog.get_logger("shelfd.memory")
@@ -38,7 +38,7 @@ class Track:
         self._view = view
         self._shelf = shelf
         self._on_failure = on_failure
-        self._place: Place | None = Place()  # None once all rows are read
+        self._place: ScanPosition | None = ScanPosition()  # None once all rows are read
         self._top = self._left = 1  # by row numbers, known once it begins: counting rows takes long in a large shelf
         self._changed: dict[int, str] = {}  # ids by row
 
@@ -140,7 +140,7 @@ class Track:
         log.error("projection.failed", shelf=self._shelf, projection=self.projection.name, error=cause)
         self.failure = cause
         self.age += 1
-        self._place, self._top, self._left = Place(), 1, 1
+        self._place, self._top, self._left = ScanPosition(), 1, 1
         self._changed.clear()
         self._clear()
         self._on_failure(self)

@@ -47,7 +47,7 @@ class UsageBook:
         notes = list(notes)
         found = self._of([note.row for note in notes])
         for note in notes:
-            if not note.extra or note.hidden or "provenance" not in note.extra:
+            if note.hidden or not note.extra.provenance:
                 continue
             if sources := self._view.links.merged_rows(note.id, limit=_MERGED):
                 found[note.row] = self._united(note, sources, found.get(note.row, _NEVER_USED))

@@ -7,7 +7,7 @@ from typing import Final
 from shelfd.memory.errors import DuplicateKey, DuplicateNugget
 from shelfd.memory.notes.note import Nugget
 from shelfd.memory.ports.notes import NuggetCounts, NuggetsView, NuggetsWriter
-from shelfd.storage.sqlite.database import Database, Rows, placeholders
+from shelfd.storage.sqlite.database import Database, SqliteRows, placeholders
 
 NUGGET_COLUMNS: Final = ", ".join(Nugget._fields)
 _NUGGET: Final = f"SELECT {NUGGET_COLUMNS} FROM nugget"  # noqa: S608 (column names of ours)
@@ -21,7 +21,7 @@ _CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHIN
 _KEPT: Final = 1024
 
 
-class SqliteNuggets(Rows, NuggetsView):
+class SqliteNuggets(SqliteRows, NuggetsView):
     """Reads of nuggets."""
 
     def get(self, name: str) -> Nugget | None:

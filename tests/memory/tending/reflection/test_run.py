@@ -13,7 +13,7 @@ from shelfd.memory import MemorySettings, Ticket
 from shelfd.memory.call import Repeat
 from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.recall import ShelfIndex
-from shelfd.memory.tending.reflection import STEPS, Plan, draw_plan
+from shelfd.memory.tending.reflection import STEPS, ReflectionPlan, draw_plan
 from shelfd.memory.tending.reflection.action import Action, apply_all
 from shelfd.protocol import Limits
 
@@ -288,7 +288,7 @@ async def test_wherever_a_run_is_cut_off_the_next_one_finishes_the_work() -> Non
     assert len(ends) == 1
 
 
-async def carried_out(api: Api, plan: Plan) -> list[Action]:
+async def carried_out(api: Api, plan: ReflectionPlan) -> list[Action]:
     """Do what is planned; return what was done."""
     applied = await api.shelf().commit(
         api.request("reflect").origin(), lambda tx: apply_all(tx, plan.actions, {}, Limits())

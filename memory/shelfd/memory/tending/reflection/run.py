@@ -49,7 +49,7 @@ Cursor: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReflectionPlan:
     """What a run means to do.
 
     Attributes:
@@ -73,7 +73,7 @@ class Plan:
 
 async def draw_plan(
     shelf: Shelf, *, nugget: str | None, limit: int, limits: Limits, steps: Sequence[Step] = STEPS
-) -> Plan:
+) -> ReflectionPlan:
     """Return what a reflection would do now; changes nothing.
 
     Raises:
@@ -88,7 +88,7 @@ async def draw_plan(
                 picture.take(action)
                 actions.append(action)
             await asyncio.sleep(0)
-    return Plan(
+    return ReflectionPlan(
         picture.now,
         len(picture.inspected),
         actions,
@@ -121,7 +121,7 @@ def _begin(tx: Transaction, cursor: Cursor, nugget: str | None) -> None:
     cursor["is_started"] = True
 
 
-def new_cursor(plan: Plan) -> Cursor:
+def new_cursor(plan: ReflectionPlan) -> Cursor:
     """Return where the carrying out of *plan* begins: ids, revs and counts."""
     ids = {note.id for action in plan.actions for note in action.rests_on()}
     return {
@@ -164,7 +164,9 @@ def limit_of(shelf: Shelf, wanted: int | None) -> int:
     return max(1, most if wanted is None else min(wanted, most))
 
 
-async def draw_gated_plan(shelf: Shelf, *, nugget: str | None, limit: int, limits: Limits, replay: Replay) -> Plan:
+async def draw_gated_plan(
+    shelf: Shelf, *, nugget: str | None, limit: int, limits: Limits, replay: Replay
+) -> ReflectionPlan:
     """Return what a reflection does now that lets recall find what it found lately; changes nothing.
 
     Raises:
