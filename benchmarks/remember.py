@@ -37,7 +37,7 @@ from shelfd.memory.notes.note import Nugget
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.store import Change, Ticket
 from shelfd.memory.ports.view import Writer
-from shelfd.memory.shelf.composing import keep
+from shelfd.memory.shelf.storing import store_note
 from shelfd.protocol import METHODS, Limits
 from shelfd.storage import SqliteStores, commit_queue
 from shelfd.storage.commit_queue import number_entries
@@ -87,7 +87,7 @@ def remember_change(clock: SystemClock, number: int) -> Change[str]:
 
     def apply(writer: Writer, now: int) -> tuple[str, Transaction]:
         transaction = Transaction(writer, now)
-        return keep(transaction, params, Limits()).note.id, transaction  # type: ignore[arg-type]
+        return store_note(transaction, params, Limits()).note.id, transaction  # type: ignore[arg-type]
 
     return Change(Origin("uid:0", "remember", call.request_id), apply, call.ticket)
 

@@ -20,7 +20,7 @@ from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage
 from shelfd.memory.ports.job import UNFINISHED, Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.store import Applied, Change, Store
-from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.tending import Promoted, ReflectionProgress
 from shelfd.memory.ports.view import View
 from shelfd.storage import InMemoryStores, SqliteStores
 
@@ -129,7 +129,7 @@ def _change_the_rest(tx: Transaction, step: Step) -> object:
                 "p", step.session, step.note, Recorded(step.text, {"n": step.number}, tx.now - step.number)
             )
         case "forget":
-            return rows.recorded.forget(tx.now - step.number, now=tx.now - step.number // 2, limit=2)
+            return rows.recorded.delete_before(tx.now - step.number, now=tx.now - step.number // 2, limit=2)
         case "meta":
             rows.meta.put(step.note, step.text)
         case "fail":
@@ -156,9 +156,9 @@ def _tend(tx: Transaction, step: Step) -> object:
         case "piece":
             rows.jobs.put_piece(f"job-{step.note}", step.number, result)
         case "forget_jobs":
-            return rows.jobs.forget(tx.now - step.number, limit=step.number, in_slots=step.flag)
+            return rows.jobs.delete_ended(tx.now - step.number, limit=step.number, in_slots=step.flag)
         case "tended":
-            rows.tended.put(Tended(step.nugget, (tx.now, step.number), (step.number, 0), tx.now))
+            rows.reflection.put(ReflectionProgress(step.nugget, (tx.now, step.number), (step.number, 0), tx.now))
         case "promoted":
             lines = [Promoted(step.note, step.session, f"{step.text}{n}", tx.now) for n in range(step.number)]
             rows.promotions.put(step.nugget, lines)
@@ -240,7 +240,7 @@ def _reads(view: View) -> dict[str, object]:
             for unfinished in (True, False)
         ],
         "pieces": [view.jobs.pieces(f"job-{note_id}", after=0, limit=3) for note_id in NOTE_IDS],
-        "tended": view.tended.all(),
+        "tended": view.reflection.all(),
         "promoted": [view.promotions.lines(name) for name in NUGGETS],
         "with hits": [view.notes.with_hits(minimum) for minimum in (0, 3, 4)],
         "meta": [view.meta.get(name) for name in (*NOTE_IDS, "shelf", "owner", "created_at")],

@@ -36,7 +36,7 @@ def _erase(writer: Writer, note_id: str = "n1") -> None:
     note = writer.notes.get(note_id)
     assert note is not None
     assert writer.notes.redact(note, after=0, limit=99) is None
-    writer.notes.erase(note)
+    writer.notes.delete(note)
 
 
 async def test_nothing_of_the_note_is_left(store: Store) -> None:
@@ -103,7 +103,7 @@ async def test_the_files_hold_nothing_of_it_once_scrubbed(tmp_path: Path) -> Non
     await store.commit(edit("n3", content="short now"))
     for note_id in ("n1", "n3"):
         await store.commit(write(_erasing(note_id)))
-    await store.commit(write(lambda writer: writer.recorded.drop([("uid:1000", "remember", "key")])))
+    await store.commit(write(lambda writer: writer.recorded.delete([("uid:1000", "remember", "key")])))
     assert await store.scrub()
     files = _bytes(tmp_path)
     assert b"4711" not in files
@@ -158,7 +158,7 @@ async def test_much_is_redacted_in_pieces(store: Store) -> None:
     assert "stays" in str(store.view.log.page(since_seq=0, limit=99))
     left = store.view.links.page(note_id=None, relation=None, after=0, limit=9)
     assert [link.relation for _, link in left] == ["itself"]
-    await store.commit(write(lambda rows: rows.notes.erase(note)))
+    await store.commit(write(lambda rows: rows.notes.delete(note)))
     assert await store.check(full=True) == []
 
 
@@ -185,5 +185,5 @@ async def test_stored_outcomes_that_name_a_note_are_found_page_by_page(store: St
     assert store.view.recorded.naming({'quo"ted'}, after=None, limit=99)[0] == [
         ("uid:1", "remember", f"key {number}") for number in (0, 3, 6, 9)
     ]
-    await store.commit(write(lambda rows: rows.recorded.drop(found)))
+    await store.commit(write(lambda rows: rows.recorded.delete(found)))
     assert store.view.recorded.naming({"n1"}, after=None, limit=99) == ([], None)

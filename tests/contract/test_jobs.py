@@ -49,8 +49,8 @@ async def test_jobs_are_listed_the_last_begun_first(store: Store) -> None:
 
 async def test_old_jobs_are_forgotten_unless_work_is_left(store: Store) -> None:
     await put(store, job(1), job(2, state="done"), job(3, state="dead"), job(9, state="done"))
-    assert (await store.commit(write(lambda rows: rows.jobs.forget(5, limit=1)))).value == 0  # work is left of it
-    applied = await store.commit(write(lambda rows: rows.jobs.forget(5, limit=9)))
+    assert (await store.commit(write(lambda rows: rows.jobs.delete_ended(5, limit=1)))).value == 0  # work is left of it
+    applied = await store.commit(write(lambda rows: rows.jobs.delete_ended(5, limit=9)))
 
     assert applied.value == 2
     assert [one.id for _, one in store.view.jobs.page(unfinished=False, before=None, limit=9)] == ["job-9", "job-1"]
@@ -78,14 +78,14 @@ async def test_a_closed_shelf_says_whether_work_is_left(stores: Stores) -> None:
     store = await stores.create("kept", owner="uid:1")
     await put(store, job(1))
     await store.close()
-    assert stores.has_work_left("kept")
+    assert stores.has_unfinished_work("kept")
 
     store = await stores.open("kept")
     await put(store, job(1, state="done", result={}))
     await store.close()
-    assert not stores.has_work_left("kept")
+    assert not stores.has_unfinished_work("kept")
 
     store = await stores.open("kept")
     await store.commit(write(lambda rows: rows.promotions.plan(PATH, [Promoted("n1", "Facts", "- new", 2)])))
     await store.close()
-    assert stores.has_work_left("kept")
+    assert stores.has_unfinished_work("kept")

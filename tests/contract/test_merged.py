@@ -17,7 +17,7 @@ async def test_sessions_of_each_note(store: Store) -> None:
     assert (await store.commit(write(apply))).value == expected
     assert store.view.usage.hit_sessions([1, 2, 3]) == expected
     assert store.view.usage.hit_sessions([]) == {}
-    await store.commit(write(lambda rows: rows.notes.erase(make_note("n1", row=1))))
+    await store.commit(write(lambda rows: rows.notes.delete(make_note("n1", row=1))))
     assert store.view.usage.hit_sessions([1]) == {}
 
 

@@ -315,7 +315,7 @@ async def test_outcomes_are_kept_by_principal_method_and_key(store: Store) -> No
     assert view.recorded.get("uid:1", "remember", "k") == Recorded("p1", {"ids": ["n1"]}, 10)
     assert view.recorded.get("uid:2", "remember", "k") == Recorded("p4", {"ä": 1.5}, 40)
     assert view.recorded.get("uid:2", "forget", "k") is None
-    assert (await store.commit(write(lambda rows: rows.recorded.forget(20, now=99, limit=9)))).value == 1
+    assert (await store.commit(write(lambda rows: rows.recorded.delete_before(20, now=99, limit=9)))).value == 1
     assert view.recorded.get("uid:1", "remember", "k") is None
     assert view.recorded.get("uid:1", "forget", "k") is not None
 
@@ -329,9 +329,9 @@ async def test_outcomes_are_forgotten_a_few_at_a_time_the_oldest_first(store: St
         return [number for number in range(5) if store.view.recorded.get("uid:1", "remember", f"k{number}")]
 
     await store.commit(write(record))
-    assert (await store.commit(write(lambda rows: rows.recorded.forget(4, now=9, limit=3)))).value == 3
+    assert (await store.commit(write(lambda rows: rows.recorded.delete_before(4, now=9, limit=3)))).value == 3
     assert kept() == [3, 4]
-    assert (await store.commit(write(lambda rows: rows.recorded.forget(4, now=9, limit=3)))).value == 1
+    assert (await store.commit(write(lambda rows: rows.recorded.delete_before(4, now=9, limit=3)))).value == 1
     assert kept() == [4]
 
 
@@ -345,11 +345,11 @@ async def test_an_outcome_of_the_future_counts_as_stored_now(store: Store) -> No
         return [recorded.at for recorded in found if recorded is not None]
 
     await store.commit(write(record))
-    assert (await store.commit(write(lambda rows: rows.recorded.forget(10, now=20, limit=2)))).value == 0
+    assert (await store.commit(write(lambda rows: rows.recorded.delete_before(10, now=20, limit=2)))).value == 0
     assert times() == [10, 20, 20, 90]
-    await store.commit(write(lambda rows: rows.recorded.forget(10, now=30, limit=2)))
+    await store.commit(write(lambda rows: rows.recorded.delete_before(10, now=30, limit=2)))
     assert times() == [10, 20, 20, 30]
-    assert (await store.commit(write(lambda rows: rows.recorded.forget(31, now=40, limit=9)))).value == 4
+    assert (await store.commit(write(lambda rows: rows.recorded.delete_before(31, now=40, limit=9)))).value == 4
 
 
 async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> None:
@@ -372,7 +372,7 @@ async def test_everything_a_failed_change_wrote_is_taken_back(store: Store) -> N
         rows.nuggets.claim_turn("spoilt", "s", 1, 9)
         rows.usage.put({1: Usage(9)})
         rows.usage.add_hit_sessions([(1, "t")])
-        rows.recorded.forget(99, now=99, limit=9)
+        rows.recorded.delete_before(99, now=99, limit=9)
         rows.recorded.put("p", "m", "k", Recorded("b", {}, 1))
         rows.meta.put("owner", "thief")
         raise ValueError("a mistake")

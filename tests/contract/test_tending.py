@@ -10,7 +10,7 @@ from shelfd.memory.notes.note import Usage
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.store import Store, Stores
-from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.tending import Promoted, ReflectionProgress
 from shelfd.memory.ports.usage import RecentQuery
 from shelfd.memory.ports.view import Writer
 
@@ -28,7 +28,7 @@ async def put(store: Store, *jobs: Job) -> None:
 
 
 async def forgotten(store: Store, before: int, *, in_slots: bool, limit: int = 9) -> int:
-    forget = write(lambda rows: rows.jobs.forget(before, limit=limit, in_slots=in_slots))
+    forget = write(lambda rows: rows.jobs.delete_ended(before, limit=limit, in_slots=in_slots))
     return (await store.commit(forget)).value
 
 
@@ -135,7 +135,7 @@ async def test_pieces_come_in_order_are_replaced_and_go(store: Store) -> None:
     await store.commit(write(fill))
     assert store.view.jobs.pieces("job-1", after=-1, limit=2) == [(0, {"items": [0], "text": "ä"}), (1, {"created": 1})]
     assert [number for number, _ in store.view.jobs.pieces("job-1", after=1, limit=9)] == [2]
-    await store.commit(write(lambda rows: rows.jobs.drop_pieces("job-1")))
+    await store.commit(write(lambda rows: rows.jobs.delete_pieces("job-1")))
     assert store.view.jobs.pieces("job-1", after=-1, limit=9) == []
     assert store.view.jobs.pieces("job-2", after=-1, limit=9) == [(0, {})]
 
@@ -153,11 +153,11 @@ async def test_a_run_s_changes_come_backwards_too(store: Store) -> None:
 
 
 async def test_positions_of_reflection_are_replaced_and_listed_by_nugget(store: Store) -> None:
-    far = Tended("memory", (NEW_YEAR, 9), (NEW_YEAR + 1, 2**40), NEW_YEAR)
-    for tended in (Tended("ärger"), Tended("memory"), Tended("Work"), far):
-        await store.commit(write(lambda rows, one=tended: rows.tended.put(one)))  # type: ignore[misc]
+    far = ReflectionProgress("memory", (NEW_YEAR, 9), (NEW_YEAR + 1, 2**40), NEW_YEAR)
+    for tended in (ReflectionProgress("ärger"), ReflectionProgress("memory"), ReflectionProgress("Work"), far):
+        await store.commit(write(lambda rows, one=tended: rows.reflection.put(one)))  # type: ignore[misc]
 
-    assert store.view.tended.all() == [Tended("Work"), far, Tended("ärger")]
+    assert store.view.reflection.all() == [ReflectionProgress("Work"), far, ReflectionProgress("ärger")]
 
 
 # ------------------------------------------------------------------ promotion
@@ -214,29 +214,29 @@ async def test_queries_come_the_last_one_first_and_each_once(store: Store) -> No
 async def test_queries_are_forgotten_by_age_and_by_number(store: Store) -> None:
     queries = [asked(str(n), n) for n in range(10)]
     await store.commit(write(lambda rows: rows.queries.put(queries)))
-    await store.commit(write(lambda rows: rows.queries.forget(before=2, now=99, kept=99)))
+    await store.commit(write(lambda rows: rows.queries.delete_before(before=2, now=99, kept=99)))
     assert [query.at for query in store.view.queries.recent(99)] == [9, 8, 7, 6, 5, 4, 3, 2]
-    await store.commit(write(lambda rows: rows.queries.forget(before=0, now=99, kept=3)))
+    await store.commit(write(lambda rows: rows.queries.delete_before(before=0, now=99, kept=3)))
     assert [query.at for query in store.view.queries.recent(99)] == [9, 8, 7]
-    await store.commit(write(lambda rows: rows.queries.forget(before=0, now=99, kept=0)))
+    await store.commit(write(lambda rows: rows.queries.delete_before(before=0, now=99, kept=0)))
     assert store.view.queries.recent(99) == []
 
 
 async def test_a_query_of_the_future_counts_as_asked_now(store: Store) -> None:
     await store.commit(write(lambda rows: rows.queries.put([asked("a", 1), asked("b", 70), asked("c", 90)])))
-    await store.commit(write(lambda rows: rows.queries.forget(before=1, now=20, kept=9)))
+    await store.commit(write(lambda rows: rows.queries.delete_before(before=1, now=20, kept=9)))
     assert {query.at for query in store.view.queries.recent(9)} == {1, 20}
     await store.commit(write(lambda rows: rows.queries.put([asked("d", 25)])))
-    await store.commit(write(lambda rows: rows.queries.forget(before=21, now=25, kept=9)))
+    await store.commit(write(lambda rows: rows.queries.delete_before(before=21, now=25, kept=9)))
     assert [query.at for query in store.view.queries.recent(9)] == [25]
 
 
 async def test_queries_that_found_one_of_some_notes_are_forgotten(store: Store) -> None:
     others = [asked("c", 3, "n10"), asked("b", 2, "n2", "n3")]
     await store.commit(write(lambda rows: rows.queries.put([*others, asked("a", 1, "n2", "n1")])))
-    await store.commit(write(lambda rows: rows.queries.forget_naming({"n1", "n4"})))
+    await store.commit(write(lambda rows: rows.queries.delete_naming({"n1", "n4"})))
     assert store.view.queries.recent(9) == others
-    await store.commit(write(lambda rows: rows.queries.forget_naming(["n3"])))
+    await store.commit(write(lambda rows: rows.queries.delete_naming(["n3"])))
     assert store.view.queries.recent(9) == others[:1]
 
 
@@ -248,7 +248,7 @@ def put_all(rows: Writer, n: int) -> None:
     rows.jobs.put(job(str(n)))
     rows.jobs.put(job("1", error=f"ended by {n}"))
     rows.jobs.put_piece("job-1", n, {"n": n})
-    rows.tended.put(Tended("memory", served_at=n))
+    rows.reflection.put(ReflectionProgress("memory", served_at=n))
     rows.promotions.put(PATH, [Promoted("n1", "Facts", f"- {n}", n)] * n)
     rows.queries.put([asked("a", n)])
 
@@ -256,7 +256,7 @@ def put_all(rows: Writer, n: int) -> None:
 def seen(store: Store) -> object:
     view = store.view
     jobs = view.jobs.page(before=None, limit=9), view.jobs.pieces("job-1", after=-1, limit=9)
-    return view.sinks.get("mqtt"), jobs, view.tended.all(), view.promotions.lines(PATH), view.queries.recent(9)
+    return view.sinks.get("mqtt"), jobs, view.reflection.all(), view.promotions.lines(PATH), view.queries.recent(9)
 
 
 async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
@@ -265,7 +265,7 @@ async def test_a_failed_change_leaves_none_of_it(store: Store) -> None:
 
     def spoil(tx: Transaction) -> None:
         put_all(tx.rows, 2)
-        tx.rows.jobs.drop_pieces("job-1")
+        tx.rows.jobs.delete_pieces("job-1")
         raise ValueError("a mistake")
 
     # Among others of its group, which must not be touched, and alone.

@@ -181,7 +181,7 @@ def _erase(note_id: str) -> Change[None]:
     def erase(writer: Writer) -> None:
         note = writer.notes.get(note_id)
         assert note is not None
-        writer.notes.erase(note)
+        writer.notes.delete(note)
 
     return write(erase)
 

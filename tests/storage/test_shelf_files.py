@@ -297,7 +297,7 @@ async def test_what_was_erased_before_a_crash_is_gone_once_the_shelf_is_open_aga
     def erase(writer: Writer) -> None:
         note = writer.notes.get("n1")
         assert note is not None
-        writer.notes.erase(note)
+        writer.notes.delete(note)
 
     await store.commit(write(erase))
     directory = await _after_a_crash(store, root)  # before it was scrubbed

@@ -200,7 +200,7 @@ async def forget_old(shelf: Shelf, now: int) -> None:
     until = max(run.updated_at for run in old) + 1
 
     def apply(tx: Transaction) -> None:
-        if tx.rows.jobs.forget(until, limit=len(old), in_slots=True) and floor:
+        if tx.rows.jobs.delete_ended(until, limit=len(old), in_slots=True) and floor:
             tx.rows.meta.put(FLOOR, str(max(floor, int(tx.rows.meta.get(FLOOR) or 0))))
 
     await shelf.commit(Origin(SCHEDULER, "scheduler.forget"), apply)

@@ -132,7 +132,7 @@ async def test_who_waits_for_a_shelf_that_cannot_be_opened_gets_to_know_why(api:
 
 async def test_nobody_overtakes_those_who_wait_for_a_shelf(api: Api) -> None:
     first, second = Done(), Done()
-    async with api.shelves._doors.passed("default"):
+    async with api.shelves._locks.held("default"):
         api.service.submit(api.request("remember", content="first", key="k"), first)
         await asyncio.sleep(0)
         api.service.submit(api.request("remember", content="second", key="k"), second)

@@ -51,7 +51,7 @@ def test_of_few_words_all_likely_ones_are_found(word: str, words: list[str]) -> 
 def test_a_vocabulary_that_let_words_go_is_read_anew() -> None:
     vocabulary, spellings = spellings_of("harbour", "ferry")
     used = [term.startswith("f") for term in ("harbour", "ferri")]
-    vocabulary.keep(np.array(used))
+    vocabulary.retain(np.array(used))
     vocabulary["bridge"]
     while not spellings.follow():
         pass

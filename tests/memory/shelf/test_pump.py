@@ -21,11 +21,11 @@ from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, fold_key
-from shelfd.memory.ports.projection import Gone, Projection, ScanPosition
+from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition
 from shelfd.memory.recall import ShelfIndex
-from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.naming import rename_nugget
+from shelfd.memory.shelf.storing import ensure_nugget
 from shelfd.memory.tending.purging import purge
 from shelfd.storage.inmemory.store import InMemoryStore
 from shelfd.storage.inmemory.tables import Tables
@@ -91,9 +91,9 @@ def failing(kind: type[Projection]) -> type[Projection]:
                 super().apply([note])
                 self.faults.strike("apply")
 
-        def forget(self, gone: Sequence[Gone]) -> None:
+        def purge(self, purged: Sequence[PurgedNote]) -> None:
             self.faults.strike("forget")
-            super().forget(gone)
+            super().purge(purged)
 
         def clear(self) -> None:
             self.faults.strike("clear")
@@ -238,7 +238,7 @@ async def carry_out(bench: Bench, op: tuple[Any, ...]) -> None:
 
         await bench.commit(rename, elsewhere=values[1])
     elif kind == "hear":
-        shelf.pump.hear(bench.view.log.last_seq)
+        shelf.pump.announce(bench.view.log.last_seq)
     elif kind == "reach":
         with suppress(StoreBusy):
             await shelf.reach(None)
@@ -340,7 +340,7 @@ def test_every_projection_ends_as_one_made_from_scratch(ops: list[tuple[Any, ...
             for op in ops:
                 await carry_out(bench, op)
                 assert bench.heard == sorted(bench.heard)
-            bench.shelf.pump.hear(bench.view.log.last_seq)
+            bench.shelf.pump.announce(bench.view.log.last_seq)
             await check_as_from_scratch(bench)
         named = {entry["id"] for entry in logs if entry["event"] == "projection.note_skipped"}
         for track in (*bench.shelf.tracks.eager, *bench.shelf.tracks.lazy):
@@ -369,7 +369,7 @@ async def test_changes_of_another_process_are_read_from_the_log(bench: Bench) ->
 
     waiting = asyncio.create_task(shelf.reach(last_seq))
     await bench.turns()
-    shelf.pump.hear(last_seq)
+    shelf.pump.announce(last_seq)
     await bench.turns()
     await waiting
     assert bench.heard[-1] == shelf.seq == last_seq
@@ -393,7 +393,7 @@ async def test_what_the_log_does_not_say_is_read_from_the_rows(bench: Bench) -> 
     await bench.shelf.reach(None)
     bench.shelf.tracks.catch_up(FACTS)
     await bench.commit(lambda tx: rename_nugget(tx, "memory", "quay"), elsewhere=True)
-    bench.shelf.pump.hear(bench.view.log.last_seq)
+    bench.shelf.pump.announce(bench.view.log.last_seq)
     await bench.settle()
 
     index = bench.shelf.projection(INDEX).index
@@ -404,7 +404,7 @@ async def test_what_the_log_does_not_say_is_read_from_the_rows(bench: Bench) -> 
 async def test_a_gap_that_cannot_be_read_is_tried_again_and_a_reader_is_told(bench: Bench) -> None:
     await bench.turns()
     await bench.commit(bench.create("harbour"), elsewhere=True)
-    bench.shelf.pump.hear(bench.view.log.last_seq)
+    bench.shelf.pump.announce(bench.view.log.last_seq)
     bench.disk.view.failing = 2
     with pytest.raises(Unavailable):
         await bench.shelf.reach(None)

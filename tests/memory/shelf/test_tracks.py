@@ -12,7 +12,7 @@ from contract.samples import make_note
 from fakes import FakeClock
 from shelfd.memory.errors import Unavailable
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.projection import Gone, Projection
+from shelfd.memory.ports.projection import Projection, PurgedNote
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.tracks import Tracks
 
@@ -37,11 +37,11 @@ class Copy(Projection):
             self.told.append(note.id)
             self.by_row[note.row] = note
 
-    def forget(self, gone: Sequence[Gone]) -> None:
+    def purge(self, purged: Sequence[PurgedNote]) -> None:
         if self.fails_to_forget:
             self.fails_to_forget -= 1
             raise KeyError
-        for row, note_id in gone:
+        for row, note_id in purged:
             self.told.append(f"-{note_id}")
             self.by_row.pop(row, None)
 
@@ -94,7 +94,7 @@ class Rows:
     def purge(self, row: int) -> None:
         note = self.by_row.pop(row)
         for track in (*self.tracks.lazy, *self.tracks.eager):
-            track.forget([Gone(row, note.id)])
+            track.purge([PurgedNote(row, note.id)])
 
     async def turns(self, count: int = 20) -> None:
         for _ in range(count):

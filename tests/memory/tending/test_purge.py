@@ -9,7 +9,7 @@ from fakes import Api
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import MERGED_INTO, Extra, Link, Provenance
 from shelfd.memory.ports.log import Origin
-from shelfd.memory.shelf.composing import get_note
+from shelfd.memory.shelf.storing import get_note
 from shelfd.memory.tending.reflection.merging import fingerprint
 
 

@@ -11,7 +11,7 @@ from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Link
 from shelfd.memory.ports.log import Origin
-from shelfd.memory.shelf.composing import get_note
+from shelfd.memory.shelf.storing import get_note
 
 RUN = Origin("scheduler", "reflect", run_id="run-1")
 

@@ -103,8 +103,8 @@ class Banks:
             return np.zeros(self.dimension, dtype=np.complex64)
         held = self._banks[bank]
         trace = self._superposed(None if held.trace is None else held.trace.copy(), held.pairs.items())
-        heard = trace.astype(np.float32).view(np.complex64)[:, 0]
-        return unbind(heard, phasor(_keys(self.dimension).drawn(key))).astype(np.complex64, copy=False)
+        noisy = trace.astype(np.float32).view(np.complex64)[:, 0]
+        return unbind(noisy, phasor(_keys(self.dimension).drawn(key))).astype(np.complex64, copy=False)
 
     def echo(self, key: str, value: str, bank: int) -> Echo:
         """Return how clearly *bank* gives *value* for *key*."""

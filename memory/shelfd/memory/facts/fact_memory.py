@@ -8,7 +8,7 @@ from typing import ClassVar
 from shelfd.memory.facts import THRESHOLD, Broadcast, FactAnswer, Options
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, Nugget
-from shelfd.memory.ports.projection import Gone, Projection, ScanPosition, Slice
+from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition, Slice
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
@@ -48,9 +48,9 @@ class ShelfFacts(Projection):
         for note in notes:
             self._take(note)
 
-    def forget(self, gone: Sequence[Gone]) -> None:
+    def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Know nothing of these notes."""
-        for _, note_id in gone:
+        for _, note_id in purged:
             self._broadcast.remove(note_id)
 
     def nearest(

@@ -54,14 +54,14 @@ class Overlap(NamedTuple):
 
     covered: int  #: words of the query that the key has
     asked: int  #: words of the query
-    heard: int  #: words of the key that the query has
+    matched: int  #: words of the key that the query has
     held: int  #: words of the key
     certain: bool  #: one of them is in the query as it is, not corrected
 
     @property
     def is_complete(self) -> bool:
         """The query has all words of the key."""
-        return self.heard == self.held
+        return self.matched == self.held
 
     @property
     def is_mutual(self) -> bool:
@@ -74,7 +74,7 @@ class Overlap(NamedTuple):
         if self.is_complete or self.covered == self.asked:
             return None
         # a guess at what one word should have been is no ground for guessing at the others
-        return self.covered / self.asked * self.heard / self.held if self.certain else 0.0
+        return self.covered / self.asked * self.matched / self.held if self.certain else 0.0
 
 
 class KeyMatches(NamedTuple):
@@ -86,11 +86,11 @@ class KeyMatches(NamedTuple):
     def overlap(self, match: Match) -> Overlap:
         """Return which words the query and the key of *match* have in common."""
         found = [[meant for meant in group if meant.word in match.words] for group in self.asked]
-        heard = {meant.word for group in found for meant in group}
+        matched = {meant.word for group in found for meant in group}
         return Overlap(
             covered=sum(bool(group) for group in found),
             asked=len(self.asked),
-            heard=len(heard),
+            matched=len(matched),
             held=len(match.words),
             certain=any(meant.likeness == 1 for group in found for meant in group),
         )

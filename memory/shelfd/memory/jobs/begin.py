@@ -39,7 +39,7 @@ def as_job(begin: Callable[[Transaction, Any, Call], Begun | Outcome], retention
         tx.rows.jobs.put(job)
         for number, piece in (begun.pieces or {}).items():
             tx.rows.jobs.put_piece(job.id, number, piece)
-        tx.rows.jobs.forget(tx.now - max(_KEPT, retention) // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
+        tx.rows.jobs.delete_ended(tx.now - max(_KEPT, retention) // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
         return {"job": job.id}
 
     return apply

@@ -207,7 +207,7 @@ class JobRunner:
             if error is None:
                 future.set_result(job)
             else:
-                future.set_exception(_waited_for(job, error))
+                future.set_exception(_error_for_waiter(job, error))
 
     def _close(self) -> None:
         """The shelf is about to close: steps under way still become durable, the rest waits for the next start."""
@@ -222,7 +222,7 @@ class JobRunner:
         self._waiting.clear()
 
 
-def _waited_for(job: Job, error: Exception) -> Exception:
+def _error_for_waiter(job: Job, error: Exception) -> Exception:
     """What a caller that waited for a job's end hears of an error: its own, and that the job goes on."""
     if not isinstance(error, ShelfError) or not error.retryable:
         return error

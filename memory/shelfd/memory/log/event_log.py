@@ -68,7 +68,7 @@ class EventLog:
             state = None
         self._recent.append(_Recent(row, state, state is not None or row.row is None))
 
-    def forget(self, gone: Collection[object]) -> None:  # noqa: ARG002
+    def purge(self, purged: Collection[object]) -> None:  # noqa: ARG002
         """Keep nothing: of any change that touched *gone*, or gave others what came from them, nothing may stay."""
         self.clear()
 

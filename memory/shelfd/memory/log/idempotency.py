@@ -75,7 +75,7 @@ def once(call: Call, apply: Apply, retention: timedelta) -> Callable[[Writer, in
             return (before, True), transaction
         outcome = apply(transaction, call.params, call)
         writer.recorded.put(call.principal, call.method.name, repeat.key, Recorded(payload, outcome, now))
-        writer.recorded.forget(now - retention // _MICROSECOND, now=now, limit=_FORGOTTEN)
+        writer.recorded.delete_before(now - retention // _MICROSECOND, now=now, limit=_FORGOTTEN)
         return (outcome, False), transaction
 
     return transact

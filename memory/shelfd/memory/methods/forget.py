@@ -10,8 +10,8 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import job
 from shelfd.memory.methods.remember import show_note
 from shelfd.memory.notes.note import Note, fold_key
-from shelfd.memory.shelf.composing import get_note
 from shelfd.memory.shelf.shelf import Changed, Shelf
+from shelfd.memory.shelf.storing import get_note
 from shelfd.memory.tending.nuggets import check_no_import
 from shelfd.memory.tending.purge import PURGE, new_cursor, purge_some
 from shelfd.protocol.methods.graph import NoteDeleteParams

@@ -8,8 +8,8 @@ from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.notes import show_changed
 from shelfd.memory.methods.registry import change, read
-from shelfd.memory.shelf.composing import get_note
 from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.storing import get_note
 from shelfd.memory.tending.nuggets import check_free
 from shelfd.protocol.methods.graph import NoteMoveParams, NoteRecordHitParams, SupersedeParams
 

@@ -31,19 +31,19 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
     kinds = [part.part for part in params.parts]
     taken_in: list[tuple[int, dict[int, Usage]]] = []
 
-    def take_all(tx: Transaction) -> Outcome:
-        taken, usages = importing.take_all(tx, found, call.limits)
+    def import_all(tx: Transaction) -> Outcome:
+        taken, usages = importing.import_all(tx, found, call.limits)
         taken_in[:] = [(sum(outcome["notes"] for outcome in taken.outcomes.values()), usages)]
         result = importing.result_of(taken, kinds, params.known)
         return {**result, "run_id": call.run_id, "last_seq": tx.rows.log.last_seq + len(tx.entries)}
 
     def begin(tx: Transaction) -> Begun | Outcome:
         if not is_job:
-            return take_all(tx)
+            return import_all(tx)
         return Begun(importing.IMPORT, {"parts": kinds}, importing.new_cursor(total=total), found)
 
     if params.dry_run:
-        return await context.carry_out(shelf, call, lambda tx: _taken_back(shelf, take_all(tx)), _taken)
+        return await context.carry_out(shelf, call, lambda tx: _rolled_back(shelf, import_all(tx)), _taken)
     result = await context.carry_out(shelf, call, begin, _taken)
     if taken_in and "replayed" not in result:
         created, usages = taken_in[0]
@@ -52,7 +52,7 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
     return {**result, "dry_run": False}
 
 
-def _taken_back(shelf: Shelf, outcome: Outcome) -> Outcome:
+def _rolled_back(shelf: Shelf, outcome: Outcome) -> Outcome:
     """Let nothing stay of a rehearsal, which does all of it: what it comes to depends on all that came before."""
     raise RolledBack({**outcome, "run_id": None, "dry_run": True, "last_seq": shelf.seq})
 

@@ -11,8 +11,8 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.render import link_view
 from shelfd.memory.notes.note import Link
-from shelfd.memory.shelf.composing import connect, get_note
 from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.storing import connect, get_note
 from shelfd.protocol.methods.links import LinkDeleteParams, LinkListParams, LinkUpsertParams
 
 

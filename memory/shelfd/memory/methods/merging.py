@@ -14,7 +14,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.notes import show_changed
 from shelfd.memory.methods.registry import change
 from shelfd.memory.notes.note import MERGED_INTO, Link, Note
-from shelfd.memory.shelf.composing import connect, get_note, too_many
+from shelfd.memory.shelf.storing import connect, get_note, too_many
 from shelfd.memory.tending.reflection.merging import inherited, missing_lines, names_of_both, tags_of_both, united
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.graph import NoteMergeParams

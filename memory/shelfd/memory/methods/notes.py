@@ -17,7 +17,8 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import Extra, Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
-from shelfd.memory.shelf.composing import (
+from shelfd.memory.shelf.shelf import Changed, Shelf
+from shelfd.memory.shelf.storing import (
     DAY_MICROS,
     check_validity,
     checked_size,
@@ -28,7 +29,6 @@ from shelfd.memory.shelf.composing import (
     unique_names,
     with_summary,
 )
-from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import Limits, from_micros
 from shelfd.protocol.methods.notes import (
     NoteEditParams,

@@ -25,7 +25,7 @@ async def promote(context: Context, call: Call) -> dict[str, Any]:
         check_key(shelf.view, call, shelf.settings.idempotency_retention, now=shelf.clock.now())
         shelf.enter()
         try:
-            return dict(await context.promoter.rehearse(shelf, project=params.project))
+            return dict(await context.promoter.dry_run(shelf, project=params.project))
         finally:
             shelf.leave()
     wanted = {} if params.project is None else {"project": params.project}

@@ -28,7 +28,7 @@ _DETAILS: Final = {
 }
 
 
-async def _rehearse(_context: Context, shelf: Shelf, call: Call) -> dict[str, Any]:
+async def _dry_run(_context: Context, shelf: Shelf, call: Call) -> dict[str, Any]:
     params = cast("ReflectParams", call.params)
     check_key(shelf.view, call, shelf.settings.idempotency_retention, now=shelf.clock.now())
     if params.nugget is not None:
@@ -69,8 +69,8 @@ def _detail(shelf: Shelf, change: dict[str, str]) -> str:
     return "Tags changed" if note is None else "Tags -> " + ", ".join(note.all_tags)
 
 
-@job("reflect", ended=_result, rehearse=_rehearse)
-@job("reflect_and_clean_memory", ended=_result, rehearse=_rehearse, known_as="reflect")
+@job("reflect", ended=_result, dry_run=_dry_run)
+@job("reflect_and_clean_memory", ended=_result, dry_run=_dry_run, known_as="reflect")
 def reflect(tx: Transaction, params: ReflectParams, _call: Call) -> Begun:
     """Tidy the notes of a shelf, as far as one run goes."""
     if params.nugget is not None and tx.rows.nuggets.get(params.nugget) is None:

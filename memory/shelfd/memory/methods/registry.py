@@ -18,7 +18,7 @@ Begin: TypeAlias = Callable[[Transaction, P, Call], Begun | Outcome]
 Get: TypeAlias = Callable[[Shelf, P, Call], Answer | Awaitable[Answer]]
 Render: TypeAlias = Callable[[Shelf, Changed, Call], Answer]
 Then: TypeAlias = Callable[[Context, Shelf, Changed], None]
-Rehearse: TypeAlias = Callable[[Context, Shelf, Call], Awaitable[Answer]]
+DryRun: TypeAlias = Callable[[Context, Shelf, Call], Awaitable[Answer]]
 Run: TypeAlias = Callable[[Context, Call], Awaitable[Answer]]
 
 
@@ -31,7 +31,7 @@ class ChangeMethod(NamedTuple):
         then: What is done before that.
         ended: Makes the result when the transaction began a job, after the job's end.
         is_run: By its params: whether it is a run of its own, and may begin a job.
-        rehearse: What is done instead when the params say ``dry_run``; it changes nothing.
+        dry_run: What is done instead when the params say ``dry_run``; it changes nothing.
         known_as: The method under which it is recorded, if that is another.
     """
 
@@ -40,7 +40,7 @@ class ChangeMethod(NamedTuple):
     then: Then | None = None
     ended: Ended | None = None
     is_run: Callable[[Any], bool] | None = None
-    rehearse: Rehearse | None = None
+    dry_run: DryRun | None = None
     known_as: str | None = None
 
 
@@ -87,7 +87,7 @@ def job(
     ended: Ended,
     render: Render = outcome_is_result,
     is_run: Callable[[P], bool] = lambda _: True,
-    rehearse: Rehearse | None = None,
+    dry_run: DryRun | None = None,
     known_as: str | None = None,
 ) -> Callable[[Begin[P]], Begin[P]]:
     """Make a function the change called *name*, that does what fits one transaction and leaves the rest to a job.
@@ -99,12 +99,12 @@ def job(
         ended: Makes the result of a job that is done.
         render: Makes the result if there is no job.
         is_run: By the params: whether it is a run of its own. What is not must not begin a job.
-        rehearse: Done instead when the params say ``dry_run``.
+        dry_run: Done instead when the params say ``dry_run``.
         known_as: The method under which it is recorded, if that is another.
     """
 
     def register(begin: Begin[P]) -> Begin[P]:
-        USE_CASES[name] = ChangeMethod(begin, render, None, ended, is_run, rehearse, known_as)
+        USE_CASES[name] = ChangeMethod(begin, render, None, ended, is_run, dry_run, known_as)
         return begin
 
     return register

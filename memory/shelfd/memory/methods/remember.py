@@ -10,8 +10,8 @@ from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import change
 from shelfd.memory.methods.render import NoteRenderer, note_view
-from shelfd.memory.shelf.composing import keep
 from shelfd.memory.shelf.shelf import Changed, Shelf
+from shelfd.memory.shelf.storing import store_note
 from shelfd.protocol import from_validation
 from shelfd.protocol.methods.notes import KeyedInput, NoteCreateParams, RememberManyParams, RememberParams
 
@@ -42,14 +42,14 @@ def _show_remembered(shelf: Shelf, changed: Changed, call: Call) -> dict[str, An
 @change("remember", render=_show_remembered)
 def remember(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
     """Store a note; with a key, a fact whose second value replaces the first."""
-    kept = keep(tx, params, call.limits)
+    kept = store_note(tx, params, call.limits)
     return {"id": kept.note.id, "status": kept.status, "links": len(params.links)}
 
 
 @change("note.create", render=_show_remembered)
 def create(tx: Transaction, params: NoteCreateParams, call: Call) -> Outcome:
     """Store a note without a key."""
-    kept = keep(tx, params, call.limits)
+    kept = store_note(tx, params, call.limits)
     return {"id": kept.note.id, "status": kept.status, "links": len(params.links)}
 
 
@@ -70,7 +70,7 @@ def remember_many(tx: Transaction, params: RememberManyParams, call: Call) -> Ou
     created = 0
     for index, item in enumerate(params.notes):
         try:
-            kept = keep(tx, KeyedInput.model_validate(item, context=call.limits), call.limits)
+            kept = store_note(tx, KeyedInput.model_validate(item, context=call.limits), call.limits)
         except ValidationError as error:
             rejected.append({"index": index, "error": from_validation(error, prefix=("notes", index))})
         except ShelfError as error:  # found before the item's first write: the others can stand

@@ -62,7 +62,7 @@ class Service(Context):
             self.access.check(call.principal, call.shelf, call.method.need)  # a refused call is no use of the shelf
             if isinstance(use_case, Procedure):
                 work_in_task(call, partial(use_case.run, self, call), on_done)
-            elif (shelf := self.shelves.at_hand(cast("str", call.shelf))) is not None:
+            elif (shelf := self.shelves.available(cast("str", call.shelf))) is not None:
                 self._begin(use_case, call, on_done, shelf)
             else:
                 self.shelves.when_open(cast("str", call.shelf), partial(self._begin_late, use_case, call, on_done))
@@ -100,8 +100,8 @@ class Service(Context):
         try:
             if isinstance(use_case, ReadMethod):
                 work_in_task(call, partial(_read, use_case, shelf, call), partial(_leave, shelf, on_done))
-            elif use_case.rehearse is not None and getattr(call.params, "dry_run", False):
-                work_in_task(call, partial(use_case.rehearse, self, shelf, call), partial(_leave, shelf, on_done))
+            elif use_case.dry_run is not None and getattr(call.params, "dry_run", False):
+                work_in_task(call, partial(use_case.dry_run, self, shelf, call), partial(_leave, shelf, on_done))
             else:
                 self._change(use_case, call, on_done, shelf)
         except BaseException:

@@ -10,8 +10,8 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.moving.reconciling import Sender, digest, marked, reconcile, speaks_for_another
 from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage, fold_key
-from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.eviction import hide_surplus
+from shelfd.memory.shelf.storing import ensure_nugget
 from shelfd.protocol import Limits
 
 Status = Literal["created", "updated", "unchanged"]
@@ -39,7 +39,7 @@ class Tally:
         """Count *number* items or links."""
         setattr(self, status, getattr(self, status) + number)
 
-    def lose(self, index: int, losses: Iterable[Loss]) -> None:
+    def record_loss(self, index: int, losses: Iterable[Loss]) -> None:
         """Put on record what of item *index* is not kept."""
         for loss in losses:
             indexes = self.losses.setdefault(loss, [])
@@ -68,7 +68,7 @@ class Importer:
     created: int = 0
     seen: set[tuple[str, int | str]] = field(default_factory=set)
 
-    def take_nugget(self, record: NuggetRecord, index: int, tally: Tally) -> None:
+    def import_nugget(self, record: NuggetRecord, index: int, tally: Tally) -> None:
         """Make a nugget; one that is here keeps its options."""
         wanted = Nugget(
             record.name, record.dimension, record.banks, record.ensembles, record.max_facts, None, self.tx.now
@@ -80,9 +80,9 @@ class Importer:
         elif here[1:5] != wanted[1:5]:
             losses.append(Loss("options", "the nugget is here with other options and keeps them"))
         tally.count("created" if here is None else "unchanged")
-        tally.lose(index, losses)
+        tally.record_loss(index, losses)
 
-    def take_note(self, record: NoteRecord, part: str, index: int, tally: Tally) -> None:
+    def import_note(self, record: NoteRecord, part: str, index: int, tally: Tally) -> None:
         """Make a note, or bring the one that is here up to date.
 
         Raises:
@@ -107,9 +107,9 @@ class Importer:
             why = "the fact with its key is here under another one" if by_key else "is another note's here"
             losses.append(Loss("id", f"{why}; links follow"))
         self._remember(record, note)
-        tally.lose(index, losses)
+        tally.record_loss(index, losses)
 
-    def take_links(self, outgoing: OutgoingLinks, index: int, tally: Tally) -> None:
+    def import_links(self, outgoing: OutgoingLinks, index: int, tally: Tally) -> None:
         """Make the links that leave a note, as far as both ends are here.
 
         Raises:
@@ -127,7 +127,7 @@ class Importer:
                 tally.kept.append((index, source.id, ("links",)))
             else:
                 tally.count(outcome)
-        tally.lose(index, losses)
+        tally.record_loss(index, losses)
 
     # ------------------------------------------------------------- notes
 
@@ -149,9 +149,9 @@ class Importer:
                 return holder, holder.id, None
         if record.id is not None and self.tx.rows.notes.get(record.id) is None:
             return None, record.id, None
-        return self._stand_in(record)
+        return self._substitute(record)
 
-    def _stand_in(self, record: NoteRecord) -> tuple[Note | None, str, str]:
+    def _substitute(self, record: NoteRecord) -> tuple[Note | None, str, str]:
         """The note that stands for one whose id is no good here, or an id for it: the same one each time."""
         stands_for = digest(record.identity or _key_token(record))
         for salt in count():

@@ -15,7 +15,7 @@ from shelfd.memory.errors import Conflict, DuplicateKey, ShelfError, Unavailable
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.moving import FORMATS, Importer, ItemOrigin, Tally
-from shelfd.memory.moving.pieces import part_of, put_together, waiting_of
+from shelfd.memory.moving.pieces import combine, part_of, waiting_of
 from shelfd.memory.notes.note import Usage
 from shelfd.protocol import Limits, from_validation
 
@@ -25,7 +25,7 @@ Outcome = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Taken:
+class ImportProgress:
     """What is known of an import so far.
 
     Attributes:
@@ -48,7 +48,12 @@ class Taken:
 
 
 def take(
-    tx: Transaction, taken: Taken, number: int, piece: Mapping[str, Any], shared: Mapping[str, Any], limits: Limits
+    tx: Transaction,
+    taken: ImportProgress,
+    number: int,
+    piece: Mapping[str, Any],
+    shared: Mapping[str, Any],
+    limits: Limits,
 ) -> tuple[Outcome, dict[int, Usage], dict[str, Any] | None]:
     """Take the items of a piece.
 
@@ -65,10 +70,10 @@ def take(
     importer = Importer(tx, limits, shared["format"], dict(taken.known), seen=set(taken.seen))
     source = shared["sources"][part_of(number)]
     origin = ItemOrigin(source["name"], source["header"], limits, tx.now)
-    take_one = _taking(importer, piece["part"], origin)
+    import_one = _importing(importer, piece["part"], origin)
     tally = Tally()
     is_last_try = number == waiting_of(number)
-    rejected, waiting = _take_items(take_one, piece, tally, is_last_try=is_last_try)
+    rejected, waiting = _import_items(import_one, piece, tally, is_last_try=is_last_try)
     _raise_use(tx, importer.usages)
     outcome = {
         "created": tally.created,
@@ -84,15 +89,15 @@ def take(
     return outcome, importer.usages, waiting
 
 
-def _take_items(
-    take_one: Callable[[object, int, Tally], None], piece: Mapping[str, Any], tally: Tally, *, is_last_try: bool
+def _import_items(
+    import_one: Callable[[object, int, Tally], None], piece: Mapping[str, Any], tally: Tally, *, is_last_try: bool
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
     """Take each item; return those that are refused, and those whose key another note has, which may get a new one."""
     rejected: list[dict[str, Any]] = []
     again: list[tuple[int, object]] = []
     for index, item in zip(piece["indexes"], piece["items"], strict=True):
         try:
-            take_one(item, index, tally)
+            import_one(item, index, tally)
         except ValidationError as error:
             rejected.append({"index": index, "error": from_validation(error)})
         except ShelfError as error:  # found before the item's first write: the others can stand
@@ -108,21 +113,21 @@ def _take_items(
     return rejected, {"part": piece["part"], "indexes": list(indexes), "items": list(items)}
 
 
-def _taking(importer: Importer, part: str, origin: ItemOrigin) -> Callable[[object, int, Tally], None]:
+def _importing(importer: Importer, part: str, origin: ItemOrigin) -> Callable[[object, int, Tally], None]:
     """What is done with each item of a part."""
     format_ = FORMATS[importer.format]
 
-    def take_one(item: object, index: int, tally: Tally) -> None:
+    def import_one(item: object, index: int, tally: Tally) -> None:
         if part == "nuggets":
-            importer.take_nugget(format_.read_nugget(item, origin), index, tally)
+            importer.import_nugget(format_.read_nugget(item, origin), index, tally)
         elif part == "notes":
-            importer.take_note(format_.read_note(item, origin), part, index, tally)
+            importer.import_note(format_.read_note(item, origin), part, index, tally)
         elif part == "facts":
-            importer.take_note(format_.read_fact(item, origin), part, index, tally)
+            importer.import_note(format_.read_fact(item, origin), part, index, tally)
         else:
-            importer.take_links(format_.read_links(item, origin), index, tally)
+            importer.import_links(format_.read_links(item, origin), index, tally)
 
-    return take_one
+    return import_one
 
 
 def _raise_use(tx: Transaction, usages: Mapping[int, Usage]) -> None:
@@ -134,11 +139,11 @@ def _raise_use(tx: Transaction, usages: Mapping[int, Usage]) -> None:
     tx.rows.usage.add_hit_sessions(sessions)
 
 
-def take_all(
+def import_all(
     tx: Transaction, pieces: Mapping[int, Mapping[str, Any]], limits: Limits
-) -> tuple[Taken, dict[int, Usage]]:
+) -> tuple[ImportProgress, dict[int, Usage]]:
     """Take all pieces of a request that fits one transaction; return what came of them, and the use that is known."""
-    taken, usages = Taken(known=dict(pieces[0]["known"])), dict[int, Usage]()
+    taken, usages = ImportProgress(known=dict(pieces[0]["known"])), dict[int, Usage]()
     left = {number: piece for number, piece in pieces.items() if number}
     while left:
         number = min(left)
@@ -160,7 +165,7 @@ def add_waiting(pieces: dict[int, Mapping[str, Any]], number: int, waiting: Mapp
     }
 
 
-def result_of(taken: Taken, parts: Sequence[str], given: Mapping[str, str]) -> dict[str, Any]:
+def result_of(taken: ImportProgress, parts: Sequence[str], given: Mapping[str, str]) -> dict[str, Any]:
     """Return what an import came to.
 
     Args:
@@ -168,7 +173,7 @@ def result_of(taken: Taken, parts: Sequence[str], given: Mapping[str, str]) -> d
         given: What the request said is known.
     """
     known = {name: to for name, to in taken.known.items() if name not in given}
-    return {"parts": put_together(parts, sorted(taken.outcomes.items())), "known": known}
+    return {"parts": combine(parts, sorted(taken.outcomes.items())), "known": known}
 
 
 def new_cursor(*, total: int) -> dict[str, Any]:
@@ -178,21 +183,21 @@ def new_cursor(*, total: int) -> dict[str, Any]:
 
 async def run(work: Work) -> Mapping[str, Any]:
     """Take what is left; return what came of each part."""
-    shared, taken = await _taken_so_far(work)
+    shared, taken = await _progress(work)
     while work.cursor["done"] < work.cursor["total"]:
-        await _take_next(work, taken, shared)
+        await _import_next(work, taken, shared)
         await work.shelf.reach(None)  # no faster than recall follows
         await asyncio.sleep(0)
     result = result_of(taken, work.job.params["parts"], shared["known"])
 
     def end(tx: Transaction, _cursor: dict[str, Any]) -> dict[str, Any]:
-        tx.rows.jobs.drop_pieces(work.job.id)
+        tx.rows.jobs.delete_pieces(work.job.id)
         return {**result, "last_seq": tx.rows.log.last_seq}
 
     return await work.finish(end)
 
 
-async def _taken_so_far(work: Work) -> tuple[Mapping[str, Any], Taken]:
+async def _progress(work: Work) -> tuple[Mapping[str, Any], ImportProgress]:
     """What all pieces need, and what came of those that were taken before the daemon ended.
 
     Raises:
@@ -203,7 +208,7 @@ async def _taken_so_far(work: Work) -> tuple[Mapping[str, Any], Taken]:
     if not found:
         raise Conflict("what is left to take in went with a purge; import it again", job=job_id)
     shared = found[0][1]
-    taken = Taken(known=dict(shared["known"]))
+    taken = ImportProgress(known=dict(shared["known"]))
     while found := view.jobs.pieces(job_id, after=taken.number, limit=_READ_AT_ONCE):
         for at, outcome in found:
             if at > number:
@@ -213,7 +218,7 @@ async def _taken_so_far(work: Work) -> tuple[Mapping[str, Any], Taken]:
     return shared, taken
 
 
-async def _take_next(work: Work, taken: Taken, shared: Mapping[str, Any]) -> None:
+async def _import_next(work: Work, taken: ImportProgress, shared: Mapping[str, Any]) -> None:
     limits, job_id = work.limits, work.job.id
 
     def apply(tx: Transaction, cursor: dict[str, Any]) -> tuple[int, Outcome, dict[int, Usage]]:

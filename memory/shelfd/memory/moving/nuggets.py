@@ -19,7 +19,7 @@ from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetReco
 from shelfd.memory.notes.inference import KnownTraits, Traits, clamp, infer, title_tags
 from shelfd.memory.notes.note import Extra, Usage
 from shelfd.memory.notes.text import tidy_content
-from shelfd.memory.shelf.composing import own_tags
+from shelfd.memory.shelf.storing import own_tags
 from shelfd.protocol import Limits
 from shelfd.protocol.base import Kind, NoteId, NuggetName, Scope, Source, Stability, Title, Token, Word
 from shelfd.protocol.methods.notes import KeyedInput
@@ -48,13 +48,13 @@ def read_nugget(item: object, origin: ItemOrigin) -> NuggetRecord:
     given = _nugget_of(header, header.take("name"), origin)
     _check_version(header, _FACTS_VERSION)
     if header.take("config") is not None:
-        header.lose("config", "this memory's vectors have no such settings")
+        header.record_loss("config", "this memory's vectors have no such settings")
     options = {name: value for name, theirs in _OPTIONS.items() if (value := header.take(theirs)) is not None}
     max_facts = header.count("max_facts")
     try:
         made = NuggetCreateParams.model_validate({"name": given, "max_facts": max_facts, **options})
     except ValidationError as error:
-        header.lose("options", f"{complaint(error)}; the defaults are taken")
+        header.record_loss("options", f"{complaint(error)}; the defaults are taken")
         made = NuggetCreateParams(name=given, max_facts=max_facts)
     return NuggetRecord(
         name=given,
@@ -100,7 +100,7 @@ def read_note(item: object, origin: ItemOrigin) -> NoteRecord:
     note = Item(item, origin.limits)
     note.take("links")
     if note.take("vector") is not None:
-        note.lose("vector", "is made anew of the words here")
+        note.record_loss("vector", "is made anew of the words here")
     theirs = _origin_name(item, _NAMES, origin)
     name = _nugget_of(note, theirs, origin)
     note.take(*_NAMES)
@@ -143,7 +143,7 @@ def read_links(item: object, origin: ItemOrigin) -> OutgoingLinks:
         link = Item(member, origin.limits) if isinstance(member, Mapping) else None
         target = None if link is None else link.take("to")
         if link is None or not isinstance(target, str) or not target:
-            note.lose("links", "a link leads nowhere")
+            note.record_loss("links", "a link leads nowhere")
             continue
         made_at = _past(link, origin, "createdAt", "created_at") or origin.now
         by_target.setdefault(target, []).append((_one_line(link.take("reason")), made_at))
@@ -162,7 +162,7 @@ def _text(note: Item, kind: str, nugget: str) -> KeyedInput:
         key = title if key is None else key
         return _kept_text({"nugget": nugget, "key": "" if key is None else key, "content": content}, note.limits)
     if key is not None:
-        note.lose("sourceKey", "only a fact has a key")
+        note.record_loss("sourceKey", "only a fact has a key")
     return _kept_text({"nugget": nugget, "title": _free_title(note, title), "content": content}, note.limits)
 
 
@@ -180,12 +180,12 @@ def _free_title(note: Item, title: object) -> str:
     """A title of a free note: nothing depends on it, so one that is too long is cut."""
     if not isinstance(title, str):
         if title is not None:
-            note.lose("title", "is not text")
+            note.record_loss("title", "is not text")
         return ""
     try:
         return str(_ADAPTERS["title"].validate_python(title, context=note.limits))
     except ValidationError as error:
-        note.lose("title", f"{complaint(error)}; it is shortened to one that fits")
+        note.record_loss("title", f"{complaint(error)}; it is shortened to one that fits")
         return _one_line(title).encode()[: note.limits.title_bytes].decode(errors="ignore").strip()
 
 
@@ -203,7 +203,7 @@ def _identity(note: Item, content: Sequence[str]) -> tuple[str | None, str]:
     try:
         id_ = str(_ADAPTERS["id"].validate_python(raw, strict=True, context=note.limits))
     except ValidationError as error:
-        note.lose("id", f"{'is missing' if raw is None else complaint(error)}; the note gets a new one")
+        note.record_loss("id", f"{'is missing' if raw is None else complaint(error)}; the note gets a new one")
     return id_, raw if isinstance(raw, str) else "\n".join(content)
 
 
@@ -213,7 +213,7 @@ def _own_tags(note: Item, nugget: str, theirs: str) -> tuple[str, ...]:
     own = own_tags([tag for tag in note.tags("tags") if tag not in system])
     most = note.limits.tags_count
     if len(own) > most:
-        note.lose("tags", f"{len(own) - most} more than a note can have")
+        note.record_loss("tags", f"{len(own) - most} more than a note can have")
     return own[:most]
 
 
@@ -232,11 +232,11 @@ def _traits(note: Item, origin: ItemOrigin, text: tuple[str, str, str, tuple[str
         guessed = infer(*text, Traits())
         known = {name: value for name, value in stored._asdict().items() if value is not None}
         if any(getattr(guessed, name) != value for name, value in known.items()):
-            note.lose("metadata", f"inferred anew: a graph before version {_GRAPH_VERSION} has it wrong")
+            note.record_loss("metadata", f"inferred anew: a graph before version {_GRAPH_VERSION} has it wrong")
         return guessed
     confidence = stored.confidence
     if confidence is not None and clamp(confidence) != confidence:
-        note.lose("confidence", "lies outside of 0 to 1 and is moved into it")
+        note.record_loss("confidence", "lies outside of 0 to 1 and is moved into it")
     return infer(*text, stored)
 
 
@@ -250,7 +250,7 @@ def _archived_at(note: Item, origin: ItemOrigin, updated_at: int) -> int | None:
     if note.flag("hidden"):
         return archived_at or updated_at
     if archived_at is not None:
-        note.lose("archivedAt", "the note is not hidden")
+        note.record_loss("archivedAt", "the note is not hidden")
     return None
 
 
@@ -258,7 +258,7 @@ def _past(item: Item, origin: ItemOrigin, *names: str) -> int | None:
     """A time; one that lies ahead becomes now."""
     moment = item.instant(*names)
     if moment is not None and moment > origin.now:
-        item.lose(names[0], "lies ahead and is set to now")
+        item.record_loss(names[0], "lies ahead and is set to now")
         return origin.now
     return moment
 
@@ -267,7 +267,7 @@ def _usage(item: Item, accessed_at: int | None) -> Usage:
     hits = item.count("hits")
     session = item.checked(_ADAPTERS["token"], "lastHitSession", "last_hit_session") if _has_session(item) else ""
     if hits > 1:
-        item.lose("hits", "kept as a count: of the sessions behind it only the last one is known")
+        item.record_loss("hits", "kept as a count: of the sessions behind it only the last one is known")
     return Usage(hits, 0, accessed_at or 0, session or "")
 
 
@@ -280,7 +280,7 @@ def _extra(note: Item, origin: ItemOrigin, kind: str, title: str) -> Extra:
     if kind == "fact":
         shown = note.take("title")
         if isinstance(shown, str) and shown.strip().casefold() != title.casefold():
-            note.lose("title", "a fact's title is its key")
+            note.record_loss("title", "a fact's title is its key")
     rewritten_at = _past(note, origin, "lastRewrittenAt", "last_rewritten_at")
     return Extra(source_key=title if kind == "fact" else None, last_rewritten_at=rewritten_at)
 
@@ -293,7 +293,7 @@ def _link(note: Item, target: str, found: Sequence[tuple[str, int]]) -> LinkReco
     kept: list[str] = []
     for reason in reasons.values():
         if len("; ".join([*kept, reason])) > _REASON_CHARACTERS:
-            note.lose("links", f"reasons beyond {_REASON_CHARACTERS} characters")
+            note.record_loss("links", f"reasons beyond {_REASON_CHARACTERS} characters")
             break
         kept.append(reason)
     return LinkRecord(target, tuple(kept), min(made_at for _, made_at in found))
@@ -320,7 +320,7 @@ def _nugget_of(item: Item, named: object, origin: ItemOrigin) -> str:
     except ValidationError:
         name = str(_ADAPTERS["nugget"].validate_python(_plain_name(theirs), context=item.limits))
     if name != theirs:
-        item.lose("nugget", f"{theirs[:_NUGGET_CHARACTERS]!r} is called {name!r} here")
+        item.record_loss("nugget", f"{theirs[:_NUGGET_CHARACTERS]!r} is called {name!r} here")
     return name
 
 

@@ -58,7 +58,7 @@ def waiting_of(number: int) -> int:
     return (number // _PARTS + 1) * _PARTS - 1
 
 
-def put_together(parts: Sequence[str], outcomes: Iterable[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+def combine(parts: Sequence[str], outcomes: Iterable[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
     """Return what came of each part.
 
     Args:

@@ -49,7 +49,7 @@ class Item:
         try:
             return adapter.validate_python(value, context=self.limits)
         except ValidationError as error:
-            self.lose(names[0], complaint(error))
+            self.record_loss(names[0], complaint(error))
             return None
 
     def instant(self, *names: str) -> int | None:
@@ -75,7 +75,7 @@ class Item:
         value = self.take(*names)
         if value is None or (isinstance(value, str) and value in allowed):
             return value
-        self.lose(names[0], f"is none of {', '.join(allowed)}; inferred instead")
+        self.record_loss(names[0], f"is none of {', '.join(allowed)}; inferred instead")
         return None
 
     def tags(self, *names: str) -> list[str]:
@@ -84,17 +84,17 @@ class Item:
         if given is None:
             return []
         if not isinstance(given, list):
-            self.lose(names[0], "is not a list")
+            self.record_loss(names[0], "is not a list")
             return []
         found: list[str] = []
         for tag in given:
             try:
                 found.append(_TAG.validate_python(tag, strict=True, context=self.limits))
             except ValidationError as error:
-                self.lose(names[0], f"a tag {complaint(error)}")
+                self.record_loss(names[0], f"a tag {complaint(error)}")
         return found
 
-    def lose(self, name: str, why: str) -> None:
+    def record_loss(self, name: str, why: str) -> None:
         """Put on record that something is not kept."""
         self.losses.append(Loss(name[:_NAME_CHARACTERS], why))
 

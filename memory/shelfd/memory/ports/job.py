@@ -110,7 +110,7 @@ class JobsWriter(JobsView, Protocol):
     def put(self, job: Job) -> None:
         """Add a job, or replace the one with its id."""
 
-    def forget(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+    def delete_ended(self, before: int, *, limit: int, in_slots: bool = False) -> int:
         """Drop those of the *limit* oldest jobs, with or without slots, that ended before that time; return how many.
 
         Their pieces go, too.
@@ -119,5 +119,5 @@ class JobsWriter(JobsView, Protocol):
     def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
         """Add or replace a piece of a job's input or outcome. Unlike the job it may hold memory text."""
 
-    def drop_pieces(self, job_id: str | None) -> None:
+    def delete_pieces(self, job_id: str | None) -> None:
         """Drop all pieces of a job; None: of all jobs that have no work left."""

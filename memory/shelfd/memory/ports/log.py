@@ -123,13 +123,13 @@ class RecordedWriter(RecordedView, Protocol):
     def put(self, principal: str, method: str, key: str, outcome: Recorded) -> None:
         """Store an outcome under an idempotency key."""
 
-    def forget(self, before: int, *, now: int, limit: int) -> int:
+    def delete_before(self, before: int, *, now: int, limit: int) -> int:
         """Drop at most *limit* outcomes stored before that time, the oldest first; return how many.
 
         Of those that a clock which was set back since had stored after *now*, as many count as stored now.
         """
 
-    def drop(self, keys: Sequence[RecordedKey]) -> None:
+    def delete(self, keys: Sequence[RecordedKey]) -> None:
         """Drop the outcomes stored under these keys."""
 
 

@@ -98,12 +98,12 @@ class NotesWriter(NotesView, Protocol):
             Where to go on; None when nothing is left.
         """
 
-    def erase(self, note: Note) -> None:
+    def delete(self, note: Note) -> None:
         """Delete a note and its usage, after :meth:`redact` has taken away all it does.
 
         Stored outcomes and queries that name the note are left: see
-        :meth:`~shelfd.memory.ports.log.RecordedWriter.drop` and
-        :meth:`~shelfd.memory.ports.usage.QueriesWriter.forget_naming`.
+        :meth:`~shelfd.memory.ports.log.RecordedWriter.delete` and
+        :meth:`~shelfd.memory.ports.usage.QueriesWriter.delete_naming`.
         """
 
 

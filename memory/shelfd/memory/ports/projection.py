@@ -19,7 +19,7 @@ from shelfd.memory.settings import MemorySettings
 PURGED: Final = "note.purged"
 
 
-class Gone(NamedTuple):
+class PurgedNote(NamedTuple):
     """A note that was purged."""
 
     row: int
@@ -39,22 +39,22 @@ class Slice(NamedTuple):
     Attributes:
         notes: As they are now.
         place: Where the next slice begins; None behind the last one.
-        gone: Notes that were purged since they were to be read.
+        purged: Notes that were purged since they were to be read.
     """
 
     notes: Sequence[Note]
     place: ScanPosition | None
-    gone: Sequence[Gone] = ()
+    purged: Sequence[PurgedNote] = ()
 
 
-class Forgetful(Protocol):
+class Purgeable(Protocol):
     """Whoever holds something of notes."""
 
-    def forget(self, gone: Sequence[Gone]) -> None:
+    def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Keep nothing that comes from these notes; unknown ones are no error."""
 
 
-class Follower(Forgetful, Protocol):
+class Follower(Purgeable, Protocol):
     """Takes what each group of changes did, on the loop, before the callers hear of it; must take next to no time."""
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
@@ -64,7 +64,7 @@ class Follower(Forgetful, Protocol):
         """Keep nothing: something of it may be out of date."""
 
 
-class Projection(Forgetful, Protocol):
+class Projection(Purgeable, Protocol):
     """State made from the shelf's notes. Called on the loop, a slice at a time; must not wait.
 
     Attributes:

@@ -219,7 +219,7 @@ class Stores(Protocol):
     def owner(self, shelf: str) -> str | None:
         """Return the principal a shelf belongs to without opening it for use; None if it cannot be read."""
 
-    def has_work_left(self, shelf: str) -> bool:
+    def has_unfinished_work(self, shelf: str) -> bool:
         """Return whether the shelf was closed with work under way that is to go on, without opening it for use."""
 
     async def clean_up(self) -> int:

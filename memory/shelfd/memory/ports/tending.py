@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 
-class Tended(NamedTuple):
+class ReflectionProgress(NamedTuple):
     """How far reflection has come in one nugget.
 
     Notes are looked at in the order (updated_at, row). Behind ``changed`` lies what is new or was changed since
@@ -18,13 +18,13 @@ class Tended(NamedTuple):
     again: tuple[int, int] = (0, 0)  #: (updated_at, row) of the last note seen once more
     served_at: int = 0  #: when the nugget last had its turn, microseconds since 1970 UTC
 
-    def as_of(self, now: int) -> "Tended":
+    def as_of(self, now: int) -> "ReflectionProgress":
         """Return this without what lies after *now*: a clock that was set back since had put it there.
 
         What is new would stand before such a position and be passed over; so the looking begins anew.
         """
         start = (0, 0)
-        return Tended(
+        return ReflectionProgress(
             self.nugget,
             self.changed if self.changed[0] <= now else start,
             self.again if self.again[0] <= now else start,
@@ -41,17 +41,17 @@ class Promoted(NamedTuple):
     promoted_at: int  #: microseconds since 1970 UTC
 
 
-class TendedView(Protocol):
+class ReflectionProgressView(Protocol):
     """Reads of how far reflection has come. Part of the store's port."""
 
-    def all(self) -> list[Tended]:
+    def all(self) -> list[ReflectionProgress]:
         """Return how far it has come in each nugget it has looked at, by name."""
 
 
-class TendedWriter(TendedView, Protocol):
+class ReflectionProgressWriter(ReflectionProgressView, Protocol):
     """Reads and writes of how far reflection has come."""
 
-    def put(self, tended: Tended) -> None:
+    def put(self, tended: ReflectionProgress) -> None:
         """Add or replace how far it has come in a nugget."""
 
 

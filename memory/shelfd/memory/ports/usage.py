@@ -52,11 +52,11 @@ class QueriesWriter(QueriesView, Protocol):
     def put(self, queries: Sequence[RecentQuery]) -> None:
         """Add queries in the order they were asked, each replacing the one with its params."""
 
-    def forget(self, *, before: int, now: int, kept: int) -> None:
+    def delete_before(self, *, before: int, now: int, kept: int) -> None:
         """Drop queries that were last asked before that time, and all but the last *kept*.
 
         Those that a clock which was set back since has as asked after *now* count as asked now.
         """
 
-    def forget_naming(self, ids: Collection[str]) -> None:
+    def delete_naming(self, ids: Collection[str]) -> None:
         """Drop the queries that found one of these notes."""

@@ -10,7 +10,12 @@ from typing import NamedTuple, Protocol
 from shelfd.memory.ports.job import JobsView, JobsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
-from shelfd.memory.ports.tending import PromotionsView, PromotionsWriter, TendedView, TendedWriter
+from shelfd.memory.ports.tending import (
+    PromotionsView,
+    PromotionsWriter,
+    ReflectionProgressView,
+    ReflectionProgressWriter,
+)
 from shelfd.memory.ports.usage import QueriesView, QueriesWriter, UsageView, UsageWriter
 
 
@@ -50,7 +55,7 @@ class View:
     usage: UsageView  #: how notes are used
     queries: QueriesView  #: what was asked lately
     jobs: JobsView  #: durable work
-    tended: TendedView  #: how far reflection has come
+    reflection: ReflectionProgressView  #: how far reflection has come
     promotions: PromotionsView  #: what promotion wrote to files
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
@@ -71,7 +76,7 @@ class Writer(View):
     usage: UsageWriter
     queries: QueriesWriter
     jobs: JobsWriter
-    tended: TendedWriter
+    reflection: ReflectionProgressWriter
     promotions: PromotionsWriter
     sinks: SinksWriter
     meta: MetaWriter

@@ -10,7 +10,7 @@ import Stemmer
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
-from shelfd.memory.recall.meaning import meaning_lists, told
+from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
 from shelfd.memory.recall.temporal import TemporalExpressions
 
 _CACHED_WORDS = 1 << 17
@@ -37,7 +37,9 @@ class ParsedText(NamedTuple):
     beside: list[str]  #: words it is found by as well, which do not count in its length
     temporal: bool  #: holds an expression of time
     question: bool  #: ends with a question mark
-    tells: int  #: what kinds of thing it tells, bits of :data:`~shelfd.memory.recall.meaning.TELLS`
+    answer_types: (
+        int  #: what kinds of thing it answer_types, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
+    )
 
 
 class Analyzer:
@@ -119,7 +121,9 @@ class Analyzer:
         folded = fold(text)
         words = split(folded)
         temporal, question = self._temporal(words, folded), ends_as_question(text)
-        return ParsedText(words, self._beside(text, folded), temporal, question, told(self._meanings, text, words))
+        return ParsedText(
+            words, self._beside(text, folded), temporal, question, answer_types_of(self._meanings, text, words)
+        )
 
     def parse_query(self, query: str) -> ParsedQuery:
         """Return what the formula needs of a *query*.

@@ -22,7 +22,7 @@ _CAPACITY: Final = 64
 NEVER: Final = int(np.iinfo(np.int64).max)  #: expiry of what does not expire
 
 _TYPES: Final = {
-    "flags": np.uint8, "tells": np.uint16,
+    "flags": np.uint8, "answer_types": np.uint16,
     # int64 although int32 would do: numpy indexes with int64 without a conversion.
     "previous": np.int64, "following": np.int64, "group": np.int64,
     "length": np.int32, "span": np.int32, "speaker": np.int32, "day": np.int32,
@@ -37,7 +37,7 @@ class Columns:
     """One array per value; the first ``size`` slots are in use."""
 
     flags: npt.NDArray[np.uint8]
-    tells: npt.NDArray[np.uint16]  #: what kinds of thing the document tells, bits of meaning.TELLS
+    answer_types: npt.NDArray[np.uint16]  #: what kinds of thing the document answer_types, bits of meaning.ANSWER_TYPES
     previous: IntArray  #: ordinal of the previous note of the session, -1 for none
     following: IntArray  #: ordinal of the next one, -1 for none
     group: IntArray  #: number of the (nugget, session)
@@ -85,7 +85,7 @@ class Columns:
             getattr(other, name)[: self.size] = getattr(self, name)[: self.size]
         return other
 
-    def keep(self, kept: IntArray, numbers: IntArray) -> None:
+    def retain(self, kept: IntArray, numbers: IntArray) -> None:
         """Keep the ordinals *kept* (ascending) only.
 
         Args:

@@ -57,5 +57,7 @@ class Words(NamedTuple):
 
     own: AbstractSet[int]
     previous: AbstractSet[int]  #: in the previous note of its session
-    tells: int  #: what kinds of thing it tells, bits of :data:`~shelfd.memory.recall.meaning.TELLS`
+    answer_types: (
+        int  #: what kinds of thing it answer_types, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
+    )
     question: bool  #: it ends with a question mark

@@ -61,7 +61,7 @@ class Filtering:
         """Return for each of *ordinals* whether *filters* let it through: what they say of notes, of all at once.
 
         Raises:
-            ValueError: If they ask for something that no column tells.
+            ValueError: If they ask for something that no column answer_types.
         """
         if any(getattr(filters, name) is not None for name in _WITHOUT_COLUMN):
             raise ValueError(f"the index cannot filter by {', '.join(_WITHOUT_COLUMN)}")
@@ -98,8 +98,8 @@ class Filtering:
         """The ordinals that have each tag, dead ones included."""
         return self._tags
 
-    def keep(self, numbers: IntArray) -> None:
-        """Renumber the ordinals (see :meth:`Columns.keep`)."""
+    def retain(self, numbers: IntArray) -> None:
+        """Renumber the ordinals (see :meth:`Columns.retain`)."""
         for tag, old in list(self._tags.items()):
             new = numbers[np.array(old, np.int64)]
             self._tags[tag] = array("q", new[new >= 0].tobytes())

@@ -15,14 +15,14 @@ from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
 from shelfd.memory.recall.question import Questions
 from shelfd.memory.recall.relevance import (
-    Beside,
     Calibration,
+    DocumentContext,
     Features,
-    Sought,
+    ResolvedQuestion,
     calibration,
     holds_all,
     observe,
-    sought,
+    resolve,
 )
 
 #: What a query is after: an answer, everything that mentions its topic, or all that ranking finds, nothing cut.
@@ -153,7 +153,7 @@ class Focus:
         if aim != "all" and not question.terms and not standing.names:
             return [], -1.0
         hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain).hits
-        look = _Look(index, self._names, admitted, standing, sought(index, question), aim)
+        look = _Inspection(index, self._names, admitted, standing, resolve(index, question), aim)
         look.least_ratio = 0.0 if explain or aim == "topic" else self._least_ratio
         best = look.at(hits[:k], hits)
         if len(self.kept(best, look.rival, aim)) < len(best):
@@ -190,11 +190,17 @@ class Focus:
         return lambda rows: self._index.admitted(rows, filters)
 
 
-class _Look:
+class _Inspection:
     """A query's look at documents, one after another."""
 
     def __init__(
-        self, index: RecallIndex, names: Names, admitted: Admitted, standing: Standing, question: Sought, aim: Aim
+        self,
+        index: RecallIndex,
+        names: Names,
+        admitted: Admitted,
+        standing: Standing,
+        question: ResolvedQuestion,
+        aim: Aim,
     ) -> None:
         self._index = index
         self._names = names
@@ -217,10 +223,10 @@ class _Look:
         stands = hit.row in standing.notes
         mentions = standing.names > 0 and not stands and self._mentions(words)
         if mentions and self._aim == "topic":  # whatever speaks of it is asked for, however much else it says
-            beside = Beside(_NO_NAMES, -1.0, 1.0)
+            context = DocumentContext(_NO_NAMES, -1.0, 1.0)
         else:
-            beside = Beside(standing.terms if stands else _NO_NAMES, self.rival, ratio)
-        features = observe(self._question, words, beside)
+            context = DocumentContext(standing.terms if stands else _NO_NAMES, self.rival, ratio)
+        features = observe(self._question, words, context)
         named = has_name and self._names.is_named(hit.row, self._admitted)
         return Candidate(hit, ratio, named, stands, mentions, features)
 
@@ -232,10 +238,10 @@ class _Look:
     @cached_property
     def rival(self) -> float:
         """The best coverage of a document whose name stands; -1 if no name does."""
-        beside = Beside(self._standing.terms, -1.0, 1.0)
+        context = DocumentContext(self._standing.terms, -1.0, 1.0)
         asked = self._question.numbers
         coverages = (
-            observe(self._question, self._index.words_of(row, asked)._replace(previous=frozenset()), beside)[0]
+            observe(self._question, self._index.words_of(row, asked)._replace(previous=frozenset()), context)[0]
             for row in self._standing.notes
         )
         return max(coverages, default=-1.0)

@@ -147,7 +147,7 @@ class RecallIndex:
         return Words(
             asked.intersection(terms_of(ordinal)[:_LOOKED_AT]),
             asked.intersection(terms_of(before)[:_LOOKED_AT]) if before >= 0 else _NO_TERMS,
-            columns.tells.item(ordinal),
+            columns.answer_types.item(ordinal),
             columns.flags.item(ordinal) & QUESTION != 0,
         )
 
@@ -233,7 +233,7 @@ class RecallIndex:
             | (QUESTION if parsed.question else 0)
             | (TEMPORAL if parsed.temporal else 0)
         )
-        columns.tells[ordinal] = parsed.tells
+        columns.answer_types[ordinal] = parsed.answer_types
         columns.boost[ordinal] = document.boost
         columns.title[ordinal] = word_bits(self.analyzer.words(document.title)) if document.title else 0
         columns.telling[ordinal] = min(telling_count(parsed.words), 255)
@@ -277,12 +277,12 @@ class RecallIndex:
         alive = (contents.columns.flags[:size] & ALIVE) != 0
         kept = np.flatnonzero(alive)
         numbers = np.append(np.where(alive, np.cumsum(alive) - 1, -1), -1)
-        used = contents.postings.keep(kept, contents.vocabulary.size)
-        contents.vocabulary.keep(used)
-        contents.statistics.keep(used)
-        contents.columns.keep(kept, numbers)
-        contents.links.keep(numbers)
-        contents.filtering.keep(numbers)
+        used = contents.postings.retain(kept, contents.vocabulary.size)
+        contents.vocabulary.retain(used)
+        contents.statistics.retain(used)
+        contents.columns.retain(kept, numbers)
+        contents.links.retain(numbers)
+        contents.filtering.retain(numbers)
         contents.ids[:] = [contents.ids[old] for old in kept.tolist()]
         self._living = {row: int(numbers[old]) for row, old in self._living.items()}
         self._day_terms.clear()

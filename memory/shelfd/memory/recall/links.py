@@ -116,8 +116,8 @@ class Links:
         if not chain.visible and not chain.hidden and not self._groups_below:
             del self._chains[chain.key], self._by_group[chain.group]
 
-    def keep(self, numbers: IntArray) -> None:
-        """Renumber the ordinals (see :meth:`Columns.keep`) and close the gaps in group numbers."""
+    def retain(self, numbers: IntArray) -> None:
+        """Renumber the ordinals (see :meth:`Columns.retain`) and close the gaps in group numbers."""
         size = self._columns.size
         groups, dense = np.unique(self._columns.group[:size], return_inverse=True)
         self._columns.group[:size] = dense

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Final
 
 #: What a text may tell and a question may want, by name: one bit each.
-TELLS: Final = {
+ANSWER_TYPES: Final = {
     name: 1 << at
     for at, name in enumerate(
         (
@@ -33,7 +33,7 @@ TELLS: Final = {
     )
 }
 #: Of these a text without a number tells nothing.
-_MEASURED: Final = sum(TELLS[name] for name in ("money", "age", "weight", "length", "rate"))
+_MEASURED: Final = sum(ANSWER_TYPES[name] for name in ("money", "age", "weight", "length", "rate"))
 _DIGITS: Final = "0123456789"
 _UNIT: Final = re.compile(r"\d ?([a-z]{1,4})\b")
 _CLOCK: Final = re.compile(r"\b\d?\d:\d\d\b")
@@ -52,10 +52,12 @@ class MeaningLists:
     conjunctions: frozenset[str] = frozenset()  #: begin a question that goes on from another
     same: tuple[tuple[str, ...], ...] = ()  #: groups of words that often speak of one thing
     kinds: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()  #: words for a kind, and what is of it
-    tells: Mapping[str, int] = field(default_factory=dict)  #: what a text with this word tells, see TELLS
+    answer_types: Mapping[str, int] = field(
+        default_factory=dict
+    )  #: what a text with this word answer_types, see ANSWER_TYPES
     units: Mapping[str, int] = field(default_factory=dict)  #: the same of a unit that follows digits
     clock: re.Pattern[str] = _NEVER  #: times of day and of month in a text with a number
-    asks: Mapping[str, int] = field(default_factory=dict)  #: what a question with this word wants, see TELLS
+    asks: Mapping[str, int] = field(default_factory=dict)  #: what a question with this word wants, see ANSWER_TYPES
 
 
 @cache
@@ -70,7 +72,7 @@ def meaning_lists(language: str) -> MeaningLists:
         conjunctions=frozenset(data["conjunctions"]),
         same=tuple(tuple(group.split()) for group in data["same"]),
         kinds=tuple((tuple(kind.split()), tuple(of_it.split())) for kind, of_it in data["kinds"].items()),
-        tells=_bits({"number": " ".join(data["numbers"]), **data["tells"]}),
+        answer_types=_bits({"number": " ".join(data["numbers"]), **data["tells"]}),
         units=_bits(data["units"]),
         clock=re.compile(data["clock"]),
         asks=_bits(data["asks"]),
@@ -81,7 +83,7 @@ def _bits(words: Mapping[str, str]) -> dict[str, int]:
     found: defaultdict[str, int] = defaultdict(int)
     for name, group in words.items():
         for word in group.split():
-            found[word] |= TELLS[name]
+            found[word] |= ANSWER_TYPES[name]
     return dict(found)
 
 
@@ -103,33 +105,33 @@ def related_terms(lists: MeaningLists, term: Callable[[str], str]) -> Mapping[st
     return {one: frozenset(others - {one}) for one, others in related.items()}
 
 
-def told(lists: MeaningLists, text: str, words: Iterable[str]) -> int:
-    """Return what kinds of thing a text tells, bits of :data:`TELLS`.
+def answer_types_of(lists: MeaningLists, text: str, words: Iterable[str]) -> int:
+    """Return what kinds of thing a text answer_types, bits of :data:`ANSWER_TYPES`.
 
     Args:
         lists: Of its language; numbers, sums and names are known in any.
         text: As it was given: capitals count.
         words: Its folded words.
     """
-    known, number = lists.tells, TELLS["number"]
+    known, number = lists.answer_types, ANSWER_TYPES["number"]
     found = numbers = 0
     for word in words:
-        tells = known.get(word, 0)
-        found |= tells
-        numbers += tells & number != 0 or word[0] in _DIGITS
+        answer_types = known.get(word, 0)
+        found |= answer_types
+        numbers += answer_types & number != 0 or word[0] in _DIGITS
     if _MONEY_SIGN.search(text) is not None:
-        found |= TELLS["money"]
+        found |= ANSWER_TYPES["money"]
     if _NAME.search(text) is not None:
-        found |= TELLS["name"]
+        found |= ANSWER_TYPES["name"]
     if not numbers:
         return found & ~_MEASURED
-    found |= number if numbers == 1 else number | TELLS["numbers"]
+    found |= number if numbers == 1 else number | ANSWER_TYPES["numbers"]
     for unit in _UNIT.findall(text):
         found |= lists.units.get(unit, 0)
     if _YEAR.search(text) is not None:
-        found |= TELLS["time"] | TELLS["year"]
+        found |= ANSWER_TYPES["time"] | ANSWER_TYPES["year"]
     elif _CLOCK.search(text) is not None or lists.clock.search(text) is not None:
-        found |= TELLS["time"]
+        found |= ANSWER_TYPES["time"]
     if _PHONE_NUMBER.search(text) is not None:
-        found |= TELLS["phone"]
+        found |= ANSWER_TYPES["phone"]
     return found

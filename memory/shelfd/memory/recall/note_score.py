@@ -45,7 +45,7 @@ class NoteVector(NamedTuple):
     basis: tuple[str, ...]  #: tokens "role:word", at most 20, each once
 
 
-class Asked(NamedTuple):
+class AskedWord(NamedTuple):
     """What a query asks of the vectors by one index term."""
 
     weight: float  #: rarity, less for a word that was corrected
@@ -56,11 +56,11 @@ class Asked(NamedTuple):
 class NoteQuestion:
     """A query as the formula sees it."""
 
-    whole: str  #: all of it, folded
+    folded: str  #: all of it, folded
     words: tuple[str, ...]  #: folded words in order, or emoji if there are no words
     distinct: frozenset[str]  #: the same, each once
     is_emoji: bool
-    terms: Mapping[int, Asked]  #: by the number of an index term
+    terms: Mapping[int, AskedWord]  #: by the number of an index term
     length: float  #: of the query's vector, words that no note has included
     edition: int  #: of the terms' numbers
 
@@ -166,22 +166,22 @@ def _text_score(question: NoteQuestion, note: Note, content: str, words: Sequenc
         missing.difference_update(split(title), split(labels))
         if missing and question.is_emoji:
             missing.difference_update(emoji(title), emoji(content), emoji(labels))
-    return 1 - len(missing) / len(asked) + CONTAINED * _stands(question.whole, title, content, labels)
+    return 1 - len(missing) / len(asked) + CONTAINED * _stands(question.folded, title, content, labels)
 
 
 def stands_in(note: Note, question: NoteQuestion) -> bool:
     """Tell whether the whole query stands in the text of *note*, if only as part of words."""
-    return _stands(question.whole, fold(note.title), fold(note.content), _labels(note))
+    return _stands(question.folded, fold(note.title), fold(note.content), _labels(note))
 
 
 def _labels(note: Note) -> str:
     return fold("\n".join((" ".join(note.all_tags), note.subject, note.scope, note.type)))
 
 
-def _stands(whole: str, title: str, content: str, labels: str) -> bool:
-    if "\n" in whole:  # it may begin in one of them and end in another
-        return whole in f"{title}\n{content}\n{labels}"
-    return whole in content or whole in labels or whole in title
+def _stands(folded: str, title: str, content: str, labels: str) -> bool:
+    if "\n" in folded:  # it may begin in one of them and end in another
+        return folded in f"{title}\n{content}\n{labels}"
+    return folded in content or folded in labels or folded in title
 
 
 def _cosine(question: NoteQuestion, note: Note, words: Sequence[str], known: Mapping[str, int]) -> float:

@@ -22,7 +22,7 @@ from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.dates import date_line_counts
 from shelfd.memory.recall.labels import Labels
 from shelfd.memory.recall.largest import largest
-from shelfd.memory.recall.note_score import CONTAINED, MAX_BASIS, ROLES, Asked, NoteQuestion, raw_scores
+from shelfd.memory.recall.note_score import CONTAINED, MAX_BASIS, ROLES, AskedWord, NoteQuestion, raw_scores
 from shelfd.memory.recall.spellings import Spellings
 
 #: Notes whose texts are worth a look, however many have something of the query.
@@ -120,7 +120,7 @@ class NoteSearch:
     def question(self, query: str) -> NoteQuestion:
         """Return what *query* asks for."""
         whole = fold(query).strip()
-        terms: dict[int, Asked] = {}
+        terms: dict[int, AskedWord] = {}
         unknown = 0.0
         for meant in understood(content_words(query), self._spellings, self.knows):
             if not meant:
@@ -128,12 +128,12 @@ class NoteSearch:
             for word, likeness in meant:
                 number = self.known.number(self._term(word))
                 if number is not None:
-                    known = terms.get(number, Asked(0.0, frozenset()))
-                    terms[number] = Asked(max(known.weight, likeness * self.rarity(number)), known.words | {word})
+                    known = terms.get(number, AskedWord(0.0, frozenset()))
+                    terms[number] = AskedWord(max(known.weight, likeness * self.rarity(number)), known.words | {word})
         length = math.sqrt(sum(asked.weight**2 for asked in terms.values()) + unknown)
         words = split(whole)
         asked = tuple(words) or tuple(emoji(whole))
-        return NoteQuestion(whole, asked, frozenset(asked), not words, terms, length, self.known.times_kept)
+        return NoteQuestion(whole, asked, frozenset(asked), not words, terms, length, self.known.renumber_count)
 
     def rarity(self, number: int) -> float:
         """Return the weight of a term: 0.7 if it is everywhere, more the rarer it is (smoothed idf)."""
@@ -163,7 +163,7 @@ class NoteSearch:
 
     def is_current(self, question: NoteQuestion) -> bool:
         """Return whether the numbers of the *question*'s terms are still the index's."""
-        return question.edition == self.known.times_kept
+        return question.edition == self.known.renumber_count
 
     def _found(self, question: NoteQuestion) -> "_Found":
         words = list(dict.fromkeys(question.words))[:_READ]
@@ -192,7 +192,7 @@ class NoteSearch:
                 possible &= holds | view.marked(found.last)
         cosines = self._cosines(question, found.terms, view)
         something = np.flatnonzero((share > 0) | possible | (cosines > 0))
-        certain = possible if words == (question.whole,) else np.zeros_like(possible)
+        certain = possible if words == (question.folded,) else np.zeros_like(possible)
         return self._best(view.ordinals[something], cosines[something], *(
             share[something] + CONTAINED * stands[something] for stands in (certain, possible)
         ))  # fmt: skip

@@ -156,7 +156,7 @@ class Postings:
         order = np.argsort(terms, kind="stable")
         return terms[order], ordinals[order], counts[order]
 
-    def keep(self, kept: IntArray, terms: int) -> BoolArray:
+    def retain(self, kept: IntArray, terms: int) -> BoolArray:
         """Keep the ordinals *kept* (ascending) and renumber them and their terms in order.
 
         Args:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from shelfd.memory.recall.analyzer import Analyzer
-from shelfd.memory.recall.meaning import TELLS, meaning_lists, related_terms
+from shelfd.memory.recall.meaning import ANSWER_TYPES, meaning_lists, related_terms
 
 #: Terms of a query that are compared with notes, the first ones.
 _MOST_TERMS: Final = 32
@@ -18,8 +18,8 @@ _AUXILIARIES: Final = frozenset(
 )
 #: What these words want by themselves.
 _WANTS: Final = {
-    "when": TELLS["time"], "until": TELLS["time"], "why": TELLS["cause"],
-    "who": TELLS["name"], "whom": TELLS["name"], "whose": TELLS["name"],
+    "when": ANSWER_TYPES["time"], "until": ANSWER_TYPES["time"], "why": ANSWER_TYPES["cause"],
+    "who": ANSWER_TYPES["name"], "whom": ANSWER_TYPES["name"], "whose": ANSWER_TYPES["name"],
 }  # fmt: skip
 #: What Snowball leaves of the endings by which English makes one word from another.
 _ENDINGS: Final = (
@@ -30,9 +30,9 @@ _SHORTEST_STEM: Final = 4
 _CACHED: Final = 1 << 12  #: words with the next one whose related terms are kept: some 10 MB
 #: What is good enough for one who wants this.
 _ENOUGH: Final = {
-    TELLS["time"]: TELLS["duration"] | TELLS["frequency"],
-    TELLS["money"]: TELLS["rate"],
-    TELLS["duration"]: TELLS["length"],
+    ANSWER_TYPES["time"]: ANSWER_TYPES["duration"] | ANSWER_TYPES["frequency"],
+    ANSWER_TYPES["money"]: ANSWER_TYPES["rate"],
+    ANSWER_TYPES["duration"]: ANSWER_TYPES["length"],
 }
 #: Words from "what" on in which the thing asked for is named, and from the beginning on in which "when" is a question.
 _NEAR: Final = 6
@@ -48,7 +48,7 @@ class AskedTerm(NamedTuple):
     term: str
     light: bool  #: says little of what the query is about
     related: frozenset[str]  #: terms that often speak of the same
-    wants: int  #: what would answer it, bits of :data:`~shelfd.memory.recall.meaning.TELLS`
+    wants: int  #: what would answer it, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
     kind: bool  #: says what kind of thing is asked for
     run: bool  #: a pair of characters of a script without spaces that overlaps the term before it
     is_name: bool  #: is written as a name
@@ -59,7 +59,7 @@ class Question(NamedTuple):
     """The distinct content terms of a query, in its order."""
 
     terms: tuple[AskedTerm, ...]
-    wants: int  #: any of these bits of :data:`~shelfd.memory.recall.meaning.TELLS` would answer it; 0: no matter
+    wants: int  #: any of these bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES` would answer it; 0: no matter
 
 
 class Questions:
@@ -106,12 +106,12 @@ class Questions:
 
     def _wants(self, wants: int, words: list[str], terms: Iterable[AskedTerm]) -> int:
         """What a question of those *words* wants, where the words by themselves want all of *wants*."""
-        if "much" in words and any(self._asks.get(word, 0) & TELLS["money"] for word in words):
-            wants |= TELLS["money"]
-        if wants & ~(TELLS["number"] | TELLS["name"]):
-            wants &= ~TELLS["number"]
-        if wants & TELLS["age"] and not any(term.is_name for term in terms):
-            wants |= TELLS["year"]  # which tells the age of a thing
+        if "much" in words and any(self._asks.get(word, 0) & ANSWER_TYPES["money"] for word in words):
+            wants |= ANSWER_TYPES["money"]
+        if wants & ~(ANSWER_TYPES["number"] | ANSWER_TYPES["name"]):
+            wants &= ~ANSWER_TYPES["number"]
+        if wants & ANSWER_TYPES["age"] and not any(term.is_name for term in terms):
+            wants |= ANSWER_TYPES["year"]  # which tells the age of a thing
         for want, enough in _ENOUGH.items():
             if wants & want:
                 wants |= enough

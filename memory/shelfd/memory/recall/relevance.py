@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from shelfd.memory.recall.document import Words
 from shelfd.memory.recall.index import RecallIndex
-from shelfd.memory.recall.meaning import TELLS
+from shelfd.memory.recall.meaning import ANSWER_TYPES
 from shelfd.memory.recall.question import Question
 
 #: Weight of a word that says little of what a query is about.
@@ -32,7 +32,7 @@ _FEW: Final = 2
 #: Share of the query beside a name from which on it is more than the name.
 _REST: Final = 0.05
 #: What is told by numbers and times.
-_TOLD: Final = ~(TELLS["name"] | TELLS["cause"])
+_TOLD: Final = ~(ANSWER_TYPES["name"] | ANSWER_TYPES["cause"])
 #: A document that tells nothing of the kind that is asked for lacks as much as one that lacks the rarest word.
 _KIND: Final = 1.0
 
@@ -95,7 +95,7 @@ def calibration() -> Calibration:
     return Calibration(weights, data["intercept"], data["threshold"])
 
 
-class Wanted(NamedTuple):
+class ResolvedTerm(NamedTuple):
     """A term of a question as the index knows it; see :class:`~shelfd.memory.recall.question.AskedTerm`."""
 
     term: str
@@ -103,16 +103,16 @@ class Wanted(NamedTuple):
     related: frozenset[int]
     weight: float
     telling: bool
-    tells: int  #: what it wants
+    answer_types: int  #: what it wants
     kind: bool
     run: bool
     is_name: bool
 
 
-class Sought(NamedTuple):
+class ResolvedQuestion(NamedTuple):
     """A question as the index knows it."""
 
-    terms: tuple[Wanted, ...]
+    terms: tuple[ResolvedTerm, ...]
     numbers: frozenset[int]  #: all that count, related ones included
     numerals: frozenset[int]  #: of the terms that are numbers
     total: float  #: weight of all terms
@@ -121,7 +121,7 @@ class Sought(NamedTuple):
     wants: int
 
 
-class Beside(NamedTuple):
+class DocumentContext(NamedTuple):
     """What is known of a document beside its words."""
 
     names: AbstractSet[str]  #: terms of the names that stand in the query, if one of them is the document's
@@ -129,7 +129,7 @@ class Beside(NamedTuple):
     ratio: float  #: its score as a share of the best
 
 
-def sought(index: RecallIndex, question: Question) -> Sought:
+def resolve(index: RecallIndex, question: Question) -> ResolvedQuestion:
     """Return the terms of *question* with their numbers in the index and their weights."""
     found = []
     numerals = []
@@ -140,11 +140,11 @@ def sought(index: RecallIndex, question: Question) -> Sought:
         telling = not asked.light and not asked.run
         own = -1 if number is None else number
         found.append(
-            Wanted(asked.term, own, related, weight, telling, asked.wants, asked.kind, asked.run, asked.is_name)
+            ResolvedTerm(asked.term, own, related, weight, telling, asked.wants, asked.kind, asked.run, asked.is_name)
         )
         if asked.is_number and number is not None:
             numerals.append(own)
-    return Sought(
+    return ResolvedQuestion(
         tuple(found),
         frozenset(term.number for term in found).union(*(term.related for term in found)),
         frozenset(numerals),
@@ -155,29 +155,29 @@ def sought(index: RecallIndex, question: Question) -> Sought:
     )
 
 
-def holds_all(terms: Sequence[Wanted], name: AbstractSet[str], own: AbstractSet[int]) -> bool:
+def holds_all(terms: Sequence[ResolvedTerm], name: AbstractSet[str], own: AbstractSet[int]) -> bool:
     """Return whether a document of the terms *own* holds all words of a *name*, as far as the query has them."""
     numbers = [term.number for term in terms if term.term in name]
     return bool(numbers) and all(number in own for number in numbers)
 
 
-def observe(question: Sought, words: Words, beside: Beside) -> Features:
+def observe(question: ResolvedQuestion, words: Words, context: DocumentContext) -> Features:
     """Return what a document's *words* match of a *question*."""
     total = question.total
     matched = named = 0.0
     held = lacks = 0
     lacks_first = lacks_kind = holds_own = False
-    matches = _matches(question, words, beside)
+    matches = _matches(question, words, context)
     for (term, number, related, weight, telling, _, kind, _, is_name), match in zip(
         question.terms, matches, strict=True
     ):
         matched += weight * match
-        if term in beside.names:
+        if term in context.names:
             named += weight
         if match:
             held += telling
             if telling and not is_name and number not in question.numerals:
-                holds_own |= number in words.own or term in beside.names or not related.isdisjoint(words.own)
+                holds_own |= number in words.own or term in context.names or not related.isdisjoint(words.own)
         elif telling:
             lacks += 1
             lacks_kind |= kind
@@ -188,7 +188,7 @@ def observe(question: Sought, words: Words, beside: Beside) -> Features:
         lacks += 1
         total += _KIND
     coverage = matched / total if total else 0.0
-    stands = bool(beside.names)
+    stands = bool(context.names)
     spaceless = 2 * question.runs > len(question.terms)
     return (
         coverage,
@@ -198,41 +198,41 @@ def observe(question: Sought, words: Words, beside: Beside) -> Features:
         lacks_kind,
         lacks_first,
         lacks_told,
-        missing & TELLS["name"] != 0,
+        missing & ANSWER_TYPES["name"] != 0,
         stands,
         stands and total - named <= _REST * total,
         min(lacks, _FEW) if stands else 0,
-        not stands and coverage <= beside.rival,
-        beside.ratio,
+        not stands and coverage <= context.rival,
+        context.ratio,
         words.question,
         spaceless,
         spaceless * coverage,
     )
 
 
-def _matches(question: Sought, words: Words, beside: Beside) -> Sequence[float]:
+def _matches(question: ResolvedQuestion, words: Words, context: DocumentContext) -> Sequence[float]:
     """How much of each term the document has, from 0 to 1."""
-    own, previous, tells = words.own, words.previous, words.tells
+    own, previous, answer_types = words.own, words.previous, words.answer_types
     found = [
-        1.0 if number in own or term in beside.names
+        1.0 if number in own or term in context.names
         else _PREVIOUS if number in previous
         else _RELATED if not related.isdisjoint(own)
-        else _NUMBER if wants & tells
+        else _NUMBER if wants & answer_types
         else 0.0
         for term, number, related, _, _, wants, _, _, _ in question.terms
     ]  # fmt: skip
     return _by_characters(question.terms, found) if question.runs else found
 
 
-def _missing(question: Sought, words: Words) -> int:
+def _missing(question: ResolvedQuestion, words: Words) -> int:
     """What the question wants if the document tells nothing of it, else 0."""
-    tells = words.tells
-    if not tells & TELLS["numbers"] and not question.numerals.isdisjoint(words.own):
-        tells &= ~TELLS["number"]  # its only number is one that the question has
-    return 0 if question.wants & tells else question.wants
+    answer_types = words.answer_types
+    if not answer_types & ANSWER_TYPES["numbers"] and not question.numerals.isdisjoint(words.own):
+        answer_types &= ~ANSWER_TYPES["number"]  # its only number is one that the question has
+    return 0 if question.wants & answer_types else question.wants
 
 
-def _by_characters(terms: Sequence[Wanted], matches: Sequence[float]) -> list[float]:
+def _by_characters(terms: Sequence[ResolvedTerm], matches: Sequence[float]) -> list[float]:
     """Scripts without spaces cover by characters: of a pair one character is covered if a neighbouring pair is."""
     found = list(matches)
     for at, (term, match) in enumerate(zip(terms, matches, strict=True)):

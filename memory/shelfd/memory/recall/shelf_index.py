@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.projection import Gone, Projection
+from shelfd.memory.ports.projection import Projection, PurgedNote
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document
@@ -38,9 +38,9 @@ class ShelfIndex(Projection):
             self.index.put(document_of(note))
             self._names.put(note.row, names_of(note), title=note.title)
 
-    def forget(self, gone: Sequence[Gone]) -> None:
+    def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Find these notes no more."""
-        for row, _ in gone:
+        for row, _ in purged:
             self._names.remove(row)
             self.index.remove(row)
 

@@ -61,11 +61,11 @@ class JoinedWords:
 class Spellings:
     """The surface words of a vocabulary by their letters; some 20 bytes a word, made when they are first asked for."""
 
-    __slots__ = ("_times_kept", "_vocabulary", "_words")
+    __slots__ = ("_renumber_count", "_vocabulary", "_words")
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._times_kept = vocabulary.times_kept
+        self._renumber_count = vocabulary.renumber_count
         self._words = JoinedWords()
 
     def __contains__(self, word: str) -> bool:
@@ -73,8 +73,8 @@ class Spellings:
 
     def follow(self) -> bool:
         """Take in some of the words that came since; return whether all are known now."""
-        if self._times_kept != self._vocabulary.times_kept:
-            self._times_kept, self._words = self._vocabulary.times_kept, JoinedWords()
+        if self._renumber_count != self._vocabulary.renumber_count:
+            self._renumber_count, self._words = self._vocabulary.renumber_count, JoinedWords()
         count = len(self._words)
         self._words.extend(islice(self._vocabulary, count, count + _AT_ONCE) if count < len(self._vocabulary) else ())
         return len(self._words) == len(self._vocabulary)

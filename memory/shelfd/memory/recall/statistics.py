@@ -72,7 +72,7 @@ class Statistics:
         count = max(self.documents, 1)
         return self.own_tokens / count or 1.0, self.previous_tokens / count or 1.0
 
-    def keep(self, used: npt.NDArray[np.bool_]) -> None:
+    def retain(self, used: npt.NDArray[np.bool_]) -> None:
         """Keep the frequencies of the terms *used* (one flag per term)."""
         self.own = [count for count, kept in zip(self.own, used, strict=True) if kept]
         self.previous = [count for count, kept in zip(self.previous, used, strict=True) if kept]

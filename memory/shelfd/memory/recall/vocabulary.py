@@ -13,14 +13,14 @@ class Vocabulary(dict[str, int]):
     terms up by :meth:`number` and add nothing.
     """
 
-    __slots__ = ("_below", "_numbers", "_term", "times_kept")
+    __slots__ = ("_below", "_numbers", "_term", "renumber_count")
 
     def __init__(self, term: Callable[[str], str], below: "Vocabulary | None" = None) -> None:
         super().__init__()
         self._term = term
         self._below = below
         self._numbers: dict[str, int] = {}
-        self.times_kept = 0  #: how often words were let go; in between, words only come, and stay in their order
+        self.renumber_count = 0  #: how often words were let go; in between, words only come, and stay in their order
 
     def layer(self) -> "Vocabulary":
         """Return a vocabulary that can give out more numbers without adding them here; good until this one changes."""
@@ -51,11 +51,11 @@ class Vocabulary(dict[str, int]):
         get = self._numbers.get
         return frozenset([number for term in terms if (number := get(term)) is not None])
 
-    def keep(self, used: npt.NDArray[np.bool_]) -> None:
+    def retain(self, used: npt.NDArray[np.bool_]) -> None:
         """Forget the terms that are not *used* (one flag per term) and renumber the rest in order."""
         numbers = np.cumsum(used) - 1
         words = {word: int(numbers[number]) for word, number in self.items() if used[number]}
         self._numbers = {term: int(numbers[number]) for term, number in self._numbers.items() if used[number]}
         self.clear()
         self.update(words)
-        self.times_kept += 1
+        self.renumber_count += 1

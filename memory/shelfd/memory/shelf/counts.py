@@ -7,7 +7,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.notes import NuggetCounts
-from shelfd.memory.ports.projection import Gone, Projection
+from shelfd.memory.ports.projection import Projection, PurgedNote
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
@@ -55,9 +55,9 @@ class ShelfCounts(Projection):
                 | (_FACT if note.key is not None else 0),
             )
 
-    def forget(self, gone: Sequence[Gone]) -> None:
+    def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Count these notes no more."""
-        for row, _ in gone:
+        for row, _ in purged:
             self._set(row, 0)
 
     @property

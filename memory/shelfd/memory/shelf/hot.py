@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.projection import Gone
+from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 
@@ -39,9 +39,9 @@ class HotNotes:
                 if note.id in self._notes:
                     self._notes[note.id] = note
 
-    def forget(self, gone: Sequence[Gone]) -> None:
+    def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Keep nothing of these notes."""
-        for _, note_id in gone:
+        for _, note_id in purged:
             self._notes.pop(note_id, None)
 
     def clear(self) -> None:

@@ -16,7 +16,7 @@ import structlog
 from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import LogRow, Sink
-from shelfd.memory.ports.projection import PURGED, Follower, Forgetful, Gone
+from shelfd.memory.ports.projection import PURGED, Follower, Purgeable, PurgedNote
 from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.reaching import Reaching
@@ -30,7 +30,7 @@ _SLICE: Final = 128
 _AT_ONCE: Final = 256
 #: How long that may take without giving other work a turn, and after how many notes to look.
 _TURN_S: Final = 0.005
-_LOOKS: Final = 4
+_CLOCK_EVERY: Final = 4
 #: How long notes may wait to be taken in when nobody reads.
 _DELAY: Final = timedelta(milliseconds=20)
 #: The same while a sink wants to hear of them, which may be a little late but not much.
@@ -45,7 +45,7 @@ class _Step(NamedTuple):
 
     last_seq: int
     notes: Sequence[Note] = ()
-    gone: Sequence[Gone] = ()
+    purged: Sequence[PurgedNote] = ()
     since: int | None = None
 
 
@@ -70,10 +70,10 @@ class Pump:
         shelf: str,
         *,
         followers: Sequence[Follower],
-        holders: Sequence[Forgetful],
+        holders: Sequence[Purgeable],
         spawn: Spawn,
     ) -> None:
-        self.seq = self._heard = view.log.last_seq
+        self.seq = self._known_seq = view.log.last_seq
         self._followers = followers
         self._tracks = tracks
         self._view = view
@@ -136,9 +136,9 @@ class Pump:
         if last_seq <= self.seq:
             return
         self.seq = last_seq
-        for hear in (*self._listeners.values(), *(sink.applied for sink in self._sinks)):
+        for notify in (*self._listeners.values(), *(sink.applied for sink in self._sinks)):
             try:
-                hear(last_seq)
+                notify(last_seq)
             except Exception as error:  # noqa: BLE001 - the trouble of one must reach neither recall nor the others
                 log.error("shelf.follower_failed", shelf=self._shelf, last_seq=last_seq, **traced(error))
         self._waiting.reached(last_seq)
@@ -147,32 +147,32 @@ class Pump:
 
     def feed(self, group: Sequence[Applied[Any]]) -> None:
         """Take over what a group of changes did, as it becomes durable and before its callers hear of it."""
-        self._tell(group)
+        self._deliver(group)
         for applied in group:
             if applied.rows:
-                if applied.rows[0].seq > self._heard + 1:
-                    self.hear(applied.rows[0].seq - 1)
-                self._heard = applied.last_seq
-                self._queue(_Step(applied.last_seq, tuple(applied.notes.values()), gone_in(applied.rows)))
+                if applied.rows[0].seq > self._known_seq + 1:
+                    self.announce(applied.rows[0].seq - 1)
+                self._known_seq = applied.last_seq
+                self._queue(_Step(applied.last_seq, tuple(applied.notes.values()), purged_in(applied.rows)))
         # Callers hear of their change first; what is read from catches up before it answers anybody. When more comes
         # than is taken in between, part of it is taken in here, which holds the writers up as it should.
         if self._backlog_notes > _AT_ONCE and self._backlog[0].since is None:
-            self._take_some(_SLICE)
+            self._apply_some(_SLICE)
         self._drain_soon()
 
-    def hear(self, last_seq: int) -> None:
+    def announce(self, last_seq: int) -> None:
         """Hear that the log goes up to *last_seq*: what came in no group is read from it."""
-        if last_seq > self._heard:
-            self._backlog.append(_Step(last_seq, since=self._heard))
-            self._heard = last_seq
+        if last_seq > self._known_seq:
+            self._backlog.append(_Step(last_seq, since=self._known_seq))
+            self._known_seq = last_seq
             self._drain_soon()
 
-    def _tell(self, group: Sequence[Applied[Any]]) -> None:
+    def _deliver(self, group: Sequence[Applied[Any]]) -> None:
         for follower in self._followers:
             try:
                 follower.apply(group)
             except Exception as error:  # noqa: BLE001 - the trouble of one must not reach the others
-                log.error("shelf.follower_failed", shelf=self._shelf, last_seq=self._heard, **traced(error))
+                log.error("shelf.follower_failed", shelf=self._shelf, last_seq=self._known_seq, **traced(error))
                 follower.clear()
 
     def _queue(self, step: _Step, *, first: bool = False) -> None:
@@ -184,9 +184,9 @@ class Pump:
         self._backlog_notes += len(step.notes)
         if self._tracks.are_lazy_awake:
             self._tracks.note_changes(step.notes)
-        if step.gone:
+        if step.purged:
             for holder in (*self._holders, *self._followers, *self._tracks.lazy):
-                holder.forget(step.gone)
+                holder.purge(step.purged)
 
     # ----------------------------------------------------------- taking in
 
@@ -210,7 +210,7 @@ class Pump:
                 await self._clock.sleep(_SINK_DELAY if self._sinks else _DELAY)
             while self._backlog:
                 try:
-                    self._take_some(_SLICE)
+                    self._apply_some(_SLICE)
                 except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again until it is over
                     wait = await self._tracks.wait("log.read_failed", wait, type(error).__name__)
                 else:
@@ -219,7 +219,7 @@ class Pump:
         finally:
             self._is_draining = False
 
-    def _take_some(self, count: int) -> None:
+    def _apply_some(self, count: int) -> None:
         """Take in the next *count* notes of the backlog, fewer if they take long; then notify those who wait for that.
 
         Raises:
@@ -230,24 +230,24 @@ class Pump:
             if self._backlog[0].since is not None:
                 self._read_log()
             step = self._backlog.popleft()
-            done = self._take(step.notes if len(step.notes) <= count else step.notes[:count], until)
+            done = self._apply(step.notes if len(step.notes) <= count else step.notes[:count], until)
             count -= done
             self._backlog_notes -= done
             if done < len(step.notes):
                 self._backlog.appendleft(step._replace(notes=step.notes[done:]))
                 break
-            if step.gone:
+            if step.purged:
                 for track in self._tracks.eager:
-                    track.forget(step.gone)
+                    track.purge(step.purged)
             reached = step.last_seq
         self._advance(reached)
 
-    def _take(self, notes: Sequence[Note], until: float) -> int:
+    def _apply(self, notes: Sequence[Note], until: float) -> int:
         """Have what is read from take in *notes* in order until the time is over; return how many."""
-        for begin in range(0, len(notes), _LOOKS):
+        for begin in range(0, len(notes), _CLOCK_EVERY):
             if begin and self._clock.monotonic() >= until:
                 return begin
-            some = notes if len(notes) <= _LOOKS else notes[begin : begin + _LOOKS]
+            some = notes if len(notes) <= _CLOCK_EVERY else notes[begin : begin + _CLOCK_EVERY]
             for track in self._tracks.eager:
                 track.apply(some)
         return len(notes)
@@ -257,18 +257,18 @@ class Pump:
         last_seq, _, _, since = self._backlog[0]
         assert since is not None
         rows = self._view.log.page(since_seq=since, limit=min(_SLICE, last_seq - since))
-        is_told = bool(rows) and rows[0].seq == since + 1 and not any(map(_says_too_little, rows))
-        gone = gone_in(rows)
-        wanted = {row.row for row in rows if row.row is not None} - {row for row, _ in gone}
+        is_logged = bool(rows) and rows[0].seq == since + 1 and not any(map(_names_no_notes, rows))
+        purged = purged_in(rows)
+        wanted = {row.row for row in rows if row.row is not None} - {row for row, _ in purged}
         notes = self._view.notes.by_rows(sorted(wanted))
         reached = rows[-1].seq if rows else last_seq
         self._backlog.popleft()
         if reached < last_seq:
             self._backlog.appendleft(_Step(last_seq, since=reached))
         # Its rows are not told: who keeps them sees the gap, for a note may have changed again since.
-        self._tell([Applied(None, (), {note.id: note for note in notes.values()}, reached)])
-        self._queue(_Step(reached, tuple(notes.values()), gone), first=True)
-        if not is_told:  # the log no longer says which notes changed, or never did
+        self._deliver([Applied(None, (), {note.id: note for note in notes.values()}, reached)])
+        self._queue(_Step(reached, tuple(notes.values()), purged), first=True)
+        if not is_logged:  # the log no longer says which notes changed, or never did
             for follower in self._followers:
                 follower.clear()
             self._tracks.start_over()
@@ -296,23 +296,23 @@ class Pump:
     async def _catch_up(self) -> None:
         """Take in what is committed by now, in slices if it is much."""
         goal, began = self._backlog[-1].last_seq, self._clock.monotonic()
-        self._take_some(_AT_ONCE)
+        self._apply_some(_AT_ONCE)
         while self._backlog and self.seq < goal:
             await asyncio.sleep(0)
             began = self._clock.monotonic()
-            self._take_some(_SLICE)
+            self._apply_some(_SLICE)
         if self._clock.monotonic() - began > _TURN_S / 2:
             await asyncio.sleep(0)  # whoever waited for this has work of its own now
 
 
-def _says_too_little(row: LogRow) -> bool:
+def _names_no_notes(row: LogRow) -> bool:
     """Whether a change concerns notes that its row in the log does not name; a purge's did not in earlier versions."""
     return row.kind == "nugget.renamed" or (row.kind == PURGED and row.row is None)
 
 
-def gone_in(rows: Sequence[LogRow]) -> Sequence[Gone]:
+def purged_in(rows: Sequence[LogRow]) -> Sequence[PurgedNote]:
     """Return the notes that changes took out of the shelf for good."""
     for row in rows:
         if row.kind == PURGED:
-            return [Gone(row.row, row.ids[0]) for row in rows if row.kind == PURGED and row.row is not None]
+            return [PurgedNote(row.row, row.ids[0]) for row in rows if row.kind == PURGED and row.row is not None]
     return ()  # nearly always

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from shelfd.memory.ports.projection import Gone
+from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.usage import RecentQuery
 from shelfd.memory.ports.view import Writer
 from shelfd.protocol.methods.recall import RecallParams
@@ -21,13 +21,13 @@ KEPT: Final = 500
 RECENT: Final = timedelta(days=30)
 
 #: Params that decide what is found; sorted, so that the same query has the same text.
-_TELLING: Final = {
+_IDENTIFYING: Final = {
     "query", "nugget", "domain", "scope", "type", "subject", "author", "tags", "k", "include_links",
     "exclude_superseded", "include_hidden", "include_expired", "session_id", "max_age", "min_score", "focus",
 }  # fmt: skip
 
 
-class _Asked(NamedTuple):
+class _PendingQuery(NamedTuple):
     params: RecallParams
     ids: tuple[str, ...]
     at: int
@@ -36,7 +36,7 @@ class _Asked(NamedTuple):
         return any(note_id in ids for note_id in self.ids)
 
     def stored(self) -> RecentQuery:
-        params = self.params.model_dump(mode="json", include=_TELLING, exclude_defaults=True)
+        params = self.params.model_dump(mode="json", include=_IDENTIFYING, exclude_defaults=True)
         return RecentQuery(json.dumps(params, ensure_ascii=False, sort_keys=True), self.ids, self.at)
 
 
@@ -49,7 +49,7 @@ def params_of(query: RecentQuery) -> RecallParams:
     return RecallParams.model_validate(json.loads(query.params))
 
 
-class QueryBook:
+class QueryBuffer:
     """Queries of one shelf that wait to be stored.
 
     Args:
@@ -58,8 +58,8 @@ class QueryBook:
 
     def __init__(self, *, is_on: bool) -> None:
         self._is_on = is_on
-        self._pending: deque[_Asked] = deque(maxlen=KEPT)
-        self._writing: Sequence[_Asked] = ()
+        self._pending: deque[_PendingQuery] = deque(maxlen=KEPT)
+        self._writing: Sequence[_PendingQuery] = ()
 
     @property
     def is_dirty(self) -> bool:
@@ -69,13 +69,13 @@ class QueryBook:
     def add(self, params: RecallParams, ids: Sequence[str], now: int) -> None:
         """Keep a query that found the notes *ids* at *now*, microseconds."""
         if self._is_on and ids:
-            self._pending.append(_Asked(params, tuple(ids), now))
+            self._pending.append(_PendingQuery(params, tuple(ids), now))
 
-    def forget(self, gone: Iterable[Gone]) -> None:
+    def purge(self, purged: Iterable[PurgedNote]) -> None:
         """Forget what waits of queries that found one of these notes."""
-        ids = frozenset(note_id for _, note_id in gone)
-        self._pending = deque((asked for asked in self._pending if not asked.ids_in(ids)), maxlen=KEPT)
-        self._writing = tuple(asked for asked in self._writing if not asked.ids_in(ids))
+        ids = frozenset(note_id for _, note_id in purged)
+        self._pending = deque((query for query in self._pending if not query.ids_in(ids)), maxlen=KEPT)
+        self._writing = tuple(query for query in self._writing if not query.ids_in(ids))
 
     def begin_write(self) -> None:
         """Set aside what waits; it is what :meth:`write` stores."""
@@ -83,9 +83,9 @@ class QueryBook:
 
     def write(self, writer: Writer, now: int) -> None:
         """Store what was set aside and forget what is not recent any more. Runs inside the store's transaction."""
-        writer.queries.put([asked.stored() for asked in self._writing])
+        writer.queries.put([query.stored() for query in self._writing])
         before = now - RECENT // timedelta(microseconds=1)
-        writer.queries.forget(before=before, now=now, kept=KEPT if self._is_on else 0)
+        writer.queries.delete_before(before=before, now=now, kept=KEPT if self._is_on else 0)
 
     def end_write(self, *, stored: bool) -> None:
         """Let go of what was stored, or take it back to try again."""
@@ -111,6 +111,6 @@ class LastQueries:
         if len(self._queries) > KEPT:
             self._queries.popitem(last=False)
 
-    def forget(self, gone: Iterable[Gone]) -> None:  # noqa: ARG002
+    def purge(self, purged: Iterable[PurgedNote]) -> None:  # noqa: ARG002
         """Forget everything: any of it may say what a purged note said."""
         self._queries.clear()

@@ -20,9 +20,9 @@ from shelfd.memory.ports.waiting import OnDone, outcome_of
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.pump import Pump
-from shelfd.memory.shelf.queries import LastQueries, QueryBook
+from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
 from shelfd.memory.shelf.tracks import Tracks
-from shelfd.memory.shelf.usage import UsageBook
+from shelfd.memory.shelf.usage import UsageBuffer
 from shelfd.memory.shelf.usage_writer import UsageSaver
 
 log = structlog.get_logger("shelfd.memory")
@@ -53,8 +53,8 @@ class Shelf:
         self.store = store
         self.clock = clock
         self.settings = settings
-        self.usage = UsageBook(store.view)
-        self.queries = QueryBook(is_on=settings.recall_log)
+        self.usage = UsageBuffer(store.view)
+        self.queries = QueryBuffer(is_on=settings.recall_log)
         self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
         self.in_use = 0

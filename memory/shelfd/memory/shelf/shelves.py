@@ -24,16 +24,16 @@ from shelfd.memory.ports.store import Clock, Store, Stores
 from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.access import DEFAULT_SHELF
-from shelfd.memory.shelf.doors import Doors
+from shelfd.memory.shelf.locks import NameLocks
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.memory.shelf.work_left import WorkLeft
+from shelfd.memory.shelf.unfinished import UnfinishedWork
 
 log = structlog.get_logger("shelfd.memory")
 
 _SWEEP = timedelta(seconds=60)
 #: How long a shelf that is to be opened waits for a place among those that may be open.
-_PATIENCE = timedelta(seconds=2)
-_LOOK_AGAIN = timedelta(milliseconds=20)
+_RESERVE_TIMEOUT = timedelta(seconds=2)
+_POLL = timedelta(milliseconds=20)
 
 
 class Shelves:
@@ -46,19 +46,19 @@ class Shelves:
         self._projections = projections
         self._open: dict[str, Shelf] = {}
         self._opening: dict[str, asyncio.Task[Shelf]] = {}
-        self._arriving: set[str] = set()  # those that have a place among the open ones and are being opened
-        self._ending: dict[asyncio.Future[None], Shelf] = {}
+        self._reserved: set[str] = set()  # those that have a place among the open ones and are being opened
+        self._being_closed: dict[asyncio.Future[None], Shelf] = {}
         self._resting: set[asyncio.Future[None]] = set()
-        self._doors = Doors()
+        self._locks = NameLocks()
         self._callers: dict[str, list[OnDone[Shelf]]] = {}  # of shelves that are not at hand, as they came
-        self._letting_in: set[asyncio.Task[None]] = set()
+        self._serving: set[asyncio.Task[None]] = set()
         self._creating = asyncio.Lock()  # so that nobody is counted while somebody else is added
         self._failed: dict[str, str] = {}
         self._owners: dict[str, str] = {}
         self._on_open: list[Callable[[Shelf], None]] = []
         self._sweeper: asyncio.Task[None] | None = None
         self._resuming: asyncio.Task[None] | None = None
-        self._work_left = WorkLeft(stores, self.get)
+        self._unfinished = UnfinishedWork(stores, self.get)
         self._closing = False
 
     async def start(self) -> None:
@@ -72,12 +72,12 @@ class Shelves:
             self._failed[DEFAULT_SHELF] = _state_after(error)  # the daemon goes on: other shelves may be sound
         loop = asyncio.get_running_loop()
         self._sweeper = loop.create_task(self._sweep(), name="shelfd.shelves.sweep")
-        self._resuming = loop.create_task(self._work_left.find(), name="shelfd.shelves.resume")
+        self._resuming = loop.create_task(self._unfinished.find(), name="shelfd.shelves.resume")
 
     @property
     def cleaned_up(self) -> int:
         """How many things an earlier daemon left unfinished that were removed at start."""
-        return self._work_left.cleaned_up
+        return self._unfinished.cleaned_up
 
     async def resumed(self) -> None:
         """Wait until what an earlier daemon left is removed, and every shelf is open in which it left work."""
@@ -92,7 +92,7 @@ class Shelves:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
         await asyncio.gather(
-            *self._opening.values(), *self._letting_in, *self._ending, *self._resting, return_exceptions=True
+            *self._opening.values(), *self._serving, *self._being_closed, *self._resting, return_exceptions=True
         )
         results = await asyncio.gather(*(shelf.close() for shelf in self._open.values()), return_exceptions=True)
         self._open.clear()
@@ -131,13 +131,13 @@ class Shelves:
         finally:
             shelf.leave()
             if not was_open and not self._closing:
-                async with self._doors.passed(name):
+                async with self._locks.held(name):
                     if self._open.get(name) is shelf and shelf.is_idle and shelf.last_used == since:
                         await self._close_one(name)
 
-    def at_hand(self, name: str) -> Shelf | None:
+    def available(self, name: str) -> Shelf | None:
         """Return the shelf if it is open and nobody waits for it, who would have to be let by."""
-        shelf = None if name in self._doors or name in self._callers else self._open.get(name)
+        shelf = None if name in self._locks or name in self._callers else self._open.get(name)
         if shelf is not None:
             shelf.last_used = self._clock.monotonic()
         return shelf
@@ -150,11 +150,11 @@ class Shelves:
         callers = self._callers.setdefault(name, [])
         callers.append(use)
         if len(callers) == 1:
-            task = asyncio.get_running_loop().create_task(self._let_in(name), name=f"shelfd.{name}.let_in")
-            self._letting_in.add(task)
-            task.add_done_callback(self._letting_in.discard)
+            task = asyncio.get_running_loop().create_task(self._serve(name), name=f"shelfd.{name}.serve")
+            self._serving.add(task)
+            task.add_done_callback(self._serving.discard)
 
-    async def _let_in(self, name: str) -> None:
+    async def _serve(self, name: str) -> None:
         shelf: Shelf | Exception
         try:
             shelf = await self.get(name)
@@ -172,9 +172,9 @@ class Shelves:
             SchemaTooNew: If a newer version wrote it.
             StoreBusy: If too many shelves are open, all of them in use.
         """
-        shelf = self.at_hand(name)
+        shelf = self.available(name)
         if shelf is None:
-            async with self._doors.passed(name):
+            async with self._locks.held(name):
                 shelf = self._open.get(name) or await self._opened(name)
         shelf.last_used = self._clock.monotonic()
         return shelf
@@ -194,8 +194,8 @@ class Shelves:
         try:
             if not self._stores.exists(name):
                 raise ShelfNotFound(name)
-            async with self._place(name):
-                return self._admit(name, await self._store(name))
+            async with self._reserve(name):
+                return self._add(name, await self._store(name))
         finally:
             del self._opening[name]
 
@@ -210,7 +210,7 @@ class Shelves:
             raise
 
     @asynccontextmanager
-    async def _place(self, name: str) -> AsyncIterator[None]:
+    async def _reserve(self, name: str) -> AsyncIterator[None]:
         """Have a place among the open shelves for one that is opened in a block, whose door is held.
 
         Shelves that nobody uses right now make way, the least recently used one first.
@@ -219,35 +219,35 @@ class Shelves:
             StoreBusy: If all that are open are in use.
         """
         limit = self.settings.open_shelves_count
-        until = self._clock.monotonic() + _PATIENCE.total_seconds()
-        while len(self._open) + len(self._arriving) >= limit:
-            idle = self._least_used()
+        until = self._clock.monotonic() + _RESERVE_TIMEOUT.total_seconds()
+        while len(self._open) + len(self._reserved) >= limit:
+            idle = self._least_recently_used()
             if self._closing:
                 raise ShuttingDown
             if idle is not None:
-                async with self._doors.passed(idle):
+                async with self._locks.held(idle):
                     log.info("shelf.made_way", shelf=idle)
                     await self._close_one(idle)
             elif self._clock.monotonic() < until:
-                await self._clock.sleep(_LOOK_AGAIN)
+                await self._clock.sleep(_POLL)
             else:
                 raise StoreBusy(f"{limit} shelves are open and all of them in use; try again later", limit=limit)
-        self._arriving.add(name)
+        self._reserved.add(name)
         try:
             yield
         finally:
-            self._arriving.discard(name)
+            self._reserved.discard(name)
 
-    def _least_used(self) -> str | None:
+    def _least_recently_used(self) -> str | None:
         """The open shelf that nobody uses right now, nor is about to, and that was left alone for longest."""
         idle = [
             shelf
             for shelf in self._open.values()
-            if shelf.is_idle and shelf.name != DEFAULT_SHELF and shelf.name not in self._doors
+            if shelf.is_idle and shelf.name != DEFAULT_SHELF and shelf.name not in self._locks
         ]
         return min(idle, key=lambda shelf: shelf.last_used).name if idle else None
 
-    def _admit(self, name: str, store: Store) -> Shelf:
+    def _add(self, name: str, store: Store) -> Shelf:
         shelf = Shelf(name, store, self._clock, self.settings, self._projections)
         self._failed.pop(name, None)
         self._open[name] = shelf
@@ -265,11 +265,11 @@ class Shelves:
             StoreBusy: If no other shelf may be opened now.
         """
         # The place first: one that is long in coming must not keep others from making theirs.
-        async with self._doors.passed(name), self._place(name), self._creating:
+        async with self._locks.held(name), self._reserve(name), self._creating:
             if self._stores.exists(name):
                 raise DuplicateShelf(name)
             await self._check_quota(None if is_unlimited else owner)
-            self._admit(name, await self._stores.create(name, owner=owner))
+            self._add(name, await self._stores.create(name, owner=owner))
             self._owners[name] = owner
 
     async def _check_quota(self, owner: str | None) -> None:
@@ -308,7 +308,7 @@ class Shelves:
             ShelfNotFound: If there is none.
         """
         self.check_droppable(name)
-        async with self._doors.passed(name):
+        async with self._locks.held(name):
             check()
             if name in self._opening:  # for somebody who was cancelled meanwhile
                 await asyncio.wait([self._opening[name]])
@@ -354,14 +354,14 @@ class Shelves:
     def stuck(self, seconds: float) -> list[str]:
         """Return shelves, open or closing, whose writer has been at one group of changes for that long."""
         since = asyncio.get_running_loop().time() - seconds
-        shelves = (*self._open.values(), *self._ending.values())
+        shelves = (*self._open.values(), *self._being_closed.values())
         return [shelf.name for shelf in shelves if (shelf.store.writing_since or since) < since]
 
     async def _sweep(self) -> None:
         while True:
             await self._clock.sleep(_SWEEP)
             await self.close_idle()
-            await self._work_left.go_on()
+            await self._unfinished.resume()
             for shelf in self._open.values():
                 task = asyncio.ensure_future(shelf.store.rest())  # a slow disk must not hold up the others
                 self._resting.add(task)
@@ -370,7 +370,7 @@ class Shelves:
     async def close_idle(self) -> None:
         """Close shelves that nobody used for a while; ``default`` stays open."""
         for name in [name for name in self._open if name != DEFAULT_SHELF and self._is_idle(name)]:
-            async with self._doors.passed(name):
+            async with self._locks.held(name):
                 if self._is_idle(name):
                     log.info("shelf.closed_idle", shelf=name)
                     await self._close_one(name)
@@ -383,10 +383,10 @@ class Shelves:
     async def _close_one(self, name: str) -> None:
         """Close an open shelf to the end, even if who asked for it is cancelled, and whatever goes wrong with that."""
         shelf = self._open.pop(name)
-        self._work_left.note(shelf)
+        self._unfinished.remember(shelf)
         task = asyncio.ensure_future(shelf.close())
-        self._ending[task] = shelf
-        task.add_done_callback(self._ending.pop)
+        self._being_closed[task] = shelf
+        task.add_done_callback(self._being_closed.pop)
         try:
             await asyncio.shield(task)
         except ShelfError as error:  # what was acknowledged is safe, and the store is released

@@ -6,7 +6,7 @@ from itertools import islice
 import structlog
 
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.projection import Gone, Projection, ScanPosition, Slice
+from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition, Slice
 from shelfd.memory.ports.view import View
 
 log = structlog.get_logger("shelfd.memory")
@@ -74,25 +74,25 @@ class Track:
             return self.projection.read(self._view, self._place)
         wanted = dict(islice(self._changed.items(), self.projection.at_once))
         now = self._view.notes.by_rows(list(wanted))
-        gone = [Gone(row, note_id) for row, note_id in wanted.items() if row not in now]
-        return Slice([now[row] for row in wanted if row in now], None, gone)
+        purged = [PurgedNote(row, note_id) for row, note_id in wanted.items() if row not in now]
+        return Slice([now[row] for row in wanted if row in now], None, purged)
 
     def take(self, part: Slice) -> int:
         """Take in what was just read; return how many notes that were."""
         self.read_error = None
         age = self.age
         if self._place is None:
-            for row in (*(note.row for note in part.notes), *(one.row for one in part.gone)):
+            for row in (*(note.row for note in part.notes), *(one.row for one in part.purged)):
                 self._changed.pop(row, None)
         self.apply([note for note in part.notes if self.skipped.get(note.row) != note.rev])
-        if part.gone:
-            self.forget(part.gone)
+        if part.purged:
+            self.purge(part.purged)
         if age == self.age and self._place is not None:
             if part.notes:
                 self._top = max(self._top, part.notes[0].row)
                 self._left = part.notes[-1].row
             self._place = part.place
-        return len(part.gone) + len(part.notes)
+        return len(part.purged) + len(part.notes)
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Have the projection take in *notes* as they are now."""
@@ -116,22 +116,22 @@ class Track:
         except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be taken in holds up nobody
             name, cause = self.projection.name, type(error).__name__
             log.error("projection.note_skipped", shelf=self._shelf, projection=name, id=note.id, error=cause)
-            self._forget([Gone(note.row, note.id)])  # it must not be found by what it said before
+            self._purge([PurgedNote(note.row, note.id)])  # it must not be found by what it said before
             self.skipped[note.row] = note.rev
         else:
             self.skipped.pop(note.row, None)
 
-    def forget(self, gone: Sequence[Gone]) -> None:
+    def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Have the projection keep nothing of *gone*."""
-        for row, _ in gone:
+        for row, _ in purged:
             self.skipped.pop(row, None)
             self._changed.pop(row, None)
         if self.is_awake and self.failure is None:
-            self._forget(gone)
+            self._purge(purged)
 
-    def _forget(self, gone: Sequence[Gone]) -> None:
+    def _purge(self, purged: Sequence[PurgedNote]) -> None:
         try:
-            self.projection.forget(gone)
+            self.projection.purge(purged)
         except Exception as error:  # noqa: BLE001 - what it holds can no longer be trusted
             self.fail(type(error).__name__)
 

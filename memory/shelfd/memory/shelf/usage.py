@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from shelfd.memory.notes.note import Note, Usage
-from shelfd.memory.ports.projection import Gone
+from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.view import View, Writer
 
 #: Session ids kept per note; beyond that only the counter grows.
@@ -23,7 +23,7 @@ _NEVER_USED = Usage()
 _MERGED = 1000
 
 
-class UsageBook:
+class UsageBuffer:
     """Usage of one shelf's notes: what is stored, and what waits to be."""
 
     def __init__(self, view: View) -> None:
@@ -114,9 +114,9 @@ class UsageBook:
         self._pending |= raised
         return bool(raised)
 
-    def forget(self, gone: Iterable[Gone]) -> None:
+    def purge(self, purged: Iterable[PurgedNote]) -> None:
         """Forget what waits to be written about notes that were purged."""
-        for row, _ in gone:
+        for row, _ in purged:
             self._pending.pop(row, None)
             self._sessions.pop(row, None)
 

@@ -12,8 +12,8 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.store import Change, Clock, Store
 from shelfd.memory.ports.view import Writer
-from shelfd.memory.shelf.queries import QueryBook
-from shelfd.memory.shelf.usage import UsageBook
+from shelfd.memory.shelf.queries import QueryBuffer
+from shelfd.memory.shelf.usage import UsageBuffer
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -33,8 +33,8 @@ class UsageSaver:
 
     def __init__(
         self,
-        book: UsageBook,
-        queries: QueryBook,
+        book: UsageBuffer,
+        queries: QueryBuffer,
         store: Store,
         clock: Clock,
         *,
@@ -95,7 +95,7 @@ class UsageSaver:
         def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
             self._book.write(writer)
             self._queries.write(writer, now)
-            writer.recorded.forget(now - self._retention_micros, now=now, limit=_FORGOTTEN)
+            writer.recorded.delete_before(now - self._retention_micros, now=now, limit=_FORGOTTEN)
             return None, Transaction(writer, now)
 
         try:

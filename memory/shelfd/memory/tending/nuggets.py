@@ -35,7 +35,7 @@ def check_no_import(tx: Transaction) -> None:
     for _, job in tx.rows.jobs.page(unfinished=True, kind="import", before=None, limit=1):
         text = f"job {job.id} is importing, and may bring back what is purged; try again when it has ended"
         raise Conflict(text, job=job.id)
-    tx.rows.jobs.drop_pieces(None)
+    tx.rows.jobs.delete_pieces(None)
 
 
 def is_written_later(tx: Transaction, note: Note, seq: int) -> bool:

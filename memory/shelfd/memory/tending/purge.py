@@ -69,7 +69,7 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
         params: ``ids`` of the notes; or a ``nugget`` that goes with the notes it had when its change was ``seq`` and
             the newest note of the shelf was at ``row``. What was written later stays.
     """
-    tx.rows.queries.forget_naming([note_id for note_id, _ in cursor["last"]])
+    tx.rows.queries.delete_naming([note_id for note_id, _ in cursor["last"]])
     cursor["last"] = []
     notes = _next(tx, cursor, params)
     for place, note_id in notes:
@@ -153,7 +153,7 @@ def _copies(work: Work) -> list[str]:
 
 
 def _forget_last(tx: Transaction, cursor: Cursor) -> None:
-    tx.rows.queries.forget_naming([note_id for note_id, _ in cursor["last"]])
+    tx.rows.queries.delete_naming([note_id for note_id, _ in cursor["last"]])
 
 
 def _is_there(view: View, note_id: str) -> bool:
@@ -176,7 +176,7 @@ async def _drop_outcomes(work: Work) -> None:
         while True:
             found, after = view.recorded.naming(gone, after=after, limit=_OUTCOMES_AT_ONCE)
             if found:
-                await work.step(lambda tx, _, keys=found: tx.rows.recorded.drop(keys))  # type: ignore[misc]
+                await work.step(lambda tx, _, keys=found: tx.rows.recorded.delete(keys))  # type: ignore[misc]
             if after is None:
                 break
             await asyncio.sleep(0)

@@ -54,7 +54,7 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
     after: int | None = None if is_redacted else 0
     while after is not None:
         after = tx.rows.notes.redact(note, after=after, limit=_ALL)
-    tx.rows.notes.erase(note)
+    tx.rows.notes.delete(note)
     tx.touched.pop(note.id, None)
     tx.log(Entry(PURGED, note.nugget, (note.id,), note.row))
     return still_in

@@ -15,8 +15,8 @@ from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Extra, Link, Note, Nugget
 from shelfd.memory.ports.log import Entry, LogRow
-from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.naming import drop_nugget, rename_nugget
+from shelfd.memory.shelf.storing import ensure_nugget
 
 EDITED: Final = "edited"
 LATER_RUN: Final = "later_run"
@@ -30,7 +30,7 @@ _NAMED: Final = 1_000
 _PAGE: Final = 8
 
 
-class Kept(NamedTuple):
+class KeptField(NamedTuple):
     """A field that stays as it is, and why: ``edited``, ``later_run`` or ``purged``."""
 
     note_id: str  #: or a nugget's name, if *field* is ``nugget``
@@ -61,7 +61,7 @@ def undo_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
         params: See :func:`new_params`.
     """
     left, looked = AT_ONCE, 0
-    kept: list[Kept] = []
+    kept: list[KeptField] = []
     while cursor["phase"] < len(_PHASES) and left and looked < _LOOKED_AT:
         rows = _rows_back(tx, params, before=cursor["before"])
         for row in rows:
@@ -108,7 +108,7 @@ def _end(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> 
 
 def result_of(cursor: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an undo came to."""
-    result = {"undone": cursor["undone"], "kept": [Kept(*one)._asdict() for one in cursor["kept"]]}
+    result = {"undone": cursor["undone"], "kept": [KeptField(*one)._asdict() for one in cursor["kept"]]}
     return result | {"more_kept": cursor["more_kept"]} if cursor["more_kept"] else result
 
 
@@ -129,7 +129,7 @@ def is_redacted(row: LogRow) -> bool:
 # --------------------------------------------------------------------- notes
 
 
-def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept: list[Kept]) -> "_Went":
+def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept: list[KeptField]) -> "_Reverted":
     """Take back all changes of a note where the first of them is come to.
 
     The last note goes first so: a merge gives its source back before its target, as each came about.
@@ -137,7 +137,7 @@ def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept:
     if row.row is None or not _is_first(tx, row.row, row.seq, params):
         return _NOTHING
     later = tx.rows.log.of_note(row.row, since_seq=row.seq - 1)
-    return _Went(1, _undo_note(tx, [one for one in later if _is_own(one, params)], later, kept))
+    return _Reverted(1, _undo_note(tx, [one for one in later if _is_own(one, params)], later, kept))
 
 
 def _is_own(row: LogRow, params: Mapping[str, Any]) -> bool:
@@ -155,11 +155,11 @@ def _is_first(tx: Transaction, note_row: int, seq: int, params: Mapping[str, Any
     return False
 
 
-def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept: list[Kept]) -> int:
+def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept: list[KeptField]) -> int:
     note_id = changes[0].ids[0]
     note = tx.rows.notes.get(note_id)
     if note is None or any(is_redacted(row) for row in changes):
-        kept.append(Kept(note_id, "note", PURGED))
+        kept.append(KeptField(note_id, "note", PURGED))
         return 0
     if changes[0].kind == "note.created":
         if note.hidden:
@@ -167,12 +167,12 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
         tx.hide(note)
         return 1
     if any(is_redacted(row) for row in later):
-        kept.append(Kept(note_id, "note", PURGED))
+        kept.append(KeptField(note_id, "note", PURGED))
         return 0
     new, restored = _restored(note, changes, later, kept)
     if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=note.superseded_by)
-        kept.append(Kept(note_id, "superseded_by", PURGED))
+        kept.append(KeptField(note_id, "superseded_by", PURGED))
         restored -= 1
     if not changed_fields(note, new):
         return 0
@@ -182,14 +182,14 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
     try:
         tx.change_note(note, new, kind=kind)
     except DuplicateKey:
-        kept.append(Kept(note_id, "key", EDITED))
+        kept.append(KeptField(note_id, "key", EDITED))
         return 0
     if not new.hidden:
         ensure_nugget(tx, new.nugget)  # it may have been removed since
     return restored
 
 
-def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list[Kept]) -> tuple[Note, int]:
+def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list[KeptField]) -> tuple[Note, int]:
     """The note with every field back that still says what *changes* wrote, and how many those are."""
     own = {row.seq for row in changes}
     states = _states(note, later)
@@ -208,9 +208,9 @@ def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list
             values[name] = rest
             restored += 1
             if not _lines_gained(was, wrote) <= set(note.content.split("\n")):
-                kept.append(Kept(note.id, name, _why(later, own, name)))  # some of the lines are somebody's now
+                kept.append(KeptField(note.id, name, _reason(later, own, name)))  # some of the lines are somebody's now
         else:
-            kept.append(Kept(note.id, name, _why(later, own, name)))
+            kept.append(KeptField(note.id, name, _reason(later, own, name)))
     return note._replace(**values), restored
 
 
@@ -239,7 +239,7 @@ def _has(row: LogRow, name: str) -> bool:
 
 
 def _restored_extra(
-    note: Note, was: Extra, states: list[tuple[LogRow, Note]], own: set[int], kept: list[Kept]
+    note: Note, was: Extra, states: list[tuple[LogRow, Note]], own: set[int], kept: list[KeptField]
 ) -> tuple[Extra, int]:
     """The rare fields, each back that still says what was written, and how many those are."""
     wrote = next(state.extra for row, state in reversed(states) if row.seq in own and _has(row, "extra"))
@@ -251,7 +251,7 @@ def _restored_extra(
         if getattr(note.extra, name) == new:
             values[name] = old
         else:
-            kept.append(Kept(note.id, name, _why([row for row, _ in states], own, "extra")))
+            kept.append(KeptField(note.id, name, _reason([row for row, _ in states], own, "extra")))
     return note.extra._replace(**values), len(values)
 
 
@@ -270,7 +270,7 @@ def _lines_gained(was: str, wrote: str) -> set[str]:
     return {line for line in wrote.split("\n") if line.strip() and line not in before}
 
 
-def _why(later: Iterable[LogRow], own: set[int], name: str) -> str:
+def _reason(later: Iterable[LogRow], own: set[int], name: str) -> str:
     """Why a field stays: the last change of it that is not ours says whose it is now."""
     others = [row for row in later if row.seq not in own and _has(row, name)]
     return LATER_RUN if others and others[-1].origin.run_id is not None else EDITED
@@ -279,11 +279,11 @@ def _why(later: Iterable[LogRow], own: set[int], name: str) -> str:
 # ------------------------------------------------------------------- nuggets
 
 
-def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[Kept]) -> "_Went":
+def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[KeptField]) -> "_Reverted":
     if row.kind == "nugget.removed":
-        return _Went(1, _undo_removed(tx, row))
+        return _Reverted(1, _undo_removed(tx, row))
     if row.kind == "nugget.renamed":
-        return _Went(1, _undo_renamed(tx, row, kept))
+        return _Reverted(1, _undo_renamed(tx, row, kept))
     return _NOTHING
 
 
@@ -294,17 +294,17 @@ def _undo_removed(tx: Transaction, row: LogRow) -> int:
     return 1
 
 
-def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
+def _undo_renamed(tx: Transaction, row: LogRow, kept: list[KeptField]) -> int:
     before = row.before or {}
     old, new = before["old_name"], before["new_name"]
     if tx.rows.nuggets.get(new) is None or tx.rows.nuggets.get(old) is not None:
-        kept.append(Kept(new, "nugget", EDITED))
+        kept.append(KeptField(new, "nugget", EDITED))
         return 0
     rename_nugget(tx, new, old)
     return 1
 
 
-def _drop_empty_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], _kept: list[Kept]) -> "_Went":
+def _drop_empty_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], _kept: list[KeptField]) -> "_Reverted":
     """Drop a nugget that was made and holds nothing, hidden notes included.
 
     One that only came back goes again once nothing of it is in sight, as when it was removed.
@@ -314,21 +314,21 @@ def _drop_empty_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any],
         return _NOTHING
     holds = NoteFilter(nugget=nugget.name, include_hidden=not (row.before or {}).get("again"))
     if tx.rows.notes.page(holds, order="row", descending=False, after=None, limit=1):
-        return _Went(1, 0)
+        return _Reverted(1, 0)
     drop_nugget(tx, nugget)
-    return _Went(1, 1)
+    return _Reverted(1, 1)
 
 
 # --------------------------------------------------------------------- links
 
 
-def _undo_link_at(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[Kept]) -> "_Went":
-    return _Went(1, _undo_link(tx, row, kept)) if row.kind.startswith("link.") else _NOTHING
+def _undo_link_at(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[KeptField]) -> "_Reverted":
+    return _Reverted(1, _undo_link(tx, row, kept)) if row.kind.startswith("link.") else _NOTHING
 
 
-def _undo_link(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
+def _undo_link(tx: Transaction, row: LogRow, kept: list[KeptField]) -> int:
     if row.before is None or is_redacted(row):
-        kept.append(Kept(row.ids[0], "links", PURGED))
+        kept.append(KeptField(row.ids[0], "links", PURGED))
         return 0
     link = Link(*row.before["link"])
     nugget = row.nugget or ""
@@ -337,14 +337,14 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
         if now is not None:
             return 0  # somebody made it again
         if tx.rows.notes.get(link.source) is None or tx.rows.notes.get(link.target) is None:
-            kept.append(Kept(link.source, "links", PURGED))
+            kept.append(KeptField(link.source, "links", PURGED))
             return 0
         tx.put_link(link, nugget)
         return 1
     if now is None:
         return 0
     if now != link:
-        kept.append(Kept(link.source, "links", EDITED))
+        kept.append(KeptField(link.source, "links", EDITED))
         return 0
     tx.delete_link(link, nugget)
     if "old" in row.before:
@@ -355,15 +355,15 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Kept]) -> int:
 # --------------------------------------------------------------------- phases
 
 
-class _Went(NamedTuple):
+class _Reverted(NamedTuple):
     """Whether a change was worked on, as 1 or 0, and how much of it went back."""
 
     worked: int
     undone: int
 
 
-_NOTHING: Final = _Went(0, 0)
-_Phase: TypeAlias = Callable[[Transaction, LogRow, Mapping[str, Any], list[Kept]], _Went]
+_NOTHING: Final = _Reverted(0, 0)
+_Phase: TypeAlias = Callable[[Transaction, LogRow, Mapping[str, Any], list[KeptField]], _Reverted]
 _PHASES: Final[tuple[_Phase, ...]] = (_undo_nugget, _undo_link_at, _undo_note_at, _drop_empty_nugget)
 
 UNDO: Final = JobKind("undo", can_end_early=True)

@@ -91,7 +91,7 @@ class InMemoryRecorded(InMemoryRows, RecordedWriter):
         stored = outcome._replace(outcome=decode(encode(outcome.outcome)))
         self._tables.put(self._tables.recorded, (principal, method, key), stored)
 
-    def forget(self, before: int, *, now: int, limit: int) -> int:
+    def delete_before(self, before: int, *, now: int, limit: int) -> int:
         recorded = self._tables.recorded
 
         def by_age(key: tuple[str, str, str]) -> tuple[int, list[bytes]]:
@@ -104,6 +104,6 @@ class InMemoryRecorded(InMemoryRows, RecordedWriter):
             self._tables.remove(recorded, key)
         return len(old)
 
-    def drop(self, keys: Sequence[RecordedKey]) -> None:
+    def delete(self, keys: Sequence[RecordedKey]) -> None:
         for key in keys:
             self._tables.remove(self._tables.recorded, key)

@@ -116,7 +116,7 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
             return None
         return seqs[-1] if seqs else after
 
-    def erase(self, note: Note) -> None:
+    def delete(self, note: Note) -> None:
         tables = self._tables
         tables.remove(tables.notes, note.row)
         tables.remove(tables.note_rows, note.id)

@@ -128,7 +128,7 @@ class InMemoryStores(Stores):
     def owner(self, shelf: str) -> str | None:
         return self._shelves[shelf].meta.get("owner") if shelf in self._shelves else None
 
-    def has_work_left(self, shelf: str) -> bool:
+    def has_unfinished_work(self, shelf: str) -> bool:
         tables = self._shelves[shelf]
         return any(job.is_unfinished for _, job in tables.jobs.values()) or any(tables.promoting.values())
 

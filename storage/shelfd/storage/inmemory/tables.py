@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
-from shelfd.memory.ports.tending import Promoted, Tended
+from shelfd.memory.ports.tending import Promoted, ReflectionProgress
 from shelfd.memory.ports.usage import RecentQuery
 
 K = TypeVar("K")
@@ -57,7 +57,7 @@ class Tables:
         self.recorded: dict[tuple[str, str, str], Recorded] = {}
         self.meta: dict[str, str] = {}
         self.sinks: dict[str, int] = {}
-        self.tended: dict[str, Tended] = {}
+        self.tended: dict[str, ReflectionProgress] = {}
         self.promoted: dict[str, tuple[Promoted, ...]] = {}
         self.promoting: dict[str, tuple[Promoted, ...]] = {}
         self.jobs: dict[str, tuple[int, Job]] = {}

@@ -12,8 +12,8 @@ from shelfd.storage.inmemory.work import (
     InMemoryMeta,
     InMemoryPromotions,
     InMemoryQueries,
+    InMemoryReflectionProgress,
     InMemorySinks,
-    InMemoryTended,
     InMemoryUsage,
 )
 
@@ -33,7 +33,7 @@ class InMemoryShelf(Writer):
         self.usage = InMemoryUsage(tables)
         self.queries = InMemoryQueries(tables)
         self.jobs = InMemoryJobs(tables)
-        self.tended = InMemoryTended(tables)
+        self.reflection = InMemoryReflectionProgress(tables)
         self.promotions = InMemoryPromotions(tables)
         self.sinks = InMemorySinks(tables)
         self.meta = InMemoryMeta(tables)

@@ -10,8 +10,8 @@ from shelfd.memory.ports.log import SinksWriter
 from shelfd.memory.ports.tending import (
     Promoted,
     PromotionsWriter,
-    Tended,
-    TendedWriter,
+    ReflectionProgress,
+    ReflectionProgressWriter,
 )
 from shelfd.memory.ports.usage import QueriesWriter, RecentQuery, UsageWriter
 from shelfd.memory.ports.view import MetaWriter
@@ -56,7 +56,7 @@ class InMemoryQueries(InMemoryRows, QueriesWriter):
         for query in queries:
             self._tables.put(self._tables.recent_queries, query.params, query)
 
-    def forget(self, *, before: int, now: int, kept: int) -> None:
+    def delete_before(self, *, before: int, now: int, kept: int) -> None:
         for query in list(self._tables.recent_queries.values()):
             if query.at > now:
                 self._tables.put(self._tables.recent_queries, query.params, query._replace(at=now))
@@ -64,7 +64,7 @@ class InMemoryQueries(InMemoryRows, QueriesWriter):
         for query in [*known[kept:], *(query for query in known[:kept] if query.at < before)]:
             self._tables.remove(self._tables.recent_queries, query.params)
 
-    def forget_naming(self, ids: Collection[str]) -> None:
+    def delete_naming(self, ids: Collection[str]) -> None:
         for params in [p for p, query in self._tables.recent_queries.items() if not set(query.ids).isdisjoint(ids)]:
             self._tables.remove(self._tables.recent_queries, params)
 
@@ -109,19 +109,19 @@ class InMemoryJobs(InMemoryRows, JobsWriter):
         number = self._tables.job_number if known is None else known[0]
         self._tables.put(self._tables.jobs, job.id, (number, _stored_job(job)))
 
-    def forget(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+    def delete_ended(self, before: int, *, limit: int, in_slots: bool = False) -> int:
         jobs = [numbered for numbered in self._tables.jobs.values() if (numbered[1].slot is not None) == in_slots]
         oldest = sorted(jobs, key=lambda numbered: numbered[0])[:limit]
         old = [job.id for _, job in oldest if not job.is_unfinished and job.updated_at < before]
         for job_id in old:
-            self.drop_pieces(job_id)
+            self.delete_pieces(job_id)
             self._tables.remove(self._tables.jobs, job_id)
         return len(old)
 
     def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
         self._tables.put(self._tables.pieces, (job_id, number), decode(encode(piece)))
 
-    def drop_pieces(self, job_id: str | None) -> None:
+    def delete_pieces(self, job_id: str | None) -> None:
         unfinished = {job.id for _, job in self._tables.jobs.values() if job.is_unfinished}
         for key in [
             key for key in self._tables.pieces if key[0] == job_id or (job_id is None and key[0] not in unfinished)
@@ -129,13 +129,13 @@ class InMemoryJobs(InMemoryRows, JobsWriter):
             self._tables.remove(self._tables.pieces, key)
 
 
-class InMemoryTended(InMemoryRows, TendedWriter):
+class InMemoryReflectionProgress(InMemoryRows, ReflectionProgressWriter):
     """How far reflection has come."""
 
-    def all(self) -> list[Tended]:
+    def all(self) -> list[ReflectionProgress]:
         return sorted(self._tables.tended.values(), key=lambda tended: tended.nugget.encode())
 
-    def put(self, tended: Tended) -> None:
+    def put(self, tended: ReflectionProgress) -> None:
         self._tables.put(self._tables.tended, tended.nugget, tended)
 
 

@@ -176,9 +176,9 @@ class SqliteRecorded(SqliteRows, RecordedWriter):
             (principal, method, key, outcome.payload, encode(outcome.outcome), outcome.at),
         )
 
-    def forget(self, before: int, *, now: int, limit: int) -> int:
+    def delete_before(self, before: int, *, now: int, limit: int) -> int:
         self._database.run(_LATER, (now, limit))
         return self._database.run(_FORGET, (before, limit))
 
-    def drop(self, keys: Sequence[RecordedKey]) -> None:
+    def delete(self, keys: Sequence[RecordedKey]) -> None:
         self._database.run_many("DELETE FROM idempotency WHERE principal = ? AND method = ? AND key = ?", keys)

@@ -184,7 +184,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
             return None
         return int(seqs[-1]) if seqs else after
 
-    def erase(self, note: Note) -> None:
+    def delete(self, note: Note) -> None:
         run = self._database.run
         run("UPDATE floor SET last_row = max(last_row, ?)", (note.row,))  # its number is never given away again
         run("DELETE FROM note WHERE row = ?", (note.row,))

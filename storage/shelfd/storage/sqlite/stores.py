@@ -88,7 +88,7 @@ class SqliteStores(Stores):
             return None
         return None if row is None else str(row[0])
 
-    def has_work_left(self, shelf: str) -> bool:
+    def has_unfinished_work(self, shelf: str) -> bool:
         if not self.exists(shelf):
             return False
         try:

@@ -69,7 +69,7 @@ class SqliteQueries(SqliteRows, QueriesWriter):
             [(query.params, encode_strings(query.ids), query.at) for query in queries],
         )
 
-    def forget(self, *, before: int, now: int, kept: int) -> None:
+    def delete_before(self, *, before: int, now: int, kept: int) -> None:
         self._database.run("UPDATE recent_query SET at = ?1 WHERE at > ?1", (now,))
         self._database.run(
             "DELETE FROM recent_query WHERE at < ? OR rowid NOT IN"
@@ -77,7 +77,7 @@ class SqliteQueries(SqliteRows, QueriesWriter):
             (before, kept),
         )
 
-    def forget_naming(self, ids: Collection[str]) -> None:
+    def delete_naming(self, ids: Collection[str]) -> None:
         found = self._database.all("SELECT params, ids FROM recent_query")  # bounded: some hundred are kept
         naming = [(params,) for params, named in found if not set(decode_strings(named)).isdisjoint(ids)]
         self._database.run_many("DELETE FROM recent_query WHERE params = ?", naming)

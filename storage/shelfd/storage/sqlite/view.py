@@ -12,7 +12,7 @@ from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded
 from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
 from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
-from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteTended
+from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteReflectionProgress
 
 _COUNTS: Final = (
     "SELECT (SELECT count(*) FROM note),"
@@ -31,7 +31,7 @@ def _add_aggregates(rows: View, database: Database) -> None:
     rows.usage = SqliteUsage(database)
     rows.queries = SqliteQueries(database)
     rows.jobs = SqliteJobs(database)
-    rows.tended = SqliteTended(database)
+    rows.reflection = SqliteReflectionProgress(database)
     rows.promotions = SqlitePromotions(database)
     rows.sinks = SqliteSinks(database)
     rows.meta = SqliteMeta(database)

@@ -8,8 +8,8 @@ from shelfd.memory.ports.job import UNFINISHED, Job, JobsWriter
 from shelfd.memory.ports.tending import (
     Promoted,
     PromotionsWriter,
-    Tended,
-    TendedWriter,
+    ReflectionProgress,
+    ReflectionProgressWriter,
 )
 from shelfd.storage.encoding import decode, encode
 from shelfd.storage.sqlite.database import Columns, SqliteRows, placeholders
@@ -65,7 +65,7 @@ class SqliteJobs(SqliteRows, JobsWriter):
         if not self._database.run(_PUT_JOB, (*columns, job.id)):  # no upsert: that would use up a number each time
             self._database.run(_INSERT_JOB, columns)
 
-    def forget(self, before: int, *, limit: int, in_slots: bool = False) -> int:
+    def delete_ended(self, before: int, *, limit: int, in_slots: bool = False) -> int:
         slot = "slot IS NOT NULL" if in_slots else "slot IS NULL"
         oldest = f"SELECT number FROM job WHERE {slot} ORDER BY number LIMIT ?"  # noqa: S608
         old = f"number IN ({oldest}) AND NOT ({UNFINISHED_JOB}) AND updated_at < ?"
@@ -76,7 +76,7 @@ class SqliteJobs(SqliteRows, JobsWriter):
     def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
         self._database.run("INSERT OR REPLACE INTO job_piece VALUES (?, ?, ?)", (job_id, number, encode(piece)))
 
-    def drop_pieces(self, job_id: str | None) -> None:
+    def delete_pieces(self, job_id: str | None) -> None:
         if job_id is not None:
             self._database.run("DELETE FROM job_piece WHERE job = ?", (job_id,))
         else:
@@ -97,17 +97,17 @@ def _decoded(text: str | None) -> Mapping[str, Any] | None:
     return None if text is None else decode(text)
 
 
-class SqliteTended(SqliteRows, TendedWriter):
+class SqliteReflectionProgress(SqliteRows, ReflectionProgressWriter):
     """How far reflection has come."""
 
-    def all(self) -> list[Tended]:
+    def all(self) -> list[ReflectionProgress]:
         found = self._database.all(f"SELECT {TENDED_COLUMNS} FROM tended")  # noqa: S608
         return [
-            Tended(nugget, (changed_at, changed), (again_at, again), served_at)
+            ReflectionProgress(nugget, (changed_at, changed), (again_at, again), served_at)
             for nugget, changed_at, changed, again_at, again, served_at in found
         ]
 
-    def put(self, tended: Tended) -> None:
+    def put(self, tended: ReflectionProgress) -> None:
         self._database.run(_PUT_TENDED, (tended.nugget, *tended.changed, *tended.again, tended.served_at))
 
 

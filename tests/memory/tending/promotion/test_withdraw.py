@@ -162,7 +162,7 @@ async def test_a_promotion_cut_short_is_put_right_at_the_next_start(
     assert ("coffee" in file.text) == (where == "replaced")
     (file.path.parent / ".MEMORY.md.x1y2.tmp").write_text("- **user:drink**: coffee\n")
     await api.shelves.close()
-    assert api.stores.has_work_left("default")
+    assert api.stores.has_unfinished_work("default")
     api.__post_init__()
     api.service.promoter = Promoter(files)
     await api.shelves.start()

@@ -103,9 +103,9 @@ async def test_events_carry_the_run_and_its_counts(either: Api) -> None:
 
 async def test_a_dry_run_tells_the_plan_and_leaves_no_trace(either: Api) -> None:
     await shelve(either, MESS)
-    before, tended = await log_of(either), either.shelf().view.tended.all()
+    before, tended = await log_of(either), either.shelf().view.reflection.all()
     plan = await either.call("reflect", dry_run=True)
-    assert (await log_of(either), either.shelf().view.tended.all()) == (before, tended)
+    assert (await log_of(either), either.shelf().view.reflection.all()) == (before, tended)
 
     result = await either.call("reflect")
     assert plan["run_id"] is None
@@ -278,7 +278,7 @@ async def test_wherever_a_run_is_cut_off_the_next_one_finishes_the_work() -> Non
             await shelve(api, MESS)
             over = await cut_off(api, turns)
             ended = any(row["kind"] == "reflection.completed" for row in await log_of(api))
-            assert bool(api.shelf().view.tended.all()) is ended
+            assert bool(api.shelf().view.reflection.all()) is ended
             await settled(api)
             notes = [await api.note(name) for name in "abcd"]
             ends.add(str([(note["content"], note["hidden"], note["tags"]) for note in notes]))

@@ -9,7 +9,7 @@ from fakes import Api
 from memory.tending.reflection.scenes import NEW_YEAR, ORIGIN, a_note, settled, shelve, told
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.tending import Tended
+from shelfd.memory.ports.tending import ReflectionProgress
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.tending.reflection import selecting
 from shelfd.memory.tending.reflection.picture import Picture
@@ -36,7 +36,7 @@ async def look(api: Api, *, wants: Any = (), limit: int = 10, **options: Any) ->
 
     def keep(tx: Transaction) -> None:
         for tended in picture.tended():
-            tx.rows.tended.put(tended)
+            tx.rows.reflection.put(tended)
 
     await shelf.commit(ORIGIN, keep)
     return picture
@@ -146,7 +146,7 @@ async def test_notes_of_a_clock_that_was_set_back_keep_no_new_one_waiting(either
         either.clock.advance(timedelta(days=1))
         picture = await look(either, wants=[f"new{night}"], limit=1)
         assert picture.inspected == [f"new{night}"]
-        (tended,) = either.shelf().view.tended.all()
+        (tended,) = either.shelf().view.reflection.all()
         assert tended.served_at == either.clock.now()
         assert tended.changed[0] <= either.clock.now()
         assert "ahead" in picture.looked
@@ -157,9 +157,9 @@ async def test_positions_are_kept_per_nugget(either: Api) -> None:
     await look(either)
     rows = {note_id: note.row for note_id, note in either.shelf().view.notes.by_ids(["n001", "z"]).items()}
 
-    assert either.shelf().view.tended.all() == [
-        Tended("a", (BEFORE + 1, rows["n001"]), (0, 0), NEW_YEAR),
-        Tended("b", (BEFORE + 9, rows["z"]), (0, 0), NEW_YEAR),
+    assert either.shelf().view.reflection.all() == [
+        ReflectionProgress("a", (BEFORE + 1, rows["n001"]), (0, 0), NEW_YEAR),
+        ReflectionProgress("b", (BEFORE + 9, rows["z"]), (0, 0), NEW_YEAR),
     ]
 
 

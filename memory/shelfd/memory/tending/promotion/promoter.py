@@ -69,7 +69,7 @@ class Promoter:
 
         return await self._with(work.shelf, target, carry_out)
 
-    async def rehearse(self, shelf: Shelf, *, project: str | None) -> Mapping[str, Any]:
+    async def dry_run(self, shelf: Shelf, *, project: str | None) -> Mapping[str, Any]:
         """Return what a promotion would come to; changes nothing.
 
         Raises:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.notes.note import Note, Usage
-from shelfd.memory.ports.tending import Tended
+from shelfd.memory.ports.tending import ReflectionProgress
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall import RecallIndex
 from shelfd.memory.tending.reflection.action import Action
@@ -101,7 +101,7 @@ class Picture:
             return True
         return note.scope == other.scope and note.session_id == other.session_id
 
-    def tended(self) -> list[Tended]:
+    def tended(self) -> list[ReflectionProgress]:
         """Return how far the run has come in each nugget it visited, where that is news."""
         inspected, left = frozenset(self.inspected), frozenset(self.left)
         outcomes = [(visit.tended, visit.outcome(inspected, left, self.now)) for visit in self.visits]

@@ -19,7 +19,7 @@ from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.ports.log import Entry
-from shelfd.memory.ports.tending import Tended
+from shelfd.memory.ports.tending import ReflectionProgress
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.reflection.action import Action, apply_all
@@ -65,7 +65,7 @@ class ReflectionPlan:
     ran_at: int
     inspected: int
     actions: list[Action] = field(default_factory=list)
-    tended: list[Tended] = field(default_factory=list)
+    tended: list[ReflectionProgress] = field(default_factory=list)
     held_back: list[Action] = field(default_factory=list)
     left: frozenset[str] = frozenset()
     unseen: int = 0
@@ -228,7 +228,7 @@ def _complete(tx: Transaction, cursor: Cursor, nugget: str | None) -> dict[str, 
     """Take the last step: put on record how far the run has come and what it did; return its result."""
     for tended in cursor["tended"]:
         name, changed, again, served_at = tended
-        tx.rows.tended.put(Tended(name, tuple(changed), tuple(again), served_at))
+        tx.rows.reflection.put(ReflectionProgress(name, tuple(changed), tuple(again), served_at))
     changes, counts = cursor["changes"], counts_of(cursor["inspected"], cursor["changes"])
     told = {"counts": counts, "ran_at": cursor["ran_at"], "changes": changes}
     tx.log(Entry("reflection.completed", nugget, (), None, told))

@@ -10,7 +10,7 @@ from typing import Final
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.tending import Tended
+from shelfd.memory.ports.tending import ReflectionProgress
 from shelfd.memory.tending.reflection.picture import Picture
 from shelfd.memory.tending.reflection.step import Improve, Planning, Step
 from shelfd.memory.tending.reflection.visits import Position, Visit, position_of
@@ -86,7 +86,7 @@ def selecting(improvements: Sequence[Improve]) -> Step:
     return Step("select", plan, lambda _picture, _note, _other: None)
 
 
-def _turns(picture: Picture) -> Planning[list[Tended]]:
+def _turns(picture: Picture) -> Planning[list[ReflectionProgress]]:
     """The nuggets, who has waited longest first."""
     names: list[str] = []
     if picture.nugget is not None:
@@ -97,9 +97,9 @@ def _turns(picture: Picture) -> Planning[list[Tended]]:
             names += [nugget.name for nugget in page]
             after = names[-1]
             yield None
-    known = {tended.nugget: tended.as_of(picture.now) for tended in picture.view.tended.all()}
+    known = {tended.nugget: tended.as_of(picture.now) for tended in picture.view.reflection.all()}
     yield None
-    turns = [known.get(name) or Tended(name) for name in names]
+    turns = [known.get(name) or ReflectionProgress(name) for name in names]
     turns.sort(key=lambda tended: (tended.served_at, tended.nugget))
     return turns
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.tending import Tended
+from shelfd.memory.ports.tending import ReflectionProgress
 
 _LAST_ROW: Final = 2**63 - 1
 
@@ -29,18 +29,18 @@ class Visit:
         is_round: Whether the second look came round to where it began.
     """
 
-    tended: Tended
+    tended: ReflectionProgress
     changed: Position
     again: list[tuple[Position, str]] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     is_round: bool = False
 
     @classmethod
-    def of(cls, tended: Tended) -> "Visit":
+    def of(cls, tended: ReflectionProgress) -> "Visit":
         """Return the visit that begins where *tended* says."""
         return cls(tended, tended.changed)
 
-    def outcome(self, inspected: frozenset[str], left: frozenset[str], now: int) -> Tended:
+    def outcome(self, inspected: frozenset[str], left: frozenset[str], now: int) -> ReflectionProgress:
         """Return how far runs have come after this one.
 
         The second look goes on at the first note that had to be left; when it went all the way round, behind the
@@ -57,4 +57,4 @@ class Visit:
         served_at = self.tended.served_at if waits else now
         # Not behind the clock: what is changed after it was set back would stand before that and be passed over.
         latest: Position = (now, _LAST_ROW)
-        return Tended(self.tended.nugget, min(self.changed, latest), min(again, latest), served_at)
+        return ReflectionProgress(self.tended.nugget, min(self.changed, latest), min(again, latest), served_at)

@@ -54,7 +54,7 @@ def ensure_nugget(tx: Transaction, name: str) -> Nugget:
     return nugget
 
 
-def keep(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
+def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
     """Store what a caller gave as a new note, or as the new state of the fact with its key.
 
     Whatever can be wrong with it is found before the first write, which is the stamp of its turn.

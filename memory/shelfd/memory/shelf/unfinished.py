@@ -12,10 +12,10 @@ from shelfd.memory.shelf.shelf import Shelf
 
 log = structlog.get_logger("shelfd.memory")
 
-_LOOKED_AT: Final = 100  #: unfinished jobs
+_JOBS_READ: Final = 100  #: unfinished jobs
 
 
-class WorkLeft:
+class UnfinishedWork:
     """Shelves that are closed and have work under way.
 
     Args:
@@ -41,22 +41,22 @@ class WorkLeft:
         except OSError as error:
             log.error("shelves.clean_up_failed", error=type(error).__name__)
         for name in self._stores.names():
-            if self._stores.has_work_left(name):
+            if self._stores.has_unfinished_work(name):
                 self._names.add(name)
             await asyncio.sleep(0)
-        await self.go_on()
+        await self.resume()
 
-    def note(self, shelf: Shelf) -> None:
+    def remember(self, shelf: Shelf) -> None:
         """Keep in mind that *shelf* is about to close, if it has work under way."""
         try:
-            unfinished = shelf.view.jobs.page(unfinished=True, before=None, limit=_LOOKED_AT)
+            unfinished = shelf.view.jobs.page(unfinished=True, before=None, limit=_JOBS_READ)
             # The scheduler opens a shelf itself when its own may go on.
             if any(not job.is_scheduled for _, job in unfinished):
                 self._names.add(shelf.name)
         except ShelfError as error:  # a damaged one is closed like any other
             log.warning("shelf.work_unknown", shelf=shelf.name, error=type(error).__name__)
 
-    async def go_on(self) -> None:
+    async def resume(self) -> None:
         """Open the shelves with work under way, as far as there is room for them."""
         for name in sorted(self._names):
             self._names.discard(name)
