@@ -105,8 +105,15 @@ def judge(notes: list[dict[str, Any]], wanted: set[str]) -> dict[str, float]:
     }
 
 
+def name(client: Client, shelf: str, notes: list[dict[str, Any]]) -> None:
+    """Remember a fact keyed by each speaker's name, which stands in most questions and answers none."""
+    for speaker in sorted({note["author"] for note in notes}):
+        told = f"{speaker} is one of the two friends who write here."
+        client.call("remember", {"content": told, "key": speaker, "source_ref": f"name:{speaker}", "shelf": shelf})
+
+
 def run(
-    client: Client, conversations: list[dict[str, Any]]
+    client: Client, conversations: list[dict[str, Any]], *, names: bool
 ) -> tuple[dict[str, dict[int, list[dict[str, float]]]], list[float]]:
     """Ingest and ask everything; measures by conversation and category, and latencies."""
     measures: dict[str, dict[int, list[dict[str, float]]]] = {}
@@ -115,6 +122,8 @@ def run(
         shelf = conversation["sample_id"]
         notes = turns(conversation)
         ingest(client, shelf, notes)
+        if names:
+            name(client, shelf, notes)
         known = {note["source_ref"] for note in notes}
         measures[shelf] = defaultdict(list)
         for number, question in enumerate(conversation["qa"], start=1):
@@ -149,12 +158,13 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", help="a JSON file with LoCoMo conversations")
+    parser.add_argument("--names", action="store_true", help="add a fact keyed by each speaker's name")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()
     conversations = json.loads(Path(arguments.path).read_text())
     with working_directory(arguments.dir) as directory, served(directory) as daemon, connect(daemon.socket) as client:
         began = time.perf_counter()
-        measures, latencies = run(client, conversations)
+        measures, latencies = run(client, conversations, names=arguments.names)
         took = time.perf_counter() - began
         memory = daemon.rss_mib()
     print(report(measures))

@@ -1,120 +1,32 @@
-"""Recall on questions of our own: does it find what answers, and how does it score what it cannot answer?
+"""Does recall say only what it knows? Questions of many kinds, each asked of a shelf that may or may not know.
 
 The notes and questions in ``data/`` were written for this project: named facts, decisions, people and tools, untitled
 notes, conversations; some notes are superseded or hidden. Every domain is a shelf of its own. A question is
 
-- ``open``: each of its notes answers it,
-- ``named``: its notes, and no others, are what it names,
-- ``near``: about something the shelf knows, but not this of it,
+- ``open``: any of its notes among the first five relevant results answers it,
+- ``named``: the relevant results have to be exactly its notes,
+- ``near``: about something the shelf knows, but not this of it; nothing relevant is right,
 - ``foreign``: about nothing the shelf knows.
 
-Nothing is fitted to them. The command fails if a hidden or superseded note comes back.
+Only results with ``relevant`` count. Open questions that share at most one content word with their notes are reported
+apart, as ``few words``. Asked through the socket, and *held out*: in process, each domain judged by constants fitted
+on the others. The command fails if a hidden or superseded note comes back.
 
-Run: ``python benchmarks/questions.py``; ``--misses`` also prints what the first five results do not answer.
+Run: ``python benchmarks/questions.py``; ``--misses`` prints what went wrong held out; ``--fit`` writes the constants
+anew: weights from all domains, and the threshold that leaves most room to every limit, held out and not.
 """
 
 import argparse
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import product
-from pathlib import Path
-from typing import Any, NamedTuple
 
-from served import percentile, served, table, working_directory
-from shelfd.client import Client, connect
-from shelfd.memory.recall import Analyzer
+import numpy as np
 
-DATA = Path(__file__).resolve().parent / "data"
-K = 10
-LEVELS = (0.2, 0.4, 0.6, 0.8)
-GIVEN = {"content", "title", "aliases", "key", "author", "session_id", "turn", "occurred_at"}
-Note = dict[str, Any]  # a line of notes.jsonl
-
-
-class Question(NamedTuple):
-    """A line of ``questions.jsonl``; ``gold`` has the notes that answer it."""
-
-    domain: str
-    language: str
-    kind: str
-    query: str
-    gold: list[str]
-    after: str | None = None  #: the question asked before in the same session
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a question got."""
-
-    question: Question
-    few: bool  #: shares at most one content word with each of its notes
-    notes: list[str]  #: best first
-    top: float  #: the best score; 0 without a result
-    answer: str | None  #: the note of the fact given as answer
-
-    @property
-    def rank(self) -> int | None:
-        """The place of the first of its notes, from 1."""
-        return next((place for place, note in enumerate(self.notes, 1) if note in self.question.gold), None)
-
-    def within(self, k: int) -> bool:
-        """Whether one of the first *k* results is one of its notes."""
-        return self.rank is not None and self.rank <= k
-
-
-def lines(name: str) -> list[dict[str, Any]]:
-    """The objects of a file of ``data/``."""
-    return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
-
-
-def words_in_common(analyzer: Analyzer, query: str, note: Note) -> int:
-    """How many content words of *query* are in the *note*, its names and its author's included."""
-    parts = (note.get("title"), note.get("key"), *note.get("aliases", ()), note.get("author"), note["content"])
-    text = "\n".join(part for part in parts if part)
-    return len({*analyzer.parse_query(query).terms} & {*analyzer.terms(text)})
-
-
-def remember(client: Client, shelf: str, notes: Sequence[Note]) -> dict[str, str]:
-    """Put the notes of a domain on a shelf; return the names in the data by their ids there."""
-    client.call("shelf.create", {"shelf": shelf})
-    ids: dict[str, str] = {}
-    for note in notes:
-        given = {name: note[name] for name in note.keys() & GIVEN}
-        ids[note["id"]] = client.call("remember", {**given, "shelf": shelf})["note"]["id"]
-    for note in notes:
-        if "superseded_by" in note:
-            pair = {"note_id": ids[note["id"]], "superseded_by_id": ids[note["superseded_by"]]}
-            client.call("mark_note_superseded", {**pair, "shelf": shelf})
-        if note.get("hidden"):
-            client.call("note.hide", {"id": ids[note["id"]], "shelf": shelf})
-    return {there: here for here, there in ids.items()}
-
-
-def ask(client: Client, notes: dict[str, Note], asked: Sequence[Question]) -> Iterator[Outcome]:
-    """Ask every question of its domain's shelf, in order, those that go on from another in the same session."""
-    analyzer, session = Analyzer(), 0
-    withheld = {name for name, note in notes.items() if note.get("hidden") or "superseded_by" in note}
-    for domain in dict.fromkeys(question.domain for question in asked):
-        names = remember(client, domain, [note for note in notes.values() if note["domain"] == domain])
-        for question in (one for one in asked if one.domain == domain):
-            session += question.after is None
-            params = {"query": question.query, "shelf": domain, "k": K, "session_id": str(session)}
-            reply = client.call("recall", params)
-            found = [names[hit["note"]["id"]] for hit in reply["results"]]
-            answer = reply.get("answer") or {"found": False}
-            fact = names[answer["note_id"]] if answer["found"] else None
-            if withheld & {*found, fact}:
-                raise SystemExit(f"{question.query!r} found a hidden or superseded note")
-            common = [words_in_common(analyzer, question.query, notes[gold]) for gold in question.gold]
-            top = max((hit["score"] for hit in reply["results"]), default=0.0)
-            yield Outcome(question, max(common, default=0) <= 1, found, top, fact)
-
-
-def percent(right: Sequence[bool]) -> str:
-    """How many of 100 are right."""
-    return f"{100 * sum(right) / len(right):.1f}"
+from asking import FIRST, LIMITS, Outcome, all_notes, all_questions, ask, limited, measures, with_few_words
+from calibrating import best_threshold, fitted, held_out, judged, look, write
+from served import served, table, working_directory
+from shelfd.client import connect
+from shelfd.memory.recall.relevance import calibration
 
 
 def grouped(outcomes: Sequence[Outcome], name: Callable[[Outcome], str]) -> dict[str, list[Outcome]]:
@@ -125,40 +37,42 @@ def grouped(outcomes: Sequence[Outcome], name: Callable[[Outcome], str]) -> dict
     return dict(groups)
 
 
-def finding(outcomes: Sequence[Outcome]) -> str:
-    """What is found of questions that have an answer, by language and kind, and by words in common."""
-    answered = [outcome for outcome in outcomes if outcome.question.gold]
-    groups = grouped(answered, lambda outcome: f"{outcome.question.language}, {outcome.question.kind}")
-    groups["en, open, two content words or more in common"] = [o for o in groups["en, open"] if not o.few]
-    groups["en, open, at most one content word in common"] = [o for o in groups["en, open"] if o.few]
-    groups["en, named, going on from another question"] = [o for o in groups["en, named"] if o.question.after]
-    rows = [["questions", "n", "hit@1", "hit@5", "hit@10", "MRR"]]
-    for name, group in groups.items():
-        hits = [percent([outcome.within(k) for outcome in group]) for k in (1, 5, K)]
-        mrr = 100 * sum(1 / outcome.rank for outcome in group if outcome.rank) / len(group)
-        rows.append([name, str(len(group)), *hits, f"{mrr:.1f}"])
+def english(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Those of English questions."""
+    return [outcome for outcome in outcomes if outcome.question.language == "en"]
+
+
+def report(outcomes: Sequence[Outcome], threshold: float) -> str:
+    """The measures of English questions and their limits, which are for those with more words in common."""
+    now = measures(english(outcomes), threshold)
+    limits = {}
+    for name, sign, limit in LIMITS:
+        limits[f"{name} (more words)" if f"{name} (more words)" in now else name] = f"{sign} {limit:g}"
+    rows = [["English", "n", "%", "limit"]]
+    rows += [[name, str(count), f"{value:.1f}", limits.get(name, "")] for name, (value, count) in now.items()]
     return table(rows)
 
 
-def expectation(outcome: Outcome) -> str:
-    """What a score should tell apart: questions with an answer, and two kinds without."""
-    language = "en" if outcome.question.language == "en" else "other languages"
-    return f"{language}, {'with an answer' if outcome.question.gold else outcome.question.kind}"
+def by(outcomes: Sequence[Outcome], threshold: float, heading: str, name: Callable[[Outcome], str]) -> str:
+    """The limited measures by group."""
+    columns = [name for name, _, _ in LIMITS]
+    rows = [[heading, *columns]]
+    for group, found in sorted(grouped(outcomes, name).items()):
+        now = measures(found, threshold)
+        rows.append([group, *(f"{limited(now, one)[0]:.0f}" if one in now else "" for one in columns)])
+    return table(rows)
 
 
-def scoring(outcomes: Sequence[Outcome]) -> str:
-    """The best score of questions with and without an answer, and how well it tells them apart."""
-    rows = [["questions", "n", "results, mean", "any result", "p50", "p90", *(f">= {level}" for level in LEVELS)]]
-    groups = grouped(outcomes, expectation)
-    for name, group in groups.items():
-        tops = [outcome.top for outcome in group]
-        mean = sum(len(outcome.notes) for outcome in group) / len(group)
-        middle = [f"{percentile(tops, share):.2f}" for share in (0.5, 0.9)]
-        at_least = [percent([top >= level for top in tops]) for level in LEVELS]
-        rows.append([name, str(len(group)), f"{mean:.1f}", percent([bool(o.notes) for o in group]), *middle, *at_least])
-    pairs = list(product(groups["en, with an answer"], groups["en, near"] + groups["en, foreign"]))
-    above = sum((known.top > unknown.top) + (known.top == unknown.top) / 2 for known, unknown in pairs)
-    return f"{table(rows)}\n\nen, higher with an answer than without: {100 * above / len(pairs):.1f} % of pairs"
+def curve(outcomes: Sequence[Outcome], chosen: float) -> str:
+    """What each threshold would give, of English questions."""
+    columns = ["any hit@5 (more words)", "any hit@5 (few words)", *(name for name, _, _ in LIMITS[1:-1])]
+    columns.append("missed (more words)")
+    rows = [["threshold", *columns]]
+    for threshold in sorted({*np.round(np.arange(0.05, 1.0, 0.05), 2).tolist(), chosen}):
+        now = measures(english(outcomes), threshold)
+        mark = " *" if threshold == chosen else ""
+        rows.append([f"{threshold:.2f}{mark}", *(f"{now[name][0]:.1f}" for name in columns)])
+    return table(rows)
 
 
 def facts(outcomes: Sequence[Outcome], keys: set[str]) -> str:
@@ -176,21 +90,52 @@ def facts(outcomes: Sequence[Outcome], keys: set[str]) -> str:
     return table(rows)
 
 
+def misses(outcomes: Sequence[Outcome], threshold: float) -> Iterator[str]:
+    """A line for each question that went wrong."""
+    for outcome in outcomes:
+        question, relevant = outcome.question, outcome.relevant(threshold)
+        if question.kind == "named":
+            right = {*relevant} == {*question.gold}
+        elif question.gold:
+            right = bool({*question.gold} & {*relevant[:FIRST]})
+        else:
+            right = not relevant
+        if not right:
+            results = " ".join(f"{note}:{relevance:.2f}" for note, relevance in outcome.results[:4])
+            few = " (few words)" if outcome.few else ""
+            yield f"{question.domain:<9} {question.kind}{few}: {question.query} {question.gold} -> {results}"
+
+
 def main() -> None:
-    """Ask and print."""
+    """Measure and print, or fit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--misses", action="store_true", help="also print what the first five do not answer")
+    parser.add_argument("--fit", action="store_true", help="write the constants anew, and do not ask a daemon")
+    parser.add_argument("--misses", action="store_true", help="also print what went wrong held out")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()
-    notes = {note["id"]: note for note in lines("notes.jsonl")}
-    asked = [Question(**line) for line in lines("questions.jsonl")]
-    with working_directory(arguments.dir) as directory, served(directory) as daemon, connect(daemon.socket) as client:
-        outcomes = list(ask(client, notes, asked))
-    keys = {name for name, note in notes.items() if "key" in note}
-    print(finding(outcomes), scoring(outcomes), facts(outcomes, keys), sep="\n\n")
-    for outcome in outcomes:
-        if arguments.misses and outcome.question.gold and not outcome.within(5):
-            print(f"{outcome.question.domain}: {outcome.question.query} {outcome.question.gold} -> {outcome.notes[:5]}")
+    notes, asked = all_notes(), all_questions()
+    seen = look(asked, with_few_words(asked, notes), notes)
+    apart = held_out(seen)
+    threshold = best_threshold(apart, judged(seen, fitted(seen))) if arguments.fit else calibration().threshold
+    if arguments.fit:
+        print(f"written: {write(fitted(seen, threshold))}\n")
+    else:
+        directory = working_directory(arguments.dir)
+        with directory as run, served(run) as daemon, connect(daemon.socket) as client:
+            outcomes = list(ask(client, notes, asked))
+        keys = {name for name, note in notes.items() if "key" in note}
+        print("through the socket:\n", report(outcomes, threshold), sep="\n")
+        print(
+            "",
+            by(outcomes, threshold, "language", lambda one: one.question.language),
+            facts(outcomes, keys),
+            sep="\n\n",
+        )
+        print()
+    print("each domain judged by constants fitted on the others:\n", report(apart, threshold), sep="\n")
+    print("", by(apart, threshold, "domain", lambda one: one.question.domain), curve(apart, threshold), sep="\n\n")
+    if arguments.misses:
+        print("", *misses(apart, threshold), sep="\n")
 
 
 if __name__ == "__main__":

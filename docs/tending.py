@@ -165,7 +165,15 @@ STEPS = (
         'printf \'{"target": "%s", "source": "%s"}\' $kept $fact | shelfd call note.merge -',
     ),
     Step(
-        "## Promotion\n\nWhat was returned in three or more distinct sessions is promoted. Two more facts, and three"
+        "## Hits\n\nA note's hits are the distinct sessions in which it was returned as *relevant*: recall thinks that"
+        " it says what was asked. What only came along (a question mark after its score) counts none, and neither does"
+        " anything returned to a question that nothing here answers:",
+        "shelfd recall 'when does the night shift start' --session sunday -k 2\n"
+        "shelfd recall 'what colour is the crane' --session sunday -k 1",
+    ),
+    Step("", "shelfd notes --json | jq -c '.notes[] | select(.hits > 0) | {title, hits}'"),
+    Step(
+        "## Promotion\n\nWhat was hit in three or more distinct sessions is promoted. Two more facts, and three"
         f" sessions that ask for all of them (`facts.sh`):\n\n```sh\n{FACTS}```",
         "bash facts.sh > /dev/null; shelfd facts memory",
     ),

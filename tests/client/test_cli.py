@@ -13,7 +13,7 @@ import pytest
 from client.fake_daemon import FakeDaemon, event, note, rpc_error
 
 RECALLED: dict[str, Any] = {
-    "results": [{"note": note(), "score": 0.91, "vector_score": 0.0, "text_score": 0.91}],
+    "results": [{"note": note(), "score": 0.91, "relevant": True, "vector_score": 0.0, "text_score": 0.91}],
     "answer": {"found": True, "key": "colour", "value": "green", "note_id": "fact-1", "confidence": 1.0, "margin": 1.0,
                "nugget": "memory"},
     "intent": "factual", "abstained": False, "mode": "lexical", "took_ms": 1.0,
@@ -103,6 +103,12 @@ def test_recall_prints_answer_and_notes(daemon: FakeDaemon) -> None:
     assert lines[0] == "colour = green  (fact-1, confidence 1.00)"
     assert lines[2:] == ["0.91  note-memory-1  [memory]", "    the kettle is green"]
     assert daemon.params("recall") == {"query": "kettle", "k": 3, "explain": True, "shelf": "default"}
+
+
+def test_a_note_that_may_not_say_it_is_marked(tmp_path: Path) -> None:
+    unsure = {**RECALLED["results"][0], "relevant": False}
+    with FakeDaemon(tmp_path / "s.sock", {**ANSWERS, "recall": {**RECALLED, "results": [unsure]}}) as fake:
+        assert ran(fake, "recall", "kettle").splitlines()[2] == "0.91?  note-memory-1  [memory]"
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,16 @@ def print_note(note: Note) -> None:
     print(f"\n{clean(note['content'])}")
 
 
-def print_found(note: Note, *, score: float | None = None, signals: Mapping[str, float] | None = None) -> None:
-    """Print one recalled note: a line of what it is, then its content indented."""
+def print_found(
+    note: Note, *, score: float | None = None, unsure: bool = False, signals: Mapping[str, float] | None = None
+) -> None:
+    """Print one recalled note: a line of what it is, then its content indented.
+
+    A note that may not say what was asked is marked with a question mark after its *score*.
+    """
     head = [note["id"], f"[{note['nugget']}]"]
     if score is not None:
-        head.insert(0, f"{score:.2f}")
+        head.insert(0, f"{score:.2f}{'?' if unsure else ''}")
     if note.get("title"):
         head.append(one_line(note["title"], 60))
     print("  ".join(head))

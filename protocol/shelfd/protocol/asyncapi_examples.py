@@ -56,7 +56,10 @@ REPLIES: Final[dict[str, Payload]] = {
         "jsonrpc": "2.0",
         "id": 2,
         "result": {
-            "results": [{"note": _NOTE, "score": 0.93, "vector_score": 0.0, "text_score": 0.93}],
+            "results": [
+                {"note": _NOTE, "score": 0.93, "relevant": True, "vector_score": 0.0, "text_score": 0.93},
+            ],
+            "dropped": 0,
             "answer": {
                 "found": True,
                 "value": "green",

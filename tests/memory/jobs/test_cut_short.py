@@ -12,7 +12,7 @@ from memory.tending.reflection.scenes import a_note, shelve
 from shelfd.memory.jobs import job_id_of
 from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.logical import logical_hash
-from shelfd.memory.methods.job_kinds import KINDS
+from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.tending import hide, purge, undo
@@ -75,9 +75,9 @@ BY_KIND: dict[str, Begin] = {
 }  # fmt: skip
 
 
-def test_every_kind_is_cut_short_here_or_with_its_file() -> None:
+async def test_every_kind_can_be_carried_out_and_is_cut_short_here_or_with_its_file(api: Api) -> None:
     """A promotion needs a file: ``tests/memory/tending/promotion`` and ``tests/erasing/jobs.py`` cut that short."""
-    assert {kind.name for kind in KINDS} == {*BY_KIND, "promotion"}
+    assert {kind.name for kind in KINDS} == {*BY_KIND, "promotion"} == procedures(api.service).keys()
 
 
 class Stopped:

@@ -178,7 +178,6 @@ async def test_refused(
 
 #: Everything the contract names and this version lacks.
 NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
-    ("recall", {"query": "x", "focus": "auto"}, "focus"),
     ("remember", {**X, "evolve": True}, "evolve"),
     ("forget", {"key": "k", "prove": True}, "prove"),
     ("note.get", {**ID, "as_of": LATER}, "as_of"),

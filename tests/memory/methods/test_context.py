@@ -73,7 +73,7 @@ async def test_content_chars_0_gives_the_whole(api: Api) -> None:
 @pytest.mark.parametrize("budget", [1, 5, 20, 40, 60, 100, 1000])
 async def test_only_whole_entries_within_the_budget(api: Api, budget: int) -> None:
     for n in range(8):
-        await api.remember(f"tea {n} " * (5 * n + 1))
+        await api.remember(f"tea {n} " + "- " * (20 * n))
     result = await context(api, token_budget=budget, content_chars=0)
 
     assert len(result["text"]) <= budget * 4

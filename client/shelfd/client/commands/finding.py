@@ -18,12 +18,17 @@ def recall(
     mode: Annotated[str | None, typer.Option("--mode", metavar="MODE", help="auto, lexical or fhrr")] = None,
     max_content_chars: Annotated[int | None, typer.Option("--max-content-chars", metavar="N", min=1)] = None,
     hidden: Annotated[bool, typer.Option("--hidden", help="Hidden notes too.")] = False,
+    focus: Annotated[
+        str | None, typer.Option("--focus", metavar="WHAT", help="auto, or off: leave out nothing of what fits.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="What each score is made of.")] = False,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
     """Find the notes that fit QUERY, best first.
+
+    A question mark after a score means that the note may not say what was asked.
 
     For example:
 
@@ -33,7 +38,7 @@ def recall(
     """
     params = {
         "query": text_or_stdin(query), "k": k, "nugget": nugget, "session_id": session, "tags": tag, "mode": mode,
-        "max_content_chars": max_content_chars, "include_hidden": hidden or None,
+        "focus": focus, "max_content_chars": max_content_chars, "include_hidden": hidden or None,
         "explain": explain or None, "shelf": shelf,
     }  # fmt: skip
     result = call(socket, "recall", params)
@@ -46,9 +51,16 @@ def _print_recalled(result: dict[str, Any]) -> None:
         origin = f"({answer['note_id']}, confidence {answer['confidence']:.2f})"
         print(f"{answer['key']} = {clean(answer['value'])}  {origin}\n")
     for hit in result["results"]:
-        print_found(hit["note"], score=hit["score"], signals=hit.get("signals"))
+        signals = hit.get("signals")
+        if signals is not None:
+            signals = signals | {name: hit[name] for name in ("coverage", "relevance") if name in hit}
+        print_found(hit["note"], score=hit["score"], unsure=not hit.get("relevant", True), signals=signals)
     if not result["results"]:
         notice("nothing found")
+    elif result["abstained"]:
+        notice("none of these is sure to say what was asked")
+    if dropped := result.get("dropped"):
+        notice(f"{dropped} more left out, which are about something else: --focus off shows them")
     index = result["index"]
     if index["state"] == "warming":
         notice(f"the index is warming up: {index['share']:.0%} of the shelf was searched")

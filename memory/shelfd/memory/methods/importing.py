@@ -35,7 +35,7 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
         taken, usages = importing.take_all(tx, found, call.limits)
         taken_in[:] = [(sum(outcome["notes"] for outcome in taken.outcomes.values()), usages)]
         result = importing.result_of(taken, kinds, params.known)
-        return {**result, "last_seq": tx.rows.log.last_seq + len(tx.entries)}
+        return {**result, "run_id": call.run_id, "last_seq": tx.rows.log.last_seq + len(tx.entries)}
 
     def begin(tx: Transaction) -> Begun | Outcome:
         if not is_job:
@@ -54,8 +54,8 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
 
 def _taken_back(shelf: Shelf, outcome: Outcome) -> Outcome:
     """Let nothing stay of a rehearsal, which does all of it: what it comes to depends on all that came before."""
-    raise RolledBack({**outcome, "dry_run": True, "last_seq": shelf.seq})
+    raise RolledBack({**outcome, "run_id": None, "dry_run": True, "last_seq": shelf.seq})
 
 
 def _taken(_shelf: Shelf, job: Job) -> dict[str, Any]:
-    return dict(job.result or {})
+    return {"run_id": job.run_id, **(job.result or {})}

@@ -8,15 +8,16 @@ from typing import Any
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
+from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_key, fact_like
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
-from shelfd.memory.recall import Filters
+from shelfd.memory.recall import Aim, Cut, ShelfIndex
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
-from shelfd.memory.shelf.indexing import admits, document_of
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
@@ -24,6 +25,8 @@ from shelfd.protocol.methods.recall import GetContextParams, RecallParams
 _MICROSECOND = timedelta(microseconds=1)
 #: A linked note competes with this share of the score of the result that links to it.
 _LINK_SHARE = 0.5
+#: Confidence of a key that is the query but for spelling and order of words; one within a longer query has less.
+_SAME_KEY = 0.75
 _CHARACTERS_PER_TOKEN = 4
 
 _INTENTS = (
@@ -53,9 +56,30 @@ class Found:
 
     note: Note
     score: float
+    relevant: bool = False
     via: str | None = None
     signals: dict[str, float] = field(default_factory=dict)
+    coverage: float = 0.0  #: see :class:`~shelfd.memory.recall.focus.Judged`
+    relevance: float = 0.0
     links: Sequence[Link] = ()  #: that leave it
+
+
+@dataclass(slots=True)
+class Recalled:
+    """What a query found, and what focus cut off."""
+
+    found: list[Found]
+    cut: Sequence[Cut] = ()
+
+    @property
+    def relevant(self) -> list[Found]:
+        """What says what is asked."""
+        return [item for item in self.found if item.relevant]
+
+
+def is_exploratory(query: str) -> bool:
+    """Return whether *query* asks for whatever is known of something."""
+    return dict(_INTENTS)["exploratory"].search(query) is not None
 
 
 def intent_of(query: str) -> str:
@@ -73,35 +97,60 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
         raise NoEmbedder
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    if params.mode == "fhrr" and not shelf.facts.catch_up():
+    if params.mode == "fhrr" and not shelf.tracks.catch_up(ShelfFacts):
         return _recall_when_known(shelf, params, call)
     return _recall(shelf, params, call)
 
 
 async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
-    await shelf.facts.complete()
+    await shelf.tracks.complete(ShelfFacts)
     return _recall(shelf, params, call)
 
 
 def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     started = shelf.clock.monotonic()
+    intent = intent_of(params.query)
+    params = _continued(shelf, params, call)
     filters = _filters(shelf, params)
     known = _known(shelf, params, filters)
-    found = _search(shelf, params, filters, known)
+    recalled = _search(shelf, params, filters, known)
+    relevant = [item.note for item in recalled.relevant]
     if params.count_hits:
-        _record(shelf, params, _counted(params, found), _session(shelf, params, call))
+        _record(shelf, params, relevant, _session(shelf, params, call))
     shelf.retrievals += 1
     result: dict[str, Any] = {
-        "results": _hits(shelf, params, found),
-        "intent": intent_of(params.query),
-        "abstained": not found,
+        "results": _hits(shelf, params, recalled.found),
+        "dropped": len(recalled.cut),
+        "intent": intent,
+        "abstained": not relevant,
         "mode": "lexical" if params.mode == "auto" else params.mode,
         "index": shelf.index_state(),
     }
+    if params.explain:
+        result["cut"] = [_cut_view(cut) for cut in recalled.cut]
     if known is not None or params.mode == "fhrr":
         result["answer"] = answer_view(known)
     result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
     return result
+
+
+def _cut_view(cut: Cut) -> dict[str, Any]:
+    score, coverage = round(cut.hit.score, 6), round(cut.coverage, 6)
+    return {"note_id": cut.hit.id, "score": score, "coverage": coverage, "reason": cut.reason}
+
+
+def _continued(shelf: Shelf, params: RecallParams, call: Call) -> RecallParams:
+    """Return *params*; if they ask for more of what their session asked last ("and why?"), with that query."""
+    if params.focus == "off" or params.mode == "fhrr" or params.session_id is None:
+        return params
+    speaker = (call.principal, params.session_id)
+    focus = shelf.projection(ShelfIndex).focus
+    query = focus.going_on(params.query, shelf.last_queries.get(speaker))
+    if query != params.query:
+        return params.model_copy(update={"query": query})
+    if not focus.says_nothing(params.query):
+        shelf.last_queries.set(speaker, params.query)
+    return params
 
 
 def _record(shelf: Shelf, params: RecallParams, notes: Sequence[Note], session_id: str | None) -> None:
@@ -112,28 +161,15 @@ def _record(shelf: Shelf, params: RecallParams, notes: Sequence[Note], session_i
 
 
 def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNED) -> list[str]:
-    """Return the ids that a recall would find if what is *planned* had been done; counts no hit.
-
-    The planned notes stand in the index for the time of this call, in which nobody else gets a turn.
-    """
-    now = shelf.view.notes.by_ids(list(planned.notes))
-    try:
-        for note in planned.notes.values():
-            shelf.index.put(document_of(note))
-        filters = _filters(shelf, params)
-        known = fact_by_key(shelf, params.query, filters, planned)
-        return [item.note.id for item in _search(shelf, params, filters, known, planned)]
-    finally:
-        for note_id, note in planned.notes.items():
-            if note_id in now:
-                shelf.index.put(document_of(now[note_id]))
-            else:
-                shelf.index.remove(note.row)
+    """Return the ids that a recall would find if what is *planned* had been done; counts no hit."""
+    filters = _filters(shelf, params)
+    known = fact_by_key(shelf, params.query, filters, planned)
+    return [item.note.id for item in _search(shelf, params, filters, known, planned).found]
 
 
-def _filters(shelf: Shelf, params: RecallParams) -> Filters:
+def _filters(shelf: Shelf, params: RecallParams) -> NoteFilter:
     now = shelf.clock.now()
-    return Filters(
+    return RECALLABLE._replace(
         nugget=params.nugget,
         domain=params.domain,
         scope=params.scope,
@@ -158,49 +194,56 @@ def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) 
     return f"auto:{call.principal}:{today.isoformat()}"
 
 
-def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None:
+def _known(shelf: Shelf, params: RecallParams, filters: NoteFilter) -> Known | None:
     """The fact with this key; else, in the modes that look for it, one with a key like it."""
     known = fact_by_key(shelf, params.query, filters)
     if params.mode == "fhrr":
         known = known or fact_like(shelf, params.query, filters)
-        return known and known._replace(confirmed=shelf.facts.confirms(known.note))
+        return known and known._replace(confirmed=shelf.projection(ShelfFacts).confirms(known.note))
     if known is not None or params.mode != "auto":
         return known
-    if not shelf.facts.catch_up():
+    if not shelf.tracks.catch_up(ShelfFacts):
         return None  # the rest follows behind, and is worth no wait to those who did not ask for it
     return fact_like(shelf, params.query, filters, least=SURE)
 
 
-def _counted(params: RecallParams, found: Sequence[Found]) -> list[Note]:
-    """The notes that were used by being returned: a guess at a fact is no use of it."""
-    return [item.note for item in found if params.mode != "fhrr" or item.score >= SURE]
-
-
-def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned) -> list[Found]:
-    ranking = shelf.index.search(params.query, filters, params.k, explain=params.explain)
-    notes = planned.over(shelf.hot.get([hit.id for hit in ranking.hits]))
-    return [
-        Found(notes[hit.id], hit.score, None, hit.signals)
-        for hit in ranking.hits
+def _ranked(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned) -> Recalled:
+    aim: Aim = "all" if params.focus == "off" else "topic" if is_exploratory(params.query) else "answer"
+    focus = shelf.projection(ShelfIndex).as_planned(planned)
+    focused = focus.recall(params.query, filters, params.k, aim, explain=params.explain)
+    notes = planned.over(shelf.hot.get([judged.hit.id for judged in focused.found]))
+    found = [
+        Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance)
+        for one in focused.found
         # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
-        if (note := notes.get(hit.id)) is not None and (note.rev == 1 or admits(filters, note))
+        if (note := notes.get(one.hit.id)) is not None and (note.rev == 1 or filters.admits(note))
     ]
+    return Recalled(found, focused.cut)
 
 
-def _with_known(found: list[Found], known: Known) -> list[Found]:
-    """Let a fact that is known compete: one whose key is the query comes first."""
-    told = Found(known.note, known.confidence, None, {"key": known.confidence})
+def _with_known(found: list[Found], known: Known, *, judged: bool) -> list[Found]:
+    """Let a fact that is known compete: one whose key is the query comes first.
+
+    Args:
+        found: What else there is.
+        known: The fact.
+        judged: Whether focus has judged it; then only a key that is the query but for its spelling says more.
+    """
+    sure = known.confidence
+    told = Found(known.note, sure, sure >= (_SAME_KEY if judged else SURE), None, {"key": sure}, sure, sure)
     ranked = next((item for item in found if item.note.id == known.note.id), told)
     best = max(told, ranked, key=lambda item: item.score)
+    best.relevant = told.relevant or ranked.relevant
     return sorted([best, *(item for item in found if item is not ranked)], key=lambda item: -item.score)
 
 
 def _search(
-    shelf: Shelf, params: RecallParams, filters: Filters, known: Known | None, planned: Planned = NOTHING_PLANNED
-) -> list[Found]:
-    found = [] if params.mode == "fhrr" else _ranked(shelf, params, filters, planned)
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, known: Known | None, planned: Planned = NOTHING_PLANNED
+) -> Recalled:
+    recalled = Recalled([]) if params.mode == "fhrr" else _ranked(shelf, params, filters, planned)
+    found = recalled.found
     if known is not None:
-        found = _with_known(found, known)
+        found = _with_known(found, known, judged=params.mode != "fhrr")
     _add_links(shelf, found, planned)
     if params.include_links and any(item.links for item in found):
         found = _with_linked(shelf, found, filters, params.k, planned)
@@ -208,7 +251,8 @@ def _search(
     if params.min_score is not None:
         # Rounded as it is told: a score that a caller has seen is one to ask for.
         found = [item for item in found if round(item.score, 6) >= params.min_score]
-    return found
+    here = {item.note.id for item in found}
+    return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here])
 
 
 def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
@@ -217,7 +261,7 @@ def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
         item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
 
 
-def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, planned: Planned) -> list[Found]:
+def _with_linked(shelf: Shelf, found: list[Found], filters: NoteFilter, k: int, planned: Planned) -> list[Found]:
     """Let the notes that results link to compete for a place."""
     here = {item.note.id for item in found}
     offers: dict[str, tuple[float, str]] = {}
@@ -228,9 +272,10 @@ def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, pla
     best = sorted(offers, key=lambda target: (-offers[target][0], target))[: 4 * k]
     notes = planned.over(shelf.hot.get(best))
     linked = [
-        Found(notes[target], offers[target][0], offers[target][1], {"link": offers[target][0]})
+        # It came along: what it says itself has not been compared with the query.
+        Found(notes[target], offers[target][0], False, offers[target][1], {"link": offers[target][0]})
         for target in best
-        if target in notes and admits(filters, notes[target])
+        if target in notes and filters.admits(notes[target])
     ]
     _add_links(shelf, linked, planned)
     return sorted([*found, *linked], key=lambda item: -item.score)
@@ -246,6 +291,7 @@ def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[di
         hit: dict[str, Any] = {
             "note": renderer(item.note, params.max_content_chars),
             "score": score,
+            "relevant": item.relevant,
             "vector_score": 0.0,
             "text_score": score,
         }
@@ -253,13 +299,14 @@ def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[di
             hit["via"] = item.via
         if params.explain:
             hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
+            hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}
         hits.append(hit)
     return hits
 
 
 @read("get_context")
 def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str, Any]:
-    """Return recalled notes as text for a prompt, within a budget of tokens."""
+    """Return relevant notes as text for a prompt, within a budget of tokens."""
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
     query = RecallParams.model_construct(
@@ -269,8 +316,9 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
         k=params.k,
         session_id=params.session_id,
     )
+    query = _continued(shelf, query, call)
     filters = _filters(shelf, query)
-    found = _search(shelf, query, filters, fact_by_key(shelf, query.query, filters))
+    found = _search(shelf, query, filters, fact_by_key(shelf, query.query, filters)).relevant
     budget = params.token_budget * _CHARACTERS_PER_TOKEN
     entries, used = _entries(found, params.content_chars, budget)
     if params.record:

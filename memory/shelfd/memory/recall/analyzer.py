@@ -10,6 +10,7 @@ import Stemmer
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
+from shelfd.memory.recall.meaning import meaning_lists, told
 from shelfd.memory.recall.temporal import TemporalExpressions
 
 _CACHED_WORDS = 1 << 17
@@ -36,6 +37,7 @@ class ParsedText(NamedTuple):
     beside: list[str]  #: words it is found by as well, which do not count in its length
     temporal: bool  #: holds an expression of time
     question: bool  #: ends with a question mark
+    tells: int  #: what kinds of thing it tells, bits of :data:`~shelfd.memory.recall.meaning.TELLS`
 
 
 class Analyzer:
@@ -57,11 +59,16 @@ class Analyzer:
         self.language = language
         self.timezone = timezone
         self._days: dict[int, date] = {}
-        self._lists = word_lists(language)
+        self.lists = word_lists(language)
+        self._meanings = meaning_lists(language)
         # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
         self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
         self._terms: dict[str, str] = {}
-        self._temporal = TemporalExpressions(self._lists.temporal)
+        self._temporal = TemporalExpressions(self.lists.temporal)
+
+    def is_content(self, word: str) -> bool:
+        """Return whether a folded *word* is neither a stop word nor a question word."""
+        return word not in self.lists.stop and word not in self.lists.question
 
     def words(self, text: str) -> list[str]:
         """Return the folded words of *text* in order."""
@@ -71,7 +78,7 @@ class Analyzer:
         """Return the index term of one folded *word*."""
         known = self._terms.get(word)
         if known is None:
-            lemma = self._lists.lemmas.get(word, word)
+            lemma = self.lists.lemmas.get(word, word)
             known = self._stem(lemma) if lemma.isascii() else lemma
             if len(self._terms) >= _CACHED_WORDS:
                 self._terms.clear()
@@ -111,7 +118,8 @@ class Analyzer:
         """Return what the formula needs of a document's *text*."""
         folded = fold(text)
         words = split(folded)
-        return ParsedText(words, self._beside(text, folded), self._temporal(words, folded), ends_as_question(text))
+        temporal, question = self._temporal(words, folded), ends_as_question(text)
+        return ParsedText(words, self._beside(text, folded), temporal, question, told(self._meanings, text, words))
 
     def parse_query(self, query: str) -> ParsedQuery:
         """Return what the formula needs of a *query*.
@@ -122,7 +130,7 @@ class Analyzer:
         words = split(folded)
         # In a question "well-known" is two words; as one more, the whole costs more than it finds (measured).
         asked = [*words, *emoji(folded), *compounds(query, "_")]
-        content = [w for w in asked if w not in self._lists.stop and w not in self._lists.question]
+        content = [word for word in asked if self.is_content(word)]
         terms = tuple(sorted({self.term(word) for word in content or words}))
-        asks_when = self._lists.asks_when.search(folded) is not None
+        asks_when = self.lists.asks_when.search(folded) is not None
         return ParsedQuery(terms, words, asks_when, explicit_dates(folded))

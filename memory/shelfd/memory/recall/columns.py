@@ -22,7 +22,7 @@ _CAPACITY: Final = 64
 NEVER: Final = int(np.iinfo(np.int64).max)  #: expiry of what does not expire
 
 _TYPES: Final = {
-    "flags": np.uint8,
+    "flags": np.uint8, "tells": np.uint16,
     # int64 although int32 would do: numpy indexes with int64 without a conversion.
     "previous": np.int64, "following": np.int64, "group": np.int64,
     "length": np.int32, "span": np.int32, "speaker": np.int32, "day": np.int32,
@@ -37,6 +37,7 @@ class Columns:
     """One array per value; the first ``size`` slots are in use."""
 
     flags: npt.NDArray[np.uint8]
+    tells: npt.NDArray[np.uint16]  #: what kinds of thing the document tells, bits of meaning.TELLS
     previous: IntArray  #: ordinal of the previous note of the session, -1 for none
     following: IntArray  #: ordinal of the next one, -1 for none
     group: IntArray  #: number of the (nugget, session)
@@ -75,6 +76,14 @@ class Columns:
                 setattr(self, name, grown)
         self.size += 1
         return self.size - 1
+
+    def copy(self) -> "Columns":
+        """Return the same values, free to change."""
+        other = Columns(self.size + _CAPACITY)
+        other.size = self.size
+        for name in _TYPES:
+            getattr(other, name)[: self.size] = getattr(self, name)[: self.size]
+        return other
 
     def keep(self, kept: IntArray, numbers: IntArray) -> None:
         """Keep the ordinals *kept* (ascending) only.

@@ -1,5 +1,6 @@
 """What goes into the index and what comes out of it."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,29 +33,6 @@ class Document(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """Which documents may be returned. ``None`` does not restrict.
-
-    A document of scope ``session`` that has a session is returned only if
-    ``session`` equals it, or if ``scope`` is ``session``.
-    """
-
-    nugget: str | None = None
-    domain: str | None = None
-    scope: str | None = None
-    type: str | None = None
-    subject: str | None = None
-    author: str | None = None
-    tags: tuple[str, ...] = ()  #: the document has all of them
-    session: str | None = None
-    include_hidden: bool = False
-    include_superseded: bool = False
-    include_expired: bool = False
-    now: int = 0  #: microseconds since 1970 UTC; expired means ``expires_at <= now``
-    since: int | None = None  #: microseconds since 1970 UTC; only ``when >= since``
-
-
-@dataclass(frozen=True, slots=True)
 class Hit:
     """One document found."""
 
@@ -72,3 +50,12 @@ class Ranking:
     strength: float  #: 0 to 1: the best match, as a share of what a perfect match would reach
     matched_terms: int  #: how many of the query's terms occur in the shelf's visible documents
     query_terms: int  #: distinct terms of the query
+
+
+class Words(NamedTuple):
+    """What the words of a document tell about a query; terms are those of the query, by number."""
+
+    own: AbstractSet[int]
+    previous: AbstractSet[int]  #: in the previous note of its session
+    tells: int  #: what kinds of thing it tells, bits of :data:`~shelfd.memory.recall.meaning.TELLS`
+    question: bool  #: it ends with a question mark

@@ -5,11 +5,12 @@ a moment later with the usage counters, is told to nobody and forgets by itself.
 """
 
 import json
-from collections import deque
-from collections.abc import Collection, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
+from shelfd.memory.ports.projection import Gone
 from shelfd.memory.ports.usage import RecentQuery
 from shelfd.memory.ports.view import Writer
 from shelfd.protocol.methods.recall import RecallParams
@@ -22,7 +23,7 @@ RECENT: Final = timedelta(days=30)
 #: Params that decide what is found; sorted, so that the same query has the same text.
 _TELLING: Final = {
     "query", "nugget", "domain", "scope", "type", "subject", "author", "tags", "k", "include_links",
-    "exclude_superseded", "include_hidden", "include_expired", "session_id", "max_age", "min_score",
+    "exclude_superseded", "include_hidden", "include_expired", "session_id", "max_age", "min_score", "focus",
 }  # fmt: skip
 
 
@@ -70,8 +71,9 @@ class QueryBook:
         if self._is_on and ids:
             self._pending.append(_Asked(params, tuple(ids), now))
 
-    def drop(self, ids: Collection[str]) -> None:
+    def forget(self, gone: Iterable[Gone]) -> None:
         """Forget what waits of queries that found one of these notes."""
+        ids = frozenset(note_id for _, note_id in gone)
         self._pending = deque((asked for asked in self._pending if not asked.ids_in(ids)), maxlen=KEPT)
         self._writing = tuple(asked for asked in self._writing if not asked.ids_in(ids))
 
@@ -90,3 +92,25 @@ class QueryBook:
         if not stored:
             self._pending = deque([*self._writing, *self._pending], maxlen=KEPT)
         self._writing = ()
+
+
+class LastQueries:
+    """What each session asked last, so that "and why?" has something to go on from. Kept in memory only."""
+
+    def __init__(self) -> None:
+        self._queries: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def get(self, speaker: tuple[str, str]) -> str | None:
+        """Return what the (principal, session) asked last."""
+        return self._queries.get(speaker)
+
+    def set(self, speaker: tuple[str, str], query: str) -> None:
+        """Keep what the (principal, session) asks; of many sessions the latest are kept."""
+        self._queries[speaker] = query
+        self._queries.move_to_end(speaker)
+        if len(self._queries) > KEPT:
+            self._queries.popitem(last=False)
+
+    def forget(self, gone: Iterable[Gone]) -> None:  # noqa: ARG002
+        """Forget everything: any of it may say what a purged note said."""
+        self._queries.clear()

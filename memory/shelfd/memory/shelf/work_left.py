@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import structlog
 
@@ -10,6 +11,8 @@ from shelfd.memory.ports.store import Stores
 from shelfd.memory.shelf.shelf import Shelf
 
 log = structlog.get_logger("shelfd.memory")
+
+_LOOKED_AT: Final = 100  #: unfinished jobs
 
 
 class WorkLeft:
@@ -46,7 +49,9 @@ class WorkLeft:
     def note(self, shelf: Shelf) -> None:
         """Keep in mind that *shelf* is about to close, if it has work under way."""
         try:
-            if shelf.view.jobs.page(unfinished=True, before=None, limit=1):
+            unfinished = shelf.view.jobs.page(unfinished=True, before=None, limit=_LOOKED_AT)
+            # The scheduler opens a shelf itself when its own may go on.
+            if any(not job.is_scheduled for _, job in unfinished):
                 self._names.add(shelf.name)
         except ShelfError as error:  # a damaged one is closed like any other
             log.warning("shelf.work_unknown", shelf=shelf.name, error=type(error).__name__)

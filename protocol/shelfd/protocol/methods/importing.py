@@ -87,6 +87,9 @@ class ShelfImportResult(Result):
     known: dict[str, str] = Field(
         description="Notes that are here under another id or key; opaque, to be sent with what follows."
     )
+    run_id: str | None = Field(
+        description="By which the log knows what was taken in, and `reflection.undo` takes it back."
+    )
     dry_run: bool
     last_seq: int
     replayed: bool | None = None

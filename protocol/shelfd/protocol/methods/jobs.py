@@ -21,16 +21,18 @@ class JobView(Result):
     """A job: work of several transactions that survives a crash."""
 
     id: str
-    kind: str = Field(description="`purge` or `hide`")
+    kind: str = Field(description="hide, import, promotion, purge, reflection or undo")
     note_ids: list[str] = Field(description="The notes it was begun for; empty for a whole nugget.")
     nugget: str | None = None
     state: str = Field(
         description="queued, running, waiting (for another attempt), done, failed (refused) or dead (given up)"
     )
-    attempts: int = Field(description="How many ended in an error.")
+    attempts: int = Field(description="How many ended in an error or were cut short.")
     progress: JobProgress
     error: str | None = Field(default=None, description="The kind of the last error.")
-    result: dict[str, Any] | None = Field(default=None, description="Counts, ids and paths.")
+    result: dict[str, Any] | None = Field(
+        default=None, description="Counts, ids and paths; what its method tells item by item is left out."
+    )
     run_id: str = Field(description="In the change log, of everything it changed.")
     method: str
     created_at: str
@@ -44,7 +46,7 @@ class JobListParams(PageParams):
 
 
 class JobListResult(Result):
-    """Jobs, the last begun first. Those that ended are kept for 30 days."""
+    """Jobs, the last begun first. Those that ended are kept for 30 days, the scheduler's for 400."""
 
     jobs: list[JobView]
     next_cursor: str | None = None
@@ -77,5 +79,5 @@ define(
     JobChangeParams,
     JobResult,
     need="write",
-    summary="End a job where it is; a purge cannot be ended, for half of it would be none.",
+    summary="End a job where it is; a purge cannot be ended, for half of it would be none, nor a promotion.",
 )

@@ -49,22 +49,42 @@ class RecallParams(ReadParams):
     mode: Annotated[Mode, not_available(lambda mode: mode != "route", "this mode")] = Field(
         default="auto", description="`fhrr`: only the fact whose key is like the query, and what it links to."
     )
-    focus: Annotated[Literal["auto", "off"], not_available(lambda focus: focus != "auto", "focus auto")] = "off"
+    focus: Literal["auto", "off"] = Field(
+        default="auto", description="Leave out what is clearly not meant; `off` leaves out nothing."
+    )
     min_score: Annotated[float, Field(ge=0, le=1)] | None = None
     max_content_chars: Positive | None = None
     explain: bool = False
     full: bool = False
 
 
-class Hit(Result):
+class RecallHit(Result):
     """One note that recall found."""
 
     note: NoteView
     score: float = Field(ge=0, le=1)
+    relevant: bool = Field(description="Whether it probably says what is asked; if not, it counts no hit.")
     vector_score: float = Field(ge=0, le=1, description="Share of the dense tier; 0 without one.")
     text_score: float = Field(ge=0, le=1, description="Share of the lexical tier.")
     via: str | None = Field(default=None, description="The result whose link led here.")
     signals: dict[str, float] | None = Field(default=None, description="With explain: parts that add up to the score.")
+    coverage: float | None = Field(
+        default=None, ge=0, le=1, description="With explain: share of the query's weight that its words match."
+    )
+    relevance: float | None = Field(
+        default=None, ge=0, le=1, description="With explain: how probable it is that it says what is asked."
+    )
+
+
+class CutHit(Result):
+    """One note that focus left out."""
+
+    note_id: str
+    score: float = Field(ge=0, le=1)
+    coverage: float = Field(ge=0, le=1, description="Share of the query's weight that its words match.")
+    reason: Literal["another_name", "little_in_common"] = Field(
+        description="The query names another note; or it names none and has little in common with this one."
+    )
 
 
 class Answer(Result):
@@ -99,10 +119,12 @@ class IndexState(Result):
 class RecallResult(Result):
     """Answer of ``recall``."""
 
-    results: list[Hit]
+    results: list[RecallHit]
+    dropped: int = Field(ge=0, description="How many of the best notes focus left out.")
+    cut: list[CutHit] | None = Field(default=None, description="With explain: those notes.")
     answer: Answer | None = None
     intent: Literal["factual", "temporal", "relational", "causal", "exploratory"]
-    abstained: bool
+    abstained: bool = Field(description="No result is relevant.")
     mode: Mode
     index: IndexState
     took_ms: float
@@ -135,4 +157,4 @@ class ContextResult(Result):
 
 
 define("recall", RecallParams, RecallResult, need="read", summary="The notes that fit a query, best first.")
-define("get_context", GetContextParams, ContextResult, need="read", summary="Recalled notes as text for a prompt.")
+define("get_context", GetContextParams, ContextResult, need="read", summary="Relevant notes as text for a prompt.")

@@ -11,7 +11,7 @@ JobName = Annotated[str, Field(pattern=r"^[a-z][a-z_-]{0,63}$", description="`re
 
 
 class ScheduledRun(Result):
-    """One run of a job, from the shelf's ledger."""
+    """One run of a scheduled job: a job of the shelf that has claimed a slot."""
 
     job: str
     shelf: str
@@ -29,7 +29,7 @@ class ScheduledRun(Result):
     result: dict[str, Any] | None = Field(default=None, description="Counts and ids, as the job tells them.")
 
 
-class ScheduledJob(Result):
+class ScheduleEntry(Result):
     """One job of a shelf."""
 
     job: str
@@ -43,7 +43,7 @@ class ScheduledJob(Result):
 class SchedulerJobsResult(Result):
     """Every job of the shelf."""
 
-    jobs: list[ScheduledJob]
+    jobs: list[ScheduleEntry]
 
 
 class SchedulerRunParams(ChangeParams):

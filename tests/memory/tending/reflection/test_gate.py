@@ -83,6 +83,8 @@ async def test_a_link_that_brings_a_nearer_note_in_is_left_out(either: Api) -> N
     ]
     first, ferry, _ = await shelve(either, notes)
     assert await ids(either, "harbour crane repair", k=2) == ["a", "c"]
+    query = RecallParams(query="harbour crane repair", k=2)
+    either.shelf().queries.add(query, ["a", "c"], either.shelf().clock.now())  # both were of use then
     link = Action(
         type="link",
         note=first,
@@ -90,9 +92,7 @@ async def test_a_link_that_brings_a_nearer_note_in_is_left_out(either: Api) -> N
         detail="",
         links=(Link("a", "b", "related", "", 5), Link("b", "a", "related", "", 5)),
     )
-    assert replay(
-        either.shelf(), RecallParams(query="harbour crane repair", k=2), Planned(links={"a": link.links[:1]})
-    ) == ["a", "b"]
+    assert replay(either.shelf(), query, Planned(links={"a": link.links[:1]})) == ["a", "b"]
     assert await held(either, [link]) == [link]
 
 

@@ -1,0 +1,125 @@
+"""The constants by which recall judges relevance, from questions of our own: fitting, and what they are worth.
+
+Figures are *held out*: the questions of a domain are judged by constants fitted on all other domains.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from asking import K, Note, Outcome, Question, measures, strain
+from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.notes.note import BLANK, Extra, fold_key
+from shelfd.memory.recall import Analyzer, Focus, Names, RecallIndex
+from shelfd.memory.recall import relevance as model
+from shelfd.memory.recall.focus import Candidate
+from shelfd.memory.recall.relevance import FEATURES, Calibration
+from shelfd.memory.recall.shelf_index import document_of, names_of
+
+#: Languages whose questions the constants are fitted on: those with word lists, and those without spaces.
+FITTED = ("en", "zh", "ja")
+_BLANK = Calibration((0.0,) * len(FEATURES), 0.0, 0.5)
+_RIDGE = 30.0  # on standardised features; chosen for what is held out, which changes little from 10 to 70
+_STEPS = 40  # of Newton's method; it needs about ten
+Floats = npt.NDArray[np.float64]
+
+
+class Seen(NamedTuple):
+    """A question and what focus leaves of its candidates, best first."""
+
+    question: Question
+    few: bool
+    kept: Sequence[Candidate]
+
+
+def focus_on(notes: Sequence[Note]) -> Focus:
+    """Return focus over an index of *notes*, as a shelf would have it."""
+    index = RecallIndex(Analyzer())
+    names = Names(index.analyzer)
+    for row, note in enumerate(notes, start=1):
+        key = note.get("key")
+        made = BLANK._replace(
+            row=row, id=note["id"], kind="fact" if key else "note", title=note.get("title") or key or "",
+            key=fold_key(key) if key else None, content=note["content"], author=note.get("author"),
+            session_id=note.get("session_id"), turn=note.get("turn"), created_at=1_760_000_000_000_000,
+            archived_at=1 if note.get("hidden") else None, superseded_by=note.get("superseded_by"),
+            extra=Extra(aliases=tuple(note.get("aliases", ()))),
+        )  # fmt: skip
+        index.put(document_of(made))
+        names.put(row, names_of(made), title=made.title)
+    return Focus(index, names, _BLANK)
+
+
+def look(asked: Sequence[Question], few: set[Question], notes: Mapping[str, Note]) -> list[Seen]:
+    """Return the candidates of all questions that stand for themselves."""
+    seen = []
+    for domain in dict.fromkeys(question.domain for question in asked):
+        focus = focus_on([note for note in notes.values() if note["domain"] == domain])
+        for question in (one for one in asked if one.domain == domain and one.after is None):
+            best, rival = focus.candidates(question.query, RECALLABLE, K)
+            seen.append(Seen(question, question in few, focus.kept(best, rival)[:K]))
+    return seen
+
+
+def logistic(features: Floats, labels: Floats) -> tuple[Floats, float]:
+    """Return weights and intercept of a logistic regression."""
+    mean, spread = features.mean(axis=0), features.std(axis=0)
+    spread[spread == 0] = 1.0
+    columns = np.column_stack([np.ones(len(features)), (features - mean) / spread])
+    penalty = np.full(columns.shape[1], _RIDGE)
+    penalty[0] = 0.0
+    beta = np.zeros(columns.shape[1])
+    for _ in range(_STEPS):
+        p = 1 / (1 + np.exp(-columns @ beta))
+        slope = columns.T @ (labels - p) - penalty * beta
+        curvature = (columns * (p * (1 - p))[:, None]).T @ columns + np.diag(penalty + 1e-9)
+        beta += np.linalg.solve(curvature, slope)
+    return beta[1:] / spread, float(beta[0] - (beta[1:] * mean / spread).sum())
+
+
+def fitted(seen: Sequence[Seen], threshold: float = 0.5) -> Calibration:
+    """Return the constants that fit the candidates *seen* best."""
+    used = [one for one in seen if one.question.language in FITTED]
+    rows = [candidate.features for one in used for candidate in one.kept]
+    labels = [candidate.hit.id in one.question.gold for one in used for candidate in one.kept]
+    weights, intercept = logistic(np.array(rows, np.float64), np.array(labels, np.float64))
+    return Calibration(tuple(weights.tolist()), intercept, threshold)
+
+
+def judged(seen: Sequence[Seen], constants: Calibration) -> list[Outcome]:
+    """Return what each English question would get."""
+    english = (one for one in seen if one.question.language == "en")
+    return [
+        Outcome(question, few, [(one.hit.id, constants.probability(one.features)) for one in kept], None)
+        for question, few, kept in english
+    ]
+
+
+def held_out(seen: Sequence[Seen]) -> list[Outcome]:
+    """Return what each English question would get from constants fitted on all other domains."""
+    outcomes = []
+    for domain in dict.fromkeys(one.question.domain for one in seen if one.question.language == "en"):
+        constants = fitted([one for one in seen if one.question.domain != domain])
+        outcomes += judged([one for one in seen if one.question.domain == domain], constants)
+    return outcomes
+
+
+def best_threshold(*all_outcomes: Sequence[Outcome]) -> float:
+    """Return the probability that leaves most room to every limit, whichever of *all_outcomes* leaves least."""
+    thresholds: list[float] = np.round(np.arange(0.1, 0.9, 0.01), 2).tolist()
+    return min(
+        thresholds, key=lambda threshold: max(strain(measures(outcomes, threshold)) for outcomes in all_outcomes)
+    )
+
+
+def write(constants: Calibration) -> Path:
+    """Write the constants where recall reads them."""
+    path = Path(model.__file__).with_name("calibration.json")
+    weights = {name: round(weight, 4) for name, weight in zip(FEATURES, constants.weights, strict=True)}
+    rest: dict[str, Any] = {"intercept": round(constants.intercept, 4), "threshold": constants.threshold}
+    path.write_text(json.dumps({"weights": weights, **rest}, indent=1) + "\n", encoding="utf-8")
+    return path

@@ -1,0 +1,241 @@
+"""Say only what is known: the stage after ranking that cuts what is clearly not meant and marks what is relevant.
+
+Ranking tells which documents are best, never that none is meant, or just this one. Names tell: a document whose name
+stands in the query is meant, one with another name is not, unless it covers more of the query. Documents without a
+name are never cut.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.recall.document import Hit, Words
+from shelfd.memory.recall.index import RecallIndex
+from shelfd.memory.recall.names import Admitted, Names, Standing
+from shelfd.memory.recall.question import Questions
+from shelfd.memory.recall.relevance import (
+    Beside,
+    Calibration,
+    Features,
+    Sought,
+    calibration,
+    holds_all,
+    observe,
+    sought,
+)
+
+#: What a query is after: an answer, everything that mentions its topic, or all that ranking finds, nothing cut.
+Aim: TypeAlias = Literal["answer", "topic", "all"]
+
+#: Documents looked at beyond those wanted, so that what is cut leaves no hole.
+_SPARE: Final = 16
+#: If no name stands, a named document is kept from this coverage and this share of the best score on. These three
+#: change little over a wide range (measured).
+_LEAST_COVERAGE: Final = 0.4
+_LEAST_SHARE: Final = 0.7
+#: If a name stands, another named document that covers more is kept from this share of the best score on.
+_RIVAL_SHARE: Final = 0.8
+#: Coverage from which on the best named document is kept when none passes.
+_FALLBACK: Final = 0.2
+#: Features of a document that cannot be relevant, whatever its words match.
+_NOT_LOOKED_AT: Final[Features] = ()
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+
+
+class Candidate(NamedTuple):
+    """One of the best documents of a query, before anything is cut.
+
+    A named tuple because ten are made for every query.
+    """
+
+    hit: Hit
+    ratio: float  #: score as a share of the best
+    named: bool  #: has a name
+    stands: bool  #: has one that stands in the query
+    mentions: bool  #: is not so named, and holds a name that stands, or two if several do
+    features: Features
+
+    @property
+    def coverage(self) -> float:
+        """Share of the query's weight that its words match."""
+        return self.features[0] if self.features else 0.0
+
+
+class Judged(NamedTuple):
+    """A document that was kept, and what is thought of it."""
+
+    hit: Hit
+    coverage: float  #: 0 to 1: share of the query's weight that the document's words match
+    relevance: float  #: 0 to 1: how probable it is that the document says what is asked
+    relevant: bool  #: whether that is probable enough
+
+
+class Cut(NamedTuple):
+    """A document that ranking has among the best and that is clearly not meant."""
+
+    hit: Hit
+    coverage: float
+    reason: Literal["another_name", "little_in_common"]  #: a name stands, and it is another's; or none does
+
+
+class Focused(NamedTuple):
+    """What a query finds."""
+
+    found: list[Judged]  #: best first
+    cut: list[Cut]
+
+
+class Focus:
+    """Cuts and judges what an index finds.
+
+    Args:
+        index: Ranks.
+        names: Of the documents in the index.
+        constants: By which it cuts and judges; those that were fitted if none are given.
+    """
+
+    def __init__(self, index: RecallIndex, names: Names, constants: Calibration | None = None) -> None:
+        self._index = index
+        self._names = names
+        self._questions = Questions(index.analyzer)
+        self._constants = constants or calibration()
+        self._least_ratio = self._constants.least_ratio()
+
+    def says_nothing(self, query: str) -> bool:
+        """Return whether *query* has neither a content word nor a name."""
+        analyzer = self._index.analyzer
+        return not any(map(analyzer.is_content, analyzer.words(query))) and not self._has_name(query)
+
+    def going_on(self, query: str, last: str | None) -> str:
+        """Return what *query* asks if the *last* one was asked before: "and why?" asks the same as it.
+
+        What begins with a conjunction ("and on which days?") and has no name asks for more of the same.
+        """
+        if last is None:
+            return query
+        if self.says_nothing(query):
+            return last
+        return f"{last} {query}" if self._questions.goes_on(query) and not self._has_name(query) else query
+
+    def _has_name(self, query: str) -> bool:
+        return self._names.standing(query, self._admitted(RECALLABLE._replace(include_hidden=True))).names > 0
+
+    def recall(self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False) -> Focused:
+        """Return the *k* best documents that are not clearly beside what is asked, judged.
+
+        Args:
+            query: A question, key words or a name, in any script.
+            filters: Applied before anything is ranked or cut.
+            k: At most so many; 0 or less gives none.
+            aim: What the query is after.
+            explain: Whether hits carry their signals.
+        """
+        best, rival = self.candidates(query, filters, k, aim, explain=explain)
+        kept = self.kept(best, rival, aim)[: max(k, 0)]
+        here = {one.hit.row for one in kept}
+        reason: Literal["another_name", "little_in_common"] = "another_name" if rival >= 0 else "little_in_common"
+        cut = [Cut(one.hit, one.coverage, reason) for one in best[: max(k, 0)] if one.hit.row not in here]
+        return Focused([self._judged(one) for one in kept], cut)
+
+    def candidates(
+        self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False
+    ) -> tuple[list[Candidate], float]:
+        """Return the best documents for *query*, and the best coverage of one whose name stands, -1 if none does.
+
+        If one of the best *k* is cut, there are a few more.
+        """
+        index = self._index
+        parsed = index.analyzer.parse_query(query)
+        question = self._questions.parse(query, parsed.words)
+        admitted = self._admitted(filters)
+        standing = self._names.standing(query, admitted)
+        if aim != "all" and not question.terms and not standing.names:
+            return [], -1.0
+        hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain).hits
+        look = _Look(index, self._names, admitted, standing, sought(index, question), aim)
+        look.least_ratio = 0.0 if explain or aim == "topic" else self._least_ratio
+        best = look.at(hits[:k], hits)
+        if len(self.kept(best, look.rival, aim)) < len(best):
+            best += look.at(hits[k:], hits)
+        return best, look.rival
+
+    def kept(self, best: Sequence[Candidate], rival: float, aim: Aim = "answer") -> Sequence[Candidate]:
+        """Return which of the *best* candidates are not clearly beside what is asked; *rival* as in candidates."""
+        if aim == "all" or not any(one.named for one in best):
+            return best
+        if rival >= 0:
+            many = aim == "topic" or sum(one.stands for one in best) > 1
+            return [
+                one for one in best
+                if not one.named or one.stands or (many and one.mentions)
+                or (one.coverage > rival and one.ratio >= _RIVAL_SHARE)
+            ]  # fmt: skip
+        passing = [
+            one for one in best
+            if one.named and one.coverage >= _LEAST_COVERAGE and one.ratio >= _LEAST_SHARE
+        ]  # fmt: skip
+        if not passing:
+            passing = [one for one in best if one.named][:1]
+            passing = [one for one in passing if one.coverage >= _FALLBACK]
+        return [one for one in best if not one.named or one in passing]
+
+    def _judged(self, candidate: Candidate) -> Judged:
+        if not candidate.features:
+            return Judged(candidate.hit, 0.0, 0.0, False)
+        relevance = self._constants.probability(candidate.features)
+        return Judged(candidate.hit, candidate.coverage, relevance, relevance >= self._constants.threshold)
+
+    def _admitted(self, filters: NoteFilter) -> Admitted:
+        return lambda rows: self._index.admitted(rows, filters)
+
+
+class _Look:
+    """A query's look at documents, one after another."""
+
+    def __init__(
+        self, index: RecallIndex, names: Names, admitted: Admitted, standing: Standing, question: Sought, aim: Aim
+    ) -> None:
+        self._index = index
+        self._names = names
+        self._admitted = admitted
+        self._standing = standing
+        self._question = question
+        self._aim = aim
+        self.least_ratio = 0.0  #: documents without a name that score less are not looked at
+
+    def at(self, chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Candidate]:
+        """Return what is known of the *chosen* of all *hits* that score at all."""
+        return [self._one(hit, hit.score / hits[0].score) for hit in chosen if hit.score > 0]
+
+    def _one(self, hit: Hit, ratio: float) -> Candidate:
+        standing = self._standing
+        has_name = hit.row in self._names
+        if ratio < self.least_ratio and not has_name and not self._question.runs:
+            return Candidate(hit, ratio, False, False, False, _NOT_LOOKED_AT)
+        words = self._index.words_of(hit.row, self._question.numbers)
+        stands = hit.row in standing.notes
+        mentions = standing.names > 0 and not stands and self._mentions(words)
+        if mentions and self._aim == "topic":  # whatever speaks of it is asked for, however much else it says
+            beside = Beside(_NO_NAMES, -1.0, 1.0)
+        else:
+            beside = Beside(standing.terms if stands else _NO_NAMES, self.rival, ratio)
+        features = observe(self._question, words, beside)
+        named = has_name and self._names.is_named(hit.row, self._admitted)
+        return Candidate(hit, ratio, named, stands, mentions, features)
+
+    def _mentions(self, words: Words) -> bool:
+        """Whether a document holds all words of a name that stands, or of two if several do."""
+        held = sum(holds_all(self._question.terms, name, words.own) for name in {*self._standing.notes.values()})
+        return held >= min(2, self._standing.names)
+
+    @cached_property
+    def rival(self) -> float:
+        """The best coverage of a document whose name stands; -1 if no name does."""
+        beside = Beside(self._standing.terms, -1.0, 1.0)
+        asked = self._question.numbers
+        coverages = (
+            observe(self._question, self._index.words_of(row, asked)._replace(previous=frozenset()), beside)[0]
+            for row in self._standing.notes
+        )
+        return max(coverages, default=-1.0)

@@ -1,0 +1,135 @@
+"""Word lists by which recall judges whether a note speaks of what is asked, kept as data."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+#: What a text may tell and a question may want, by name: one bit each.
+TELLS: Final = {
+    name: 1 << at
+    for at, name in enumerate(
+        (
+            "number",
+            "numbers",
+            "time",
+            "year",
+            "money",
+            "age",
+            "address",
+            "weight",
+            "length",
+            "duration",
+            "frequency",
+            "rate",
+            "phone",
+            "cause",
+            "name",
+        )
+    )
+}
+#: Of these a text without a number tells nothing.
+_MEASURED: Final = sum(TELLS[name] for name in ("money", "age", "weight", "length", "rate"))
+_DIGITS: Final = "0123456789"
+_UNIT: Final = re.compile(r"\d ?([a-z]{1,4})\b")
+_CLOCK: Final = re.compile(r"\b\d?\d:\d\d\b")
+_NEVER: Final = re.compile(r"(?!)")
+_YEAR: Final = re.compile(r"\b(?:19|20)\d\d\b")
+_MONEY_SIGN: Final = re.compile(r"[$€£¥]")
+_PHONE_NUMBER: Final = re.compile(r"\d(?:[ ()/-]{0,2}\d){5,}")
+_NAME: Final = re.compile(r"(?<=[a-z0-9,;] )[A-Z][a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningLists:
+    """What is known of the words of a language; a language without lists has empty ones."""
+
+    light: frozenset[str] = frozenset()  #: say little of what a question is about
+    conjunctions: frozenset[str] = frozenset()  #: begin a question that goes on from another
+    same: tuple[tuple[str, ...], ...] = ()  #: groups of words that often speak of one thing
+    kinds: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()  #: words for a kind, and what is of it
+    tells: Mapping[str, int] = field(default_factory=dict)  #: what a text with this word tells, see TELLS
+    units: Mapping[str, int] = field(default_factory=dict)  #: the same of a unit that follows digits
+    clock: re.Pattern[str] = _NEVER  #: times of day and of month in a text with a number
+    asks: Mapping[str, int] = field(default_factory=dict)  #: what a question with this word wants, see TELLS
+
+
+@cache
+def meaning_lists(language: str) -> MeaningLists:
+    """Return the lists of *language*, a Snowball algorithm's name; they are read on first use."""
+    if language != "english":
+        return MeaningLists()
+    path = files("shelfd.memory.recall").joinpath("lexicon", "en-meaning.json")
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return MeaningLists(
+        light=frozenset(data["light"]),
+        conjunctions=frozenset(data["conjunctions"]),
+        same=tuple(tuple(group.split()) for group in data["same"]),
+        kinds=tuple((tuple(kind.split()), tuple(of_it.split())) for kind, of_it in data["kinds"].items()),
+        tells=_bits({"number": " ".join(data["numbers"]), **data["tells"]}),
+        units=_bits(data["units"]),
+        clock=re.compile(data["clock"]),
+        asks=_bits(data["asks"]),
+    )
+
+
+def _bits(words: Mapping[str, str]) -> dict[str, int]:
+    found: defaultdict[str, int] = defaultdict(int)
+    for name, group in words.items():
+        for word in group.split():
+            found[word] |= TELLS[name]
+    return dict(found)
+
+
+def related_terms(lists: MeaningLists, term: Callable[[str], str]) -> Mapping[str, frozenset[str]]:
+    """Return by index term what a note may say instead where a question has it.
+
+    Args:
+        lists: Of one language.
+        term: Gives the index term of a word.
+    """
+    related: defaultdict[str, set[str]] = defaultdict(set)
+    for group in lists.same:
+        terms = {term(word) for word in group}
+        for one in terms:
+            related[one] |= terms
+    for kind, of_it in lists.kinds:
+        for one in map(term, kind):
+            related[one].update(map(term, of_it))
+    return {one: frozenset(others - {one}) for one, others in related.items()}
+
+
+def told(lists: MeaningLists, text: str, words: Iterable[str]) -> int:
+    """Return what kinds of thing a text tells, bits of :data:`TELLS`.
+
+    Args:
+        lists: Of its language; numbers, sums and names are known in any.
+        text: As it was given: capitals count.
+        words: Its folded words.
+    """
+    known, number = lists.tells, TELLS["number"]
+    found = numbers = 0
+    for word in words:
+        tells = known.get(word, 0)
+        found |= tells
+        numbers += tells & number != 0 or word[0] in _DIGITS
+    if _MONEY_SIGN.search(text) is not None:
+        found |= TELLS["money"]
+    if _NAME.search(text) is not None:
+        found |= TELLS["name"]
+    if not numbers:
+        return found & ~_MEASURED
+    found |= number if numbers == 1 else number | TELLS["numbers"]
+    for unit in _UNIT.findall(text):
+        found |= lists.units.get(unit, 0)
+    if _YEAR.search(text) is not None:
+        found |= TELLS["time"] | TELLS["year"]
+    elif _CLOCK.search(text) is not None or lists.clock.search(text) is not None:
+        found |= TELLS["time"]
+    if _PHONE_NUMBER.search(text) is not None:
+        found |= TELLS["phone"]
+    return found

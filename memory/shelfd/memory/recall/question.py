@@ -1,0 +1,139 @@
+"""What a query asks for, as far as words tell: the terms a note has to speak of, and how much each says."""
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.meaning import TELLS, meaning_lists, related_terms
+
+#: Terms of a query that are compared with notes, the first ones.
+_MOST_TERMS: Final = 32
+#: "What colour is", "how old are": the word between says what kind of thing is asked for.
+_INTERROGATIVES: Final = frozenset({"what", "which", "whose", "how"})
+_NAMES_WHAT: Final = frozenset({"what", "which"})
+_COUNTS: Final = frozenset({"many", "much"})
+_AUXILIARIES: Final = frozenset(
+    "is are was were be do does did has have had can could will would should may of".split()
+)
+#: What these words want by themselves.
+_WANTS: Final = {
+    "when": TELLS["time"], "until": TELLS["time"], "why": TELLS["cause"],
+    "who": TELLS["name"], "whom": TELLS["name"], "whose": TELLS["name"],
+}  # fmt: skip
+#: What Snowball leaves of the endings by which English makes one word from another.
+_ENDINGS: Final = (
+    "e", "r", "er", "or", "ur", "atur", "ment", "ion", "ation", "it", "al", "anc", "enc", "ist", "y", "i", "ant",
+    "ent", "eri", "ship", "hood", "ness", "th",
+)  # fmt: skip
+_SHORTEST_STEM: Final = 4
+_CACHED: Final = 1 << 12  #: words with the next one whose related terms are kept: some 10 MB
+#: What is good enough for one who wants this.
+_ENOUGH: Final = {
+    TELLS["time"]: TELLS["duration"] | TELLS["frequency"],
+    TELLS["money"]: TELLS["rate"],
+    TELLS["duration"]: TELLS["length"],
+}
+#: Words from "what" on in which the thing asked for is named, and from the beginning on in which "when" is a question.
+_NEAR: Final = 6
+_BEGINNING: Final = 3
+#: A word that does not begin the query.
+_LATER_WORD: Final = re.compile(r"(?<!^)\b[^\W\d_]+")
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+class AskedTerm(NamedTuple):
+    """A content term of a query."""
+
+    term: str
+    light: bool  #: says little of what the query is about
+    related: frozenset[str]  #: terms that often speak of the same
+    wants: int  #: what would answer it, bits of :data:`~shelfd.memory.recall.meaning.TELLS`
+    kind: bool  #: says what kind of thing is asked for
+    run: bool  #: a pair of characters of a script without spaces that overlaps the term before it
+    is_name: bool  #: is written as a name
+    is_number: bool
+
+
+class Question(NamedTuple):
+    """The distinct content terms of a query, in its order."""
+
+    terms: tuple[AskedTerm, ...]
+    wants: int  #: any of these bits of :data:`~shelfd.memory.recall.meaning.TELLS` would answer it; 0: no matter
+
+
+class Questions:
+    """Reads queries, with what is known of the analyzer's language."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        lists = meaning_lists(analyzer.language)
+        self._asks = lists.asks
+        self._conjunctions = lists.conjunctions
+        self._light = frozenset(map(analyzer.term, lists.light))
+        self._listed = related_terms(lists, analyzer.term)
+        self._related: dict[str, frozenset[str]] = {}
+
+    def goes_on(self, query: str) -> bool:
+        """Return whether *query* begins with a conjunction."""
+        return next(iter(self._analyzer.words(query)), "") in self._conjunctions
+
+    def parse(self, query: str, words: list[str]) -> Question:
+        """Return what *query*, of those folded *words*, asks for; without content words, that is nothing."""
+        capitals = {word.lower() for word in _LATER_WORD.findall(query) if word[0].isupper()}
+        found: dict[str, AskedTerm] = {}
+        wants, named_at = 0, -_NEAR
+        before = ""
+        for at, (word, after) in enumerate(zip(words, [*words[1:], ""], strict=True)):
+            if word in _NAMES_WHAT:
+                named_at = at
+            asks = self._asks.get(word, 0) if before == "how" or at < named_at + _NEAR else 0
+            wants |= asks | (_WANTS.get(word, 0) if at < _BEGINNING else 0)
+            if self._analyzer.is_content(word) and len(found) < _MOST_TERMS:
+                kind = before in _COUNTS or (before in _INTERROGATIVES and (asks != 0 or after in _AUXILIARIES))
+                term = self._analyzer.term(word)
+                found.setdefault(term, self._asked(term, word, before, after, asks, kind=kind, name=word in capitals))
+            before = word
+        return Question(tuple(found.values()), self._wants(wants, words, found.values()))
+
+    def _asked(self, term: str, word: str, before: str, after: str, asks: int, *, kind: bool, name: bool) -> AskedTerm:
+        # Two pairs of characters with one in common are pieces of one run.
+        run = len(before) == 2 == len(word) and not word.isascii() and before[1] == word[0]
+        light = term in self._light and not kind
+        number = word.isnumeric()
+        related = _NONE if light or name or number or run else self._related_to(term, word + after)
+        return AskedTerm(term, light, related, asks, kind, run, name, number)
+
+    def _wants(self, wants: int, words: list[str], terms: Iterable[AskedTerm]) -> int:
+        """What a question of those *words* wants, where the words by themselves want all of *wants*."""
+        if "much" in words and any(self._asks.get(word, 0) & TELLS["money"] for word in words):
+            wants |= TELLS["money"]
+        if wants & ~(TELLS["number"] | TELLS["name"]):
+            wants &= ~TELLS["number"]
+        if wants & TELLS["age"] and not any(term.is_name for term in terms):
+            wants |= TELLS["year"]  # which tells the age of a thing
+        for want, enough in _ENOUGH.items():
+            if wants & want:
+                wants |= enough
+        return wants
+
+    def _related_to(self, term: str, joined: str) -> frozenset[str]:
+        """What a note may say instead of *term*: by the lists, with another ending, *joined* with the next word."""
+        known = self._related.get(joined)
+        if known is None:
+            if len(self._related) >= _CACHED:
+                self._related.clear()
+            known = self._listed.get(term, _NONE) | _other_endings(term) | {self._analyzer.term(joined)} - {term}
+            self._related[joined] = known
+        return known
+
+
+def _other_endings(term: str) -> frozenset[str]:
+    """Index terms that derive from the same word: "sign", "signature"; most of them are no words."""
+    if len(term) < _SHORTEST_STEM or not term.isascii():
+        return _NONE
+    found = {term + ending for ending in _ENDINGS}
+    found.update(term.removesuffix(ending) for ending in _ENDINGS if len(term) >= len(ending) + _SHORTEST_STEM)
+    if term[-1] == "e":
+        found.update(term[:-1] + ending for ending in _ENDINGS)
+    return frozenset(found - {term})
