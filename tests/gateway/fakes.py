@@ -15,7 +15,7 @@ from fakes import FakeClock
 from shelfd.gateway import Counters, Dispatcher, Listener, ServicePort, UnixServer, Wanted
 from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import Forbidden, HistoryTrimmed, NoteNotFound, ShelfNotFound
-from shelfd.memory.ports.waiting import OnDone
+from shelfd.memory.ports.store import OnDone
 from shelfd.memory.shelf.access import Access, Rule
 from shelfd.protocol import Limits
 

@@ -14,8 +14,7 @@ from contract.samples import change, create, make_note
 from fakes import FakeClock
 from shelfd.memory.errors import ShuttingDown, StorageCorrupt, StoreBusy, Unavailable
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.store import Applied, Change
-from shelfd.memory.ports.waiting import outcome_of
+from shelfd.memory.ports.store import Applied, Change, outcome_of
 from shelfd.storage import SqliteStore, SqliteStores
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.group import GroupWriter

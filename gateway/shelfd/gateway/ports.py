@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from shelfd.memory.call import Call
-from shelfd.memory.ports.waiting import OnDone
+from shelfd.memory.ports.store import OnDone
 from shelfd.memory.shelf.access import Access
 
 #: Decides by event type (``note.created``) and nugget (None: the event has none).

@@ -12,8 +12,7 @@ from structlog.contextvars import bind_contextvars
 
 from shelfd.memory.errors import Cancelled
 from shelfd.memory.ports.log import Origin
-from shelfd.memory.ports.store import Ticket
-from shelfd.memory.ports.waiting import OnDone
+from shelfd.memory.ports.store import OnDone, Ticket
 from shelfd.protocol import Limits, Method, Need, Params
 
 T = TypeVar("T")

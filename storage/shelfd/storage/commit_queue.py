@@ -14,8 +14,7 @@ import structlog
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy, traced
 from shelfd.memory.ports.log import Entry, LogRow, Origin
-from shelfd.memory.ports.store import Applied, Change
-from shelfd.memory.ports.waiting import OnDone
+from shelfd.memory.ports.store import Applied, Change, OnDone
 
 T = TypeVar("T")
 

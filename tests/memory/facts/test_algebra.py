@@ -33,7 +33,7 @@ def test_unbinding_gives_back_what_was_bound(a: Vector, b: Vector) -> None:
 
 @given(phases, phases)
 def test_unbinding_phases_is_exact(a: Phases, b: Phases) -> None:
-    np.testing.assert_array_equal(algebra.unbind_phases(algebra.bind_phases(a, b), a), b)
+    np.testing.assert_array_equal(np.subtract(algebra.bind_phases(a, b), a), b)
 
 
 @given(phasors, phasors)
@@ -53,8 +53,8 @@ def test_ones_bind_to_no_effect(a: Vector) -> None:
 
 
 @given(phasors)
-def test_a_phasor_bound_to_its_inverse_is_ones(a: Vector) -> None:
-    np.testing.assert_allclose(algebra.bind(a, algebra.inverse(a)), np.ones(DIMENSION), atol=1e-5)
+def test_a_phasor_bound_to_its_conjugate_is_ones(a: Vector) -> None:
+    np.testing.assert_allclose(algebra.bind(a, a.conj()), np.ones(DIMENSION), atol=1e-5)
 
 
 @given(phasors, phasors, phasors)
@@ -73,8 +73,7 @@ def test_binding_keeps_similarity(a: Vector, b: Vector, c: Vector) -> None:
 @given(phases, phases)
 def test_phases_and_numbers_are_two_forms_of_one_algebra(a: Phases, b: Phases) -> None:
     bound = algebra.bind(algebra.phasor(a), algebra.phasor(b))
-    np.testing.assert_array_equal(algebra.phases_of(bound), algebra.bind_phases(a, b))
-    np.testing.assert_array_equal(algebra.phases_of(algebra.phasor(a)), a)
+    np.testing.assert_allclose(bound, algebra.phasor(algebra.bind_phases(a, b)), atol=1e-5)
 
 
 def test_what_is_bound_is_like_neither() -> None:
@@ -133,23 +132,12 @@ def test_nothing_superposed_is_zero_and_like_nothing() -> None:
 
 
 # ------------------------------------------------------------------ forms
-@given(phasors, phasors)
-def test_normalising_leaves_angles_and_makes_moduli_one(a: Vector, b: Vector) -> None:
-    total = a + b
-    normal = algebra.normalise(total)
-    np.testing.assert_allclose(np.abs(normal), 1, atol=1e-5)
-    np.testing.assert_array_equal(algebra.normalise(np.zeros(3, dtype=np.complex64)), np.ones(3))
-    clear = np.abs(total) > 1e-3
-    np.testing.assert_allclose(normal[clear], (total / np.where(clear, np.abs(total), 1))[clear], atol=1e-4)
-
-
 def test_numbers_keep_their_type() -> None:
     a = random_phasors(1, 8)[0]
     assert a.dtype == np.complex64
-    for result in (algebra.bind(a, a), algebra.unbind(a, a), algebra.inverse(a), algebra.normalise(a)):
+    for result in (algebra.bind(a, a), algebra.unbind(a, a)):
         assert result.dtype == np.complex64
     assert algebra.superpose(a[None], np.array([2.0])).dtype == np.complex64
-    assert algebra.normalise(a.astype(np.complex128)).dtype == np.complex128
 
 
 def test_whole_numbers_are_the_phasors_times_31() -> None:

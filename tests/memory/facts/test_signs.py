@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfd.memory.facts.signs import SignRows, cosine_at, distance_at, sign_bits
+from shelfd.memory.facts.signs import SignRows, distance_at, sign_bits
+
+
+def cosine_at(distance: int, dimension: int) -> float:
+    return math.cos(math.pi * distance / dimension)
 
 
 def real_vectors(count: int, dimension: int) -> npt.NDArray[np.float64]:

@@ -10,7 +10,7 @@ from fakes import BOB, ROOT, Api
 from shelfd.memory.errors import Cancelled, Forbidden, NoteNotFound, ShelfError, ShelfNotFound, ShuttingDown
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.registry import Procedure
-from shelfd.memory.ports.waiting import outcome_of
+from shelfd.memory.ports.store import outcome_of
 from shelfd.protocol import METHODS
 
 

@@ -12,7 +12,7 @@ from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.recall import Analyzer, Document, RecallIndex
 from shelfd.memory.recall.candidates import members_of_best_sessions
 from shelfd.memory.recall.fields import base_scores
-from shelfd.memory.recall.largest import largest
+from shelfd.memory.recall.ranking import largest
 
 MANY = 6_000
 

@@ -24,8 +24,7 @@ from shelfd.memory.notes.note import Note, fold_key
 from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.counts import ShelfCounts
-from shelfd.memory.shelf.naming import rename_nugget
-from shelfd.memory.shelf.storing import ensure_nugget
+from shelfd.memory.shelf.nuggets import ensure_nugget, rename_nugget
 from shelfd.memory.tending.purging import purge
 from shelfd.storage.inmemory.store import InMemoryStore
 from shelfd.storage.inmemory.tables import Tables

@@ -10,8 +10,7 @@ import pytest
 from fakes import Api, memory
 from shelfd.memory import MemorySettings
 from shelfd.memory.errors import StoreBusy
-from shelfd.memory.ports.store import Applied, Change
-from shelfd.memory.ports.waiting import OnDone
+from shelfd.memory.ports.store import Applied, Change, OnDone
 from shelfd.memory.shelf.queries import params_of
 
 

@@ -11,8 +11,7 @@ import pytest
 from fakes import Api, memory
 from memory_file import MemoryFile
 from shelfd.memory.errors import StoreBusy
-from shelfd.memory.ports.store import Applied, Change
-from shelfd.memory.ports.waiting import OnDone
+from shelfd.memory.ports.store import Applied, Change, OnDone
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.storage import DiskMemoryFiles, PromotionPaths, SqliteStores
 

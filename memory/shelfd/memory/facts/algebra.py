@@ -15,7 +15,6 @@ Computation, 2018) for what a superposition holds.
 """
 
 import hashlib
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -41,12 +40,6 @@ def phasor(phases: Phases) -> npt.NDArray[np.complex64]:
     return np.asarray(np.take(_NUMBERS, phases))
 
 
-def phases_of(vector: Vector) -> Phases:
-    """Return the angles of *vector*, rounded to 256ths of a turn, same shape. Moduli are lost."""
-    turns = np.angle(vector) * (_TURN / (2 * np.pi))
-    return np.asarray(np.rint(turns).astype(np.int16).astype(np.uint8))
-
-
 def bind(a: Vector, b: Vector) -> Vector:
     """Return *a* bound to *b*: their product, element by element. Commutes, associates, and ones bind to no effect."""
     return np.asarray(a * b)
@@ -57,19 +50,9 @@ def unbind(bound: Vector, a: Vector) -> Vector:
     return np.asarray(bound * a.conj())
 
 
-def inverse(a: Vector) -> Vector:
-    """Return the phasor that takes binding to the phasor *a* back: its conjugate."""
-    return np.asarray(a.conj())
-
-
 def bind_phases(a: Phases, b: Phases) -> Phases:
     """Return the phases of *a* bound to *b*: their sum, modulo a turn."""
     return np.add(a, b)
-
-
-def unbind_phases(bound: Phases, a: Phases) -> Phases:
-    """Return the phases of what *a* was bound to in *bound*: the difference, modulo a turn."""
-    return np.subtract(bound, a)
 
 
 def superpose(vectors: Vector, weights: Weights | None = None) -> Vector:
@@ -77,13 +60,6 @@ def superpose(vectors: Vector, weights: Weights | None = None) -> Vector:
     if weights is None:
         return np.asarray(vectors.sum(axis=0))
     return np.asarray(weights.astype(vectors.real.dtype) @ vectors)
-
-
-def normalise(vector: Vector) -> Vector:
-    """Return the phasor with the angles of *vector*; elements that are zero become 1."""
-    modulus = np.abs(vector)
-    safe = np.where(modulus > _TINY, modulus, 1)
-    return np.asarray(np.where(modulus > _TINY, vector / safe, 1).astype(vector.dtype))
 
 
 def norm(vector: Vector) -> npt.NDArray[np.floating]:
@@ -142,10 +118,3 @@ class Phasors:
         """Return the phases of *text* without keeping them at hand, for texts that will hardly be asked for again."""
         seed = self._prefix + text.encode("utf-8", "surrogatepass")
         return np.frombuffer(hashlib.shake_128(seed).digest(self.dimension), dtype=np.uint8)
-
-    def superposition(self, texts: Sequence[str], weights: Sequence[float]) -> npt.NDArray[np.complex64]:
-        """Return the weighted sum of the phasors of *texts*, shape (dimension,)."""
-        total = np.zeros(self.dimension, dtype=np.complex64)
-        for text, weight in zip(texts, weights, strict=True):
-            total += phasor(self.phases(text)) * np.float32(weight)
-        return total

@@ -27,11 +27,6 @@ def sign_bits(real: npt.NDArray[np.floating] | npt.NDArray[np.integer]) -> Bits:
     return padded.view(np.uint64)
 
 
-def cosine_at(distance: int, dimension: int) -> float:
-    """Return the cosine to expect of two vectors that differ in *distance* of their *dimension* bits."""
-    return math.cos(math.pi * distance / dimension)
-
-
 def distance_at(cosine: float, dimension: int) -> int:
     """Return in how many of *dimension* bits two vectors of this *cosine* are expected to differ."""
     return round(math.acos(max(-1.0, min(1.0, cosine))) / math.pi * dimension)

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, fold_key
-from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
+from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
 
 #: Confidence from which on a fact found by a key like the query is told to who did not ask for such.

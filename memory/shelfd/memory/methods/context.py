@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
 from shelfd.memory.call import Call
-from shelfd.memory.jobs.begin import Begun
 from shelfd.memory.jobs.runner import JobRunner
+from shelfd.memory.jobs.work import Begun
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import Job

@@ -6,7 +6,7 @@ from typing import Any, cast
 from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams
 from shelfd.memory.jobs import Job
-from shelfd.memory.jobs.begin import Begun
+from shelfd.memory.jobs.work import Begun
 from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.context import Context

@@ -17,12 +17,12 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import Extra, Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
+from shelfd.memory.shelf.nuggets import ensure_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import (
     DAY_MICROS,
     check_validity,
     checked_size,
-    ensure_nugget,
     get_note,
     own_tags,
     too_many,

@@ -12,7 +12,7 @@ from shelfd.memory.methods.render import nugget_view
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Nugget
 from shelfd.memory.shelf.counts import ShelfCounts
-from shelfd.memory.shelf.naming import rename_nugget
+from shelfd.memory.shelf.nuggets import rename_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.tending.nuggets import check_free
 from shelfd.protocol import PageParams

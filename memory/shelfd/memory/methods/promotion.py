@@ -4,8 +4,7 @@ from typing import Any, Final, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Forbidden
-from shelfd.memory.jobs.begin import Begun
-from shelfd.memory.jobs.work import JobKind
+from shelfd.memory.jobs.work import Begun, JobKind
 from shelfd.memory.log.idempotency import check_key
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import procedure

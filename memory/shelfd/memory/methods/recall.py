@@ -17,7 +17,7 @@ from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.recall import Aim, Cut, ShelfIndex
-from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
+from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.call import Call
-from shelfd.memory.jobs.begin import Begun
+from shelfd.memory.jobs.work import Begun
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.context import Context, Ended

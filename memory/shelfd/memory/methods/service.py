@@ -10,14 +10,14 @@ import structlog
 
 from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import ShelfError, ShuttingDown
-from shelfd.memory.jobs.begin import as_job
 from shelfd.memory.jobs.runner import JobRunner
+from shelfd.memory.jobs.work import as_job
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.job_kinds import procedures
 from shelfd.memory.methods.registry import Answer, ChangeMethod, Procedure, ReadMethod, outcome_is_result
 from shelfd.memory.ports.job import draw_run_id, job_id_of
-from shelfd.memory.ports.waiting import OnDone, outcome_of
+from shelfd.memory.ports.store import OnDone, outcome_of
 from shelfd.memory.shelf.access import Access
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.shelves import Shelves

@@ -6,7 +6,7 @@ from typing import Any
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Forbidden, NotFound
 from shelfd.memory.jobs import Job
-from shelfd.memory.jobs.begin import Begun
+from shelfd.memory.jobs.work import Begun
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import job

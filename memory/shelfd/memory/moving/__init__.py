@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from shelfd.memory.moving.format import Format, ItemOrigin
 from shelfd.memory.moving.importer import Importer, Tally
 from shelfd.memory.moving.nuggets import NUGGETS
+from shelfd.memory.moving.reading import Format, ItemOrigin
 
 _FORMATS: Final = (NUGGETS,)
 #: Every format by its name on the wire.

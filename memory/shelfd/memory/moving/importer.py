@@ -10,8 +10,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.moving.reconciling import Sender, digest, marked, reconcile, speaks_for_another
 from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage, fold_key
-from shelfd.memory.shelf.eviction import hide_surplus
-from shelfd.memory.shelf.storing import ensure_nugget
+from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
 from shelfd.protocol import Limits
 
 Status = Literal["created", "updated", "unchanged"]

@@ -13,8 +13,7 @@ from typing import Any, Final, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
-from shelfd.memory.moving.format import Format, ItemOrigin
-from shelfd.memory.moving.reading import Item, complaint
+from shelfd.memory.moving.reading import Format, Item, ItemOrigin, complaint
 from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.memory.notes.inference import KnownTraits, Traits, clamp, infer, title_tags
 from shelfd.memory.notes.note import Extra, Usage

@@ -1,12 +1,13 @@
-"""Reading a foreign object field by field, and keeping account of what had to be left."""
+"""Reading a foreign item field by field, with an account of what is lost, and what a format has to provide for that."""
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
-from shelfd.memory.moving.record import Loss
+from shelfd.memory.moving.record import Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.protocol import Limits, from_validation
 from shelfd.protocol.base import Count, Instant, Tag
 
@@ -108,3 +109,37 @@ def complaint(error: ValidationError) -> str:
     """Return what is wrong with a single value."""
     message: str = from_validation(error)["message"]
     return message[:1].lower() + message[1:]
+
+
+class ItemOrigin(NamedTuple):
+    """Where an item comes from, and what reading it needs beside."""
+
+    name: str  #: of the file, without folders
+    header: Mapping[str, Any]  #: what the file says beside its list of items
+    limits: Limits
+    now: int  #: stands for times that are missing, microseconds since 1970 UTC
+
+
+ReadNote: TypeAlias = Callable[[object, ItemOrigin], NoteRecord]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """Functions that read one foreign item each.
+
+    All raise :class:`~shelfd.memory.errors.ShelfError` or pydantic's ``ValidationError`` for an item that cannot be
+    taken; what else of it is lost they say in the record.
+
+    Attributes:
+        name: Its name on the wire.
+        read_nugget: Reads what a file says of its nugget.
+        read_note: Reads a note of a graph.
+        read_fact: Reads a key and its value.
+        read_links: Reads the links that leave a note.
+    """
+
+    name: str
+    read_nugget: Callable[[object, ItemOrigin], NuggetRecord]
+    read_note: ReadNote
+    read_fact: ReadNote
+    read_links: Callable[[object, ItemOrigin], OutgoingLinks]

@@ -5,11 +5,13 @@ Adapters live in other components. Every store passes the contract suite in ``te
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from threading import Lock
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.notes.filter import NoteFilter
@@ -17,9 +19,41 @@ from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry, LogRow, Origin
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.view import View, Writer
-from shelfd.memory.ports.waiting import OnDone, outcome_of
 
 T = TypeVar("T")
+#: Takes the outcome of something: its value or its error.
+OnDone: TypeAlias = Callable[[T | Exception], None]
+
+
+async def outcome_of(begin: Callable[[OnDone[T]], None]) -> T:
+    """Call *begin* with a function that takes the outcome; return that outcome, or raise it.
+
+    What was begun goes on when the caller is cancelled.
+    """
+    future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    begin(partial(_settle, future))
+    try:
+        return await future
+    finally:
+        # An exception knows this frame and the future the exception: a ring around all that the call holds.
+        del future
+
+
+def _settle(future: asyncio.Future[T], outcome: T | Exception) -> None:
+    if future.done():  # its caller was cancelled
+        return
+    if isinstance(outcome, Exception):
+        future.set_exception(_raisable(outcome))
+    else:
+        future.set_result(outcome)
+
+
+def _raisable(error: Exception) -> Exception:
+    if not isinstance(error, StopIteration):
+        return error
+    wrapped = RuntimeError("raised StopIteration")  # which a future refuses
+    wrapped.__cause__ = error
+    return wrapped
 
 
 class Clock(Protocol):

@@ -1,5 +1,6 @@
 """From text to terms, for documents and for queries."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, tzinfo
@@ -11,7 +12,46 @@ from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
-from shelfd.memory.recall.temporal import TemporalExpressions
+
+_CACHED_WORDS = 1 << 17
+
+
+class _Verdicts(dict[str, bool]):
+    """Whether a word alone is an expression of time."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        super().__init__()
+        self._pattern = pattern
+
+    def __missing__(self, word: str) -> bool:
+        if len(self) >= _CACHED_WORDS:
+            self.clear()
+        verdict = self[word] = self._pattern.fullmatch(word) is not None
+        return verdict
+
+
+class TemporalExpressions:
+    """Tells texts that hold an expression of time.
+
+    Searching every text costs as much as splitting it. So single words are judged
+    once each, and the text is searched only if it has a word that opens one of the
+    pattern's phrases.
+
+    Args:
+        pattern: Matches words and phrases of folded text.
+    """
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._pattern = pattern
+        self._verdicts = _Verdicts(pattern)
+        self._openers = frozenset(re.findall(r"(\w+) ", pattern.pattern))
+
+    def __call__(self, words: list[str], folded: str) -> bool:
+        """Return whether *folded* text, split into *words*, holds one."""
+        if any(map(self._verdicts.__getitem__, words)):
+            return True
+        return not self._openers.isdisjoint(words) and self._pattern.search(folded) is not None
+
 
 _CACHED_WORDS = 1 << 17
 

@@ -9,9 +9,8 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.columns import ALIVE, HIDDEN, QUESTION, BoolArray, Columns, FloatArray, IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.fields import NEXT, QueryTerms, saturation
-from shelfd.memory.recall.largest import Key, largest
 from shelfd.memory.recall.postings import PostingLists
-from shelfd.memory.recall.ranking import Rules, beyond_words
+from shelfd.memory.recall.ranking import Key, Rules, beyond_words, largest
 
 _PREVIOUS: Final = np.float32(0.5)  #: share of the previous note's own score; measured
 _ASKED: Final = np.float32(0.18)  #: and what it has beyond that if it asks

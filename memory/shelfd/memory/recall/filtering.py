@@ -19,7 +19,7 @@ from shelfd.memory.recall.columns import (
     IntArray,
 )
 from shelfd.memory.recall.document import Document
-from shelfd.memory.recall.layered import Layered, new_array
+from shelfd.memory.recall.postings import Layered, new_array
 
 #: Nobody recalls by these, so the index has no columns for them.
 _WITHOUT_COLUMN = ("kind", "stability", "needs_review")

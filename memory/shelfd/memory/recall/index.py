@@ -24,10 +24,9 @@ from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranking, Words
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
-from shelfd.memory.recall.nearness import near
 from shelfd.memory.recall.note_search import NoteSearch, word_bits
 from shelfd.memory.recall.postings import MAX_FREQUENCY, Postings
-from shelfd.memory.recall.search import Search
+from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
 from shelfd.memory.recall.vocabulary import Vocabulary
 

@@ -21,8 +21,8 @@ from shelfd.memory.recall.columns import ALIVE, BoolArray, FloatArray, IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.dates import date_line_counts
 from shelfd.memory.recall.labels import Labels
-from shelfd.memory.recall.largest import largest
 from shelfd.memory.recall.note_score import CONTAINED, MAX_BASIS, ROLES, AskedWord, NoteQuestion, raw_scores
+from shelfd.memory.recall.ranking import largest
 from shelfd.memory.recall.spellings import Spellings
 
 #: Notes whose texts are worth a look, however many have something of the query.

@@ -1,14 +1,15 @@
 """From base scores to the final order: session smoothing, author, time and question rules."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from shelfd.memory.recall.columns import QUESTION, TEMPORAL, Columns, FloatArray, IntArray
 from shelfd.memory.recall.dates import GradedDays, date_grades
 from shelfd.memory.recall.fields import BaseScores
-from shelfd.memory.recall.largest import largest
 
 SESSION: Final = 0.5
 AUTHOR: Final = 0.3
@@ -113,3 +114,23 @@ def signals(totals: Totals, position: int, scale: float) -> dict[str, float]:
     if shortfall > 0:
         found["question"] += shortfall
     return found
+
+
+#: From positions to their values, of the same length.
+Key: TypeAlias = Callable[[IntArray], npt.NDArray[Any]]
+
+
+def largest(count: int, positions: IntArray, key: Key, *others: Key) -> IntArray:
+    """Return the *count* of *positions* with the largest *key*, in no particular order.
+
+    Of those equal at the cut the largest by the next key are taken, and so on; each key is asked only for the
+    positions it has to decide between.
+    """
+    if len(positions) <= count:
+        return positions
+    values = key(positions)
+    cut = np.partition(values, len(values) - count)[len(values) - count]
+    above, equal = positions[values > cut], positions[values == cut]
+    room = count - len(above)
+    chosen = largest(room, equal, *others) if others else equal[:room]
+    return np.concatenate([above, chosen])

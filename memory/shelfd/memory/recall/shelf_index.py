@@ -1,9 +1,10 @@
 """A shelf's recall index as a projection of its notes."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Final
 
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.projection import Projection, PurgedNote
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.analyzer import Analyzer
@@ -12,8 +13,28 @@ from shelfd.memory.recall.focus import Focus
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Names
 from shelfd.memory.recall.note_score import boost_of
-from shelfd.memory.recall.planned import Planned
 from shelfd.memory.settings import MemorySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Changes that are not made yet.
+
+    Attributes:
+        notes: Notes as they would be, by id; all of them exist already.
+        links: Links that would be added, by their source.
+    """
+
+    notes: Mapping[str, Note] = field(default_factory=dict)
+    links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
+
+    def over(self, notes: Mapping[str, Note]) -> dict[str, Note]:
+        """Return *notes* as they would be."""
+        return {note_id: self.notes.get(note_id, note) for note_id, note in notes.items()}
+
+
+#: No change at all.
+NOTHING_PLANNED: Final = Planned()
 
 
 class ShelfIndex(Projection):

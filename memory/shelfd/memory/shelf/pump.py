@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
 import structlog
@@ -19,7 +20,6 @@ from shelfd.memory.ports.log import LogRow, Sink
 from shelfd.memory.ports.projection import PURGED, Follower, Purgeable, PurgedNote
 from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
-from shelfd.memory.shelf.reaching import Reaching
 from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
 
 log = structlog.get_logger("shelfd.memory")
@@ -318,3 +318,40 @@ def purged_in(rows: Sequence[LogRow]) -> Sequence[PurgedNote]:
         if row.kind == PURGED:
             return [PurgedNote(row.row, row.ids[0]) for row in rows if row.kind == PURGED and row.row is not None]
     return ()  # nearly always
+
+
+class Reaching:
+    """Those who wait for sequence numbers that are yet to come."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        """Whether anybody waits."""
+        return bool(self._heap)
+
+    async def wait_for(self, seq: int) -> None:
+        """Wait until :meth:`reached` is called with *seq* or more.
+
+        Raises:
+            Exception: What :meth:`end` is given, if that comes first.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._count += 1
+        heappush(self._heap, (seq, self._count, future))
+        await future
+
+    def reached(self, seq: int) -> None:
+        """Let everybody go on who waits for a number up to *seq*."""
+        while self._heap and self._heap[0][0] <= seq:
+            future = heappop(self._heap)[2]
+            if not future.done():
+                future.set_result(None)
+
+    def end(self, error: Exception) -> None:
+        """Tell everybody that it will not come."""
+        for _, _, future in self._heap:
+            if not future.done():
+                future.set_exception(error)
+        self._heap.clear()

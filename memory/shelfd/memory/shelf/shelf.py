@@ -14,16 +14,14 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.projection import Project, Projection
-from shelfd.memory.ports.store import Applied, Change, Clock, Store
+from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, outcome_of
 from shelfd.memory.ports.view import View, Writer
-from shelfd.memory.ports.waiting import OnDone, outcome_of
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
 from shelfd.memory.shelf.tracks import Tracks
-from shelfd.memory.shelf.usage import UsageBuffer
-from shelfd.memory.shelf.usage_writer import UsageSaver
+from shelfd.memory.shelf.usage import UsageBuffer, UsageSaver
 
 log = structlog.get_logger("shelfd.memory")
 

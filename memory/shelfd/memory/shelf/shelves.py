@@ -20,8 +20,7 @@ from shelfd.memory.errors import (
     StoreBusy,
 )
 from shelfd.memory.ports.projection import Project
-from shelfd.memory.ports.store import Clock, Store, Stores
-from shelfd.memory.ports.waiting import OnDone
+from shelfd.memory.ports.store import Clock, OnDone, Store, Stores
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.access import DEFAULT_SHELF
 from shelfd.memory.shelf.locks import NameLocks

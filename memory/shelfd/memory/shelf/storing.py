@@ -12,7 +12,7 @@ from shelfd.memory.log.transaction import LinkStatus, Transaction, changed_field
 from shelfd.memory.notes.inference import Traits, clamp, default_confidence, infer, title_tags
 from shelfd.memory.notes.note import EMPTY, NO_EXTRA, Extra, Link, Note, Nugget, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
-from shelfd.memory.shelf.eviction import hide_surplus
+from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput, LinkInput, NoteInput
 
@@ -43,15 +43,6 @@ class StoredNote(NamedTuple):
 
     note: Note
     status: str
-
-
-def ensure_nugget(tx: Transaction, name: str) -> Nugget:
-    """Return the nugget, made with defaults if it does not exist."""
-    nugget = tx.nugget(name)
-    if nugget is None:
-        nugget = Nugget(name, dimension=1024, banks=4, ensembles=1, max_facts=0, ttl_days=None, created_at=tx.now)
-        tx.create_nugget(nugget)
-    return nugget
 
 
 def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.shelf.naming import drop_nugget
+from shelfd.memory.shelf.nuggets import drop_nugget
 from shelfd.memory.tending.nuggets import is_written_later, notes_in
 
 #: Notes hidden in one step, and notes looked at: a few milliseconds of the writer.

@@ -15,7 +15,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.view import View
-from shelfd.memory.shelf.naming import drop_nugget
+from shelfd.memory.shelf.nuggets import drop_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import is_written_later, notes_in
 from shelfd.memory.tending.purging import Leaving, purge, release

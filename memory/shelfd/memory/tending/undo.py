@@ -15,8 +15,7 @@ from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Extra, Link, Note, Nugget
 from shelfd.memory.ports.log import Entry, LogRow
-from shelfd.memory.shelf.naming import drop_nugget, rename_nugget
-from shelfd.memory.shelf.storing import ensure_nugget
+from shelfd.memory.shelf.nuggets import drop_nugget, ensure_nugget, rename_nugget
 
 EDITED: Final = "edited"
 LATER_RUN: Final = "later_run"

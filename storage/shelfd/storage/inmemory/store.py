@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.notes import Listing
-from shelfd.memory.ports.store import Applied, Change, Clock, Store, Stores
+from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, Stores
 from shelfd.memory.ports.view import View
-from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
 from shelfd.storage.inmemory.tables import Tables
 from shelfd.storage.inmemory.view import InMemoryShelf

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.notes import Listing
-from shelfd.memory.ports.store import Applied, Change, Clock, Store
+from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store
 from shelfd.memory.ports.view import View
-from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched

@@ -11,8 +11,7 @@ import pytest
 from fakes import BOB, ROOT, Api, memory
 from memory_file import MemoryFile
 from shelfd.memory.errors import Unavailable
-from shelfd.memory.ports.store import Applied, Change, Store
-from shelfd.memory.ports.waiting import OnDone
+from shelfd.memory.ports.store import Applied, Change, OnDone, Store
 from shelfd.memory.tending.promotion import Promoter, Target
 from shelfd.protocol import EVENT_TYPES
 from shelfd.storage import DiskMemoryFiles, InMemoryStores, PromotionPaths

@@ -8,7 +8,7 @@ from fakes import Api
 from memory.tending.reflection.scenes import a_note, shelve, told
 from shelfd.memory.methods.recall import replay
 from shelfd.memory.notes.note import Link, Note
-from shelfd.memory.recall.planned import Planned
+from shelfd.memory.recall.shelf_index import Planned
 from shelfd.memory.tending.reflection import Action, hold_back
 from shelfd.memory.tending.reflection.action import Revision
 from shelfd.memory.tending.reflection.gate import resting_on

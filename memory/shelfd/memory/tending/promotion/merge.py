@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from shelfd.memory.ports.tending import Promoted
-from shelfd.memory.tending.promotion.budget import NOTICE, TITLE, choose, heading_of
 from shelfd.memory.tending.promotion.claims import Place, claim
 from shelfd.memory.tending.promotion.document import Line, MemoryFile, Part, is_bullet
-from shelfd.memory.tending.promotion.entries import PromotionLine, section_order
+from shelfd.memory.tending.promotion.entries import NOTICE, TITLE, PromotionLine, choose, heading_of, section_order
 
 
 @dataclass(frozen=True, slots=True)

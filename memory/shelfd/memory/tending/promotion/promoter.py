@@ -18,12 +18,10 @@ from shelfd.memory.ports.log import Entry as LogEntry
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.tending import Promoted
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.memory.tending.promotion.budget import TOKEN_CHARACTERS
-from shelfd.memory.tending.promotion.entries import MIN_HITS, entries_of
+from shelfd.memory.tending.promotion.entries import MIN_HITS, TOKEN_CHARACTERS, entries_of
 from shelfd.memory.tending.promotion.merge import Merged, merge
-from shelfd.memory.tending.promotion.plan import PromotionPlan, counts_of, nothing, result_of
+from shelfd.memory.tending.promotion.plan import PromotionPlan, counts_of, no_preview, nothing, preview_of, result_of
 from shelfd.memory.tending.promotion.ports import LeftAlone, MemoryFiles, Target
-from shelfd.memory.tending.promotion.preview import no_preview, preview_of
 from shelfd.memory.tending.promotion.record import edited, intention, is_edited, is_left_in, sealed, settle
 from shelfd.memory.tending.purge import PURGE
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.usage import RecentQuery
-from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
+from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.queries import KEPT, RECENT, params_of
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.reflection.action import Action

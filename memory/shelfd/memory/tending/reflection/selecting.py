@@ -11,9 +11,8 @@ from typing import Final
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.tending import ReflectionProgress
-from shelfd.memory.tending.reflection.picture import Picture
+from shelfd.memory.tending.reflection.picture import Picture, Position, Visit, position_of
 from shelfd.memory.tending.reflection.step import Improve, Planning, Step
-from shelfd.memory.tending.reflection.visits import Position, Visit, position_of
 
 #: Notes looked at in one run.
 LOOKED: Final = 1000
