@@ -115,6 +115,6 @@ class Phasors:
         return known
 
     def drawn(self, text: str) -> Phases:
-        """Return the phases of *text* without keeping them at hand, for texts that will hardly be asked for again."""
+        """Return the phases of *text* without caching them, for texts that are hardly needed again."""
         seed = self._prefix + text.encode("utf-8", "surrogatepass")
         return np.frombuffer(hashlib.shake_128(seed).digest(self.dimension), dtype=np.uint8)

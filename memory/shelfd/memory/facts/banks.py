@@ -51,10 +51,10 @@ class _Bank:
 class Banks:
     """The superposed facts of one nugget.
 
-    Keys and values are bound as phasors of their whole text: two keys that share words do not disturb each other more
+    Keys and values are bound as phasors of their full text: two keys that share words do not disturb each other more
     than any other two. Only a fact's own bank is asked; the original asks all, which adds their noise and undoes what
-    banks are for. Ensembles are further elements of the same vectors, which is what independent copies with summed
-    answers come to.
+    banks are for. Ensembles are further elements of the same vectors, which is equivalent to independent copies with
+    summed answers.
 
     A fact's bank is the one with the fewest facts, so that all stay equally clear, of as many as are needed. A
     superposition takes 4 bytes times dimension and ensembles whatever it holds, so the pairs of a bank of a few wait,

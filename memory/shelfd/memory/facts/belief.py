@@ -13,7 +13,7 @@ _TIED: Final = 0.3  #: what a tie leaves of the confidence: two facts are as lik
 _CROSSED: Final = 0.45  #: the most for a key that lacks a word of the query and has another
 _UNRIVALLED: Final = 0.25  #: the margin to report when nothing else came near enough to be looked at
 
-#: Tells by the name of a row whether it may be the answer.
+#: Returns by the name of a row whether it may be the answer.
 Admits = Callable[[str], bool]
 
 

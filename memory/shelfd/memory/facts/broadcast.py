@@ -84,7 +84,7 @@ class Broadcast:
         self._join(fact, options)
 
     def remove(self, row: str) -> bool:
-        """Forget the fact *row*; tell whether there was one. A nugget without facts is not known any more."""
+        """Remove the fact *row*; return whether there was one. A nugget without facts is removed."""
         fact = self._facts.pop(row, None)
         if fact is None:
             return False
@@ -103,7 +103,7 @@ class Broadcast:
         Args:
             query: A key, or words like one.
             nugget: Whom to ask; ``None`` asks all.
-            admits: Tells by a row's name whether it may be the answer; all may if not given.
+            admits: Returns by a row's name whether it may be the answer; all may if not given.
             least: Confidence below which a key that is only like the query is no answer.
         """
         folded = fold_key(query)
@@ -259,7 +259,7 @@ class _Nugget:
         self._words: dict[str, int] = {}  #: in how many keys a word is, once there are banks
 
     def add(self, fact: Fact) -> None:
-        """Take a fact in, whose keys are known."""
+        """Add a fact, whose keys are known."""
         self.count += 1
         if self._banks is not None:
             self._superpose(fact, self._banks)
@@ -272,7 +272,7 @@ class _Nugget:
             self.few = []
 
     def remove(self, fact: Fact) -> None:
-        """Let go of a fact, whose keys are still known."""
+        """Remove a fact, whose keys are still known."""
         self.count -= 1
         if self._banks is None:
             self.few.remove(fact)
@@ -290,7 +290,7 @@ class _Nugget:
             fact.bank = self._banks.add(fact.folded, value)
 
     def knows(self) -> Knows:
-        """Return what tells whether a word is in a key of this nugget."""
+        """Return a function that returns whether a word is in a key of this nugget."""
         words = self._words if self._banks is not None else {w for fact in self.few for w in self._keys.words_of(fact)}
         return words.__contains__
 

@@ -1,7 +1,7 @@
 """The shape of a nugget's memory of facts, how full it is, and what its user loses by that.
 
 However full the banks are, no fact is lost: its key answers from its row, and so does a key that is like it. What fades
-is that the banks confirm it. Facts go out of sight where ``max_facts`` says so, and only there.
+is that the banks confirm it. Facts are hidden where ``max_facts`` says so, and only there.
 """
 
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ class ShelfFacts(Projection):
         return len(self._broadcast)
 
     def clear(self) -> None:
-        """Know no fact."""
+        """Remove all facts."""
         self._broadcast = Broadcast()
 
     def concerns(self, note: Note) -> bool:
@@ -44,12 +44,12 @@ class ShelfFacts(Projection):
         return note.key is not None
 
     def apply(self, notes: Sequence[Note]) -> None:
-        """Take in facts as they are now; of one that does not count nothing stays."""
+        """Apply facts as they are now; one that does not count is removed."""
         for note in notes:
             self._take(note)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
-        """Know nothing of these notes."""
+        """Remove these notes."""
         for _, note_id in purged:
             self._broadcast.remove(note_id)
 
@@ -61,7 +61,7 @@ class ShelfFacts(Projection):
         Args:
             query: A key, an alias, or words like those of one.
             nugget: Whom to ask; ``None`` asks all.
-            admits: Tells by a fact's id whether it may be the answer.
+            admits: Returns by a fact's id whether it may be the answer.
             least: How sure a key that is only like the query must be, if more than usual.
         """
         return self._broadcast.recall(query, nugget, admits, least=max(least, THRESHOLD))

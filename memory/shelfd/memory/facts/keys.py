@@ -154,7 +154,7 @@ class Keys:
         Args:
             query: Words like those of a key.
             home: The nugget to look in; ``None`` for all.
-            knows: Tells whether a word is in a key that is looked at; any that is known may be if not given.
+            knows: Returns whether a word is in a key that is looked at; any that is known may be if not given.
         """
         asked = understood(asked_words(query, knows or self.lexicon.__contains__), self.lexicon, knows)
         weights, length = self._weights(asked)

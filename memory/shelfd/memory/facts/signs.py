@@ -72,7 +72,7 @@ class SignRows:
     def within(self, bits: Bits, limit: int) -> tuple[Numbers, Numbers]:
         """Return the numbers of the rows that differ from *bits* in at most *limit* bits, and in how many.
 
-        Of many rows, one is looked at as a whole only if its first bits, at half a standard deviation, leave it a
+        Of many rows, one is compared in full only if its first bits, at half a standard deviation, leave it a
         chance: of rows just within the limit one in three is passed over, of those clearly within it none in practice.
         """
         found = [

@@ -34,10 +34,10 @@ _SAME_STEM = 0.75  #: how alike they are
 
 _NGRAMS = Phasors("ngram", _DIMENSION)
 _REAL = WHOLE_NUMBERS[:, 0].astype(np.int8)  #: real parts by angle
-_ASKED = 1024  #: unknown words whose spellings are kept at hand: askers repeat themselves
+_ASKED = 1024  #: unknown words whose spellings are cached: queries repeat themselves
 _EDGE = "\x02"
 
-#: Tells whether a word is one to find.
+#: Returns whether a word is one to find.
 Knows = Callable[[str], bool]
 
 
@@ -96,7 +96,7 @@ class KnownWords:
         return number
 
     def discard(self, word: str) -> int:
-        """Forget a known *word* and return the number it had, which becomes free."""
+        """Remove a known *word* and return the number it had, which becomes free."""
         number = self._numbers.pop(word)
         self._words[number] = ""
         self._free.append(number)
@@ -115,7 +115,7 @@ class KnownWords:
 
         Args:
             word: Any word.
-            knows: Tells which of the words here it may stand for; if not given, it may for any.
+            knows: Returns which of the words here it may stand for; if not given, it may for any.
         """
         if not is_correctable(word) or not self._numbers:
             return []
@@ -141,7 +141,7 @@ def understood(words: Sequence[str], corrector: Corrector, knows: Knows | None =
     Args:
         words: Of the query.
         corrector: All words.
-        knows: Tells whether a word is to be taken for known; if not given, all of the corrector's are.
+        knows: Returns whether a word is to be taken for known; if not given, all of the corrector's are.
     """
     knows = corrector.__contains__ if knows is None else knows
     found: list[list[Meant]] = []
@@ -168,7 +168,7 @@ def understood(words: Sequence[str], corrector: Corrector, knows: Knows | None =
 
 
 def is_correctable(word: str) -> bool:
-    """Tell whether *word* may be a misspelling of another: neither too short nor too long, and no number or code."""
+    """Return whether *word* may be a misspelling of another: neither too short nor too long, and no number or code."""
     return _SHORTEST <= len(word) <= _LONGEST and word.isalpha()
 
 

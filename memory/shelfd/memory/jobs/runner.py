@@ -46,12 +46,12 @@ class JobRunner:
         shelf.at_close(self._close)
 
     def start(self, job_id: str) -> None:
-        """See to it that a job is carried out; one that is at work already is not begun twice."""
+        """Start a job; one that is running already is not started twice."""
         if not self._is_closed and job_id not in self._tasks:
             self._tasks[job_id] = self._shelf.spawn(self._carry_out(job_id), f"job.{job_id}")
 
     async def start_unfinished(self) -> None:
-        """Go on with the jobs that were cut short, but for those that the scheduler sees to."""
+        """Resume the jobs that were cut short, but for those that the scheduler runs."""
         found: list[str] = []
         before: int | None = None
         while page := self._shelf.view.jobs.page(unfinished=True, before=before, limit=_PAGE):
@@ -67,8 +67,8 @@ class JobRunner:
         """Wait until a job has ended and return it.
 
         Raises:
-            ShelfError: What the job was refused with, or, retryable, why it has to wait; then it goes on by itself.
-            ShuttingDown: If the shelf is closed first; the job goes on when it is opened again.
+            ShelfError: What the job was refused with, or, retryable, why it has to wait; then it resumes automatically.
+            ShuttingDown: If the shelf is closed first; the job resumes when it is opened again.
         """
         job = self._shelf.view.jobs.get(job_id)
         if job is None:
@@ -91,9 +91,9 @@ class JobRunner:
         return job
 
     async def perform(self, job_id: str) -> Mapping[str, Any]:
-        """Try once, in the caller's own task, to bring a job to its end that somebody else sees to; return its result.
+        """Try once, in the caller's own task, to finish a job that the scheduler runs; return its result.
 
-        What went wrong is not put down. Cancelling this leaves the job where it is.
+        An error is not recorded. Cancelling this leaves the job where it is.
 
         Raises:
             JobNotFound: If it is none that this version knows.
@@ -102,7 +102,7 @@ class JobRunner:
         job = self._shelf.view.jobs.get(job_id)
         if job is None or job.kind not in self._procedures:
             raise JobNotFound(job_id)
-        if job_id in self._tasks or not job.is_unfinished:  # a person had it begun again
+        if job_id in self._tasks or not job.is_unfinished:  # somebody retried it
             return (await self.end_of(job_id)).result or {}
         self._shelf.enter()
         try:
@@ -130,7 +130,7 @@ class JobRunner:
                 self._shelf.leave()
 
     async def _attempt(self, job_id: str) -> bool:
-        """Try to bring a job to its end; return whether it has ended, or is none that this version knows."""
+        """Try to finish a job; return whether it has ended, or is of a kind unknown to this version."""
         job = self._shelf.view.jobs.get(job_id)
         if job is None or job.kind not in self._procedures:
             return True
@@ -185,7 +185,7 @@ class JobRunner:
         return (await self._shelf.commit(origin, record)).value
 
     async def _wait(self, job: Job, error: Exception) -> None:
-        """Put down that a job has to wait for another attempt, and tell those who wait for it why they need not."""
+        """Record that a job waits for another attempt, and pass its callers the error."""
         attempts = job.attempts + 1
         waiting = job._replace(state="waiting", attempts=attempts, error=type(error).__name__)
         with suppress(ShelfError):  # if the store is what is in trouble, the record stays as it was, which does no harm
@@ -214,7 +214,7 @@ class JobRunner:
 
 
 def _error_for_waiter(job: Job, error: Exception) -> Exception:
-    """What a caller that waited for a job's end hears of an error: its own, and that the job goes on."""
+    """The error for a caller that waits for a job's end: its own, and that the job continues."""
     if not isinstance(error, ShelfError) or not error.retryable:
         return error
     cause = error.message.partition(";")[0]

@@ -110,7 +110,7 @@ _FORGOTTEN_AT_ONCE: Final = 20
 
 
 class Begun(NamedTuple):
-    """What the first step of a job has left to do, and what else that needs which no job may keep for good."""
+    """What the first step of a job has left to do, and input that the job keeps only until it is done."""
 
     kind: JobKind
     params: Mapping[str, Any]

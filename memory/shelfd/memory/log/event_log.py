@@ -1,4 +1,4 @@
-"""A shelf's events: its change log told to others, from memory for what happened lately, else from the store."""
+"""A shelf's events: its change log as CloudEvents, from memory for recent changes, else from the store."""
 
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
@@ -13,9 +13,9 @@ from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import EventContent
 
-#: Changes that are kept to be told without asking the store, which costs three reads each.
+#: Changes kept to be delivered without reading the store, which costs three reads each.
 _KEPT: Final = 2048
-#: Longer notes are read anew: a buffer of changes is no place for documents.
+#: Longer notes are read again: a buffer of changes is no place for documents.
 _LONGEST: Final = 8192
 #: Decides by event type (``note.created``) and nugget (None: the event has none).
 Wanted = Callable[[str, str | None], bool]
@@ -32,7 +32,7 @@ class EventLog:
 
     Args:
         view: The shelf's committed state.
-        is_followed: Tells whether anybody wants to hear of changes.
+        is_followed: Returns whether anything follows the shelf.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class EventLog:
         self._recent: deque[_Recent] = deque(maxlen=_KEPT)
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
-        """Keep what a group of transactions did, if there is somebody to tell."""
+        """Keep what a group of transactions did, if anything follows the shelf."""
         if not self._is_followed():
             self.clear()  # what is kept must have no hole
             return
@@ -69,7 +69,7 @@ class EventLog:
         self._recent.append(_Recent(row, state, state is not None or row.row is None))
 
     def purge(self, purged: Collection[object]) -> None:  # noqa: ARG002
-        """Keep nothing: of any change that touched *gone*, or gave others what came from them, nothing may stay."""
+        """Keep nothing: of any change that touched *purged*, or copied them elsewhere, nothing may stay."""
         self.clear()
 
     def clear(self) -> None:
@@ -77,10 +77,10 @@ class EventLog:
         self._recent.clear()
 
     def read(self, since_seq: int, limit: int, last_seq: int, wanted: Wanted) -> tuple[list[dict[str, Any]], int]:
-        """Return wanted events after *since_seq* among the next *limit* changes, and the last change looked at.
+        """Return wanted events after *since_seq* among the next *limit* changes, and the last change read.
 
         Args:
-            last_seq: No change behind this one is told yet.
+            last_seq: The last change that may be delivered yet.
 
         Raises:
             HistoryTrimmed: If the log no longer reaches back to *since_seq*; ``first_seq`` is where it begins.

@@ -1,4 +1,4 @@
-"""Events: the change log told to others as CloudEvents."""
+"""Events: the change log published as CloudEvents."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from shelfd.protocol import from_micros
 def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
     """Return one change as a CloudEvent, with its *note* as it was right after that change.
 
-    ``prev_seq`` is 0; who delivers the event fills it in.
+    ``prev_seq`` is 0; the component that delivers the event fills it in.
     """
     subject = row.ids[0] if row.ids else (row.nugget or shelf)
     return {

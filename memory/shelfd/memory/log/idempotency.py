@@ -1,4 +1,4 @@
-"""Requests that come twice: the same one is carried out once, and its outcome given again."""
+"""Requests that come twice: the same one is carried out once, and its outcome returned again."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,13 +11,13 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.log import Recorded
 from shelfd.memory.ports.view import View, Writer
 
-#: Outcomes whose time is over that each new one takes with it: more than one, so that they become fewer.
+#: Expired outcomes that each new one deletes: more than one, so that they become fewer.
 _FORGOTTEN: Final = 4
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 Outcome: TypeAlias = dict[str, Any]
 Apply: TypeAlias = Callable[[Transaction, Any, Call], Outcome]
-Once: TypeAlias = tuple[Outcome, bool]  #: what came of a request, and whether that is given again
+Once: TypeAlias = tuple[Outcome, bool]  #: the outcome of a request, and whether it is a stored one
 _Transacted: TypeAlias = tuple[Once, Transaction]
 
 
@@ -40,7 +40,7 @@ def repeat_of(call: Call, retention: timedelta) -> Repeat | None:
 
 
 def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now: int) -> dict[str, Any] | None:
-    """Return what the same request came to when it was carried out; None if it was not.
+    """Return the outcome of the same request when it was carried out; None if it was not.
 
     Raises:
         IdempotencyMismatch: If it was another request that used the key.
@@ -54,9 +54,9 @@ def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now:
 
 
 def once(call: Call, apply: Apply, retention: timedelta) -> Callable[[Writer, int], _Transacted]:
-    """Return what carries out *call* in a transaction, or finds the outcome of the time when it was.
+    """Return a function that carries out *call* in a transaction, or finds its stored outcome.
 
-    Its value is the outcome of *apply*, and whether that is one of earlier.
+    Its value is the outcome of *apply*, and whether that is a stored one.
 
     Args:
         call: The request.

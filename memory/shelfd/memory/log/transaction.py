@@ -8,7 +8,7 @@ from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
 from shelfd.memory.ports.log import REDACTED, Entry
 from shelfd.memory.ports.view import Writer
 
-#: What putting a link came to.
+#: The effect of putting a link.
 LinkStatus: TypeAlias = Literal["added", "updated", "unchanged"]
 
 _COMPARED = tuple((index, name) for index, name in enumerate(Note._fields) if name not in BOOKKEEPING)
@@ -76,7 +76,7 @@ class Transaction:
         return stored
 
     def hide(self, note: Note) -> Note:
-        """Take a note out of sight."""
+        """Hide a note."""
         return self.change_note(note, note._replace(archived_at=self.now), kind="note.hidden")
 
     def restore(self, note: Note) -> Note:
@@ -84,7 +84,7 @@ class Transaction:
         return self.change_note(note, note._replace(archived_at=None), kind="note.restored")
 
     def put_link(self, link: Link, nugget: str) -> LinkStatus:
-        """Add *link*, or let an existing one take over what *link* says of it; return which of these it came to.
+        """Add *link*, or let an existing one take over what *link* says of it; return which of these it was.
 
         What it said before is in the log.
         """
@@ -141,7 +141,7 @@ class Transaction:
         ]
 
     def log(self, entry: Entry) -> None:
-        """Put one change on record."""
+        """Add a change to the log."""
         self.entries.append(entry)
 
     @property

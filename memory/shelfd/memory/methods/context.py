@@ -44,7 +44,7 @@ class Context(Protocol):
             ended: Makes the result of a job that is done.
 
         Raises:
-            Unavailable: If the rest has to wait; it goes on by itself.
+            Unavailable: If the rest has to wait; it resumes automatically.
         """
 
     async def shelf(self, call: Call) -> Shelf:

@@ -48,13 +48,13 @@ def _show_deleted(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
 
 @job("forget", ended=_purged, is_run=_is_purge)
 def forget(tx: Transaction, params: ForgetParams, _call: Call) -> Begun | Outcome:
-    """Hide a note by id, or a fact by nugget and key; with *purge* take it out for good."""
+    """Hide a note by id, or a fact by nugget and key; with *purge* purge it."""
     return _let_go(tx, _named(tx, params), for_good=params.purge)
 
 
 @job("note.delete", ended=_deleted, render=_show_deleted, is_run=_is_hard)
 def delete(tx: Transaction, params: NoteDeleteParams, _call: Call) -> Begun | Outcome:
-    """Take a note out of sight, its links staying for the day it comes back, or for good."""
+    """Hide a note, which keeps its links, or purge it."""
     return _let_go(tx, get_note(tx, params.id), for_good=params.hard)
 
 
@@ -95,7 +95,7 @@ def clear(tx: Transaction, params: NuggetParams, call: Call) -> Begun | Outcome:
 
 @job("nugget.remove", ended=_removed)
 def remove(tx: Transaction, params: NuggetRemoveParams, call: Call) -> Begun | Outcome:
-    """Drop a nugget's name; its notes are hidden, and restoring one brings the nugget back, or they are purged."""
+    """Remove a nugget; its notes are hidden, and restoring one brings the nugget back, or they are purged."""
     return _purge(tx, params.name) if params.purge else _hide(tx, params.name, call, drop=True)
 
 

@@ -62,7 +62,7 @@ def _supersede(tx: Transaction, params: SupersedeParams, _call: Call) -> Outcome
 
 
 def _leads_to(tx: Transaction, start: str, goal: str) -> bool:
-    """Whether following what replaced what from *start* comes to *goal*."""
+    """Whether following replacements from *start* leads to *goal*."""
     seen: set[str] = set()
     at: str | None = start
     while at is not None and at not in seen:
@@ -96,7 +96,7 @@ def upsert(tx: Transaction, params: LinkUpsertParams, call: Call) -> Outcome:
 
 @change("link.delete")
 def delete(tx: Transaction, params: LinkDeleteParams, _call: Call) -> Outcome:
-    """Take links between two notes away."""
+    """Delete links between two notes."""
     notes = {note.id: note for note in (get_note(tx, params.source), get_note(tx, params.target))}
     removed = 0
     for source, target in _directions(params.source, params.target, params.direction):

@@ -20,7 +20,7 @@ from shelfd.protocol.methods.importing import ShelfImportParams
 
 @procedure("shelf.import")
 async def import_(context: Context, call: Call) -> dict[str, Any]:
-    """Take in what another memory kept."""
+    """Import what another memory kept."""
     params = cast("ShelfImportParams", call.params)
     if params.format not in FORMATS:
         raise InvalidParams(f"format: there is none of that name; expected {', '.join(FORMATS)}", field="format")

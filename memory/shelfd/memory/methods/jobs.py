@@ -1,4 +1,4 @@
-"""Use cases on jobs: look at them, begin one again that was given up, end one."""
+"""Use cases on jobs: list them, retry one that was given up, cancel one."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -55,7 +55,7 @@ def _start(context: Context, shelf: Shelf, changed: Changed) -> None:
 
 @change("job.retry", render=_show, then=_start)
 def retry(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
-    """Begin a job again that was given up or refused: it goes on where it was."""
+    """Retry a job that was given up or refused: it continues where it was."""
     job = _existing(tx, params.id, call)
     if job.state not in ("failed", "dead"):
         raise Conflict(f"the job is {job.state}; only one that was given up can be begun again", id=job.id)
@@ -65,7 +65,7 @@ def retry(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
 
 @change("job.cancel", render=_show)
 def cancel(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
-    """End a job where it is; what it did stays and can be taken back by its run."""
+    """Cancel a job; what it did stays and can be undone by its run."""
     job = _existing(tx, params.id, call)
     if job.kind not in BY_NAME or not BY_NAME[job.kind].can_end_early:
         raise Conflict(f"a {job.kind} cannot be ended half-way; it goes on by itself", id=job.id)

@@ -28,7 +28,7 @@ def merge(tx: Transaction, params: NoteMergeParams, call: Call) -> Outcome:
     """Let one note take over another, which is hidden; the same again changes nothing.
 
     Raises:
-        NotMergeable: If one of them is out of sight, or something would be lost.
+        NotMergeable: If one of them is hidden, or something would be lost.
         TooLarge: If the two together are longer than a note may be.
         InvalidParams: If they have more tags, aliases or links together than a note may.
     """
@@ -91,7 +91,7 @@ def _merged(target: Note, source: Note, now: int, limits: Limits) -> Note:
 
 
 def _joined(target: str, source: str, lines: list[str]) -> str:
-    """Both texts in one: line by line, or one behind the other where lines depend on those around them."""
+    """Both texts in one: line by line, or one after the other where lines depend on those around them."""
     if not lines:
         return target
     if any(_IN_A_BLOCK.match(line) for line in f"{target}\n{source}".split("\n")):

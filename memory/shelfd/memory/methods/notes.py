@@ -41,9 +41,9 @@ from shelfd.protocol.methods.notes import (
     is_scope_prefix,
 )
 
-#: Tags kept in mind that a caller took away from a note.
+#: Tags remembered that a caller removed from a note.
 _DROPPED_TAGS = 64
-#: Notes rendered without giving others a turn: some 3 ms.
+#: Notes rendered without yielding to other tasks: some 3 ms.
 _NOTES_AT_ONCE = 128
 
 
@@ -71,7 +71,7 @@ def show_changed(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
 
 @change("note.hide", render=show_changed)
 def hide(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
-    """Take a note out of sight; twice is fine."""
+    """Hide a note; hiding it twice is fine."""
     note = get_note(tx, params.id)
     if not note.hidden:
         tx.hide(note)
@@ -132,7 +132,7 @@ def _edited(old: Note, params: NoteEditParams, now: int, limits: Limits) -> Note
 
 
 def _without_tags(old: Note, params: NoteEditParams, extra: Extra) -> Extra:
-    """Take derived tags away, and keep in mind which tags the caller does not want, so that none is derived again."""
+    """Remove derived tags, and remember which tags the caller does not want, so that none is derived again."""
     removed = [tag for tag in params.remove_tags if tag in (*old.tags, *old.derived_tags)]
     dropped = dict.fromkeys((*extra.dropped_tags, *removed))
     return extra._replace(

@@ -1,4 +1,4 @@
-"""What is derived from every shelf's log and kept beside its rows, in the order in which it takes in a change."""
+"""What is derived from every shelf's log and kept beside its rows, in the order in which it applies a change."""
 
 from typing import Final
 

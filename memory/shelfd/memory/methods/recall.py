@@ -154,7 +154,7 @@ def _continued(shelf: Shelf, params: RecallParams, call: Call) -> RecallParams:
 
 
 def _record(shelf: Shelf, params: RecallParams, notes: Sequence[Note], session_id: str | None) -> None:
-    """Count the use of notes, and keep the query in mind if it was a real one: what counts no hit is none."""
+    """Count the use of notes, and store the query if it was a real one: one that counts no hit is not."""
     if session_id is not None and params.mode != "fhrr":  # which asks for a fact, whatever is beside it
         shelf.queries.add(params, [note.id for note in notes], shelf.clock.now())
     shelf.record_use(notes, session_id=session_id)
@@ -203,7 +203,7 @@ def _known(shelf: Shelf, params: RecallParams, filters: NoteFilter) -> Known | N
     if known is not None or params.mode != "auto":
         return known
     if not shelf.tracks.catch_up(ShelfFacts):
-        return None  # the rest follows behind, and is worth no wait to those who did not ask for it
+        return None  # the rest follows in the background; callers in this mode do not wait for it
     return fact_like(shelf, params.query, filters, least=SURE)
 
 

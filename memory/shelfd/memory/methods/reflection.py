@@ -83,7 +83,7 @@ def reflect(tx: Transaction, params: ReflectParams, _call: Call) -> Begun:
     return Begun(REFLECTION, {"only": params.nugget, "limit": params.limit}, {})
 
 
-#: Undo runs read without giving others a turn.
+#: Undo runs read without yielding to other tasks.
 _UNDONE_AT_ONCE: Final = 100
 _COUNTS: Final = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
 

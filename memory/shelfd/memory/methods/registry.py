@@ -51,7 +51,7 @@ class ReadMethod(NamedTuple):
 
 
 class Procedure(NamedTuple):
-    """What concerns the daemon as a whole: a coroutine function that sees to everything itself."""
+    """What concerns the daemon as a whole: a coroutine function that does everything itself."""
 
     run: Run
 
@@ -113,7 +113,7 @@ def job(
 def read(name: str) -> Callable[[Get[P]], Get[P]]:
     """Make a function the read called *name*; it runs once the shelf has reached ``min_seq``.
 
-    One whose answer takes more than a few milliseconds is a coroutine function and gives others a turn in between.
+    One whose answer takes more than a few milliseconds is a coroutine function and yields to other tasks in between.
     """
 
     def register(get: Get[P]) -> Get[P]:
@@ -124,7 +124,7 @@ def read(name: str) -> Callable[[Get[P]], Get[P]]:
 
 
 def procedure(name: str) -> Callable[[Run], Run]:
-    """Make a coroutine function the method called *name*; it gets the context and sees to everything itself."""
+    """Make a coroutine function the method called *name*; it gets the context and does everything itself."""
 
     def register(run: Run) -> Run:
         USE_CASES[name] = Procedure(run)

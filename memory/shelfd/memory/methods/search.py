@@ -19,12 +19,12 @@ from shelfd.memory.recall.note_search import Candidates
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.search import NoteSearchParams
 
-#: Notes whose texts are looked at together, and after how many others get a turn: some 0.3 and 2 ms.
+#: Notes whose texts are looked at together, and after how many other tasks run: some 0.3 and 2 ms.
 _AT_ONCE: Final = 8
 _TURN: Final = 64
 #: How much too low the estimate of a score may be, at most, for want of the note's text.
 _UNSURE: Final = 0.002
-#: Results taken in reserve for those that go while others have their turn.
+#: Results taken in reserve for those that go while other tasks run.
 _RESERVE: Final = 3
 
 
@@ -49,7 +49,7 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
     )
     notes = shelf.projection(ShelfIndex).index.notes
     question, matches, rest = await _found(shelf, params, filters)
-    # The index seldom gives its terms new numbers; it may also have been made anew.
+    # The index seldom gives its terms new numbers; it may also have been rebuilt.
     if not notes.is_current(question) or notes is not shelf.projection(ShelfIndex).index.notes:
         _, matches, rest = await _found(shelf, params, filters)
     return {"results": _results(shelf, matches, rest, filters, params.limit)}
@@ -109,7 +109,7 @@ def _results(
     shelf: Shelf, matches: list[_Match], rest: npt.NDArray[np.float64], filters: NoteFilter, limit: int
 ) -> list[dict[str, Any]]:
     shares = shares_of(np.concatenate([[match.score.raw for match in matches], rest])).tolist()
-    # While others had their turn a note may have gone or changed: what is shown is as it is now.
+    # While other tasks ran a note may have gone or changed: what is shown is as it is now.
     best = list(zip(matches[: limit + _RESERVE], shares, strict=False))
     now = shelf.hot.get([match.note.id for match, _ in best])
     shown = [

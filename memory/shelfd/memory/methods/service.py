@@ -154,7 +154,7 @@ class Service(Context):
         return self._jobs[shelf]
 
     async def perform(self, shelf_name: str, run_id: str) -> Mapping[str, Any]:
-        """Try once to bring a job to its end that the scheduler sees to; return its result.
+        """Try once to finish a job that the scheduler runs; return its result.
 
         Args:
             shelf_name: Of a shelf that the scheduler keeps open.
@@ -180,7 +180,7 @@ class Service(Context):
         return shelf
 
     def _resume(self, shelf: Shelf) -> None:
-        """Go on with what a daemon left unfinished in a shelf."""
+        """Resume what a daemon left unfinished in a shelf."""
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
         shelf.at_close(partial(self._let_go, shelf))
         shelf.spawn(self._go_on(shelf), "resume")

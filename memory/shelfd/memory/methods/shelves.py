@@ -1,4 +1,4 @@
-"""Use cases on whole shelves: create, list, drop, check, log, stats, events."""
+"""Use cases on shelves: create, list, drop, check, log, stats, events."""
 
 import asyncio
 from functools import partial
@@ -17,7 +17,7 @@ from shelfd.protocol import Params, ReadParams
 from shelfd.protocol.methods.events import EventsSinceParams
 from shelfd.protocol.methods.shelves import ShelfCreateParams, ShelfDropParams, ShelfLogParams
 
-#: Events rendered without giving others a turn: some 5 ms.
+#: Events rendered without yielding to other tasks: some 5 ms.
 _EVENTS_AT_ONCE = 64
 
 

@@ -21,7 +21,7 @@ _UNDOS: Final = frozenset({"undo", "reflection.undo"})
 
 @dataclass(slots=True)
 class Tally:
-    """What came of the items of one part.
+    """The outcome of the items of one part.
 
     Attributes:
         kept: (index, note's id, facets) of notes that stay as they are although their item says something else.
@@ -39,7 +39,7 @@ class Tally:
         setattr(self, status, getattr(self, status) + number)
 
     def record_loss(self, index: int, losses: Iterable[Loss]) -> None:
-        """Put on record what of item *index* is not kept."""
+        """Record what of item *index* is not kept."""
         for loss in losses:
             indexes = self.losses.setdefault(loss, [])
             if index not in indexes[-1:]:
@@ -56,7 +56,7 @@ class Importer:
             here.
         usages: Use that the other memory knew of, by the rows of notes.
         created: New notes.
-        seen: Items come to so far: their part, and what tells one from others.
+        seen: Items seen so far: their part, and what tells one from others.
     """
 
     tx: Transaction
@@ -199,7 +199,7 @@ class Importer:
             raise InvalidParams("stands twice: an earlier item is the same note, and that one counts")
 
     def _remember(self, record: NoteRecord, note: Note) -> None:
-        """Keep in mind what later items cannot guess: where this note is."""
+        """Remember what later items cannot guess: where this note is."""
         if record.identity and note.id != record.identity:
             self.known[record.identity] = note.id
         if record.kind == "fact" and (note.nugget, note.key) != (record.nugget, fold_key(record.title)):

@@ -1,7 +1,7 @@
-"""Job: take in what another memory kept, a piece at a time.
+"""Job: import what another memory kept, a piece at a time.
 
-The items lie beside the job, in pieces, until they are taken; what came of each piece takes its place, and goes when
-the job is done. Taking an item twice changes nothing, but no step is done twice.
+The items lie beside the job, in pieces, until they are imported; the outcome of each piece takes its place, and
+is deleted when the job is done. Importing an item twice changes nothing, but no step is done twice.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class ImportProgress:
     """What is known of an import so far.
 
     Attributes:
-        number: Of the last piece that was taken.
+        number: Of the last piece that was imported.
         known: See :class:`~shelfd.memory.moving.importer.Importer`, as is ``seen``.
         outcomes: By the numbers of their pieces.
     """
@@ -40,7 +40,7 @@ class ImportProgress:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     def add(self, number: int, outcome: Outcome) -> None:
-        """Add what came of the next piece."""
+        """Add the outcome of the next piece."""
         self.number = number
         self.outcomes[number] = outcome
         self.known |= outcome["known"]
@@ -55,7 +55,7 @@ def take(
     shared: Mapping[str, Any],
     limits: Limits,
 ) -> tuple[Outcome, dict[int, Usage], dict[str, Any] | None]:
-    """Take the items of a piece.
+    """Import the items of a piece.
 
     Args:
         taken: What is known of those before; not changed.
@@ -64,7 +64,7 @@ def take(
         shared: ``format`` and ``sources``.
 
     Returns:
-        What came of them, the use that the other memory knew of by rows, and a piece of items to be tried again when
+        Their outcomes, the use that the other memory knew of by rows, and a piece of items to be tried again when
         the others of their part are there.
     """
     importer = Importer(tx, limits, shared["format"], dict(taken.known), seen=set(taken.seen))
@@ -92,7 +92,7 @@ def take(
 def _import_items(
     import_one: Callable[[object, int, Tally], None], piece: Mapping[str, Any], tally: Tally, *, is_last_try: bool
 ) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """Take each item; return those that are refused, and those whose key another note has, which may get a new one."""
+    """Import each item; return those refused, and those whose key another note has, which may get a new one."""
     rejected: list[dict[str, Any]] = []
     again: list[tuple[int, object]] = []
     for index, item in zip(piece["indexes"], piece["items"], strict=True):
@@ -142,7 +142,7 @@ def _raise_use(tx: Transaction, usages: Mapping[int, Usage]) -> None:
 def import_all(
     tx: Transaction, pieces: Mapping[int, Mapping[str, Any]], limits: Limits
 ) -> tuple[ImportProgress, dict[int, Usage]]:
-    """Take all pieces of a request that fits one transaction; return what came of them, and the use that is known."""
+    """Import all pieces of a request that fits one transaction; return their outcomes, and the use that is known."""
     taken, usages = ImportProgress(known=dict(pieces[0]["known"])), dict[int, Usage]()
     left = {number: piece for number, piece in pieces.items() if number}
     while left:
@@ -166,7 +166,7 @@ def add_waiting(pieces: dict[int, Mapping[str, Any]], number: int, waiting: Mapp
 
 
 def result_of(taken: ImportProgress, parts: Sequence[str], given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what an import came to.
+    """Return the result of an import.
 
     Args:
         parts: The kind of each part of the request.
@@ -182,7 +182,7 @@ def new_cursor(*, total: int) -> dict[str, Any]:
 
 
 async def run(work: Work) -> Mapping[str, Any]:
-    """Take what is left; return what came of each part."""
+    """Import what is left; return the outcome of each part."""
     shared, taken = await _progress(work)
     while work.cursor["done"] < work.cursor["total"]:
         await _import_next(work, taken, shared)
@@ -198,7 +198,7 @@ async def run(work: Work) -> Mapping[str, Any]:
 
 
 async def _progress(work: Work) -> tuple[Mapping[str, Any], ImportProgress]:
-    """What all pieces need, and what came of those that were taken before the daemon ended.
+    """What all pieces need, and the outcomes of those imported before the daemon ended.
 
     Raises:
         Conflict: If a purge has taken the items away, which might bring back what is gone.

@@ -335,7 +335,7 @@ def _check_version(header: Item, newest: int) -> None:
         header.losses.append(Loss("version", f"is not known here; read as version {newest}"))
 
 
-#: The format as a whole.
+#: The complete format.
 NUGGETS: Final = Format(
     name="nuggets", read_nugget=read_nugget, read_note=read_note, read_fact=read_fact, read_links=read_links
 )

@@ -1,4 +1,4 @@
-"""A request of items cut into pieces that are one step each, and what comes of the pieces put together again.
+"""A request of items cut into pieces that are one step each, and the outcomes of the pieces combined.
 
 Pieces of a part have the part's number times :data:`_PARTS` plus their own; the last number of a part is for items
 that have to wait until all others of it are there. Piece 0 is what all of them need.
@@ -59,11 +59,11 @@ def waiting_of(number: int) -> int:
 
 
 def combine(parts: Sequence[str], outcomes: Iterable[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return what came of each part.
+    """Return the outcome of each part.
 
     Args:
         parts: The kind of each.
-        outcomes: What came of each piece, by the piece's number.
+        outcomes: The outcome of each piece, by the piece's number.
     """
     whole: list[dict[str, Any]] = [
         {"part": part, **dict.fromkeys(_COUNTS, 0), "kept": [], "rejected": [], "not_kept": []} for part in parts

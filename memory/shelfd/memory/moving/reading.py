@@ -96,7 +96,7 @@ class Item:
         return found
 
     def record_loss(self, name: str, why: str) -> None:
-        """Put on record that something is not kept."""
+        """Record that something is not kept."""
         self.losses.append(Loss(name[:_NAME_CHARACTERS], why))
 
     def all_losses(self) -> tuple[Loss, ...]:

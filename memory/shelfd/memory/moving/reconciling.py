@@ -62,7 +62,7 @@ def marked(note: Note, sender: Sender, *, stands_for: str | None = None) -> Note
 
 
 def speaks_for_another(note: Note, record: NoteRecord, part: str) -> bool:
-    """Whether *note*, which has the record's key, is what another item of the same kind came to."""
+    """Whether *note*, which has the record's key, is the result of another item of the same kind."""
     marks = note.extra.imported
     if marks is None or part not in marks.parts or marks.nugget != record.origin or not record.identity:
         return False

@@ -1,4 +1,4 @@
-"""What a foreign item comes to: a note, a nugget or links in this memory's terms."""
+"""The result of reading a foreign item: a note, a nugget or links in this memory's terms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -18,7 +18,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])(?:\s|$)|\n")
 class Fences:
     """Follows a text line by line and knows which lines are code between fences, or a fence.
 
-    A fence is closed by one of the same sign, at least as long and with nothing behind it; one that is never closed
+    A fence is closed by one of the same sign, at least as long and with nothing after it; one that is never closed
     reaches to the end.
     """
 
@@ -27,7 +27,7 @@ class Fences:
 
     @property
     def is_open(self) -> bool:
-        """Whether a fence is open behind the last line."""
+        """Whether a fence is open after the last line."""
         return self._closing is not None
 
     def encloses(self, line: str) -> bool:

@@ -84,7 +84,7 @@ def characters(folded: str) -> list[str]:
 def compounds(text: str, joints: str = "_-") -> list[str]:
     """Return the folded parts of names like ``getUserName``, and names like ``get_user_name`` as ``getusername``.
 
-    What :func:`split` gives anyway is left out: the parts of the latter and the whole of the former.
+    What :func:`split` gives anyway is left out: the parts of the latter and the full form of the former.
 
     Args:
         text: As it was given: capitals count.
@@ -105,5 +105,5 @@ def compounds(text: str, joints: str = "_-") -> list[str]:
 
 
 def ends_as_question(text: str) -> bool:
-    """Tell whether *text* ends with a question mark of any script."""
+    """Return whether *text* ends with a question mark of any script."""
     return text.rstrip().endswith(_QUESTION_MARKS)

@@ -20,7 +20,7 @@ MISSED: Final = "Missed"
 
 
 class Job(NamedTuple):
-    """Work that goes on where it was after a crash: each step is one transaction that also moves the cursor.
+    """Work that continues where it was after a crash: each step is one transaction that also moves the cursor.
 
     Nothing in it is memory text, which a purge would have to find here: ids, names and counts only. Times are
     microseconds since 1970 UTC.
@@ -56,7 +56,7 @@ class Job(NamedTuple):
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether the scheduler sees to it, which knows when it may be tried again."""
+        """Whether the scheduler runs it and decides when it is tried again."""
         return self.slot is not None and self.reason != MANUAL
 
     def origin(self) -> Origin:
@@ -101,7 +101,7 @@ class JobsView(Protocol):
         """
 
     def pieces(self, job_id: str, *, after: int, limit: int) -> list[tuple[int, Mapping[str, Any]]]:
-        """Return pieces of a job's input or outcome with their numbers, in order, behind number *after*."""
+        """Return pieces of a job's input or outcome with their numbers, in order, after number *after*."""
 
 
 class JobsWriter(JobsView, Protocol):
@@ -111,13 +111,13 @@ class JobsWriter(JobsView, Protocol):
         """Add a job, or replace the one with its id."""
 
     def delete_ended(self, before: int, *, limit: int, in_slots: bool = False) -> int:
-        """Drop those of the *limit* oldest jobs, with or without slots, that ended before that time; return how many.
+        """Delete those of the *limit* oldest jobs, with or without slots, that ended before that time; return how many.
 
-        Their pieces go, too.
+        Their pieces are deleted, too.
         """
 
     def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
         """Add or replace a piece of a job's input or outcome. Unlike the job it may hold memory text."""
 
     def delete_pieces(self, job_id: str | None) -> None:
-        """Drop all pieces of a job; None: of all jobs that have no work left."""
+        """Delete all pieces of a job; None: of all jobs that have no work left."""

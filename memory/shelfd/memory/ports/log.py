@@ -1,4 +1,4 @@
-"""The change log: what happened, in order, and how to take it back; what requests came to; who receives changes."""
+"""The change log: what happened, in order, and how to take it back; outcomes of requests; receivers of changes."""
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
@@ -24,7 +24,7 @@ class Entry(NamedTuple):
     """One change before it has a sequence number.
 
     ``before`` holds what the change replaced: the former values of a note's changed fields, or a removed link
-    or nugget whole. Something new needs nothing to be undone but its ids.
+    or nugget in full. Something new needs nothing to be undone but its ids.
     """
 
     kind: str
@@ -86,7 +86,7 @@ class LogWriter(LogView, Protocol):
     """Reads of the change log, and what little can be changed in it; the store appends to it by itself."""
 
     def redact(self, seqs: Sequence[int]) -> None:
-        """Take away what the log rows with these numbers keep of what they replaced."""
+        """Redact what the log rows with these numbers keep of what they replaced."""
 
 
 class Recorded(NamedTuple):
@@ -124,31 +124,31 @@ class RecordedWriter(RecordedView, Protocol):
         """Store an outcome under an idempotency key."""
 
     def delete_before(self, before: int, *, now: int, limit: int) -> int:
-        """Drop at most *limit* outcomes stored before that time, the oldest first; return how many.
+        """Delete at most *limit* outcomes stored before that time, the oldest first; return how many.
 
         Of those that a clock which was set back since had stored after *now*, as many count as stored now.
         """
 
     def delete(self, keys: Sequence[RecordedKey]) -> None:
-        """Drop the outcomes stored under these keys."""
+        """Delete the outcomes stored under these keys."""
 
 
 class Sink(Protocol):
     """One receiver of one open shelf's changes. Its methods are called on the event loop.
 
-    Unlike who follows a shelf, a sink does not keep it open for ever: how far it got is stored in the shelf, and
-    it goes on from there when the shelf is opened again.
+    Unlike a follower, a sink does not keep a shelf open for ever: how far it got is stored in the shelf, and
+    it continues from there when the shelf is opened again.
     """
 
     @property
     def is_behind(self) -> bool:
-        """Whether it is at work on changes it has not got yet; an idle shelf stays open meanwhile."""
+        """Whether it is still delivering changes; an idle shelf stays open meanwhile."""
 
     def applied(self, last_seq: int) -> None:
-        """Hear that every change up to *last_seq* is durable and known to recall. Must take next to no time."""
+        """Called when every change up to *last_seq* is durable and known to recall. Must return at once."""
 
     def closing(self) -> None:
-        """Hear that the shelf is being closed and must not be read any more."""
+        """Called when the shelf is being closed and must not be read any more."""
 
 
 class SinksView(Protocol):

@@ -145,7 +145,7 @@ class LinksWriter(LinksView, Protocol):
         """Add a link or replace the one with its source, target and relation."""
 
     def delete(self, link: Link) -> None:
-        """Remove the link with this source, target and relation."""
+        """Delete the link with this source, target and relation."""
 
 
 class NuggetsView(Protocol):
@@ -174,7 +174,7 @@ class NuggetsWriter(NuggetsView, Protocol):
         """Add or replace a nugget."""
 
     def delete(self, name: str) -> None:
-        """Remove a nugget's row."""
+        """Delete a nugget."""
 
     def rename(self, old: str, new: str) -> None:
         """Give a nugget, its notes and its turns another name. Log rows keep the old one.

@@ -1,8 +1,8 @@
 """Projections: what is derived from a shelf's change log and kept in memory beside its rows.
 
-A *follower* takes what a group of changes did, as it is committed. A *projection* is state that can be made from the
+A *follower* receives each group of changes as it is committed. A *projection* is state that can be made from the
 notes' rows at any time. Neither knows how far the shelf or the others are: the shelf's pump keeps their positions,
-slices their work, skips notes they cannot take in, and makes one that failed anew. Whatever is purged they forget.
+slices their work, skips notes they cannot apply, and rebuilds one that failed. What is purged is removed from them.
 """
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
@@ -15,7 +15,7 @@ from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
-#: The kind of change that takes a note out of the shelf for good.
+#: The kind of change that purges a note.
 PURGED: Final = "note.purged"
 
 
@@ -38,7 +38,7 @@ class Slice(NamedTuple):
 
     Attributes:
         notes: As they are now.
-        place: Where the next slice begins; None behind the last one.
+        place: Where the next slice begins; None after the last one.
         purged: Notes that were purged since they were to be read.
     """
 
@@ -48,20 +48,20 @@ class Slice(NamedTuple):
 
 
 class Purgeable(Protocol):
-    """Whoever holds something of notes."""
+    """Anything that holds data derived from notes."""
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
-        """Keep nothing that comes from these notes; unknown ones are no error."""
+        """Remove everything derived from these purged notes; unknown ones are no error."""
 
 
 class Follower(Purgeable, Protocol):
-    """Takes what each group of changes did, on the loop, before the callers hear of it; must take next to no time."""
+    """Receives each group of changes, on the loop, before their callers are notified; must return at once."""
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
-        """Take in a group of changes. Groups come in order; there may be a gap if another process wrote."""
+        """Apply a group of changes. Groups come in order; there may be a gap if another process wrote."""
 
     def clear(self) -> None:
-        """Keep nothing: something of it may be out of date."""
+        """Keep nothing: something may be out of date."""
 
 
 class Projection(Purgeable, Protocol):
@@ -69,10 +69,10 @@ class Projection(Purgeable, Protocol):
 
     Attributes:
         name: In states, complaints and the log.
-        is_lazy: Whether it knows nothing, and costs nothing, before it is first asked; then what changes is read
-            again by who asks next. One that is not is filled when the shelf is opened and knows of a change before
+        is_lazy: Whether it knows nothing, and costs nothing, before it is first read; then what changes is read
+            again by the next reader. One that is not is filled when the shelf is opened and knows of a change before
             anything is read.
-        at_once: Notes taken in without giving others a turn: a few milliseconds.
+        at_once: Notes applied without yielding to other tasks: a few milliseconds.
     """
 
     name: ClassVar[str]
@@ -80,7 +80,7 @@ class Projection(Purgeable, Protocol):
     at_once: ClassVar[int] = 128
 
     def apply(self, notes: Sequence[Note]) -> None:
-        """Take in notes as they are now: after a change, or from the rows. The same state may come more than once.
+        """Apply notes as they are now: after a change, or from the rows. The same state may come more than once.
 
         What it raises concerns one of the notes: they are then given one by one, and the one that raises again is
         forgotten and skipped.
@@ -90,7 +90,7 @@ class Projection(Purgeable, Protocol):
         """Keep nothing; what it is to know comes again from the rows."""
 
     def read(self, view: View, place: ScanPosition) -> Slice:
-        """Return the next rows it is made from, behind *place*: of all notes, newest first."""
+        """Return the next rows it is made from, after *place*: of all notes, newest first."""
         notes = view.notes.scan(before_row=place.row, limit=self.at_once)
         return Slice(notes, ScanPosition(notes[-1].row) if notes else None)
 

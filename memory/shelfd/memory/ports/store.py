@@ -134,7 +134,7 @@ class Effects(Protocol):
 
 
 class Change(NamedTuple, Generic[T]):
-    """One change to be applied whole or not at all.
+    """One change to be applied completely or not at all.
 
     ``apply`` runs synchronously inside the store's transaction, possibly on another thread: it must touch nothing
     but the writer it is given. It returns the change's value and its outbox.
@@ -254,7 +254,7 @@ class Stores(Protocol):
         """Return the principal a shelf belongs to without opening it for use; None if it cannot be read."""
 
     def has_unfinished_work(self, shelf: str) -> bool:
-        """Return whether the shelf was closed with work under way that is to go on, without opening it for use."""
+        """Return whether the shelf was closed with work under way that is to be resumed, without opening it for use."""
 
     async def clean_up(self) -> int:
         """Remove what a crash left of shelves and files that were being made, replaced or removed; return how many."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 class ReflectionProgress(NamedTuple):
     """How far reflection has come in one nugget.
 
-    Notes are looked at in the order (updated_at, row). Behind ``changed`` lies what is new or was changed since
+    Notes are looked at in the order (updated_at, row). After ``changed`` comes what is new or was changed since
     it was last looked at; ``again`` goes round through the rest.
     """
 

@@ -53,10 +53,10 @@ class QueriesWriter(QueriesView, Protocol):
         """Add queries in the order they were asked, each replacing the one with its params."""
 
     def delete_before(self, *, before: int, now: int, kept: int) -> None:
-        """Drop queries that were last asked before that time, and all but the last *kept*.
+        """Delete queries that were last asked before that time, and all but the last *kept*.
 
         Those that a clock which was set back since has as asked after *now* count as asked now.
         """
 
     def delete_naming(self, ids: Collection[str]) -> None:
-        """Drop the queries that found one of these notes."""
+        """Delete the queries that found one of these notes."""

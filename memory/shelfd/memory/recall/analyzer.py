@@ -31,7 +31,7 @@ class _Verdicts(dict[str, bool]):
 
 
 class TemporalExpressions:
-    """Tells texts that hold an expression of time.
+    """Finds texts that hold an expression of time.
 
     Searching every text costs as much as splitting it. So single words are judged
     once each, and the text is searched only if it has a word that opens one of the

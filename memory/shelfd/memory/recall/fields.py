@@ -51,7 +51,7 @@ class ScoredDocuments:
     columns: Columns
     size: int
     orphans: IntArray  #: ordinals of the hidden documents to be scored that have a previous one in view
-    place: IntArray | None  #: by ordinal, with one 0 more at the end; ``None`` if the view is the whole shelf
+    place: IntArray | None  #: by ordinal, with one 0 more at the end; ``None`` if the view is the complete shelf
 
     def places(self, ordinals: IntArray) -> IntArray:
         """Return the places of *ordinals*, of which each may be -1."""
@@ -73,7 +73,7 @@ def base_scores(view: ScoredDocuments, terms: QueryTerms, postings: PostingLists
         for name, places, weights in _contributions(view, terms, block, first):
             added.setdefault(name, []).append((places, weights))
     if len(view.orphans):
-        # A previous document has only one next one: what it adds to the hidden ones behind it is read from here.
+        # A previous document has only one next one: what it adds to the hidden ones after it is read from here.
         own = _sum(view, added["own"])
         before = view.columns.previous[view.orphans]
         asked = _TO_NEXT[view.columns.flags[before]] * np.append(0.0, own)[view.places(before)]

@@ -33,7 +33,7 @@ class Labels:
         self._tag_lines = JoinedWords()
 
     def follow(self) -> None:
-        """Take in the labels that came since."""
+        """Index the labels that were added since."""
         for name, known in self._known.items():
             codes = self._filtering.codes(name)
             if len(codes) > len(known):

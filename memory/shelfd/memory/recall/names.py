@@ -99,7 +99,7 @@ class Names:
             del self._names[row]
 
     def remove(self, row: int) -> None:
-        """Forget the names of a note; an unknown one is no error."""
+        """Remove the names of a note; an unknown one is no error."""
         self.put(row, ())
 
     def is_named(self, row: int, admitted: Admitted) -> bool:

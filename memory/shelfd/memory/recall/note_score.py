@@ -170,7 +170,7 @@ def _text_score(question: NoteQuestion, note: Note, content: str, words: Sequenc
 
 
 def stands_in(note: Note, question: NoteQuestion) -> bool:
-    """Tell whether the whole query stands in the text of *note*, if only as part of words."""
+    """Return whether the complete query stands in the text of *note*, if only as part of words."""
     return _stands(question.folded, fold(note.title), fold(note.content), _labels(note))
 
 

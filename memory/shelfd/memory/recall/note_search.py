@@ -28,7 +28,7 @@ from shelfd.memory.recall.spellings import Spellings
 #: Notes whose texts are worth a look, however many have something of the query.
 LOOKED_AT: Final = 256
 
-_SLICE: Final = 32_768  #: ordinals looked through without giving others a turn: 5 ms if all of them have a word
+_SLICE: Final = 32_768  #: ordinals looked through without yielding to other tasks: 5 ms if all of them have a word
 _READ: Final = 64  #: words of a query by which notes are found
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 _IN_WORDS: Final = 20_000  #: the same of words that one is a part of
@@ -50,7 +50,7 @@ def word_bits(words: Iterable[str]) -> int:
 class Candidates:
     """The notes that may have anything of a query, the most promising ones by name; arrays in their order.
 
-    Estimates are of the raw score. A bound is one for which the whole query stands wherever it may.
+    Estimates are of the raw score. A bound is one for which the complete query stands wherever it may.
     """
 
     ids: list[str]
@@ -114,7 +114,7 @@ class NoteSearch:
         self.known = contents.vocabulary  #: the numbers of folded words' index terms
 
     def follow(self) -> bool:
-        """Take in some of the words that came since the last query; return whether all are known now."""
+        """Index some of the words added since the last query; return whether all are known now."""
         return self._spellings.follow()
 
     def question(self, query: str) -> NoteQuestion:
@@ -148,7 +148,7 @@ class NoteSearch:
     def candidates(self, question: NoteQuestion, filters: NoteFilter) -> Iterator[Candidates]:
         """Yield the notes that may have anything of the *question*, of those that *filters* let through.
 
-        A large shelf is looked through in slices, after each of which others may have a turn; what is yielded last is
+        A large shelf is looked through in slices, after each of which other tasks may run; what is yielded last is
         all. If the index gives its terms new numbers meanwhile, this ends, and the question is to be asked anew.
         """
         found = self._found(question)

@@ -162,7 +162,7 @@ class Postings:
         new_terms, new_documents, new_counts = self._recent(alive)
         new_sizes = np.bincount(new_terms, minlength=terms)
         pointer = np.concatenate([[0], np.cumsum(main_sizes + new_sizes)])
-        # Each main list moves to its term's new place, the new postings go behind it.
+        # Each main list moves to its term's new place, the new postings go after it.
         new_at = np.repeat(pointer[:-1] + main_sizes - np.cumsum(new_sizes) + new_sizes, new_sizes)
         new_at += np.arange(len(new_at))
         is_new = np.zeros(int(pointer[-1]), np.bool_)
@@ -175,7 +175,7 @@ class Postings:
         self._indexed = len(self._start) - 1
 
     def _recent(self, alive: BoolArray) -> tuple[IntArray, IntArray, npt.NDArray[np.uint8]]:
-        """Return the living postings behind the main segment, sorted by term, then ordinal."""
+        """Return the living postings after the main segment, sorted by term, then ordinal."""
         begin = self._start[self._indexed]
         start = np.array(self._start[self._indexed :], np.int64)
         ordinals = np.repeat(np.arange(self._indexed, len(self._start) - 1), np.diff(start))

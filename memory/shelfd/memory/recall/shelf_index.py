@@ -60,7 +60,7 @@ class ShelfIndex(Projection):
             self._names.put(note.row, names_of(note), title=note.title)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
-        """Find these notes no more."""
+        """Remove these notes from the index."""
         for row, _ in purged:
             self._names.remove(row)
             self.index.remove(row)

@@ -11,7 +11,7 @@ from shelfd.memory.facts.spelling import Knows, Meant, is_correctable, likeliest
 from shelfd.memory.recall.vocabulary import Vocabulary
 
 _EDGE: Final = "\n"  #: between words; no word has it
-_AT_ONCE: Final = 8_192  #: words taken in at once: some 3 ms
+_AT_ONCE: Final = 8_192  #: words indexed at once: some 3 ms
 _COMPARED: Final = 48  #: spellings compared letter by letter
 #: Pairs of neighbouring letters in which a misspelt word differs from the right one: three on either side for two
 #: letters swapped, and as many again for a second slip.
@@ -72,7 +72,7 @@ class Spellings:
         return word in self._vocabulary
 
     def follow(self) -> bool:
-        """Take in some of the words that came since; return whether all are known now."""
+        """Index some of the words added since; return whether all are known now."""
         if self._renumber_count != self._vocabulary.renumber_count:
             self._renumber_count, self._words = self._vocabulary.renumber_count, JoinedWords()
         count = len(self._words)

@@ -20,7 +20,7 @@ class Vocabulary(dict[str, int]):
         self._term = term
         self._below = below
         self._numbers: dict[str, int] = {}
-        self.renumber_count = 0  #: how often words were let go; in between, words only come, and stay in their order
+        self.renumber_count = 0  #: how often terms were renumbered; in between, words are only added, in order
 
     def layer(self) -> "Vocabulary":
         """Return a vocabulary that can give out more numbers without adding them here; good until this one changes."""
@@ -52,7 +52,7 @@ class Vocabulary(dict[str, int]):
         return frozenset([number for term in terms if (number := get(term)) is not None])
 
     def retain(self, used: npt.NDArray[np.bool_]) -> None:
-        """Forget the terms that are not *used* (one flag per term) and renumber the rest in order."""
+        """Remove the terms that are not *used* (one flag per term) and renumber the rest in order."""
         numbers = np.cumsum(used) - 1
         words = {word: int(numbers[number]) for word, number in self.items() if used[number]}
         self._numbers = {term: int(numbers[number]) for term, number in self._numbers.items() if used[number]}

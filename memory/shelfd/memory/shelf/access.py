@@ -1,4 +1,4 @@
-"""Who may do what on which shelf."""
+"""Access control: who may do what on which shelf."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from shelfd.memory.errors import Forbidden
 from shelfd.protocol import Need
 
 DEFAULT_SHELF = "default"
-#: A principal nobody has: it may do what everyone may.
+#: A principal that nobody has: it may do what everyone may.
 ANYONE = "mqtt:"
 
 

@@ -37,7 +37,7 @@ class ShelfCounts(Projection):
         self.clear()
 
     def clear(self) -> None:
-        """Count nothing."""
+        """Reset all counts."""
         self._counted = array("I")  # by row; 0 for none
         self._numbers: dict[str, int] = {}  # of nuggets, from 1 on
         self._nuggets: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])  # as in NoteCounts
@@ -56,7 +56,7 @@ class ShelfCounts(Projection):
             )
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
-        """Count these notes no more."""
+        """Stop counting these notes."""
         for row, _ in purged:
             self._set(row, 0)
 

@@ -12,7 +12,7 @@ from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 
 _KEPT = 4096
-#: Longer notes are read anew each time: a cache of notes is no place for documents.
+#: Longer notes are read again each time: a cache of notes is no place for documents.
 _LONGEST = 8192
 
 
@@ -33,19 +33,19 @@ class HotNotes:
         return found
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
-        """Take over what was just written of the notes that are kept."""
+        """Update the notes that are cached."""
         for applied in group:
             for note in applied.notes.values():
                 if note.id in self._notes:
                     self._notes[note.id] = note
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
-        """Keep nothing of these notes."""
+        """Remove these notes."""
         for _, note_id in purged:
             self._notes.pop(note_id, None)
 
     def clear(self) -> None:
-        """Keep nothing; notes are read anew."""
+        """Empty the cache; notes are read again."""
         self._notes.clear()
 
     def _keep(self, notes: Iterable[Note]) -> None:

@@ -38,7 +38,7 @@ def hide_surplus(tx: Transaction, nugget: Nugget, newest: Note) -> None:
 
 
 def drop_nugget(tx: Transaction, nugget: Nugget) -> None:
-    """Take a nugget's name away; none of its notes is in sight any more."""
+    """Remove a nugget, none of whose notes is visible any more."""
     tx.rows.nuggets.delete(nugget.name)
     tx.log(Entry("nugget.removed", nugget.name, (), None, {"options": list(nugget)}))
 

@@ -1,8 +1,8 @@
-"""The pump: feeds everything that follows one shelf's change log, each at its own pace and none in another's way.
+"""The pump: delivers one shelf's change log to everything derived from it, each at its own pace.
 
-Callers hear of their change first. What is read from catches up a moment later, several notes at a time, or before
-the next read; when more comes than is taken in between, the writers are held up. What is lazy reads what changed when
-it is next asked. Changes that did not come as a group, because another process made them, are read from the log.
+Callers are notified of their change first. Eager projections catch up a moment later, several notes at a time, or
+before the next read; when more changes than they apply in between, writers wait. Lazy ones read what changed when they
+are next read. Changes that arrive in no group, because another process made them, are read from the log.
 """
 
 import asyncio
@@ -24,16 +24,16 @@ from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
 
 log = structlog.get_logger("shelfd.memory")
 
-#: Notes, or rows of the log, taken in without giving other work a turn: about 5 ms.
+#: Notes, or rows of the log, applied without yielding to other tasks: about 5 ms.
 _SLICE: Final = 128
-#: Notes that may wait to be taken in, and are taken in at once when a read needs them: about 10 ms.
+#: Notes that may wait to be applied, and are applied at once when a read needs them: about 10 ms.
 _AT_ONCE: Final = 256
-#: How long that may take without giving other work a turn, and after how many notes to look.
+#: How long that may take without yielding to other tasks, and after how many notes to check the clock.
 _TURN_S: Final = 0.005
 _CLOCK_EVERY: Final = 4
-#: How long notes may wait to be taken in when nobody reads.
+#: How long notes may wait to be applied when nothing reads.
 _DELAY: Final = timedelta(milliseconds=20)
-#: The same while a sink wants to hear of them, which may be a little late but not much.
+#: The same while a sink is attached, which may be notified a little late.
 _SINK_DELAY: Final = timedelta(milliseconds=5)
 _MIN_SEQ_WAIT_S: Final = 5.0
 #: How far ahead of the last change a read may wait for one: some requests of the largest size.
@@ -41,7 +41,7 @@ _AHEAD_CHANGES: Final = 100_000
 
 
 class _Step(NamedTuple):
-    """What a change did to notes; or, if *since* is given, changes after that number which are yet to be read."""
+    """What a change did to notes; or, if *since* is given, changes after that number that are still to be read."""
 
     last_seq: int
     notes: Sequence[Note] = ()
@@ -50,16 +50,16 @@ class _Step(NamedTuple):
 
 
 class Pump:
-    """Keeps projections and followers of one shelf up with its log.
+    """Keeps projections and followers of one shelf up to date with its log.
 
     Args:
         tracks: State made from notes.
         followers: Take each group as it is committed.
-        holders: Others that hold something of notes and must forget what is purged.
+        holders: Others that hold something of notes, which a purge must remove.
         spawn: Starts a task that ends with the shelf.
 
     Attributes:
-        seq: The last change that everything read from knows.
+        seq: The last change that all eager projections have applied.
     """
 
     def __init__(
@@ -91,31 +91,31 @@ class Pump:
         self._is_closing = False
 
     def closing(self) -> None:
-        """Start nothing more; what still becomes durable is taken in as before."""
+        """Start nothing more; what still becomes durable is applied as before."""
         self._is_closing = True
         self._tracks.close()
         for sink in self._sinks:
             sink.closing()
 
     def close(self) -> None:
-        """Let go of everything: nobody will read it."""
+        """Release everything: nothing will read it."""
         self._backlog.clear()
         self._waiting.end(ShuttingDown())
 
-    # --------------------------------------------------------- those told
+    # --------------------------------------------------------- followers and sinks
 
     @property
     def is_followed(self) -> bool:
-        """Whether anybody wants to hear of changes."""
+        """Whether anything follows the shelf."""
         return bool(self._listeners or self._sinks)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody follows, and no sink is behind."""
+        """Whether there is no follower, and no sink lags."""
         return not self._listeners and not any(sink.is_behind for sink in self._sinks)
 
     def follow(self, callback: Callable[[int], None]) -> Callable[[], None]:
-        """Call *callback* with the last sequence number after each change; return what ends it."""
+        """Call *callback* with the last sequence number after each change; return a function that ends that."""
         self._listener_count += 1
         number = self._listener_count
         self._listeners[number] = callback
@@ -124,7 +124,7 @@ class Pump:
         return lambda: self._listeners.pop(number, None) and None
 
     def attach(self, sink: Sink) -> Callable[[], None]:
-        """Tell *sink* of each change from now on, at recall's own pace; return what ends it."""
+        """Notify *sink* of each change from now on, once recall knows it; return a function that detaches it."""
         self._sinks = [*self._sinks, sink]
 
         def detach() -> None:
@@ -139,14 +139,14 @@ class Pump:
         for notify in (*self._listeners.values(), *(sink.applied for sink in self._sinks)):
             try:
                 notify(last_seq)
-            except Exception as error:  # noqa: BLE001 - the trouble of one must reach neither recall nor the others
+            except Exception as error:  # noqa: BLE001 - the failure of one must affect neither recall nor the others
                 log.error("shelf.follower_failed", shelf=self._shelf, last_seq=last_seq, **traced(error))
         self._waiting.reached(last_seq)
 
     # ------------------------------------------------------------- feeding
 
     def feed(self, group: Sequence[Applied[Any]]) -> None:
-        """Take over what a group of changes did, as it becomes durable and before its callers hear of it."""
+        """Deliver a group of changes, as it becomes durable and before its callers are notified."""
         self._deliver(group)
         for applied in group:
             if applied.rows:
@@ -154,14 +154,14 @@ class Pump:
                     self.announce(applied.rows[0].seq - 1)
                 self._known_seq = applied.last_seq
                 self._queue(_Step(applied.last_seq, tuple(applied.notes.values()), purged_in(applied.rows)))
-        # Callers hear of their change first; what is read from catches up before it answers anybody. When more comes
-        # than is taken in between, part of it is taken in here, which holds the writers up as it should.
+        # Callers are notified first; eager projections catch up before they are next read. When more changes
+        # arrive than they apply in between, some are applied here, which slows the writers down as it should.
         if self._backlog_notes > _AT_ONCE and self._backlog[0].since is None:
             self._apply_some(_SLICE)
         self._drain_soon()
 
     def announce(self, last_seq: int) -> None:
-        """Hear that the log goes up to *last_seq*: what came in no group is read from it."""
+        """Announce that the log extends to *last_seq*: what arrived in no group is read from it."""
         if last_seq > self._known_seq:
             self._backlog.append(_Step(last_seq, since=self._known_seq))
             self._known_seq = last_seq
@@ -171,12 +171,12 @@ class Pump:
         for follower in self._followers:
             try:
                 follower.apply(group)
-            except Exception as error:  # noqa: BLE001 - the trouble of one must not reach the others
+            except Exception as error:  # noqa: BLE001 - the failure of one must not affect the others
                 log.error("shelf.follower_failed", shelf=self._shelf, last_seq=self._known_seq, **traced(error))
                 follower.clear()
 
     def _queue(self, step: _Step, *, first: bool = False) -> None:
-        """Have a step taken in: what is read from takes it in its turn, all others hear of it now."""
+        """Queue a step: eager projections apply it in its turn, all others are notified now."""
         if first:
             self._backlog.appendleft(step)
         else:
@@ -193,7 +193,7 @@ class Pump:
     def _drain_soon(self) -> None:
         if self._backlog and not self._is_draining and not self._is_closing:
             self._is_draining = True
-            # Behind the callers, whose answers need not wait for it.
+            # After the callers, whose answers need not wait for it.
             asyncio.get_running_loop().call_soon(self._begin_draining)
 
     def _begin_draining(self) -> None:
@@ -205,13 +205,13 @@ class Pump:
     async def _drain(self) -> None:
         wait = FIRST_WAIT
         try:
-            # Notes are indexed several at a time, which costs half as much each, unless somebody waits for them.
+            # Notes are indexed several at a time, which costs half as much each, unless something waits for them.
             if not self._listeners and not self._waiting:
                 await self._clock.sleep(_SINK_DELAY if self._sinks else _DELAY)
             while self._backlog:
                 try:
                     self._apply_some(_SLICE)
-                except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again until it is over
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is retried until it is over
                     wait = await self._tracks.wait("log.read_failed", wait, type(error).__name__)
                 else:
                     wait = FIRST_WAIT
@@ -220,10 +220,10 @@ class Pump:
             self._is_draining = False
 
     def _apply_some(self, count: int) -> None:
-        """Take in the next *count* notes of the backlog, fewer if they take long; then notify those who wait for that.
+        """Apply the next *count* notes of the backlog, fewer if they take long; then notify waiters.
 
         Raises:
-            ShelfError: If changes that came in no group cannot be read.
+            ShelfError: If changes that arrived in no group cannot be read.
         """
         reached, until = self.seq, self._clock.monotonic() + _TURN_S
         while self._backlog and count > 0:
@@ -243,7 +243,7 @@ class Pump:
         self._advance(reached)
 
     def _apply(self, notes: Sequence[Note], until: float) -> int:
-        """Have what is read from take in *notes* in order until the time is over; return how many."""
+        """Have eager projections apply *notes* in order until the time is over; return how many."""
         for begin in range(0, len(notes), _CLOCK_EVERY):
             if begin and self._clock.monotonic() >= until:
                 return begin
@@ -253,7 +253,7 @@ class Pump:
         return len(notes)
 
     def _read_log(self) -> None:
-        """Put the next changes of the log in place of the step that says they are to be read."""
+        """Replace the step that says to read the log by its next changes."""
         last_seq, _, _, since = self._backlog[0]
         assert since is not None
         rows = self._view.log.page(since_seq=since, limit=min(_SLICE, last_seq - since))
@@ -265,7 +265,7 @@ class Pump:
         self._backlog.popleft()
         if reached < last_seq:
             self._backlog.appendleft(_Step(last_seq, since=reached))
-        # Its rows are not told: who keeps them sees the gap, for a note may have changed again since.
+        # Its rows are left out: event rings see the gap, for a note may have changed again since.
         self._deliver([Applied(None, (), {note.id: note for note in notes.values()}, reached)])
         self._queue(_Step(reached, tuple(notes.values()), purged), first=True)
         if not is_logged:  # the log no longer says which notes changed, or never did
@@ -276,7 +276,7 @@ class Pump:
     # --------------------------------------------------------------- reads
 
     async def reach(self, min_seq: int | None) -> None:
-        """Wait until what is read from knows every change up to *min_seq*, and all that is committed already.
+        """Wait until eager projections know every change up to *min_seq*, and all that is committed already.
 
         Raises:
             InvalidParams: If that change is so far ahead that it cannot be on its way.
@@ -294,7 +294,7 @@ class Pump:
                 raise DeadlineExceeded from None
 
     async def _catch_up(self) -> None:
-        """Take in what is committed by now, in slices if it is much."""
+        """Apply what is committed by now, in slices if it is much."""
         if not self._backlog:
             return  # a read was there before this began
         goal, began = self._backlog[-1].last_seq, self._clock.monotonic()
@@ -304,7 +304,7 @@ class Pump:
             began = self._clock.monotonic()
             self._apply_some(_SLICE)
         if self._clock.monotonic() - began > _TURN_S / 2:
-            await asyncio.sleep(0)  # whoever waited for this has work of its own now
+            await asyncio.sleep(0)  # the task that waited for this has work of its own now
 
 
 def _names_no_notes(row: LogRow) -> bool:
@@ -313,7 +313,7 @@ def _names_no_notes(row: LogRow) -> bool:
 
 
 def purged_in(rows: Sequence[LogRow]) -> Sequence[PurgedNote]:
-    """Return the notes that changes took out of the shelf for good."""
+    """Return the notes that changes purged."""
     for row in rows:
         if row.kind == PURGED:
             return [PurgedNote(row.row, row.ids[0]) for row in rows if row.kind == PURGED and row.row is not None]
@@ -321,21 +321,21 @@ def purged_in(rows: Sequence[LogRow]) -> Sequence[PurgedNote]:
 
 
 class Reaching:
-    """Those who wait for sequence numbers that are yet to come."""
+    """Tasks that wait for sequence numbers that are not reached yet."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
 
     def __bool__(self) -> bool:
-        """Whether anybody waits."""
+        """Whether any task waits."""
         return bool(self._heap)
 
     async def wait_for(self, seq: int) -> None:
         """Wait until :meth:`reached` is called with *seq* or more.
 
         Raises:
-            Exception: What :meth:`end` is given, if that comes first.
+            Exception: What :meth:`end` is given, if that happens first.
         """
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._count += 1
@@ -343,14 +343,14 @@ class Reaching:
         await future
 
     def reached(self, seq: int) -> None:
-        """Let everybody go on who waits for a number up to *seq*."""
+        """Wake the tasks that wait for a number up to *seq*."""
         while self._heap and self._heap[0][0] <= seq:
             future = heappop(self._heap)[2]
             if not future.done():
                 future.set_result(None)
 
     def end(self, error: Exception) -> None:
-        """Tell everybody that it will not come."""
+        """Raise *error* in all waiting tasks."""
         for _, _, future in self._heap:
             if not future.done():
                 future.set_exception(error)

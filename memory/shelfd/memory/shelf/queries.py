@@ -1,7 +1,7 @@
 """The recent-query log: what callers asked lately and which notes they got.
 
 Reflection replays it to see that it pushes nothing away that was found. It lives outside the change log, is written
-a moment later with the usage counters, is told to nobody and forgets by itself.
+a moment later with the usage counters, publishes no events and is pruned automatically.
 """
 
 import json
@@ -53,7 +53,7 @@ class QueryBuffer:
     """Queries of one shelf that wait to be stored.
 
     Args:
-        is_on: Whether queries are kept at all; if not, those that were are forgotten with the next write.
+        is_on: Whether queries are kept at all; if not, those stored are deleted with the next write.
     """
 
     def __init__(self, *, is_on: bool) -> None:
@@ -72,7 +72,7 @@ class QueryBuffer:
             self._pending.append(_PendingQuery(params, tuple(ids), now))
 
     def purge(self, purged: Iterable[PurgedNote]) -> None:
-        """Forget what waits of queries that found one of these notes."""
+        """Drop buffered queries that found one of these notes."""
         ids = frozenset(note_id for _, note_id in purged)
         self._pending = deque((query for query in self._pending if not query.ids_in(ids)), maxlen=KEPT)
         self._writing = tuple(query for query in self._writing if not query.ids_in(ids))
@@ -82,13 +82,13 @@ class QueryBuffer:
         self._writing, self._pending = tuple(self._pending), deque(maxlen=KEPT)
 
     def write(self, writer: Writer, now: int) -> None:
-        """Store what was set aside and forget what is not recent any more. Runs inside the store's transaction."""
+        """Store what was set aside and delete what is not recent any more. Runs inside the store's transaction."""
         writer.queries.put([query.stored() for query in self._writing])
         before = now - RECENT // timedelta(microseconds=1)
         writer.queries.delete_before(before=before, now=now, kept=KEPT if self._is_on else 0)
 
     def end_write(self, *, stored: bool) -> None:
-        """Let go of what was stored, or take it back to try again."""
+        """Release what was stored, or take it back to try again."""
         if not stored:
             self._pending = deque([*self._writing, *self._pending], maxlen=KEPT)
         self._writing = ()
@@ -112,5 +112,5 @@ class LastQueries:
             self._queries.popitem(last=False)
 
     def purge(self, purged: Iterable[PurgedNote]) -> None:  # noqa: ARG002
-        """Forget everything: any of it may say what a purged note said."""
+        """Drop everything: any query may repeat what a purged note said."""
         self._queries.clear()

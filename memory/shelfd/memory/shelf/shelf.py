@@ -1,4 +1,4 @@
-"""One shelf at work: its durable store, what follows its log, and how its notes are used."""
+"""One shelf at work: its durable store, everything derived from its log, and how its notes are used."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -90,15 +90,15 @@ class Shelf:
     # ---------------------------------------------------------------- life
 
     def start(self) -> None:
-        """Begin to fill the index, behind whatever else happens."""
+        """Begin to fill the index in the background."""
         self.tracks.start()
 
     def enter(self) -> None:
-        """Say that a call uses the shelf from now on; it is not closed meanwhile."""
+        """Note that a call uses the shelf; it is not closed meanwhile."""
         self.in_use += 1
 
     def leave(self) -> None:
-        """Say that a call is over."""
+        """Note that a call is over."""
         self.in_use -= 1
         if not self.in_use and self._unused is not None and not self._unused.done():
             self._unused.set_result(None)
@@ -157,7 +157,7 @@ class Shelf:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:  # nobody awaits it
+        if not task.cancelled() and (error := task.exception()) is not None:  # no caller awaits it
             log.error("shelf.task_failed", shelf=self.name, task=task.get_name(), **traced(error))
 
     # ------------------------------------------------------------- changes
@@ -165,7 +165,7 @@ class Shelf:
     async def change(self, call: Call, apply: Apply) -> Changed:
         """Run *apply* in a transaction and return what it did, once it is durable. Reads that begin later know it.
 
-        With an idempotency key the same request is carried out once and its outcome given again.
+        With an idempotency key the same request is carried out once and its outcome returned again.
 
         Raises:
             IdempotencyMismatch: If the key was used with other params.
@@ -173,7 +173,7 @@ class Shelf:
         return await outcome_of(lambda on_done: self.submit(call, apply, on_done))
 
     def submit(self, call: Call, apply: Apply, on_done: OnDone[Changed]) -> None:
-        """Run *apply* in a transaction, after those submitted before; *on_done* is called later with what it did.
+        """Run *apply* in a transaction, after those submitted before; *on_done* is called later with the result.
 
         Raises:
             ShuttingDown: If the shelf is being closed; *on_done* is not called.
@@ -230,27 +230,27 @@ class Shelf:
         await self.pump.reach(min_seq)
 
     def index_state(self) -> dict[str, Any]:
-        """Return how far what recall reads follows the shelf, as a recall reply says it."""
+        """Return how far recall follows the shelf, as a recall reply reports it."""
         return {**self.tracks.state(), "seq": self.seq}
 
     def index_complaint(self) -> str | None:
-        """Return what keeps recall from knowing every note, None if nothing does but time."""
+        """Return why recall does not know every note, None if it does or will soon."""
         return self.tracks.complaint()
 
     def follow(self, callback: Callable[[int], None]) -> Callable[[], None]:
-        """Call *callback* with the last sequence number after each change; return what ends it."""
+        """Call *callback* with the last sequence number after each change; return a function that ends that."""
         return self.pump.follow(callback)
 
     def attach(self, sink: Sink) -> Callable[[], None]:
-        """Tell *sink* of each change from now on, at recall's own pace; return what ends it."""
+        """Notify *sink* of each change from now on, once recall knows it; return a function that detaches it."""
         return self.pump.attach(sink)
 
     def events(
         self, since_seq: int, limit: int, wanted: Callable[[str, str | None], bool]
     ) -> tuple[list[dict[str, Any]], int]:
-        """Return wanted events after *since_seq* among the next *limit* changes, and the last change looked at.
+        """Return wanted events after *since_seq* among the next *limit* changes, and the last change read.
 
-        Changes that recall does not know yet are left for later, so that who hears of one can recall it.
+        Changes that recall does not know yet are left for later, so that a subscriber that receives one can recall it.
 
         Raises:
             HistoryTrimmed: If the log no longer reaches back to *since_seq*; ``first_seq`` is where it begins.
@@ -266,14 +266,14 @@ class Shelf:
             self._usage_writer.write_soon()
 
     def raise_use(self, known: Mapping[int, Usage]) -> bool:
-        """Count at least as much use of notes, by row, as another memory knew of; return whether that was more."""
+        """Count at least as much use of notes, by row, as another memory recorded; return whether that was more."""
         is_more = self.usage.raise_to(known)
         if is_more:
             self._usage_writer.write_soon()
         return is_more
 
     def touch(self, note: Note) -> None:
-        """Note that somebody looked at *note*."""
+        """Record an access to *note*."""
         self.usage.touch(note, now=self.clock.now())
         self._usage_writer.write_soon()
 

@@ -30,7 +30,7 @@ from shelfd.memory.shelf.unfinished import UnfinishedWork
 log = structlog.get_logger("shelfd.memory")
 
 _SWEEP = timedelta(seconds=60)
-#: How long a shelf that is to be opened waits for a place among those that may be open.
+#: How long opening a shelf waits for a place among those that may be open.
 _RESERVE_TIMEOUT = timedelta(seconds=2)
 _POLL = timedelta(milliseconds=20)
 
@@ -45,13 +45,13 @@ class Shelves:
         self._projections = projections
         self._open: dict[str, Shelf] = {}
         self._opening: dict[str, asyncio.Task[Shelf]] = {}
-        self._reserved: set[str] = set()  # those that have a place among the open ones and are being opened
+        self._reserved: set[str] = set()  # shelves that are being opened
         self._being_closed: dict[asyncio.Future[None], Shelf] = {}
         self._resting: set[asyncio.Future[None]] = set()
         self._locks = NameLocks()
-        self._callers: dict[str, list[OnDone[Shelf]]] = {}  # of shelves that are not at hand, as they came
+        self._callers: dict[str, list[OnDone[Shelf]]] = {}  # of shelves that are not open, in order
         self._serving: set[asyncio.Task[None]] = set()
-        self._creating = asyncio.Lock()  # so that nobody is counted while somebody else is added
+        self._creating = asyncio.Lock()  # so that none is created while others are counted
         self._failed: dict[str, str] = {}
         self._owners: dict[str, str] = {}
         self._on_open: list[Callable[[Shelf], None]] = []
@@ -104,7 +104,7 @@ class Shelves:
         return self._open.get(name)
 
     def on_open(self, callback: Callable[[Shelf], None]) -> Callable[[], None]:
-        """Call *callback* with each shelf that is opened, before anybody can change it; return what ends that."""
+        """Call *callback* with each shelf that is opened, before anything can change it; return what ends that."""
         self._on_open = [*self._on_open, callback]
 
         def end() -> None:
@@ -114,7 +114,7 @@ class Shelves:
 
     @asynccontextmanager
     async def visited(self, name: str) -> AsyncIterator[Shelf]:
-        """Have a shelf open for the length of a block; after it, close it unless others want it open.
+        """Keep a shelf open for the length of a block; then close it unless others use it.
 
         Raises:
             ShelfNotFound: If there is none.
@@ -135,16 +135,16 @@ class Shelves:
                         await self._close_one(name)
 
     def available(self, name: str) -> Shelf | None:
-        """Return the shelf if it is open and nobody waits for it, who would have to be let by."""
+        """Return the shelf if it is open and no earlier caller waits for it."""
         shelf = None if name in self._locks or name in self._callers else self._open.get(name)
         if shelf is not None:
             shelf.last_used = self._clock.monotonic()
         return shelf
 
     def when_open(self, name: str, use: OnDone[Shelf]) -> None:
-        """Have *use* called, in the order of these calls, with the shelf, or with why it cannot be opened.
+        """Call *use*, in the order of these calls, with the shelf, or with the error that kept it from opening.
 
-        It is called before anybody else can close the shelf. It must not raise.
+        It is called before anything can close the shelf. It must not raise.
         """
         callers = self._callers.setdefault(name, [])
         callers.append(use)
@@ -163,7 +163,7 @@ class Shelves:
             use(shelf)
 
     async def get(self, name: str) -> Shelf:
-        """Return an open shelf, opening it if need be. Those who must wait go on in the order they came.
+        """Return an open shelf, opening it if necessary. Waiting callers get it in the order in which they came.
 
         Raises:
             ShelfNotFound: If there is none.
@@ -179,13 +179,13 @@ class Shelves:
         return shelf
 
     async def _opened(self, name: str) -> Shelf:
-        """Open a shelf in a task of its own: who asked first may be cancelled, others wait for it too."""
+        """Open a shelf in a task of its own: the first caller may be cancelled while others wait for it."""
         if self._closing:
             raise ShuttingDown
         task = self._opening.get(name)
         if task is None:
             task = asyncio.get_running_loop().create_task(self._open_one(name), name=f"shelfd.{name}.open")
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be waiting
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # no caller may be waiting
             self._opening[name] = task
         return await asyncio.shield(task)
 
@@ -210,9 +210,9 @@ class Shelves:
 
     @asynccontextmanager
     async def _reserve(self, name: str) -> AsyncIterator[None]:
-        """Have a place among the open shelves for one that is opened in a block, whose door is held.
+        """Reserve a place among the open shelves for one that is opened in a block, whose lock is held.
 
-        Shelves that nobody uses right now make way, the least recently used one first.
+        Idle shelves are closed to make room, the least recently used one first.
 
         Raises:
             StoreBusy: If all that are open are in use.
@@ -238,7 +238,7 @@ class Shelves:
             self._reserved.discard(name)
 
     def _least_recently_used(self) -> str | None:
-        """The open shelf that nobody uses right now, nor is about to, and that was left alone for longest."""
+        """The open shelf that is idle, not about to be used, and least recently used."""
         idle = [
             shelf
             for shelf in self._open.values()
@@ -256,14 +256,14 @@ class Shelves:
         return shelf
 
     async def create(self, name: str, *, owner: str, is_unlimited: bool = False) -> None:
-        """Make a shelf that belongs to *owner*, who may have as many as there is room for if *is_unlimited*.
+        """Make a shelf that belongs to *owner*, which may have any number of them if *is_unlimited*.
 
         Raises:
             DuplicateShelf: If the name is taken.
             QuotaExceeded: If there are too many shelves, or *owner* has too many.
             StoreBusy: If no other shelf may be opened now.
         """
-        # The place first: one that is long in coming must not keep others from making theirs.
+        # The place first: waiting for one must not keep others from creating theirs.
         async with self._locks.held(name), self._reserve(name), self._creating:
             if self._stores.exists(name):
                 raise DuplicateShelf(name)
@@ -300,7 +300,7 @@ class Shelves:
         """Remove a shelf and its files for good.
 
         Args:
-            check: Called right before that; what it raises keeps the shelf. Another one may have its name by now.
+            check: Called right before that; what it raises keeps the shelf. Another shelf may have its name by now.
 
         Raises:
             Conflict: For shelf ``default``.
@@ -309,7 +309,7 @@ class Shelves:
         self.check_droppable(name)
         async with self._locks.held(name):
             check()
-            if name in self._opening:  # for somebody who was cancelled meanwhile
+            if name in self._opening:  # for a caller that was cancelled meanwhile
                 await asyncio.wait([self._opening[name]])
             if name in self._open:
                 await self._close_one(name)
@@ -351,7 +351,7 @@ class Shelves:
         return found
 
     def stuck(self, seconds: float) -> list[str]:
-        """Return shelves, open or closing, whose writer has been at one group of changes for that long."""
+        """Return shelves, open or closing, whose writer has been writing one group of changes for that long."""
         since = asyncio.get_running_loop().time() - seconds
         shelves = (*self._open.values(), *self._being_closed.values())
         return [shelf.name for shelf in shelves if (shelf.store.writing_since or since) < since]
@@ -367,7 +367,7 @@ class Shelves:
                 task.add_done_callback(self._resting.discard)
 
     async def close_idle(self) -> None:
-        """Close shelves that nobody used for a while; ``default`` stays open."""
+        """Close shelves that were idle for a while; ``default`` stays open."""
         for name in [name for name in self._open if name != DEFAULT_SHELF and self._is_idle(name)]:
             async with self._locks.held(name):
                 if self._is_idle(name):
@@ -380,7 +380,7 @@ class Shelves:
         return shelf is not None and shelf.is_idle and shelf.last_used < limit
 
     async def _close_one(self, name: str) -> None:
-        """Close an open shelf to the end, even if who asked for it is cancelled, and whatever goes wrong with that."""
+        """Close an open shelf completely, even if the caller is cancelled or an error occurs."""
         shelf = self._open.pop(name)
         self._unfinished.remember(shelf)
         task = asyncio.ensure_future(shelf.close())

@@ -39,7 +39,7 @@ _RESERVED_TAGS = ("scope:", "type:")
 
 
 class StoredNote(NamedTuple):
-    """What one input came to: the note as it stands, and whether it was created, updated or left as it was."""
+    """The effect of one input: the note as it stands, and whether it was created, updated or left as it was."""
 
     note: Note
     status: str
@@ -281,7 +281,7 @@ def _too_many_links(limits: Limits) -> InvalidParams:
 
 
 def connect(tx: Transaction, link: Link, nugget: str, limits: Limits) -> LinkStatus:
-    """Store a directed link; return what that came to.
+    """Store a directed link; return whether that changed anything.
 
     Raises:
         InvalidParams: If the source note has as many links as it may.

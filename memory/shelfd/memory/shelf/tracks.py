@@ -18,18 +18,18 @@ log = structlog.get_logger("shelfd.memory")
 
 
 class Track:
-    """One projection's way behind the log.
+    """How far one projection follows the log.
 
     Args:
-        on_failure: Called when it has to be made anew.
+        on_failure: Called when it has to be rebuilt.
 
     Attributes:
-        is_awake: Whether it is wanted; a lazy one is not before it is first asked.
-        is_at_work: Whether a task takes in what is missing.
-        age: How often it had to be made anew.
+        is_awake: Whether it is in use; a lazy one is not before it is first read.
+        is_at_work: Whether a task applies what is missing.
+        age: How often it had to be rebuilt.
         read_error: Why its rows cannot be read just now.
-        failure: Why it has to be made anew; until that begins it knows nothing and takes nothing in.
-        skipped: Notes it could not take in as they are now: rev by row.
+        failure: Why it has to be rebuilt; until that begins it holds nothing and applies nothing.
+        skipped: Notes it could not apply as they are now: rev by row.
     """
 
     def __init__(self, projection: Projection, view: View, shelf: str, on_failure: Callable[["Track"], None]) -> None:
@@ -49,12 +49,12 @@ class Track:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it knows every note, as far as it was told of changes."""
+        """Whether it knows every note, as far as it was notified of changes."""
         return self._place is None and not self._changed
 
     @property
     def is_exact(self) -> bool:
-        """Whether it knows every note as it is, as far as it was told of changes."""
+        """Whether it knows every note as it is, as far as it was notified of changes."""
         return self.is_complete and not self.skipped
 
     @property
@@ -68,7 +68,7 @@ class Track:
         return len(self._changed)
 
     def note_changes(self, notes: Sequence[Note]) -> None:
-        """Keep in mind to read *notes* again."""
+        """Note that *notes* have to be read again."""
         for note in notes:
             if self.projection.concerns(note):
                 self._changed[note.row] = note.id
@@ -83,7 +83,7 @@ class Track:
         return Slice([now[row] for row in wanted if row in now], None, purged)
 
     def take(self, part: Slice) -> int:
-        """Take in what was just read; return how many notes that were."""
+        """Apply what was just read; return how many notes that were."""
         self.read_error = None
         age = self.age
         if self._place is None:
@@ -100,7 +100,7 @@ class Track:
         return len(part.purged) + len(part.notes)
 
     def apply(self, notes: Sequence[Note]) -> None:
-        """Have the projection take in *notes* as they are now."""
+        """Have the projection apply *notes* as they are now."""
         if self.failure is not None or not notes:
             return
         try:
@@ -118,7 +118,7 @@ class Track:
             return
         try:
             self.projection.apply([note])
-        except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be taken in holds up nobody
+        except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be applied holds up nothing
             name, cause = self.projection.name, type(error).__name__
             log.error("projection.note_skipped", shelf=self._shelf, projection=name, id=note.id, error=cause)
             self._purge([PurgedNote(note.row, note.id)])  # it must not be found by what it said before
@@ -141,7 +141,7 @@ class Track:
             self.fail(type(error).__name__)
 
     def fail(self, cause: str) -> None:
-        """Have the projection keep nothing; it is made anew once :meth:`begin_anew` is called."""
+        """Clear the projection; it is rebuilt once :meth:`begin_anew` is called."""
         log.error("projection.failed", shelf=self._shelf, projection=self.projection.name, error=cause)
         self.failure = cause
         self.age += 1
@@ -151,7 +151,7 @@ class Track:
         self._on_failure(self)
 
     def begin_anew(self) -> bool:
-        """Begin to make it anew from the rows; return False if it cannot even be cleared."""
+        """Start to rebuild it from the rows; return False if it cannot even be cleared."""
         if not self._clear():
             return False
         self.failure = None
@@ -160,7 +160,7 @@ class Track:
     def _clear(self) -> bool:
         try:
             self.projection.clear()
-        except Exception as error:  # noqa: BLE001 - tried again when it is made anew
+        except Exception as error:  # noqa: BLE001 - tried again when it is rebuilt
             name, cause = self.projection.name, type(error).__name__
             log.error("projection.clear_failed", shelf=self._shelf, projection=name, error=cause)
             return False
@@ -170,7 +170,7 @@ class Track:
 #: How long to wait before trying again what failed, and at most after many times.
 FIRST_WAIT: Final = timedelta(milliseconds=100)
 _LONGEST_WAIT: Final = timedelta(seconds=30)
-#: Changed notes that may wait for the next question to a lazy projection; more are taken in behind whatever happens.
+#: Changed notes that may wait for the next question to a lazy projection; more are read in the background.
 _WAITING: Final = 1_000
 #: Reads in one slice for a lazy projection, many of which may find nothing.
 _READS: Final = 16
@@ -185,9 +185,9 @@ class Tracks:
         spawn: Starts a task that ends with the shelf.
 
     Attributes:
-        eager: Those that know of a change before anything is read, in the order they take it in.
+        eager: Those that know of a change before anything is read, in the order they apply it.
         lazy: The others.
-        are_lazy_awake: Whether one of those was asked.
+        are_lazy_awake: Whether one of those was read.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class Tracks:
     # ------------------------------------------------------------- filling
 
     def start(self) -> None:
-        """Begin to fill the eager ones, behind whatever else happens."""
+        """Begin to fill the eager ones in the background."""
         self._spawn(self._fill(self.eager), "fill")
 
     def close(self) -> None:
@@ -216,13 +216,13 @@ class Tracks:
         self._is_closing = True
 
     def start_over(self) -> None:
-        """Make anew all that know anything: which notes changed cannot be told."""
+        """Rebuild all that are awake: which notes changed cannot be told."""
         for track in self._all.values():
             if track.is_awake:
                 track.fail("HistoryTrimmed")
 
     async def _fill(self, tracks: Sequence[Track]) -> None:
-        """Take in what is missing in *tracks*, which are all at the same place; of each no more once it fails."""
+        """Apply what is missing in *tracks*, which are all at the same place; of each until it fails."""
         started, wait = self._clock.monotonic(), FIRST_WAIT
         fresh = [(track, track.age) for track in tracks]
         while left := [track for track, age in fresh if track.age == age and not track.is_complete]:
@@ -252,7 +252,7 @@ class Tracks:
             self._spawn(self._mend(track), "mend")
 
     async def _mend(self, track: Track) -> None:
-        """Make a projection anew, the later the more often it has failed; meanwhile the others go on."""
+        """Rebuild a projection, after a delay that grows with its failures; meanwhile the others go on."""
         age = track.age
         await self._clock.sleep(min(_LONGEST_WAIT, FIRST_WAIT * 2 ** min(age - 1, 20)))
         while track.age == age and not track.begin_anew():
@@ -263,7 +263,7 @@ class Tracks:
     # ---------------------------------------------------------------- lazy
 
     def note_changes(self, notes: Sequence[Note]) -> None:
-        """Keep in mind that lazy ones that know anything have to read *notes* again."""
+        """Note for awake lazy ones that *notes* have to be read again."""
         for track in self.lazy:
             if track.is_awake and not self._is_closing:
                 track.note_changes(notes)
@@ -271,7 +271,7 @@ class Tracks:
                     self._go_on(track)
 
     def catch_up(self, kind: type[Projection]) -> bool:
-        """Have a lazy projection take in a slice of what is missing; return whether it knows all. The rest follows."""
+        """Have a lazy projection apply a slice of what is missing; return whether it knows all. The rest follows."""
         track = self._all[kind]
         complete = self._take_slice(track)
         if not complete:
@@ -279,10 +279,10 @@ class Tracks:
         return complete
 
     async def complete(self, kind: type[Projection]) -> None:
-        """Have a lazy projection take in all that is missing, giving others a turn after every slice.
+        """Have a lazy projection apply all that is missing, yielding to other tasks after every slice.
 
         Raises:
-            Unavailable: If it failed and has to be made anew, which takes its time.
+            Unavailable: If it failed and has to be rebuilt, which takes its time.
         """
         track = self._all[kind]
         while not self._take_slice(track):
@@ -300,7 +300,7 @@ class Tracks:
         return track.is_complete
 
     def _go_on(self, track: Track) -> None:
-        """Take in what is missing in a lazy projection behind whatever else happens."""
+        """Apply what is missing in a lazy projection in the background."""
         if not track.is_at_work and track.failure is None and not self._is_closing:
             track.is_at_work = True
             self._spawn(self._work(track), track.projection.name)
@@ -314,7 +314,7 @@ class Tracks:
     # -------------------------------------------------------------- states
 
     def is_exact(self, kind: type[Projection]) -> bool:
-        """Return whether a projection knows every note as it is, as far as it was told of changes."""
+        """Return whether a projection knows every note as it is, as far as it was notified of changes."""
         return self._all[kind].is_exact
 
     def state(self) -> dict[str, Any]:
@@ -325,7 +325,7 @@ class Tracks:
         return state | {"skipped": len(skipped)} if skipped else state
 
     def complaint(self) -> str | None:
-        """Return what keeps any of them from knowing every note, None if nothing does but time."""
+        """Return why any of them does not know every note, None if they do or will soon."""
         tracks = self._all.values()
         found = []
         if errors := sorted({track.read_error for track in tracks if track.read_error is not None}):

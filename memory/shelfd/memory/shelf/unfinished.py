@@ -1,4 +1,4 @@
-"""What an earlier daemon left: files to remove, and shelves whose work is to go on."""
+"""What an earlier daemon left: files to remove, and shelves whose work is to be resumed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ class UnfinishedWork:
 
     Args:
         stores: Where they are.
-        open_shelf: Opens one; then its work goes on.
+        open_shelf: Opens one, which resumes its work.
 
     Attributes:
         cleaned_up: Things that an earlier daemon left unfinished and that were removed.
@@ -33,7 +33,7 @@ class UnfinishedWork:
         self.cleaned_up = 0
 
     async def find(self) -> None:
-        """Clean up after a daemon that died, and have the work go on that it left."""
+        """Clean up after a daemon that died, and resume the work that it left."""
         try:
             self.cleaned_up = await self._stores.clean_up()
             if self.cleaned_up:
@@ -47,10 +47,10 @@ class UnfinishedWork:
         await self.resume()
 
     def remember(self, shelf: Shelf) -> None:
-        """Keep in mind that *shelf* is about to close, if it has work under way."""
+        """Remember *shelf*, which is about to close, if it has unfinished work."""
         try:
             unfinished = shelf.view.jobs.page(unfinished=True, before=None, limit=_JOBS_READ)
-            # The scheduler opens a shelf itself when its own may go on.
+            # The scheduler opens a shelf itself to resume its own jobs.
             if any(not job.is_scheduled for _, job in unfinished):
                 self._names.add(shelf.name)
         except ShelfError as error:  # a damaged one is closed like any other

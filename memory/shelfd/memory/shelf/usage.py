@@ -1,6 +1,6 @@
 """How notes are used: hits by distinct session, accesses, last times.
 
-A note in sight that others became part of has their hits, too: it counts the sessions that used it or any of them.
+A visible note that others were merged into has their hits, too: it counts the sessions that used it or any of them.
 Each keeps its own, and the count is made when it is asked for, by their ``merged_into`` links; so it ends with the
 merge.
 
@@ -51,7 +51,7 @@ class UsageBuffer:
     def of(self, notes: Iterable[Note]) -> dict[int, Usage]:
         """Return the usage of *notes* by row, what waits to be written included.
 
-        What became part of a note counts, too, while the note is in sight: a hidden one stands for nothing, and in
+        What became part of a note counts, too, while the note is visible: a hidden one stands for nothing, and in
         a long chain of merges each would have to be counted with all before it.
         """
         notes = list(notes)
@@ -125,7 +125,7 @@ class UsageBuffer:
         return bool(raised)
 
     def purge(self, purged: Iterable[PurgedNote]) -> None:
-        """Forget what waits to be written about notes that were purged."""
+        """Drop what waits to be written about purged notes."""
         for row, _ in purged:
             self._pending.pop(row, None)
             self._sessions.pop(row, None)
@@ -144,7 +144,7 @@ class UsageBuffer:
         )
 
     def end_write(self, *, stored: bool) -> None:
-        """Let go of what was stored, or take it back to try again."""
+        """Release what was stored, or take it back to try again."""
         if not stored:
             self._pending = {**self._writing, **self._pending}
             for row, sessions in self._writing_sessions.items():
@@ -155,13 +155,13 @@ class UsageBuffer:
 log = structlog.get_logger("shelfd.memory")
 
 _DELAY = timedelta(milliseconds=700)
-#: Outcomes of idempotency keys dropped in one write, whose time is over: some milliseconds.
+#: Expired outcomes of idempotency keys deleted in one write: some milliseconds.
 _FORGOTTEN = 200
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
 
 class UsageSaver:
-    """Stores what a usage book and a query book hold, and drops outcomes of idempotency keys whose time is over.
+    """Stores what the usage and query buffers hold, and deletes expired outcomes of idempotency keys.
 
     Args:
         spawn: Starts a task of the shelf.
@@ -191,7 +191,7 @@ class UsageSaver:
         self._writing = asyncio.Lock()  # what is set aside belongs to one write at a time
 
     def write_soon(self) -> None:
-        """See to it that what the book holds is stored within a second."""
+        """Make sure that what is buffered is stored within a second."""
         if self._task is None and not self._is_closed:
             self._task = self._spawn(self._write_later(), "usage")
 
@@ -215,10 +215,10 @@ class UsageSaver:
         return self._book.is_dirty or self._queries.is_dirty
 
     async def write(self) -> None:
-        """Store what the book holds now, behind what is being stored already.
+        """Store what is buffered now, after what is being stored already.
 
         Raises:
-            Unavailable: If the store did not take it; the book still holds it.
+            Unavailable: If the store did not take it; it stays buffered.
         """
         async with self._writing:
             if self._is_dirty:

@@ -1,4 +1,4 @@
-"""Job: take all notes of a nugget out of sight, and its name away if that is wanted."""
+"""Job: hide all notes of a nugget, and remove the nugget if that is wanted."""
 
 import asyncio
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ def hide_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
     Args:
         cursor: ``done`` notes are hidden; all up to ``after`` (changed at, row) were looked at; ``is_over`` says that
             none is left.
-        params: ``nugget``; ``drop``, whether its name goes, unless something in it is in sight; what was written after
-            ``seq`` stays in sight.
+        params: ``nugget``; ``drop``, whether its name goes, unless something in it is visible; what was written after
+            ``seq`` stays visible.
     """
     hidden = 0
     notes = notes_in(tx, params["nugget"], after=tuple(cursor["after"]), limit=_LOOKED_AT)

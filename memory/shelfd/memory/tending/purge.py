@@ -1,4 +1,4 @@
-"""Job: take notes out of a shelf for good, and all that is kept of them anywhere else.
+"""Job: purge notes from a shelf, and everything kept of them elsewhere.
 
 The rows go first, some in each step. Then stored outcomes that name them, their lines in MEMORY.md, and what the
 write-ahead log still holds. Only then is the caller answered; a crash on the way is made good at the next start.
@@ -23,7 +23,7 @@ from shelfd.memory.tending.purging import Leaving, purge, release
 #: Notes purged in one step, and log rows redacted in one: some milliseconds of the writer.
 NOTES_AT_ONCE: Final = 16
 ROWS_AT_ONCE: Final = 1_000
-#: Stored outcomes looked at without giving others a turn: some 5 ms.
+#: Stored outcomes looked at without yielding to other tasks: some 5 ms.
 _OUTCOMES_AT_ONCE: Final = 1_000
 #: Ids of purged notes held in memory at a time while stored outcomes are looked through.
 _IDS_AT_ONCE: Final = 50_000
@@ -62,7 +62,7 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
 
     Args:
         cursor: ``done`` notes are gone, the first of them made at ``oldest``; ``last`` (id, row) are those of this
-            step, which others still have to let go of; ``still_in`` are notes that hold text of them, ``touched``
+            step, which others still have to drop; ``still_in`` are notes that hold text of them, ``touched``
             promoted notes that did, ``promoted`` those of the purged that a MEMORY.md has a line of; ``after`` says how
             much of the next note is redacted, ``place`` up to where a nugget's notes were looked at; ``is_empty`` that
             no note is left.
@@ -161,7 +161,7 @@ def _is_there(view: View, note_id: str) -> bool:
 
 
 async def _drop_outcomes(work: Work) -> None:
-    """Drop stored outcomes that name a purged note: the request that had one is a new one if it comes again."""
+    """Delete stored outcomes that name a purged note: the request that had one is a new one if it comes again."""
     view = work.shelf.view
     since = 0
     while True:

@@ -1,4 +1,4 @@
-"""Purge: a note leaves the shelf for good, with what others received of it and what the log kept of it.
+"""Purge: the removal of a note, of what others received from it and of what the log kept of it.
 
 The log's numbers stay: what a row replaced is redacted, and ``note.purged`` is a change of its own. What cannot be
 reached from here, such as backups and messages under way at a broker, is not promised.
@@ -33,7 +33,7 @@ _NONE: Final = Leaving("", 0)
 
 
 def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted: bool = False) -> list[str]:
-    """Take *note* out of the shelf; return the notes that still hold text of it.
+    """Purge *note*; return the notes that still hold text of it.
 
     Args:
         leaving: What is about to go as well.
@@ -73,7 +73,7 @@ def _is_leaving(tx: Transaction, link: Link, leaving: Leaving) -> bool:
 
 
 def _unlink(tx: Transaction, given: Link) -> str | None:
-    """Take away a link that a merge handed on; return whose it is now if somebody made it again with its words."""
+    """Delete a link that a merge handed on; return whose it is now if it was made again with its words."""
     now = tx.rows.links.get(given.source, given.target, given.relation)
     if now is not None and now != given:
         return given.source if given.reason and now.reason == given.reason else None
@@ -249,7 +249,7 @@ def _merges(tx: Transaction, note: Note) -> Iterator[_Merge]:
 
 
 def _links_made(tx: Transaction, merge: _Merge) -> Iterator[Link]:
-    """The links that a merge gave to the note that stayed: they were made right behind it."""
+    """The links that a merge gave to the note that stayed: they were made right after it."""
     after, end = merge.hidden.seq, merge.hidden.tx + merge.hidden.tx_size - 1
     while rows := tx.rows.log.page(since_seq=after, limit=min(_PAGE, end - after)):
         made = list(takewhile(lambda row: row.kind == "link.added", rows))

@@ -106,7 +106,7 @@ def _end(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> 
 
 
 def result_of(cursor: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an undo came to."""
+    """Return the result of an undo."""
     result = {"undone": cursor["undone"], "kept": [KeptField(*one)._asdict() for one in cursor["kept"]]}
     return result | {"more_kept": cursor["more_kept"]} if cursor["more_kept"] else result
 
@@ -129,7 +129,7 @@ def is_redacted(row: LogRow) -> bool:
 
 
 def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept: list[KeptField]) -> "_Reverted":
-    """Take back all changes of a note where the first of them is come to.
+    """Take back all changes of a note when the first of them is reached.
 
     The last note goes first so: a merge gives its source back before its target, as each came about.
     """
@@ -304,9 +304,9 @@ def _undo_renamed(tx: Transaction, row: LogRow, kept: list[KeptField]) -> int:
 
 
 def _drop_empty_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], _kept: list[KeptField]) -> "_Reverted":
-    """Drop a nugget that was made and holds nothing, hidden notes included.
+    """Remove a nugget that was created and holds nothing, hidden notes included.
 
-    One that only came back goes again once nothing of it is in sight, as when it was removed.
+    One that only came back goes again once none of its notes is visible, as when it was removed.
     """
     nugget = tx.rows.nuggets.get(row.nugget) if row.kind == "nugget.created" and row.nugget is not None else None
     if nugget is None:

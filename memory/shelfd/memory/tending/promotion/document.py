@@ -45,7 +45,7 @@ class Part:
     Attributes:
         level: 1 to 6, 0 without a heading.
         section: The second-level heading it stands under, in lower case; empty if there is none.
-        made: The heading as promotion wrote it, with a line break before and behind for each blank line it came
+        made: The heading as promotion wrote it, with a line break before and after for each blank line it came
             with; None for everybody else's.
     """
 
@@ -64,7 +64,7 @@ class Part:
         return size
 
     def end_of_item(self, line: Line) -> int:
-        """Return the position in the body behind *line* and what people hung onto it: nested or continued lines."""
+        """Return the position in the body after *line* and what people attached to it: nested or continued lines."""
         start = end = self.body.index(line) + 1
         for position in range(start, len(self.body)):
             other = self.body[position]
@@ -99,7 +99,7 @@ class MemoryFile:
         """Return what *line* ends with when others follow."""
         if line.end:
             return line.end
-        # A last line may end with a lone CR, which a mere LF behind it would turn into a line end of its own.
+        # A last line may end with a lone CR, which a mere LF after it would turn into a line end of its own.
         return "\r\n" if line.text.endswith("\r") else self.newline
 
     def lines(self) -> Iterator[Line]:
@@ -117,7 +117,7 @@ class MemoryFile:
         return behind == len(self.parts) or self.parts[behind].level <= 2
 
     def text(self) -> str:
-        """Return it whole."""
+        """Return the complete text."""
         lines = list(self.lines())
         pieces = list(chain.from_iterable((line.text, self.end_of(line)) for line in lines))
         if lines and not self._ends_with_newline:
@@ -141,7 +141,7 @@ def _split(text: str) -> tuple[list[Line], bool]:
 
 
 def _mark_opaque(lines: Sequence[Line]) -> None:
-    """Mark code between fences and comments. What is never closed marks nothing, and nothing behind it is looked at."""
+    """Mark code between fences and comments. What is never closed marks nothing, and nothing after it is looked at."""
     position = 0
     while position < len(lines):
         end = _end_of_opaque(lines, position)
@@ -153,7 +153,7 @@ def _mark_opaque(lines: Sequence[Line]) -> None:
 
 
 def _end_of_opaque(lines: Sequence[Line], start: int) -> int | None:
-    """Return the position behind what opens at *start*, *start* itself if nothing does, None if it stays open."""
+    """Return the position after what opens at *start*, *start* itself if nothing does, None if it stays open."""
     text = lines[start].text
     if fence := _FENCE.match(text):
         closing = re.compile(rf" {{0,3}}{fence[1][0]}{{{len(fence[1])},}}[ \t]*$")
@@ -181,7 +181,7 @@ def _parts(lines: Sequence[Line]) -> list[Part]:
 
 
 def _name(text: str) -> str:
-    """The name in a heading: what stands behind the signs it begins with and before those it may end with."""
+    """The name in a heading: what stands after the signs it begins with and before those it may end with."""
     name = text.strip()
     bare = name.rstrip("#")
     return bare.rstrip() if not bare or bare[-1] in " \t" else name

@@ -123,10 +123,10 @@ TOKEN_CHARACTERS: Final = 4
 def choose(
     document: MemoryFile, entries: Sequence[PromotionLine], *, separators: int, characters: int
 ) -> frozenset[str]:
-    """Return the notes whose entries fit. The whole file counts, what people wrote in it included.
+    """Return the notes whose entries fit. The complete file counts, what people wrote in it included.
 
     What is written for an entry is counted the same whether it is there already or not, so that a second look at
-    the same file comes to the same choice.
+    the same file makes the same choice.
 
     Args:
         document: With promotion's own lines and headings marked.

@@ -17,7 +17,7 @@ from shelfd.memory.tending.promotion.entries import NOTICE, TITLE, PromotionLine
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What promotion comes to.
+    """The result of a promotion.
 
     Attributes:
         text: The file's new text; None if there is no file and nothing to write.
@@ -264,7 +264,7 @@ class _Merge:
             self._begin_list(part, line)
 
     def _begin_list(self, part: Part, line: Line) -> None:
-        """Put the first line of promotion's into a section: behind everything else, with a blank line before it."""
+        """Put the first line of promotion's into a section: after everything else, with a blank line before it."""
         start = part.size or min(1, len(part.body) - self._leads_on(part))
         before = part.body[start - 1] if start else part.heading
         lines = [line]
@@ -276,7 +276,7 @@ class _Merge:
     # ----------------------------------------------------------- tell
 
     def result(self, existing: Container[str]) -> Merged:
-        """Return what it came to."""
+        """Return the result."""
         return Merged(
             text=self.document.text(),
             manifest=[*self._headings(), *self._lines(existing)],

@@ -29,15 +29,15 @@ log = structlog.get_logger("shelfd.memory")
 
 #: How often a file is read anew that somebody else writes at the same time.
 _ATTEMPTS: Final = 5
-#: Notes that others became part of, whose hits are counted without giving others a turn: some 5 ms.
+#: Notes that others became part of, whose hits are counted without yielding to other tasks: some 5 ms.
 _TARGETS_AT_ONCE: Final = 64
 
 
 class Promoter:
     """Writes what is recalled again and again to MEMORY.md.
 
-    What is about to change is put on record first, then the file is replaced, then the record: whichever of these a
-    crash comes between, the next start knows each line of its own. One promotion of a shelf, and of a file, is at work
+    What is about to change is recorded first, then the file is replaced, then the record: whichever of these a
+    crash falls between, the next start knows each line of its own. One promotion of a shelf, and of a file, is at work
     at a time.
 
     Args:
@@ -55,7 +55,7 @@ class Promoter:
         return await self._files.target(shelf.name, project)
 
     async def promote(self, work: Work) -> Mapping[str, Any]:
-        """Promote the shelf's notes, or what is left of that; return what came of it.
+        """Promote the shelf's notes, or what is left of that; return the result.
 
         Raises:
             Unavailable: If the file cannot be read or written, or somebody else keeps writing it.
@@ -68,7 +68,7 @@ class Promoter:
         return await self._with(work.shelf, target, carry_out)
 
     async def dry_run(self, shelf: Shelf, *, project: str | None) -> Mapping[str, Any]:
-        """Return what a promotion would come to; changes nothing.
+        """Return what a promotion would do; changes nothing.
 
         Raises:
             Unavailable: If the file cannot be read.
@@ -257,11 +257,11 @@ class _ByPart:
         self._origin = origin
 
     async def intend(self, plan: PromotionPlan) -> bool:
-        """Put down what the file is about to hold; False if a note has changed since that was planned."""
+        """Record what the file is about to hold; False if a note has changed since that was planned."""
         return (await self._shelf.commit(self._origin, lambda tx: _intend(plan, tx))).value
 
     async def record(self, plan: PromotionPlan) -> Mapping[str, Any]:
-        """Put down what the file holds now; return what came of it."""
+        """Record what the file holds now; return the result."""
         result = result_of(plan)
         if not plan.is_settled:
             await self._shelf.commit(self._origin, lambda tx: _record(tx, plan, result, is_news=plan.changes_file))
@@ -275,7 +275,7 @@ class _ByJob:
         self._work = work
 
     async def intend(self, plan: PromotionPlan) -> bool:
-        """Put down what the file is about to hold; False if a note has changed since that was planned."""
+        """Record what the file is about to hold; False if a note has changed since that was planned."""
 
         def apply(tx: Transaction, cursor: dict[str, Any]) -> bool:
             if not _intend(plan, tx):
@@ -286,7 +286,7 @@ class _ByJob:
         return await self._work.step(apply)
 
     async def record(self, plan: PromotionPlan) -> Mapping[str, Any]:
-        """Put down what the file holds now, and with it that the job is done; return what came of it."""
+        """Record what the file holds now and that the job is done; return its result."""
         intended = self._work.cursor.get("intended")
         result, is_news = result_of(plan), plan.changes_file
         if intended is not None and not is_news and intended["file"] == _fingerprint(plan.old):
@@ -345,7 +345,7 @@ def _decoded(data: bytes | None) -> str | None:
 
 
 def _intend(plan: PromotionPlan, tx: Transaction) -> bool:
-    """Put down what the file is about to hold; return False if one of the notes has changed since that was planned."""
+    """Record what the file is about to hold; return False if one of the notes has changed since that was planned."""
     notes = tx.rows.notes.by_ids(list(plan.revs))
     if {note_id: note.rev for note_id, note in notes.items()} != plan.revs:
         return False
@@ -364,7 +364,7 @@ def _put_record(tx: Transaction, *, path: str, rows: Sequence[Promoted]) -> None
 
 
 def _edited(tx: Transaction, plan: PromotionPlan) -> list[Promoted]:
-    """What to keep in mind of lines that people changed, until no purge is under way that has to name the file."""
+    """What to record of lines that people changed, until no purge is under way that has to name the file."""
     if not tx.rows.jobs.page(unfinished=True, kind=PURGE.name, before=None, limit=1):
         return []
     ids = {row.note_id for row in plan.recorded if row.note_id}
@@ -379,7 +379,7 @@ def _seal(tx: Transaction, *, path: str, ids: Collection[str]) -> None:
 
 
 def _record(tx: Transaction, plan: PromotionPlan, result: Mapping[str, Any], *, is_news: bool) -> None:
-    """Put on the shelf's record what is in the file now."""
+    """Record what is in the file now."""
     if not plan.is_recorded or is_news:
         _put_record(tx, path=plan.path, rows=[*plan.merged.manifest, *_edited(tx, plan)])
     for note_id in plan.first_time:

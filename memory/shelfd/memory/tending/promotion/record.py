@@ -18,7 +18,7 @@ _TELLING: Final = 8
 def settle(text: str | None, written: Sequence[Promoted], intended: Sequence[Promoted]) -> list[Promoted]:
     """Return what promotion has in a file, whichever side of its last change the daemon died on.
 
-    The file is replaced as a whole, so that either all of what was intended is there or none of it; people may have
+    The file is replaced atomically, so that either all of what was intended is there or none of it; people may have
     edited it since.
 
     Args:

@@ -71,7 +71,7 @@ def apply_all(
 ) -> tuple[list[Action], dict[str, int]]:
     """Do those of *actions* whose notes nobody changed meanwhile.
 
-    An action that is dropped takes those behind it with it that were planned on what it would have left.
+    Dropping an action drops those after it that were planned on what it would have left.
 
     Args:
         revs: The rev at which this run left each note it has written, -1 for a note an action was dropped for.

@@ -1,4 +1,4 @@
-"""Step: take notes out of sight that are worth nothing. They can be restored."""
+"""Step: hide notes that are worth nothing. They can be restored."""
 
 from typing import Final
 

@@ -14,12 +14,12 @@ from shelfd.memory.tending.reflection.words import words_of
 _NUMBER: Final = re.compile(
     r"[-+\u2212]?\d+(?:[.,:/\u2013-]\d+)*|[%\u2030\u20ac$\u00a3\u00a5\u20b9\u20bd\u00b0<>=\u2264\u2265\u2260]"
 )
-#: What stands right behind a number, whose unit it may be.
+#: What stands right after a number, whose unit it may be.
 _MEASURED: Final = re.compile(r"\d[ \u00a0]?([^\W\d_]+(?:/[^\W\d_]+)?)|\d")
 _CONTRACTED: Final = re.compile(r"n['\u2019\u02bc`\u00b4]t\b", re.IGNORECASE)
 _ROMAN: Final = re.compile(r"(?=..)m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})")
 _SPELLED: Final = re.compile(r"[^\W\d_]+")
-#: Behind these a word has a capital whatever it is.
+#: After these a word has a capital whatever it is.
 _BEGINS: Final = re.compile(r"[.!?:;\u2026\n][^\w,]*$")
 _BEFORE: Final = 8  # characters in which such a sign is looked for
 _NEGATING_PREFIXES: Final = ("un", "in", "im", "il", "ir", "dis", "non", "mis", "de")
@@ -99,7 +99,7 @@ def _negations(text: str) -> Counter[str]:
 
 
 def _units_differ(one: str, other: str) -> bool:
-    """Whether a word behind a number is another one in the other text, even by its capitals."""
+    """Whether a word after a number is another one in the other text, even by its capitals."""
     pairs = zip(_MEASURED.findall(one), _MEASURED.findall(other), strict=False)
     return any(unit and theirs and unit != theirs for unit, theirs in pairs)
 

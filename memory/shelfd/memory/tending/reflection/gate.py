@@ -54,7 +54,7 @@ async def hold_back(shelf: Shelf, actions: list[Action], replay: Replay) -> list
 
 
 def resting_on(actions: Sequence[Action], out: Collection[int]) -> set[int]:
-    """Return the numbers *out* and those of all actions that were planned on what these leave behind."""
+    """Return the numbers *out* and those of all actions that were planned on what these would leave."""
     found: set[int] = set()
     gone: set[str] = set()
     for i, action in enumerate(actions):

@@ -50,7 +50,7 @@ class Visit:
     def outcome(self, inspected: frozenset[str], left: frozenset[str], now: int) -> ReflectionProgress:
         """Return how far runs have come after this one.
 
-        The second look goes on at the first note that had to be left; when it went all the way round, behind the
+        The second look goes on at the first note that had to be left; when it went all the way round, after the
         last one inspected, which so goes to the back. A nugget that got nothing while it needs something comes
         first next time.
         """
@@ -62,12 +62,12 @@ class Visit:
                 again = position
         waits = not left.isdisjoint(self.ids) and inspected.isdisjoint(self.ids)
         served_at = self.tended.served_at if waits else now
-        # Not behind the clock: what is changed after it was set back would stand before that and be passed over.
+        # Not ahead of the clock: what is changed after it was set back would stand before that and be passed over.
         latest: Position = (now, _LAST_ROW)
         return ReflectionProgress(self.tended.nugget, min(self.changed, latest), min(again, latest), served_at)
 
 
-#: Characters; a longer text is a document and no note. Reflection leaves it whole, so that no note takes long.
+#: Characters; a longer text is a document and no note. Reflection leaves it unchanged, so that no note takes long.
 LONGEST = 16_384
 
 

@@ -1,6 +1,6 @@
 """Job: one reflection. Draws a plan on a picture of the shelf, then carries it out in small steps.
 
-Between any two bits of work others get a turn, and may change the shelf: what was planned on notes that changed since
+Between any two bits of work other tasks run, and may change the shelf: what was planned on notes that changed since
 is dropped. Wherever a run is cut short, the shelf is consistent. What is left of its plan is in its cursor, as ids; the
 texts that go with these are drawn up again, for a job holds no memory text.
 """
@@ -225,7 +225,7 @@ def _apply_some(tx: Transaction, cursor: Cursor, actions: Sequence[Action | None
 
 
 def _complete(tx: Transaction, cursor: Cursor, nugget: str | None) -> dict[str, Any]:
-    """Take the last step: put on record how far the run has come and what it did; return its result."""
+    """Take the last step: record how far the run has come and what it did; return its result."""
     for tended in cursor["tended"]:
         name, changed, again, served_at = tended
         tx.rows.reflection.put(ReflectionProgress(name, tuple(changed), tuple(again), served_at))

@@ -130,7 +130,7 @@ def _forward(search: _Search, visit: Visit, spared: int) -> Planning[None]:
 
 
 def _again(search: _Search, visit: Visit, after: Position, until: Position) -> Planning[bool]:
-    """Look at the notes behind *after* up to *until* once more; return whether it came that far."""
+    """Look at the notes after *after* up to *until* once more; return whether it came that far."""
     while search.allowance > 0:
         if after >= until or not (page := _page(search, visit, after)):
             return True

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.words import fold, split
 
-#: Characters of a text that say what it is about; what stands behind them is not read for that.
+#: Characters of a text that say what it is about; what follows them is not read for that.
 ABOUT = 2000
 
 
