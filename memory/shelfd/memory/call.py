@@ -44,7 +44,7 @@ class Call:
     """A validated request.
 
     Attributes:
-        method: What is asked for.
+        method: The method called.
         params: Its validated params, an instance of ``method.params``.
         principal: Who asks: ``uid:<n>``, ``mqtt:<user>`` or a part of the daemon such as ``scheduler``.
         request_id: For the log, unique enough to find one request again.
@@ -52,7 +52,7 @@ class Call:
         limits: The configured limits.
         repeat: How a redelivery of it is recognised; None when the transport delivers once.
         run_id: The run it belongs to, for the change log.
-        room: Of a read: called right before its answer is made, which can be large while the caller is behind with
+        room: Of a read: called right before its answer is made, which can be large while the caller lags in
             reading others; returns what is to be awaited first, if anything. None if there is always room.
         on_begun: Of a change that is a job: called when the job is durable, which can be long before its end. A
             transport that has kept the request until then need not deliver it again.
@@ -75,7 +75,7 @@ class Call:
 
     @property
     def shelf(self) -> str | None:
-        """The shelf the request is about; None for methods on the daemon as a whole."""
+        """The shelf the request is about; None for methods on the daemon itself."""
         return getattr(self.params, "shelf", None)
 
     def may(self, need: Need) -> bool:
@@ -112,7 +112,7 @@ async def _work(call: Call, work: Callable[[], Awaitable[T]], on_done: OnDone[T]
     outcome: T | Exception = Cancelled()
     try:
         if not call.ticket.cancelled:
-            # Not before: a task cancelled before its first step would never come to its end.
+            # Not before: a task cancelled before its first step would never end.
             call.abort = asyncio.current_task().cancel  # type: ignore[union-attr]
             outcome = await work()
     except Exception as error:  # noqa: BLE001 - whatever it was, the caller is notified

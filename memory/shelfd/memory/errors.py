@@ -30,7 +30,7 @@ from shelfd.protocol import NOT_AVAILABLE, Code
 
 
 class ShelfError(Exception):
-    """Base of everything a caller is told. ``code`` and ``retryable`` are the class's."""
+    """Base of every error a caller gets. ``code`` and ``retryable`` are the class's."""
 
     code: ClassVar[int] = Code.INTERNAL_ERROR
     retryable: ClassVar[bool] = False
@@ -42,7 +42,7 @@ class ShelfError(Exception):
 
 
 def error_of(error: ShelfError) -> dict[str, Any]:
-    """Return the error object that tells a caller of *error*."""
+    """Return the error object that describes *error* to a caller."""
     fixed = {"type": type(error).__name__, "retryable": error.retryable}
     return {"code": int(error.code), "message": error.message, "data": {**fixed, **error.data, **fixed}}
 

@@ -87,7 +87,7 @@ def likely_belief(
         least: Confidence below which nothing is said.
     """
     if not found.matches or confidence(found.matches[0].cosine, 1.0) < least:
-        return None  # and nobody is asked what may be told
+        return None  # and *admits* is not called
     # Only the best is asked after: what else is like the query is just as much a rival unseen.
     matches = iter(found.matches)
     best = next((match for match in matches if admits is None or admits(match.fact.row)), None)

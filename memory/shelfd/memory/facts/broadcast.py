@@ -19,11 +19,11 @@ class Broadcast:
 
     A query that is a key or an alias is answered by a look in a dictionary, exact at any size. Any other query becomes
     a vector; it is compared with the vectors of the keys that share a word with it and cleaned up to one key, which
-    names the row. The banks hold every fact once more, superposed: :meth:`echo` unbinds one and tells whether it
+    names the row. The banks hold every fact once more, superposed: :meth:`echo` unbinds one and returns whether it
     confirms the row.
 
     The keys of all nuggets are kept together. A nugget's *sketch* is the superposition of its keys, left in parts like
-    these; so one look at the words of a query tells which nuggets know of them, and which of their keys to compare.
+    these; so one look at the words of a query shows which nuggets know of them, and which of their keys to compare.
     What is as like the query in another nugget is a rival, as it would be in the same one.
 
     Most nuggets of a large shelf hold a fact or a few, so that none has containers of its own before it needs them: a

@@ -12,7 +12,7 @@ from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition,
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
-#: Longer values are kept as their hash: the memory only needs to tell them apart, and rows answer.
+#: Longer values are kept as their hash: the memory only needs to result them apart, and rows answer.
 _LONGEST = 64
 _USUAL = Options()
 
@@ -20,7 +20,7 @@ _USUAL = Options()
 class ShelfFacts(Projection):
     """The visible facts of all nuggets of a shelf. Knows none before it is first asked.
 
-    What it finds is a row's id: what the row says, and whether a caller may see it, is for the row to tell.
+    What it finds is a row's id: what the row says, and whether a caller may see it, is known from the row.
     """
 
     name: ClassVar[str] = "facts"

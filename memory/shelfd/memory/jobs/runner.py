@@ -22,7 +22,7 @@ log = structlog.get_logger("shelfd.memory")
 _AT_ONCE: Final = 4
 #: How long to wait before another attempt; the last one again and again.
 _BACK_OFF: Final = tuple(timedelta(seconds=seconds) for seconds in (1, 5, 30, 120, 600))
-#: Attempts that may end in an error nobody foresaw. Trouble of the store's is no reason to give up.
+#: Attempts that may end in an unforeseen error. An error of the store is no reason to give up.
 _ATTEMPTS: Final = 5
 _PAGE: Final = 100
 
@@ -134,7 +134,7 @@ class JobRunner:
         job = self._shelf.view.jobs.get(job_id)
         if job is None or job.kind not in self._procedures:
             return True
-        if not job.is_unfinished:  # somebody ended it while it waited its turn
+        if not job.is_unfinished:  # it was cancelled while it waited
             self._notify(job, Cancelled())
             return True
         work = Work(self._shelf, self._limits(), job)
@@ -171,7 +171,7 @@ class JobRunner:
         return await self._record(ended)
 
     async def _record(self, job: Job) -> Job:
-        """Store how a job stands, unless somebody has ended it meanwhile; return how it is stored."""
+        """Store how a job stands, unless it was cancelled meanwhile; return how it is stored."""
 
         def record(tx: Transaction) -> Job:
             stored = tx.rows.jobs.get(job.id)
@@ -188,7 +188,7 @@ class JobRunner:
         """Record that a job waits for another attempt, and pass its callers the error."""
         attempts = job.attempts + 1
         waiting = job._replace(state="waiting", attempts=attempts, error=type(error).__name__)
-        with suppress(ShelfError):  # if the store is what is in trouble, the record stays as it was, which does no harm
+        with suppress(ShelfError):  # if the store fails, the record stays as it was, which does no harm
             await self._record(waiting)
         self._notify(waiting, error)
 

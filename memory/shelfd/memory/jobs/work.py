@@ -45,7 +45,7 @@ class Work:
 
         Raises:
             ShelfError: What *apply* raised, or the store; then neither happened.
-            Cancelled: If somebody ended the job meanwhile.
+            Cancelled: If the job was cancelled meanwhile.
         """
         return await self._take(apply, lambda job, _value: job._replace(state="running", error=None))
 

@@ -86,8 +86,8 @@ class EventLog:
             HistoryTrimmed: If the log no longer reaches back to *since_seq*; ``first_seq`` is where it begins.
         """
         recent = self._kept(since_seq, limit, last_seq) or self._stored(since_seq, limit, last_seq)
-        told = [one for one in recent if wanted(one.row.kind, one.row.nugget)]
-        unknown = [one.row for one in told if not one.is_known]
+        reported = [one for one in recent if wanted(one.row.kind, one.row.nugget)]
+        unknown = [one.row for one in reported if not one.is_known]
         states = states_after(unknown, self._view) if unknown else {}
         events = [
             render_event(
@@ -97,7 +97,7 @@ class EventLog:
                 instance=self._instance,
                 content=self._content,
             )
-            for one in told
+            for one in reported
         ]
         return events, recent[-1].row.seq if recent else since_seq
 

@@ -44,7 +44,7 @@ class Transaction:
         return self._writer
 
     def create_note(self, note: Note, *, redraw: Callable[[], str] | None = None) -> Note:
-        """Add *note*, under the next row number unless it has one that the writer gave out.
+        """Add *note*, under the next row number unless it has one that the writer assigned.
 
         Args:
             redraw: Draws another id when the note's is taken; without it a taken id is refused.

@@ -8,7 +8,7 @@ from shelfd.memory.notes.note import Note, fold_key
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
 
-#: Confidence from which on a fact found by a key like the query is told to who did not ask for such.
+#: Confidence from which on a fact found by a key like the query is returned to callers that did not ask for one.
 SURE: Final = 0.5
 
 

@@ -53,7 +53,7 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
 
 
 def _rolled_back(shelf: Shelf, outcome: Outcome) -> Outcome:
-    """Let nothing stay of a rehearsal, which does all of it: what it comes to depends on all that came before."""
+    """Roll a dry run back: it does all of it, for each item's outcome depends on those before."""
     raise RolledBack({**outcome, "run_id": None, "dry_run": True, "last_seq": shelf.seq})
 
 

@@ -265,7 +265,7 @@ def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
         raise NotFound(f"the note has no rev {params.rev}; it is at rev {note.rev}", id=note.id, field="rev")
     kept = {name: getattr(note, name) for name in KEPT_BY_REVERT}
     new = then._replace(**kept)
-    if note.extra.provenance:  # what became part of it stays so, whatever it says
+    if note.extra.provenance:  # what were merged into it stays so, whatever it says
         new = new._replace(extra=new.extra._replace(provenance=note.extra.provenance))
     if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=None)  # what replaced it then was purged

@@ -230,10 +230,10 @@ def _with_known(found: list[Found], known: Known, *, judged: bool) -> list[Found
         judged: Whether focus has judged it; then only a key that is the query but for its spelling says more.
     """
     sure = known.confidence
-    told = Found(known.note, sure, sure >= (_SAME_KEY if judged else SURE), None, {"key": sure}, sure, sure)
-    ranked = next((item for item in found if item.note.id == known.note.id), told)
-    best = max(told, ranked, key=lambda item: item.score)
-    best.relevant = told.relevant or ranked.relevant
+    candidate = Found(known.note, sure, sure >= (_SAME_KEY if judged else SURE), None, {"key": sure}, sure, sure)
+    ranked = next((item for item in found if item.note.id == known.note.id), candidate)
+    best = max(candidate, ranked, key=lambda item: item.score)
+    best.relevant = candidate.relevant or ranked.relevant
     return sorted([best, *(item for item in found if item is not ranked)], key=lambda item: -item.score)
 
 
@@ -249,7 +249,7 @@ def _search(
         found = _with_linked(shelf, found, filters, params.k, planned)
     found = found[: params.k]
     if params.min_score is not None:
-        # Rounded as it is told: a score that a caller has seen is one to ask for.
+        # Rounded as it is returned: a caller may pass a score it has seen.
         found = [item for item in found if round(item.score, 6) >= params.min_score]
     here = {item.note.id for item in found}
     return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here])

@@ -24,7 +24,7 @@ from shelfd.protocol.base import PageParams
 from shelfd.protocol.methods.reflection import ReflectParams
 
 REFLECTION: Final = JobKind("reflection", can_end_early=True, has_slot=True)
-#: For people; what tags a note got is told of the note as it is.
+#: For people; which tags a note got is read from the note as it is.
 _DETAILS: Final = {
     "hide": "Archived low-value note",
     "rewrite": "Normalized duplicated whitespace and repeated lines",
@@ -103,16 +103,16 @@ async def history(shelf: Shelf, params: PageParams, _call: Call) -> dict[str, An
 
 
 def _run(row: LogRow, undone: Mapping[str, str]) -> dict[str, Any]:
-    told = row.before or {}
-    counts = told.get("counts", {})
+    ended = row.before or {}
+    counts = ended.get("counts", {})
     run_id = row.origin.run_id or ""
     run: dict[str, Any] = {
         "run_id": run_id,
-        "ran_at": from_micros(told.get("ran_at", row.at)),
+        "ran_at": from_micros(ended.get("ran_at", row.at)),
         "nugget": row.nugget,
         "principal": row.origin.principal,
         **{name: counts.get(name, 0) for name in _COUNTS},
-        "changes": list(told.get("changes", ())),
+        "changes": list(ended.get("changes", ())),
     }
     if run_id in undone:
         run["undone_by"] = undone[run_id]

@@ -51,7 +51,7 @@ class ReadMethod(NamedTuple):
 
 
 class Procedure(NamedTuple):
-    """What concerns the daemon as a whole: a coroutine function that does everything itself."""
+    """What concerns the daemon itself: a coroutine function that does everything itself."""
 
     run: Run
 

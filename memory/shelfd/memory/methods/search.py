@@ -24,7 +24,7 @@ _AT_ONCE: Final = 8
 _TURN: Final = 64
 #: How much too low the estimate of a score may be, at most, for want of the note's text.
 _UNSURE: Final = 0.002
-#: Results taken in reserve for those that go while other tasks run.
+#: Spare results for those that are deleted while other tasks run.
 _RESERVE: Final = 3
 
 
@@ -100,7 +100,7 @@ async def _looked_at(
                 matches.append(_Match(note, score))
                 errors.append(score.raw - estimate)
         matches.sort(key=lambda match: (-match.score.raw, -match.note.updated_at, -match.note.row))
-    # The others are told by their estimates, which are as wrong as those of the notes that were looked at.
+    # The others are ranked by their estimates, which are as wrong as those of the notes that were looked at.
     rest = np.concatenate([passed_over, found.rest])
     return matches, rest + (float(np.median(errors)) if errors else 0.0)
 

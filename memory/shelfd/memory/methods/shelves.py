@@ -56,7 +56,7 @@ async def drop(context: Context, call: Call) -> dict[str, Any]:
         shelf = await context.shelf(call)
         async with context.promoter.retired(shelf, call.origin()) as left:
             await context.shelves.drop(params.shelf, check)
-    except (StorageCorrupt, SchemaTooNew):  # what it had promoted nobody can tell: it goes all the same
+    except (StorageCorrupt, SchemaTooNew):  # what it had promoted is unknown: it is dropped all the same
         left = await context.promoter.suspects(params.shelf)
         await context.shelves.drop(params.shelf, check)
     return {"dropped": params.shelf, "still_in": [path for path in left if await context.promoter.holds(path)]}
@@ -91,7 +91,7 @@ def change_log(shelf: Shelf, params: ShelfLogParams, _call: Call) -> dict[str, A
 
 @read("events.since")
 async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> dict[str, Any]:
-    """Return events that already happened; ``last_seq`` is where to go on."""
+    """Return events that already happened; ``last_seq`` is where to continue."""
     if params.seq > shelf.view.log.last_seq:
         last = shelf.view.log.last_seq
         raise InvalidParams(f"seq: the last change is {last}", field="seq", limit=last)

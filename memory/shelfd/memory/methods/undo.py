@@ -1,4 +1,4 @@
-"""Use cases that take back: a transaction, a run."""
+"""Use cases that undo: a transaction, a run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def _undone(_shelf: Shelf, job: Job) -> dict[str, Any]:
 
 @job("undo", ended=_undone)
 def undo_transaction(tx: Transaction, params: UndoParams, call: Call) -> Begun | Outcome:
-    """Take back one transaction of the caller's own; administrators may take back anybody's."""
+    """Undo one transaction of the caller's own; administrators may take back anybody's."""
     rows = tx.rows.log.page(since_seq=params.tx - 1, limit=1)
     if not rows or rows[0].seq != params.tx or rows[0].tx != params.tx:
         text = f"no transaction begins with change {params.tx}; shelf.log shows them"
@@ -33,7 +33,7 @@ def undo_transaction(tx: Transaction, params: UndoParams, call: Call) -> Begun |
 
 @job("reflection.undo", ended=_undone)
 def undo_reflection(tx: Transaction, params: ReflectionUndoParams, call: Call) -> Begun | Outcome:
-    """Take back what a run did."""
+    """Undo what a run did."""
     rows = tx.rows.log.of_run(params.run_id, limit=1)
     if not rows:
         raise NotFound("there is no such run in the log", run_id=params.run_id, field="run_id")

@@ -56,7 +56,7 @@ class Importer:
             here.
         usages: Use that the other memory knew of, by the rows of notes.
         created: New notes.
-        seen: Items seen so far: their part, and what tells one from others.
+        seen: Items seen so far: their part, and what identifies them.
     """
 
     tx: Transaction

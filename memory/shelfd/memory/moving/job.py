@@ -102,7 +102,7 @@ def _import_items(
             rejected.append({"index": index, "error": from_validation(error)})
         except ShelfError as error:  # found before the item's first write: the others can stand
             if error.retryable:
-                raise  # trouble of the store's, not of the item
+                raise  # an error of the store, not of the item
             if isinstance(error, DuplicateKey) and not is_last_try:
                 again.append((index, item))
             else:

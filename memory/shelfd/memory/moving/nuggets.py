@@ -2,7 +2,7 @@
 
 Fields that are missing get this memory's defaults, metadata that is missing is inferred by its rules. Ids and keys stay
 as they are stored: no scope prefix is added to a key. In a graph older than version 3, what stands as metadata of a
-note whose title has no such prefix was a guess known to be wrong, and is inferred anew.
+note whose title has no such prefix was a guess known to be wrong, and is inferred again.
 """
 
 import re
@@ -271,7 +271,7 @@ def _usage(item: Item, accessed_at: int | None) -> Usage:
 
 
 def _has_session(item: Item) -> bool:
-    """Whether a last session is named: never used is told by an empty name."""
+    """Whether a last session is named: an empty name means never used."""
     return bool(item.take("lastHitSession", "last_hit_session") != "")
 
 

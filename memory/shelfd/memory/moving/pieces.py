@@ -65,11 +65,11 @@ def combine(parts: Sequence[str], outcomes: Iterable[tuple[int, Mapping[str, Any
         parts: The kind of each.
         outcomes: The outcome of each piece, by the piece's number.
     """
-    whole: list[dict[str, Any]] = [
+    accounts: list[dict[str, Any]] = [
         {"part": part, **dict.fromkeys(_COUNTS, 0), "kept": [], "rejected": [], "not_kept": []} for part in parts
     ]
     for number, outcome in outcomes:
-        account = whole[part_of(number)]
+        account = accounts[part_of(number)]
         for name in _COUNTS:
             account[name] += outcome[name]
         for name in ("kept", "rejected"):
@@ -80,6 +80,6 @@ def combine(parts: Sequence[str], outcomes: Iterable[tuple[int, Mapping[str, Any
                 account["not_kept"].append({**loss, "indexes": list(loss["indexes"])})
             else:
                 same["indexes"] += loss["indexes"]
-    for account in whole:
+    for account in accounts:
         account["rejected"].sort(key=lambda one: one["index"])
-    return whole
+    return accounts

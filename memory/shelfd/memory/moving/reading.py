@@ -11,7 +11,7 @@ from shelfd.memory.moving.record import Loss, NoteRecord, NuggetRecord, Outgoing
 from shelfd.protocol import Limits, from_validation
 from shelfd.protocol.base import Count, Instant, Tag
 
-_NAME_CHARACTERS: Final = 64  #: of a field's name, where it is told
+_NAME_CHARACTERS: Final = 64  #: of a field's name, where it is reported
 _INSTANT: Final = TypeAdapter[int](Instant)
 _COUNT: Final = TypeAdapter[int](Count)
 _TAG: Final = TypeAdapter[str](Tag)

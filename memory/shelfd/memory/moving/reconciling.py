@@ -1,7 +1,7 @@
 """How a record and the note of it that is here already are reconciled.
 
 An imported note remembers, as short marks, what the import that wrote it said, facet by facet. So a later import can
-tell what the file changed since, which is taken over, from what was changed here, which stays.
+distinguish what the file changed since, which is adopted, from what was changed here, which stays.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from pydantic_core import to_json
 from shelfd.memory.moving.record import NoteRecord
 from shelfd.memory.notes.note import Imported, Note
 
-#: What is compared and taken over as one, by the name it is told under.
+#: What is compared and adopted as one, by the name it is reported under.
 _FACETS: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title", "key"),
     "content": ("content",),

@@ -14,7 +14,7 @@ EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Provenance(NamedTuple):
-    """What a note has from another that became part of it, as fingerprints: lines of its text, and names."""
+    """What a note has from another that were merged into it, as fingerprints: lines of its text, and names."""
 
     source: str  #: id of the other note
     lines: tuple[str, ...]
@@ -32,7 +32,7 @@ class Provenance(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """Marks that an import left on a note: what it said of it, so that a later one can tell what changed since."""
+    """Marks that an import left on a note: what it said of it, so that a later one can see what changed since."""
 
     format: str
     nugget: str  #: its nugget in the other memory
@@ -223,7 +223,7 @@ class Link(NamedTuple):
     valid_to: int | None = None
 
 
-#: Relation of the link that leads from a note to the one it became part of.
+#: Relation of the link that leads from a note to the one it were merged into.
 MERGED_INTO: Final = "merged_into"
 
 
@@ -249,7 +249,7 @@ class Usage(NamedTuple):
     last_hit_session: str = ""
 
     def raised_to(self, other: "Usage") -> "Usage":
-        """Return at least as much use as *other* tells of the same note; accesses are each memory's own."""
+        """Return at least as much use as *other* records of the same note; accesses are each memory's own."""
         last = other if other.hits > self.hits and other.last_hit_session else self
         return self._replace(
             hits=max(self.hits, other.hits),

@@ -1,4 +1,4 @@
-"""How note text is kept: tidy where nobody can tell, untouched where it matters."""
+"""How note text is kept: tidied where it makes no difference, untouched where it matters."""
 
 import json
 import re

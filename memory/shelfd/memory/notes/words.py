@@ -31,7 +31,7 @@ _EMOJI = re.compile(
     "[\U0001f1e6-\U0001f1ff]{1,2}|[\u203c\u2049\u2194-\u21aa\u231a-\u23ff\u25aa-\u25fe\u2600-\u27bf\u2934\u2935\u2b05-\u2b55"
     "\u3030\u303d\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 )
-# Names as programs have them: parts joined by "_" or "-", or told apart by capitals.
+# Names as programs have them: parts joined by "_" or "-", or distinguished by capitals.
 _MAY_BE_COMPOUND = re.compile(r"[A-Z_-](?<=[^\W_].)")  # a tenth of the time of looking for what precedes first
 _COMPOUND = re.compile(r"[^\W_]+(?:[_-][^\W_]+)*")
 _LONGEST_COMPOUND = 64  # characters; what is longer is data
@@ -98,9 +98,9 @@ def compounds(text: str, joints: str = "_-") -> list[str]:
         if _CAPITALS.search(name) is not None:
             found += [fold(part) for part in _CAPITALISED.findall(name)]
         if any(joint in name for joint in joints):
-            whole = fold(name).replace("_", "").replace("-", "")
-            if not whole.isnumeric():
-                found.append(whole)
+            joined = fold(name).replace("_", "").replace("-", "")
+            if not joined.isnumeric():
+                found.append(joined)
     return found
 
 

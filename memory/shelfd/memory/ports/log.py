@@ -5,7 +5,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-#: What stands in a log row's ``before`` once a purge has taken away what was there.
+#: What stands in a log row's ``before`` once a purge has redacted it.
 REDACTED: Final[Mapping[str, Any]] = {"redacted": True}
 
 
@@ -113,7 +113,7 @@ class RecordedView(Protocol):
         """Look at the next *limit* stored outcomes, by key, for those that name one of the notes *ids*.
 
         Returns:
-            The keys of those, and after which key to go on; None when there are no more.
+            The keys of those, and after which key to continue; None when there are no more.
         """
 
 

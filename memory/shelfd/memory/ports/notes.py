@@ -95,11 +95,11 @@ class NotesWriter(NotesView, Protocol):
             after: The sequence number after which log rows are left to redact.
 
         Returns:
-            Where to go on; None when nothing is left.
+            Where to continue; None when nothing is left.
         """
 
     def delete(self, note: Note) -> None:
-        """Delete a note and its usage, after :meth:`redact` has taken away all it does.
+        """Delete a note and its usage, after :meth:`redact` has removed all it can.
 
         Stored outcomes and queries that name the note are left: see
         :meth:`~shelfd.memory.ports.log.RecordedWriter.delete` and
@@ -129,13 +129,13 @@ class LinksView(Protocol):
         """Return links with their rows, in the order they were made, after row *after*."""
 
     def merged_rows(self, note_id: str, *, limit: int) -> list[int]:
-        """Return the rows of at most *limit* hidden notes that became part of a note, of however many merges.
+        """Return the rows of at most *limit* hidden notes that were merged into a note, of however many merges.
 
         One that was restored is none, and what had become part of it belongs to it alone again.
         """
 
     def merge_targets(self, *, after: str, limit: int) -> list[str]:
-        """Return ids of notes that others became part of, by id, after *after*."""
+        """Return ids of notes that others were merged into, by id, after *after*."""
 
 
 class LinksWriter(LinksView, Protocol):

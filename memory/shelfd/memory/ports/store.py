@@ -28,7 +28,7 @@ OnDone: TypeAlias = Callable[[T | Exception], None]
 async def outcome_of(begin: Callable[[OnDone[T]], None]) -> T:
     """Call *begin* with a function that takes the outcome; return that outcome, or raise it.
 
-    What was begun goes on when the caller is cancelled.
+    What was begun continues when the caller is cancelled.
     """
     future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
     begin(partial(_settle, future))
@@ -192,7 +192,7 @@ class Store(Protocol):
     ) -> Listing:
         """Return what ``view.notes.page`` would, and with the first page how many notes there are on all.
 
-        Holds up nobody, however many notes have to be looked at for it. What is changed meanwhile may be listed, and
+        Blocks nothing, however many notes have to be read for it. What is changed meanwhile may be listed, and
         counted, as it was or as it is.
         """
 
@@ -200,7 +200,7 @@ class Store(Protocol):
         """Let nothing of what was erased remain in the files; return False if that has to be tried again."""
 
     def copies(self) -> Sequence[tuple[str, int]]:
-        """Return copies of the shelf that lie beside it and that no purge comes to.
+        """Return copies of the shelf that lie beside it and that no purge reaches.
 
         Returns:
             Of each its name, and when it was made, microseconds since 1970 UTC.

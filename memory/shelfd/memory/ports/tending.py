@@ -1,4 +1,4 @@
-"""What tending leaves behind beside the notes: how far reflection has come, and which lines promotion wrote."""
+"""What tending stores beside the notes: how far reflection has come, and which lines promotion wrote."""
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
@@ -10,7 +10,7 @@ class ReflectionProgress(NamedTuple):
     """How far reflection has come in one nugget.
 
     Notes are looked at in the order (updated_at, row). After ``changed`` comes what is new or was changed since
-    it was last looked at; ``again`` goes round through the rest.
+    it was last looked at; ``again`` cycles through the rest.
     """
 
     nugget: str
@@ -21,7 +21,7 @@ class ReflectionProgress(NamedTuple):
     def as_of(self, now: int) -> "ReflectionProgress":
         """Return this without what lies after *now*: a clock that was set back since had put it there.
 
-        What is new would stand before such a position and be passed over; so the looking begins anew.
+        What is new would stand before such a position and be passed over; so the round starts over.
         """
         start = (0, 0)
         return ReflectionProgress(

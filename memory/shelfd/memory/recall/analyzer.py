@@ -172,7 +172,7 @@ class Analyzer:
         """
         folded = fold(query)
         words = split(folded)
-        # In a question "well-known" is two words; as one more, the whole costs more than it finds (measured).
+        # In a question "well-known" is two words; as one more, the compound costs more than it finds (measured).
         asked = [*words, *emoji(folded), *compounds(query, "_")]
         content = [word for word in asked if self.is_content(word)]
         terms = tuple(sorted({self.term(word) for word in content or words}))

@@ -41,7 +41,7 @@ class Authors:
             self._by_first[name[0]][number] = name
 
     def discard(self, number: int) -> None:
-        """Take back one :meth:`add` of *number*."""
+        """Undo one :meth:`add` of *number*."""
         if number >= 0:
             self._documents[number] -= 1
             if not self._documents[number]:

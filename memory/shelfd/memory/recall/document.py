@@ -53,7 +53,7 @@ class Ranking:
 
 
 class Words(NamedTuple):
-    """What the words of a document tell about a query; terms are those of the query, by number."""
+    """What the words of a document say about a query; terms are those of the query, by number."""
 
     own: AbstractSet[int]
     previous: AbstractSet[int]  #: in the previous note of its session

@@ -1,6 +1,6 @@
 """Say only what is known: the stage after ranking that cuts what is clearly not meant and marks what is relevant.
 
-Ranking tells which documents are best, never that none is meant, or just this one. Names tell: a document whose name
+Ranking shows which documents are best, never that none is meant, or just this one. Names do: a document whose name
 stands in the query is meant, one with another name is not, unless it covers more of the query. Documents without a
 name are never cut.
 """
@@ -222,7 +222,7 @@ class _Inspection:
         words = self._index.words_of(hit.row, self._question.numbers)
         stands = hit.row in standing.notes
         mentions = standing.names > 0 and not stands and self._mentions(words)
-        if mentions and self._aim == "topic":  # whatever speaks of it is asked for, however much else it says
+        if mentions and self._aim == "topic":  # whatever mentions it is wanted, however much else it says
             context = DocumentContext(_NO_NAMES, -1.0, 1.0)
         else:
             context = DocumentContext(standing.terms if stands else _NO_NAMES, self.rival, ratio)

@@ -139,7 +139,7 @@ class RecallIndex:
         return statistics.idf(documents) / statistics.idf(1)
 
     def words_of(self, row: int, asked: frozenset[int]) -> Words:
-        """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words tell."""
+        """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words say."""
         columns, terms_of = self._contents.columns, self._contents.postings.terms_of
         ordinal = self._living[row]
         before = columns.previous.item(ordinal)
@@ -167,7 +167,7 @@ class RecallIndex:
     def near(
         self, words: Iterable[str], filters: NoteFilter, *, terms: int, missing: int | None, limit: int
     ) -> list[str]:
-        """Return ids of documents that have the rarest of *words*, those with the most telling ones first.
+        """Return ids of documents that have the rarest of *words*, those with the most resulting ones first.
 
         Takes well under a millisecond however large the index is: of a term in thousands of documents it sees the
         most recent ones. Terms in a single document find nothing and are passed over.

@@ -50,7 +50,7 @@ class Links:
         self._by_group: dict[int, _Chain] = {}
         self._chains_below: Mapping[tuple[str, str], _Chain] = {}
         self._groups_below: Mapping[int, _Chain] = {}
-        self.groups = 0  #: group numbers given out
+        self.groups = 0  #: group numbers assigned
 
     def layer(self, columns: Columns, postings: Postings, statistics: Statistics) -> "Links":
         """Return the same sessions over copies of the rest, free to change; good until these change."""

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-#: What a text may tell and a question may want, by name: one bit each.
+#: The kinds of answer that a text may hold and a question may want, by name: one bit each.
 ANSWER_TYPES: Final = {
     name: 1 << at
     for at, name in enumerate(
@@ -32,7 +32,7 @@ ANSWER_TYPES: Final = {
         )
     )
 }
-#: Of these a text without a number tells nothing.
+#: A text without a number holds none of these.
 _MEASURED: Final = sum(ANSWER_TYPES[name] for name in ("money", "age", "weight", "length", "rate"))
 _DIGITS: Final = "0123456789"
 _UNIT: Final = re.compile(r"\d ?([a-z]{1,4})\b")
@@ -49,7 +49,7 @@ class MeaningLists:
     """What is known of the words of a language; a language without lists has empty ones."""
 
     light: frozenset[str] = frozenset()  #: say little of what a question is about
-    conjunctions: frozenset[str] = frozenset()  #: begin a question that goes on from another
+    conjunctions: frozenset[str] = frozenset()  #: begin a question that continues another
     same: tuple[tuple[str, ...], ...] = ()  #: groups of words that often speak of one thing
     kinds: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()  #: words for a kind, and what is of it
     answer_types: Mapping[str, int] = field(

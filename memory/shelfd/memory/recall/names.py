@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from shelfd.memory.recall.analyzer import Analyzer
 
-#: A name that more notes than these share does not tell which of them is meant.
+#: A name that more notes than these share does not identify any of them.
 MOST_SHARERS: Final = 5
 #: Sharers whose filter columns are looked at; a name of more is none under any filter.
 _MOST_ASKED: Final = 1_000
@@ -78,7 +78,7 @@ class Names:
 
         Args:
             row: The note.
-            names: Its names; none takes away those it had.
+            names: Its names; none removes those it had.
             title: A name, too, if it is short.
         """
         if title and self._is_short(title):

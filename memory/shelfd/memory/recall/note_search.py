@@ -1,6 +1,6 @@
 """Which notes have anything of a query, and about how much: note search's part of the index.
 
-The postings tell which notes hold which terms, but not in which form, nor whether side by side. So the published
+The postings result which notes hold which terms, but not in which form, nor whether side by side. So the published
 formula is estimated here for all notes at once; from the texts of the best the caller computes it.
 """
 
@@ -119,7 +119,7 @@ class NoteSearch:
 
     def question(self, query: str) -> NoteQuestion:
         """Return what *query* asks for."""
-        whole = fold(query).strip()
+        folded = fold(query).strip()
         terms: dict[int, AskedWord] = {}
         unknown = 0.0
         for meant in understood(content_words(query), self._spellings, self.knows):
@@ -131,9 +131,9 @@ class NoteSearch:
                     known = terms.get(number, AskedWord(0.0, frozenset()))
                     terms[number] = AskedWord(max(known.weight, likeness * self.rarity(number)), known.words | {word})
         length = math.sqrt(sum(asked.weight**2 for asked in terms.values()) + unknown)
-        words = split(whole)
-        asked = tuple(words) or tuple(emoji(whole))
-        return NoteQuestion(whole, asked, frozenset(asked), not words, terms, length, self.known.renumber_count)
+        words = split(folded)
+        asked = tuple(words) or tuple(emoji(folded))
+        return NoteQuestion(folded, asked, frozenset(asked), not words, terms, length, self.known.renumber_count)
 
     def rarity(self, number: int) -> float:
         """Return the weight of a term: 0.7 if it is everywhere, more the rarer it is (smoothed idf)."""
@@ -149,7 +149,7 @@ class NoteSearch:
         """Yield the notes that may have anything of the *question*, of those that *filters* let through.
 
         A large shelf is looked through in slices, after each of which other tasks may run; what is yielded last is
-        all. If the index gives its terms new numbers meanwhile, this ends, and the question is to be asked anew.
+        all. If the index gives its terms new numbers meanwhile, this ends, and the question has to be asked again.
         """
         found = self._found(question)
         size = self._contents.columns.size

@@ -1,4 +1,4 @@
-"""What a query asks for, as far as words tell: the terms a note has to speak of, and how much each says."""
+"""What a query asks for, as far as words show: the terms a note has to speak of, and how much each says."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from shelfd.memory.recall.meaning import ANSWER_TYPES, meaning_lists, related_te
 
 #: Terms of a query that are compared with notes, the first ones.
 _MOST_TERMS: Final = 32
-#: "What colour is", "how old are": the word between says what kind of thing is asked for.
+#: "What colour is", "how old are": the word between names the kind of thing asked for.
 _INTERROGATIVES: Final = frozenset({"what", "which", "whose", "how"})
 _NAMES_WHAT: Final = frozenset({"what", "which"})
 _COUNTS: Final = frozenset({"many", "much"})
@@ -49,7 +49,7 @@ class AskedTerm(NamedTuple):
     light: bool  #: says little of what the query is about
     related: frozenset[str]  #: terms that often speak of the same
     wants: int  #: what would answer it, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
-    kind: bool  #: says what kind of thing is asked for
+    kind: bool  #: names the kind of thing asked for
     run: bool  #: a pair of characters of a script without spaces that overlaps the term before it
     is_name: bool  #: is written as a name
     is_number: bool
@@ -111,7 +111,7 @@ class Questions:
         if wants & ~(ANSWER_TYPES["number"] | ANSWER_TYPES["name"]):
             wants &= ~ANSWER_TYPES["number"]
         if wants & ANSWER_TYPES["age"] and not any(term.is_name for term in terms):
-            wants |= ANSWER_TYPES["year"]  # which tells the age of a thing
+            wants |= ANSWER_TYPES["year"]  # which gives the age of a thing
         for want, enough in _ENOUGH.items():
             if wants & want:
                 wants |= enough

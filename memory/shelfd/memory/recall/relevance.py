@@ -22,30 +22,30 @@ from shelfd.memory.recall.question import Question
 #: Weight of a word that says little of what a query is about.
 _LIGHT: Final = 0.25
 #: What a match is worth that is not the word itself: one that often speaks of the same, the word in the previous note
-#: of the session, a number of the kind that is asked for.
+#: of the session, a number of the requested kind.
 _RELATED: Final = 0.6
 _PREVIOUS: Final = 0.6
 _NUMBER: Final = 0.5
-#: More words than these tell no more.
+#: More words than these add nothing.
 _MANY: Final = 3
 _FEW: Final = 2
 #: Share of the query beside a name from which on it is more than the name.
 _REST: Final = 0.05
-#: What is told by numbers and times.
+#: Answers that are numbers or times.
 _TOLD: Final = ~(ANSWER_TYPES["name"] | ANSWER_TYPES["cause"])
-#: A document that tells nothing of the kind that is asked for lacks as much as one that lacks the rarest word.
+#: A document that holds nothing of the requested kind lacks as much as one that lacks the rarest word.
 _KIND: Final = 1.0
 
 #: What the judgement rests on, in the order of :func:`observe`.
 FEATURES: Final = (
     "coverage",  # share of the query's weight that is matched
-    "held_words",  # how many telling words are matched
+    "held_words",  # how many resulting words are matched
     "empty",  # none of those, names and numbers apart, is in its own text, though the question has such
-    "lacks",  # how many telling words are not, and the kind that is asked for if it is not told
-    "lacks_what",  # whether the word is among them that says what kind of thing is asked for
+    "lacks",  # how many resulting words are not, and the requested kind if it is missing
+    "lacks_what",  # whether the word is among them that names the kind of thing asked for
     "lacks_first",  # whether the first one is among them
-    "lacks_kind",  # a number or a time is asked for, and there is none of its kind
-    "no_person",  # a person is asked for, and there is no name
+    "lacks_kind",  # a number or a time is requested, and there is none of its kind
+    "no_person",  # a person is requested, and there is no name
     "stands",  # a name of the document stands in the query
     "bare",  # and the query has nothing else
     "stands_lacks",  # what is lacking where its name stands
@@ -116,7 +116,7 @@ class ResolvedQuestion(NamedTuple):
     numbers: frozenset[int]  #: all that count, related ones included
     numerals: frozenset[int]  #: of the terms that are numbers
     total: float  #: weight of all terms
-    first: str | None  #: the first telling term that is no name
+    first: str | None  #: the first resulting term that is no name
     runs: int  #: how many terms are pieces of scripts without spaces
     wants: int
 
@@ -225,7 +225,7 @@ def _matches(question: ResolvedQuestion, words: Words, context: DocumentContext)
 
 
 def _missing(question: ResolvedQuestion, words: Words) -> int:
-    """What the question wants if the document tells nothing of it, else 0."""
+    """What the question wants if the document holds none of it, else 0."""
     answer_types = words.answer_types
     if not answer_types & ANSWER_TYPES["numbers"] and not question.numerals.isdisjoint(words.own):
         answer_types &= ~ANSWER_TYPES["number"]  # its only number is one that the question has

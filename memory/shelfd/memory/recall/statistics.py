@@ -47,7 +47,7 @@ class Statistics:
             previous[term] += 1
 
     def discard(self, terms: Iterable[int], tokens: int) -> None:
-        """Take back :meth:`add`."""
+        """Undo :meth:`add`."""
         self.documents -= 1
         self.own_tokens -= tokens
         self.previous_tokens -= tokens

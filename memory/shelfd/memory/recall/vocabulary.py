@@ -23,7 +23,7 @@ class Vocabulary(dict[str, int]):
         self.renumber_count = 0  #: how often terms were renumbered; in between, words are only added, in order
 
     def layer(self) -> "Vocabulary":
-        """Return a vocabulary that can give out more numbers without adding them here; good until this one changes."""
+        """Return a vocabulary that can assign more numbers without adding them here; good until this one changes."""
         return Vocabulary(self._term, self)
 
     def __missing__(self, word: str) -> int:

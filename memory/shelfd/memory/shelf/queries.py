@@ -95,7 +95,7 @@ class QueryBuffer:
 
 
 class LastQueries:
-    """What each session asked last, so that "and why?" has something to go on from. Kept in memory only."""
+    """What each session asked last, so that "and why?" has something to refer to. Kept in memory only."""
 
     def __init__(self) -> None:
         self._queries: OrderedDict[tuple[str, str], str] = OrderedDict()

@@ -68,7 +68,7 @@ class Shelves:
             else:
                 await self.get(DEFAULT_SHELF)
         except ShelfError as error:
-            self._failed[DEFAULT_SHELF] = _state_after(error)  # the daemon goes on: other shelves may be sound
+            self._failed[DEFAULT_SHELF] = _state_after(error)  # the daemon continues: other shelves may be sound
         loop = asyncio.get_running_loop()
         self._sweeper = loop.create_task(self._sweep(), name="shelfd.shelves.sweep")
         self._resuming = loop.create_task(self._unfinished.find(), name="shelfd.shelves.resume")

@@ -132,7 +132,7 @@ def _column_title(fields: Mapping[str, Any]) -> str:
 
 
 def _text(given: NoteInput, old: Note | None, limits: Limits) -> tuple[str, Extra]:
-    """The note's content and the rare fields that go with it; fields that *old* has stay unless given anew."""
+    """The note's content and the rare fields that go with it; fields that *old* has stay unless given again."""
     fields = dict(given.fields) if old is None else {**old.extra.fields, **given.fields}
     if fields.get("summary") is None:
         fields.pop("summary", None)

@@ -216,7 +216,7 @@ class Tracks:
         self._is_closing = True
 
     def start_over(self) -> None:
-        """Rebuild all that are awake: which notes changed cannot be told."""
+        """Rebuild all that are awake: which notes changed is unknown."""
         for track in self._all.values():
             if track.is_awake:
                 track.fail("HistoryTrimmed")
@@ -252,7 +252,7 @@ class Tracks:
             self._spawn(self._mend(track), "mend")
 
     async def _mend(self, track: Track) -> None:
-        """Rebuild a projection, after a delay that grows with its failures; meanwhile the others go on."""
+        """Rebuild a projection, after a delay that grows with its failures; meanwhile the others continue."""
         age = track.age
         await self._clock.sleep(min(_LONGEST_WAIT, FIRST_WAIT * 2 ** min(age - 1, 20)))
         while track.age == age and not track.begin_anew():

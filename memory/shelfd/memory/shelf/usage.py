@@ -1,7 +1,7 @@
 """How notes are used: hits by distinct session, accesses, last times.
 
 A visible note that others were merged into has their hits, too: it counts the sessions that used it or any of them.
-Each keeps its own, and the count is made when it is asked for, by their ``merged_into`` links; so it ends with the
+Each keeps its own, and the count is made on demand, by their ``merged_into`` links; so it ends with the
 merge.
 
 Counters live outside the change log. They are held here for up to a second and written in one go, so that a recall
@@ -51,7 +51,7 @@ class UsageBuffer:
     def of(self, notes: Iterable[Note]) -> dict[int, Usage]:
         """Return the usage of *notes* by row, what waits to be written included.
 
-        What became part of a note counts, too, while the note is visible: a hidden one stands for nothing, and in
+        What were merged into a note counts, too, while the note is visible: a hidden one stands for nothing, and in
         a long chain of merges each would have to be counted with all before it.
         """
         notes = list(notes)

@@ -88,7 +88,7 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
 def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note: Note) -> bool:
     """Purge a note, or begin to; return whether it is done."""
     is_kept = cursor.pop("is_kept", None)
-    if is_kept is None:  # asked before the log is redacted, which would know no more
+    if is_kept is None:  # read before the log is redacted
         is_kept = "nugget" in params and is_written_later(tx, note, params["seq"])
     reached = tx.rows.notes.redact(note, after=cursor.pop("after", 0), limit=ROWS_AT_ONCE)
     if reached is None and release(tx, note, limit=ROWS_AT_ONCE // 10):

@@ -1,6 +1,6 @@
 """Purge: the removal of a note, of what others received from it and of what the log kept of it.
 
-The log's numbers stay: what a row replaced is redacted, and ``note.purged`` is a change of its own. What cannot be
+The log's numbers stay: what a row replaced is redacted, and ``note.purged`` is a separate change. What cannot be
 reached from here, such as backups and messages under way at a broker, is not promised.
 """
 
@@ -199,12 +199,12 @@ def _past_states(tx: Transaction, note: Note) -> Iterator[Note]:
         yield state
 
 
-#: Changes read at once behind a merge: few notes have more links.
+#: Changes read at once after a merge: few notes have more links.
 _PAGE: Final = 64
 
 
 class _Merge(NamedTuple):
-    """A note, by its row, that became part of another; and the change that hid it."""
+    """A note, by its row, that was merged into another; and the change that hid it."""
 
     source: int
     target: str
@@ -213,7 +213,7 @@ class _Merge(NamedTuple):
 
 
 def receivers(tx: Transaction, note: Note) -> list[Note]:
-    """Return the notes that *note* became part of, however many merges away, also by merges that were taken back.
+    """Return the notes that *note* were merged into, however many merges away, also by merges that were taken back.
 
     One in between may have gone since.
     """

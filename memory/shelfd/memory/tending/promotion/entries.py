@@ -158,7 +158,7 @@ def heading_of(section: str) -> str:
 
 
 def _size_of_others(document: MemoryFile) -> int:
-    """Characters of everything but what promotion wrote and may take away."""
+    """Characters of everything but what promotion wrote and may remove."""
     size, end = len(document.text()), len(document.newline)
     for part in document.parts:
         if part.made is not None and document.may_remove(part):

@@ -52,7 +52,7 @@ def merge(
     """Merge *entries* into *text*.
 
     Args:
-        text: The file's text. None is no file: then everything is written anew.
+        text: The file's text. None is no file: then the file is created.
         entries: Lines to write, the most valuable first, no two alike.
         manifest: What promotion wrote into this file so far.
         existing: Notes of the manifest that are still there, hidden or not; nothing is kept of others.
@@ -273,7 +273,7 @@ class _Merge:
             lines = [Line(""), line]
         part.body[start:start] = lines
 
-    # ----------------------------------------------------------- tell
+    # ----------------------------------------------------------- result
 
     def result(self, existing: Container[str]) -> Merged:
         """Return the result."""

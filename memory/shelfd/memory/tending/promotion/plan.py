@@ -107,10 +107,10 @@ def _lines(shelf: Shelf, merged: Merged, recorded: Sequence[Promoted]) -> Iterat
     for note_id, status in merged.states.items():
         note, row = notes.get(note_id), written.get(note_id)
         if note is None:
-            continue  # purged this moment: nothing is told of it
+            continue  # purged a moment ago
         is_own = status == "leaves" and row is not None
         section, line = (row.section, row.line) if is_own and row is not None else (section_of(note), line_of(note))
-        told = {
+        line_view = {
             "note_id": note_id,
             "section": section,
             "line": line,
@@ -118,6 +118,6 @@ def _lines(shelf: Shelf, merged: Merged, recorded: Sequence[Promoted]) -> Iterat
             "since": None if row is None else from_micros(row.promoted_at),
             "status": status,
         }
-        found.append((section_order(section), note.row, told))
-    for _, _, told in sorted(found, key=lambda one: one[:2]):
-        yield told
+        found.append((section_order(section), note.row, line_view))
+    for _, _, line_view in sorted(found, key=lambda one: one[:2]):
+        yield line_view

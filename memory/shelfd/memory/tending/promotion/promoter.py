@@ -27,9 +27,9 @@ from shelfd.memory.tending.purge import PURGE
 
 log = structlog.get_logger("shelfd.memory")
 
-#: How often a file is read anew that somebody else writes at the same time.
+#: How often to read a file again that another program writes at the same time.
 _ATTEMPTS: Final = 5
-#: Notes that others became part of, whose hits are counted without yielding to other tasks: some 5 ms.
+#: Notes that others were merged into, whose hits are counted without yielding to other tasks: some 5 ms.
 _TARGETS_AT_ONCE: Final = 64
 
 
@@ -185,7 +185,7 @@ class Promoter:
                 try:
                     text = _decoded(await self._files.read(path))
                 except LeftAlone:
-                    continue  # nobody can tell; the next promotion looks again
+                    continue  # nobody can result; the next promotion looks again
                 rows = settle(text, *_on_record(shelf, path))
                 await shelf.commit(Origin("shelfd", "promotion.settle"), partial(_put_record, path=path, rows=rows))
                 log.info("promotion.settled", shelf=shelf.name)
@@ -269,7 +269,7 @@ class _ByPart:
 
 
 class _ByJob:
-    """A promotion as a job: its cursor tells, after a crash, what became of a file that was replaced."""
+    """A promotion as a job: its cursor results, after a crash, what became of a file that was replaced."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -321,7 +321,7 @@ async def _known(shelf: Shelf, recorded: Sequence[Promoted]) -> list[Note]:
 
 
 async def _all(shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
-    """The visible notes that enough sessions used, counting what became part of them."""
+    """The visible notes that enough sessions used, counting what were merged into them."""
     notes = {note.row: note for note in shelf.view.notes.with_hits(MIN_HITS)}
     after = ""
     while ids := shelf.view.links.merge_targets(after=after, limit=_TARGETS_AT_ONCE):
@@ -388,5 +388,5 @@ def _record(tx: Transaction, plan: PromotionPlan, result: Mapping[str, Any], *, 
             marked = note._replace(extra=note.extra._replace(promoted_at=tx.now))
             tx.change_note(note, marked, kind="note.promoted")
     if is_news or plan.first_time:
-        told = {name: value for name, value in result.items() if name not in ("path", "reason")}
-        tx.log(LogEntry("promotion.completed", None, (), None, told))
+        summary = {name: value for name, value in result.items() if name not in ("path", "reason")}
+        tx.log(LogEntry("promotion.completed", None, (), None, summary))

@@ -68,7 +68,7 @@ def _has_happened(lines: Collection[str], written: Sequence[Promoted], intended:
 def sealed(rows: Sequence[Promoted], ids: Collection[str]) -> list[Promoted]:
     """Return *rows* with the lines of the notes *ids* replaced by their fingerprints.
 
-    For a file that cannot be written now: its line can still be told apart later, and the record holds no text.
+    For a file that cannot be written now: its line can still be recognised later, and the record holds no text.
     """
     return [row._replace(line=seal(row.line)) if _is_to_seal(row, ids) else row for row in rows]
 

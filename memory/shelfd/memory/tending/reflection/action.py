@@ -24,9 +24,9 @@ class Action:
     """One change of a reflection, with all that it does to the shelf.
 
     Attributes:
-        type: As the result tells it.
-        note: The note it is told of.
-        detail: One sentence for people. May hold words of the note, so it is told and never logged.
+        type: As the result results it.
+        note: The note the result names.
+        detail: One sentence for people. May hold words of the note, so it is returned and never logged.
         revisions: Notes it rewrites.
         links: Links it adds where they are missing and their note has room for them.
         other: The second note of a pair, if there is one.
@@ -60,7 +60,7 @@ class Action:
 
 
 def _has_room(tx: Transaction, link: Link, limits: Limits) -> bool:
-    """Whether *link* is not there yet and its note may have one more; what a note became part of is always told."""
+    """Whether *link* is not there yet and its note may have one more; what a note was merged into is always linked."""
     if tx.rows.links.get(link.source, link.target, link.relation) is not None:
         return False
     return link.relation == MERGED_INTO or tx.rows.links.count_leaving(link.source) < limits.links_count

@@ -1,7 +1,7 @@
 """Whether two texts that are nearly alike still say different things.
 
 What makes a difference: a number, a date, a unit, a name, a negation. Where a script has no capitals, any word may be
-a name. What is left out here is told apart by nothing but its words, and nothing of those is ever lost in a merge.
+a name. What is left out here is distinguished by nothing but its words, and nothing of those is ever lost in a merge.
 """
 
 import re

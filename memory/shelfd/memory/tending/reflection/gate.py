@@ -111,7 +111,7 @@ class _Trial:
         return set(tried) if lost else out
 
     async def _lost(self, actions: Sequence[Action]) -> int:
-        """How many notes that were recalled neither are found any more nor what they became part of."""
+        """How many notes that were recalled neither are found any more nor what they were merged into."""
         if not actions or not self._recalled:
             return 0
         after = frozenset(self._replay(self._shelf, self._params, _planned(actions)))

@@ -103,7 +103,7 @@ def says_the_same(one: Note, other: Note, stop: frozenset[str]) -> bool:
 def _said_apart(one: Note, other: Note) -> bool:
     """Whether it matters who said the two, in which field, or when.
 
-    What happened, or was said in a conversation, is told apart by all of that: "took 5 mg" of two days is two. Equal
+    What happened, or was said in a conversation, is distinguished by all of that: "took 5 mg" of two days is two. Equal
     texts that are neither differ only where both say something.
     """
     apart = [name for name in _SAID if getattr(one, name) != getattr(other, name)]
@@ -149,7 +149,7 @@ def absorb(target: Note, source: Note, picture: Picture) -> Note | None:
 
 
 def united(target: Note, source: Note, content: str, *, aliases: Sequence[str], tags: Sequence[str], now: int) -> Note:
-    """Return *target* as it is once *source* became part of it, with what it has from whom.
+    """Return *target* as it is once *source* were merged into it, with what it has from whom.
 
     Args:
         content: What both say.
@@ -193,7 +193,7 @@ def tags_of_both(target: Note, source: Note) -> tuple[str, ...]:
 
 
 def _provenance(target: Note, source: Note, lines: Iterable[str], names: Iterable[str]) -> tuple[Provenance, ...]:
-    """What came from which note, by fingerprints; what came to the source from others stays known as theirs."""
+    """What came from which note, by fingerprints; what the source got from others stays marked as theirs."""
     fresh = Provenance(source.id, tuple(map(fingerprint, lines)), tuple(map(fingerprint, names)))
     found = list(target.extra.provenance)
     for entry in source.extra.provenance:

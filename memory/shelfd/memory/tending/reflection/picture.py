@@ -50,7 +50,7 @@ class Visit:
     def outcome(self, inspected: frozenset[str], left: frozenset[str], now: int) -> ReflectionProgress:
         """Return how far runs have come after this one.
 
-        The second look goes on at the first note that had to be left; when it went all the way round, after the
+        The second look continues at the first note that had to be left; when it went all the way round, after the
         last one inspected, which so goes to the back. A nugget that got nothing while it needs something comes
         first next time.
         """

@@ -159,7 +159,7 @@ def _limit(work: Work) -> int:
 
 
 def limit_of(shelf: Shelf, wanted: int | None) -> int:
-    """Return how many notes a run inspects that is asked for *wanted*."""
+    """Return how many notes a run inspects if *wanted* are requested."""
     most = shelf.settings.reflection_max_notes
     return max(1, most if wanted is None else min(wanted, most))
 
@@ -210,7 +210,7 @@ def _current(cursor: Cursor, fresh: Mapping[str, Any]) -> Cursor:
 
 
 def _apply_some(tx: Transaction, cursor: Cursor, actions: Sequence[Action | None], first: int, limits: Limits) -> None:
-    """Take one step: do the next actions; what one was planned on that is done no more is dropped with it."""
+    """Take one step: do the next actions; an action planned on one that is dropped is dropped, too."""
     start = cursor["done"]
     some = actions[start - first :][:_AT_ONCE]
     dropped = [cursor["planned"][start + n][1:] for n, action in enumerate(some) if action is None]
@@ -230,8 +230,8 @@ def _complete(tx: Transaction, cursor: Cursor, nugget: str | None) -> dict[str, 
         name, changed, again, served_at = tended
         tx.rows.reflection.put(ReflectionProgress(name, tuple(changed), tuple(again), served_at))
     changes, counts = cursor["changes"], counts_of(cursor["inspected"], cursor["changes"])
-    told = {"counts": counts, "ran_at": cursor["ran_at"], "changes": changes}
-    tx.log(Entry("reflection.completed", nugget, (), None, told))
+    summary = {"counts": counts, "ran_at": cursor["ran_at"], "changes": changes}
+    tx.log(Entry("reflection.completed", nugget, (), None, summary))
     return {
         "ran_at": from_micros(cursor["ran_at"]),
         **counts,

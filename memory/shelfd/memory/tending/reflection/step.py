@@ -10,7 +10,7 @@ from shelfd.memory.tending.reflection.picture import Picture
 
 T = TypeVar("T")
 #: A piece of planning: yields an action, or None, after each bit of work (under 2 ms) so that other tasks run.
-#: What it yields is part of the picture when it goes on. Returns a T to who planned it from within a plan.
+#: What it yields is part of the picture when it continues. Returns a T to a plan that delegates to it.
 Planning: TypeAlias = Generator[Action | None, None, T]
 #: A note and the other one of a pair, if there is one; what a step does with them that it once planned. Pure.
 Replan: TypeAlias = Callable[[Picture, Note, Note | None], Action | None]

@@ -1,6 +1,7 @@
 """Step: give notes a few tags that follow from what they say.
 
-They are kept apart from a caller's own tags, which nobody takes away; one that a caller took away stays away.
+They are kept apart from a caller's own tags, which reflection never removes;
+one that a caller removed is not derived again.
 """
 
 import re
