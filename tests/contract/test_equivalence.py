@@ -46,7 +46,7 @@ class Step(NamedTuple):
     flag: bool
 
 
-ACTS = """create create create edit edit hide restore supersede link unlink nugget drop_nugget rename turn usage hit
+ACTS = """create create create edit edit hide restore supersede link unlink nugget remove_nugget rename turn usage hit
 record forget meta sink job piece forget_jobs tended promoted fail fail_shelf""".split()
 STEPS = st.builds(
     Step,
@@ -110,7 +110,7 @@ def _change_rows(tx: Transaction, step: Step) -> object:
             tx.delete_link(link, step.nugget)
         case "nugget":
             rows.nuggets.put(make_nugget(step.nugget, turn_count=step.number))
-        case "drop_nugget":
+        case "remove_nugget":
             rows.nuggets.delete(step.nugget)
         case "rename":
             rows.nuggets.rename(step.nugget, step.new_nugget)

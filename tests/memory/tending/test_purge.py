@@ -75,7 +75,7 @@ async def _merge(api: Api, target: dict[str, Any], source: dict[str, Any], line:
     """What a reflection leaves behind that has merged *source* into *target*."""
 
     def apply(tx: Transaction) -> None:
-        to, of = get_note(tx, target["id"]), get_note(tx, source["id"])
+        to, of = get_note(tx.rows, target["id"]), get_note(tx.rows, source["id"])
         extra = Extra(provenance=(Provenance(of.id, (fingerprint(line),)),))
         tx.change_note(to, to._replace(content=f"{to.content}\n{line}", extra=extra), kind="note.merged")
         tx.hide(of)

@@ -129,7 +129,7 @@ async def test_a_run_over_several_transactions_is_taken_back_whole(either: Api) 
     before = logical_hash(shelf.view)
 
     def merge(tx: Transaction) -> None:
-        target, source = get_note(tx, one["id"]), get_note(tx, two["id"])
+        target, source = get_note(tx.rows, one["id"]), get_note(tx.rows, two["id"])
         tx.change_note(target, target._replace(content=f"{target.content}\n{source.content}"), kind="note.merged")
         tx.hide(source)
 
@@ -147,7 +147,7 @@ async def test_a_merge_gives_back_its_lines_around_later_edits(api: Api) -> None
     one = await api.remember("one")
 
     def merge(tx: Transaction) -> None:
-        target = get_note(tx, one["id"])
+        target = get_note(tx.rows, one["id"])
         tx.change_note(target, target._replace(content="one\nreceived a\nreceived b"), kind="note.merged")
 
     await api.shelf().commit(RUN, merge)
@@ -162,7 +162,7 @@ async def test_a_later_run_is_named_as_such(api: Api) -> None:
 
     def write(content: str) -> Any:
         def apply(tx: Transaction) -> None:
-            note = get_note(tx, one["id"])
+            note = get_note(tx.rows, one["id"])
             tx.change_note(note, note._replace(content=content))
 
         return apply
@@ -176,7 +176,7 @@ async def test_a_later_run_is_named_as_such(api: Api) -> None:
 
 async def test_the_event_names_the_run_that_was_undone(api: Api) -> None:
     one = await api.remember("one")
-    await api.shelf().commit(RUN, lambda tx: tx.hide(get_note(tx, one["id"])))
+    await api.shelf().commit(RUN, lambda tx: tx.hide(get_note(tx.rows, one["id"])))
     await api.call("reflection.undo", run_id="run-1")
     log = (await api.call("shelf.log"))["log"]
     assert log[-1]["kind"] == "reflection.undone"

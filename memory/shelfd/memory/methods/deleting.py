@@ -3,7 +3,6 @@
 from typing import Any, cast
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NuggetNotFound
 from shelfd.memory.jobs import Job
 from shelfd.memory.jobs.work import Begun
 from shelfd.memory.log.idempotency import Outcome
@@ -11,6 +10,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import job
 from shelfd.memory.methods.remember import show_note
 from shelfd.memory.notes.note import Note, fold_key
+from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import get_note
 from shelfd.memory.tending import hide as hiding
@@ -49,22 +49,22 @@ def _show_deleted(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
 @job("forget", ended=_purged, is_run=_is_purge)
 def forget(tx: Transaction, params: ForgetParams, _call: Call) -> Begun | Outcome:
     """Hide a note by id, or a fact by nugget and key; with *purge* purge it."""
-    return _let_go(tx, _named(tx, params), for_good=params.purge)
+    return _delete_note(tx, _named(tx, params), for_good=params.purge)
 
 
 @job("note.delete", ended=_deleted, render=_show_deleted, is_run=_is_hard)
 def delete(tx: Transaction, params: NoteDeleteParams, _call: Call) -> Begun | Outcome:
     """Hide a note, which keeps its links, or purge it."""
-    return _let_go(tx, get_note(tx, params.id), for_good=params.hard)
+    return _delete_note(tx, get_note(tx.rows, params.id), for_good=params.hard)
 
 
 def _named(tx: Transaction, params: ForgetParams) -> Note | None:
     if params.id is not None:
-        return get_note(tx, params.id)
+        return get_note(tx.rows, params.id)
     return tx.rows.notes.fact(params.nugget or DEFAULT_NUGGET, fold_key(cast("str", params.key)))
 
 
-def _let_go(tx: Transaction, note: Note | None, *, for_good: bool) -> Begun | Outcome:
+def _delete_note(tx: Transaction, note: Note | None, *, for_good: bool) -> Begun | Outcome:
     if note is not None and for_good:
         check_no_import(tx)
         params, cursor = {"ids": [note.id]}, new_cursor(total=1)
@@ -100,7 +100,7 @@ def remove(tx: Transaction, params: NuggetRemoveParams, call: Call) -> Begun | O
 
 
 def _hide(tx: Transaction, name: str, call: Call, *, drop: bool) -> Begun | Outcome:
-    _check_exists(tx, name)
+    get_nugget(tx.rows, name)
     params = {"nugget": name, "drop": drop, "seq": tx.rows.log.last_seq}
     counts = tx.rows.nuggets.counts(name)
     cursor = hiding.new_cursor(total=counts.notes - counts.hidden)
@@ -112,15 +112,10 @@ def _hide(tx: Transaction, name: str, call: Call, *, drop: bool) -> Begun | Outc
 
 
 def _purge(tx: Transaction, name: str) -> Begun:
-    _check_exists(tx, name)
+    get_nugget(tx.rows, name)
     check_no_import(tx)
     newest = tx.rows.notes.scan(before_row=None, limit=1)
     params = {"nugget": name, "seq": tx.rows.log.last_seq, "row": newest[0].row if newest else 0}
     cursor = purging.new_cursor(total=tx.rows.nuggets.counts(name).notes)
     purging.purge_some(tx, cursor, params)
     return Begun(purging.PURGE, params, cursor)
-
-
-def _check_exists(tx: Transaction, name: str) -> None:
-    if tx.rows.nuggets.get(name) is None:
-        raise NuggetNotFound(name)

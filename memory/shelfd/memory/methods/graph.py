@@ -28,7 +28,7 @@ def move(tx: Transaction, params: NoteMoveParams, _call: Call) -> Outcome:
         NuggetNotFound: If there is no such nugget.
         Conflict: If a job is at work on all notes of one of the two.
     """
-    old = get_note(tx, params.id)
+    old = get_note(tx.rows, params.id)
     if params.nugget != old.nugget and tx.nugget(params.nugget) is None:
         raise NuggetNotFound(params.nugget)
     if params.nugget != old.nugget:
@@ -43,9 +43,7 @@ def move(tx: Transaction, params: NoteMoveParams, _call: Call) -> Outcome:
 @read("note.record_hit")
 def record_hit(shelf: Shelf, params: NoteRecordHitParams, call: Call) -> dict[str, Any]:
     """Count that a session used a note, as a recall would have. Usage is not in the log, so this is no transaction."""
-    note = shelf.view.notes.get(params.id)
-    if note is None:
-        raise NoteNotFound(params.id)
+    note = get_note(shelf.view, params.id)
     call.ticket.start()
     shelf.record_use([note], session_id=params.session_id)
     return {"id": note.id, "hits": shelf.usage.of([note])[note.row].hits}
@@ -86,7 +84,7 @@ def _directions(source: str, target: str, direction: str) -> list[tuple[str, str
 @change("link.upsert")
 def upsert(tx: Transaction, params: LinkUpsertParams, call: Call) -> Outcome:
     """Link two notes; a link that is there already takes over what is new about it."""
-    notes = {note.id: note for note in (get_note(tx, params.source), get_note(tx, params.target))}
+    notes = {note.id: note for note in (get_note(tx.rows, params.source), get_note(tx.rows, params.target))}
     count = Counter[str]()
     for source, target in _directions(params.source, params.target, params.direction):
         link = Link(source, target, params.relation, params.reason, tx.now, params.valid_from, params.valid_to)
@@ -97,7 +95,7 @@ def upsert(tx: Transaction, params: LinkUpsertParams, call: Call) -> Outcome:
 @change("link.delete")
 def delete(tx: Transaction, params: LinkDeleteParams, _call: Call) -> Outcome:
     """Delete links between two notes."""
-    notes = {note.id: note for note in (get_note(tx, params.source), get_note(tx, params.target))}
+    notes = {note.id: note for note in (get_note(tx.rows, params.source), get_note(tx.rows, params.target))}
     removed = 0
     for source, target in _directions(params.source, params.target, params.direction):
         for link in tx.rows.links.between(source, target):

@@ -32,7 +32,7 @@ def merge(tx: Transaction, params: NoteMergeParams, call: Call) -> Outcome:
         TooLarge: If the two together are longer than a note may be.
         InvalidParams: If they have more tags, aliases or links together than a note may.
     """
-    target, source = get_note(tx, params.target), get_note(tx, params.source)
+    target, source = get_note(tx.rows, params.target), get_note(tx.rows, params.source)
     if source.hidden and tx.rows.links.get(source.id, target.id, MERGED_INTO) is not None:
         return {"id": target.id, "changed": False}
     _check_sight(target, "target", tx.now)

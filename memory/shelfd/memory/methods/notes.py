@@ -9,7 +9,6 @@ from shelfd.memory.log.history import KEPT_BY_REVERT, at_rev, versions, with_log
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
-from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.remember import show_note
 from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
@@ -17,7 +16,7 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import Extra, Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
-from shelfd.memory.shelf.nuggets import ensure_nugget
+from shelfd.memory.shelf.nuggets import ensure_nugget, get_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import (
     DAY_MICROS,
@@ -50,18 +49,11 @@ _NOTES_AT_ONCE = 128
 @read("note.get")
 def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
     """Return one note; looking at it is no hit."""
-    note = _existing(shelf, params.id)
+    note = get_note(shelf.view, params.id)
     shelf.touch(note)
     links = shelf.view.links.leaving([note.id])
     shown = NoteRenderer(shelf.view, shelf.usage.of([note]), links, full=params.full)(note)
     return {"note": shown | {"vector": vector_view(note)} if params.include_vector else shown}
-
-
-def _existing(shelf: Shelf, note_id: str) -> Note:
-    note = shelf.view.notes.get(note_id)
-    if note is None:
-        raise NoteNotFound(note_id)
-    return note
 
 
 def show_changed(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
@@ -72,7 +64,7 @@ def show_changed(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
 @change("note.hide", render=show_changed)
 def hide(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
     """Hide a note; hiding it twice is fine."""
-    note = get_note(tx, params.id)
+    note = get_note(tx.rows, params.id)
     if not note.hidden:
         tx.hide(note)
     return {"id": note.id, "changed": not note.hidden}
@@ -81,7 +73,7 @@ def hide(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
 @change("note.restore", render=show_changed)
 def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
     """Bring a hidden note back, its nugget too if that is gone."""
-    note = get_note(tx, params.id)
+    note = get_note(tx.rows, params.id)
     if note.hidden:
         ensure_nugget(tx, note.nugget)
         tx.restore(note)
@@ -91,7 +83,7 @@ def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
 @change("note.edit", render=show_changed)
 def edit(tx: Transaction, params: NoteEditParams, call: Call) -> Outcome:
     """Change parts of a note; an edit that changes nothing leaves no trace."""
-    old = get_note(tx, params.id)
+    old = get_note(tx.rows, params.id)
     if params.if_rev is not None and params.if_rev != old.rev:
         raise RevisionConflict(old.id, expected=params.if_rev, actual=old.rev)
     new = _edited(old, params, tx.now, call.limits)
@@ -192,7 +184,7 @@ def _edited_tags(new: Note, params: NoteEditParams, limits: Limits) -> tuple[str
 async def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[str, Any]:
     """Return a page of notes in the order asked for."""
     if params.nugget is not None:
-        existing_nugget(shelf, params.nugget)
+        get_nugget(shelf.view, params.nugget)
     wanted = NoteFilter(
         nugget=params.nugget,
         kind=params.kind,
@@ -259,13 +251,13 @@ def history(shelf: Shelf, params: NoteHistoryParams, _call: Call) -> dict[str, A
 @change("note.revert", render=show_changed)
 def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
     """Give a note what it said at an earlier rev, as a new rev."""
-    note = get_note(tx, params.id)
+    note = get_note(tx.rows, params.id)
     then = at_rev(note, reversed(tx.rows.log.of_note(note.row)), params.rev)
     if then is None:
         raise NotFound(f"the note has no rev {params.rev}; it is at rev {note.rev}", id=note.id, field="rev")
     kept = {name: getattr(note, name) for name in KEPT_BY_REVERT}
     new = then._replace(**kept)
-    if note.extra.provenance:  # what were merged into it stays so, whatever it says
+    if note.extra.provenance:  # what was merged into it stays merged, whatever it says
         new = new._replace(extra=new.extra._replace(provenance=note.extra.provenance))
     if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=None)  # what replaced it then was purged

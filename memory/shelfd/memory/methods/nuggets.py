@@ -3,7 +3,7 @@
 from typing import Any
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import DuplicateNugget, NuggetNotFound
+from shelfd.memory.errors import DuplicateNugget
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
@@ -12,7 +12,7 @@ from shelfd.memory.methods.render import nugget_view
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Nugget
 from shelfd.memory.shelf.counts import ShelfCounts
-from shelfd.memory.shelf.nuggets import rename_nugget
+from shelfd.memory.shelf.nuggets import get_nugget, rename_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.tending.nuggets import check_free
 from shelfd.protocol import PageParams
@@ -22,25 +22,6 @@ from shelfd.protocol.methods.nuggets import (
     NuggetReadParams,
     NuggetRenameParams,
 )
-
-
-def existing_nugget(shelf: Shelf, name: str) -> Nugget:
-    """Return a nugget that must exist.
-
-    Raises:
-        NuggetNotFound: If it does not.
-    """
-    nugget = shelf.view.nuggets.get(name)
-    if nugget is None:
-        raise NuggetNotFound(name)
-    return nugget
-
-
-def _nugget(tx: Transaction, name: str) -> Nugget:
-    nugget = tx.rows.nuggets.get(name)
-    if nugget is None:
-        raise NuggetNotFound(name)
-    return nugget
 
 
 def _show(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
@@ -89,13 +70,13 @@ def list_nuggets(shelf: Shelf, params: PageParams, _call: Call) -> dict[str, Any
 @read("nugget.status")
 def status(shelf: Shelf, params: NuggetReadParams, _call: Call) -> dict[str, Any]:
     """Return what a nugget holds."""
-    return _status(shelf, existing_nugget(shelf, params.name))
+    return _status(shelf, get_nugget(shelf.view, params.name))
 
 
 @read("nugget.facts")
 def facts(shelf: Shelf, params: NuggetFactsParams, _call: Call) -> dict[str, Any]:
     """Return the visible facts of a nugget in the order they were first given."""
-    existing_nugget(shelf, params.name)
+    get_nugget(shelf.view, params.name)
     position = cursor.decode_numbers(params.cursor, 1)
     after = None if position is None else (position[0], position[0])
     wanted = NoteFilter(nugget=params.name, kind="fact", include_superseded=False)
@@ -120,7 +101,7 @@ def facts(shelf: Shelf, params: NuggetFactsParams, _call: Call) -> dict[str, Any
 @change("nugget.rename", render=_show)
 def rename(tx: Transaction, params: NuggetRenameParams, _call: Call) -> Outcome:
     """Give a nugget another name; ids of its notes stay."""
-    nugget = _nugget(tx, params.name)
+    nugget = get_nugget(tx.rows, params.name)
     if params.new_name == params.name:
         return _outcome(nugget)
     if tx.rows.nuggets.get(params.new_name) is not None:

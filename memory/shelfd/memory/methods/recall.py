@@ -10,7 +10,6 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_key, fact_like
-from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
@@ -18,6 +17,7 @@ from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.recall import Aim, Cut, ShelfIndex
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
+from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
@@ -96,7 +96,7 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
     if params.mode in ("dense", "hybrid"):
         raise NoEmbedder
     if params.nugget is not None:
-        existing_nugget(shelf, params.nugget)
+        get_nugget(shelf.view, params.nugget)
     if params.mode == "fhrr" and not shelf.tracks.catch_up(ShelfFacts):
         return _recall_when_known(shelf, params, call)
     return _recall(shelf, params, call)
@@ -308,7 +308,7 @@ def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[di
 def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str, Any]:
     """Return relevant notes as text for a prompt, within a budget of tokens."""
     if params.nugget is not None:
-        existing_nugget(shelf, params.nugget)
+        get_nugget(shelf.view, params.nugget)
     query = RecallParams.model_construct(
         query=params.query,
         nugget=params.nugget,

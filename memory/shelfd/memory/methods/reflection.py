@@ -12,11 +12,11 @@ from shelfd.memory.log.idempotency import check_key
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.context import Context
-from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.recall import replay
 from shelfd.memory.methods.registry import job, read
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.view import View
+from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.reflection import run as reflecting
 from shelfd.protocol import from_micros
@@ -37,7 +37,7 @@ async def _dry_run(_context: Context, shelf: Shelf, call: Call) -> dict[str, Any
     params = cast("ReflectParams", call.params)
     check_key(shelf.view, call, shelf.settings.idempotency_retention, now=shelf.clock.now())
     if params.nugget is not None:
-        existing_nugget(shelf, params.nugget)
+        get_nugget(shelf.view, params.nugget)
     limit = reflecting.limit_of(shelf, params.limit)
     plan = await reflecting.draw_gated_plan(shelf, nugget=params.nugget, limit=limit, limits=call.limits, replay=replay)
     changes = [

@@ -115,27 +115,16 @@ def link_of_note(link: Link) -> dict[str, Any]:
         "reason": link.reason,
         "created_at": from_micros(link.created_at),
     }
-    return _with_validity(view, link)
+    for name in ("valid_from", "valid_to"):
+        if (value := getattr(link, name)) is not None:
+            view[name] = from_micros(value)
+    return view
 
 
 def link_view(link: Link) -> dict[str, Any]:
     """Return a link with both its ends."""
-    view = {
-        "source": link.source,
-        "target": link.target,
-        "relation": link.relation,
-        "reason": link.reason,
-        "created_at": from_micros(link.created_at),
-    }
-    return _with_validity(view, link)
-
-
-def _with_validity(view: dict[str, Any], link: Link) -> dict[str, Any]:
-    if link.valid_from is not None:
-        view["valid_from"] = from_micros(link.valid_from)
-    if link.valid_to is not None:
-        view["valid_to"] = from_micros(link.valid_to)
-    return view
+    view = link_of_note(link)
+    return {"source": link.source, "target": view.pop("to"), **view}
 
 
 def nugget_view(nugget: Nugget, counts: NuggetCounts) -> dict[str, Any]:

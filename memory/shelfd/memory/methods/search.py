@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.call import Call
-from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
@@ -16,6 +15,7 @@ from shelfd.memory.notes.note import Note
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.recall.note_score import NoteQuestion, NoteScore, score_of, shares_of, stands_in
 from shelfd.memory.recall.note_search import Candidates
+from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.search import NoteSearchParams
 
@@ -37,7 +37,7 @@ class _Match(NamedTuple):
 async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[str, Any]:
     """Return the notes most like a query; looking for notes is no use of them."""
     if params.nugget is not None:
-        existing_nugget(shelf, params.nugget)
+        get_nugget(shelf.view, params.nugget)
     filters = RECALLABLE._replace(
         nugget=params.nugget,
         scope=params.scope,

@@ -182,13 +182,13 @@ class Service(Context):
     def _resume(self, shelf: Shelf) -> None:
         """Resume what a daemon left unfinished in a shelf."""
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
-        shelf.at_close(partial(self._let_go, shelf))
-        shelf.spawn(self._go_on(shelf), "resume")
+        shelf.at_close(partial(self._closed, shelf))
+        shelf.spawn(self._resume_work(shelf), "resume")
 
-    def _let_go(self, shelf: Shelf) -> None:
+    def _closed(self, shelf: Shelf) -> None:
         self._jobs.pop(shelf, None)
 
-    async def _go_on(self, shelf: Shelf) -> None:
+    async def _resume_work(self, shelf: Shelf) -> None:
         try:
             await self.promoter.settle(shelf)
         except ShelfError as error:  # the next promotion looks again

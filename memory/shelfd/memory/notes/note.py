@@ -14,7 +14,7 @@ EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Provenance(NamedTuple):
-    """What a note has from another that were merged into it, as fingerprints: lines of its text, and names."""
+    """What a note has from another that was merged into it, as fingerprints: lines of its text, and names."""
 
     source: str  #: id of the other note
     lines: tuple[str, ...]
@@ -223,7 +223,7 @@ class Link(NamedTuple):
     valid_to: int | None = None
 
 
-#: Relation of the link that leads from a note to the one it were merged into.
+#: Relation of the link that leads from a note to the one it was merged into.
 MERGED_INTO: Final = "merged_into"
 
 

@@ -1,12 +1,26 @@
 """Nuggets: made when first used, kept to their number of facts, renamed and removed."""
 
+from shelfd.memory.errors import NuggetNotFound
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, Nugget
 from shelfd.memory.ports.log import Entry
+from shelfd.memory.ports.view import View
 
 _SURPLUS_PAGE = 64
 _RENAME_PAGE = 1000
+
+
+def get_nugget(view: View, name: str) -> Nugget:
+    """Return a nugget that must exist.
+
+    Raises:
+        NuggetNotFound: If it does not.
+    """
+    nugget = view.nuggets.get(name)
+    if nugget is None:
+        raise NuggetNotFound(name)
+    return nugget
 
 
 def ensure_nugget(tx: Transaction, name: str) -> Nugget:
@@ -37,7 +51,7 @@ def hide_surplus(tx: Transaction, nugget: Nugget, newest: Note) -> None:
             surplus -= 1
 
 
-def drop_nugget(tx: Transaction, nugget: Nugget) -> None:
+def remove_nugget(tx: Transaction, nugget: Nugget) -> None:
     """Remove a nugget, none of whose notes is visible any more."""
     tx.rows.nuggets.delete(nugget.name)
     tx.log(Entry("nugget.removed", nugget.name, (), None, {"options": list(nugget)}))

@@ -12,6 +12,7 @@ from shelfd.memory.log.transaction import LinkStatus, Transaction, changed_field
 from shelfd.memory.notes.inference import Traits, clamp, default_confidence, infer, title_tags
 from shelfd.memory.notes.note import EMPTY, NO_EXTRA, Extra, Link, Note, Nugget, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
+from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput, LinkInput, NoteInput
@@ -249,7 +250,7 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limits: Limits) -> list[Note]:
     """The notes that *links* lead to, which must exist and have room for the links back."""
-    targets = [get_note(tx, link.to) for link in links]
+    targets = [get_note(tx.rows, link.to) for link in links]
     there = {(link.to, link.relation) for link in links}
     back = set(there)
     if old is not None:
@@ -327,13 +328,13 @@ def checked_size(content: str, limits: Limits) -> str:
     return content
 
 
-def get_note(tx: Transaction, note_id: str) -> Note:
+def get_note(view: View, note_id: str) -> Note:
     """Return a note that must exist.
 
     Raises:
         NoteNotFound: If it does not.
     """
-    note = tx.rows.notes.get(note_id)
+    note = view.notes.get(note_id)
     if note is None:
         raise NoteNotFound(note_id)
     return note

@@ -51,7 +51,7 @@ class UsageBuffer:
     def of(self, notes: Iterable[Note]) -> dict[int, Usage]:
         """Return the usage of *notes* by row, what waits to be written included.
 
-        What were merged into a note counts, too, while the note is visible: a hidden one stands for nothing, and in
+        What was merged into a note counts, too, while the note is visible: a hidden one stands for nothing, and in
         a long chain of merges each would have to be counted with all before it.
         """
         notes = list(notes)

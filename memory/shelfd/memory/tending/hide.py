@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.shelf.nuggets import drop_nugget
+from shelfd.memory.shelf.nuggets import remove_nugget
 from shelfd.memory.tending.nuggets import is_written_later, notes_in
 
 #: Notes hidden in one step, and notes looked at: a few milliseconds of the writer.
@@ -38,13 +38,13 @@ def hide_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
             cursor["done"] += 1
     if len(notes) < _LOOKED_AT:
         cursor["is_over"] = True
-        _drop_name(tx, params)
+        _remove_empty(tx, params)
 
 
-def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
+def _remove_empty(tx: Transaction, params: Mapping[str, Any]) -> None:
     nugget = tx.rows.nuggets.get(params["nugget"]) if params["drop"] else None
     if nugget is not None and _is_out_of_sight(tx, nugget.name):
-        drop_nugget(tx, nugget)
+        remove_nugget(tx, nugget)
 
 
 def _is_out_of_sight(tx: Transaction, name: str) -> bool:

@@ -15,7 +15,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.view import View
-from shelfd.memory.shelf.nuggets import drop_nugget
+from shelfd.memory.shelf.nuggets import remove_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import is_written_later, notes_in
 from shelfd.memory.tending.purging import Leaving, purge, release
@@ -82,7 +82,7 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
     cursor["touched"] = list(dict.fromkeys([*cursor["touched"], *promoted]))
     if len(notes) < NOTES_AT_ONCE:
         cursor["is_empty"] = True
-        _drop_name(tx, params)
+        _remove_empty(tx, params)
 
 
 def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note: Note) -> bool:
@@ -120,10 +120,10 @@ def _next(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> list[tu
     return [(place, note.id) for place, note in notes]
 
 
-def _drop_name(tx: Transaction, params: Mapping[str, Any]) -> None:
+def _remove_empty(tx: Transaction, params: Mapping[str, Any]) -> None:
     nugget = tx.rows.nuggets.get(params["nugget"]) if "nugget" in params else None
     if nugget is not None and not tx.rows.nuggets.counts(nugget.name).notes:  # else somebody has written since
-        drop_nugget(tx, nugget)
+        remove_nugget(tx, nugget)
 
 
 async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:

@@ -213,7 +213,7 @@ class _Merge(NamedTuple):
 
 
 def receivers(tx: Transaction, note: Note) -> list[Note]:
-    """Return the notes that *note* were merged into, however many merges away, also by merges that were taken back.
+    """Return the notes that *note* was merged into, however many merges away, also by merges that were taken back.
 
     One in between may have gone since.
     """

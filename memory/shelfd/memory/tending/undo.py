@@ -15,7 +15,7 @@ from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Extra, Link, Note, Nugget
 from shelfd.memory.ports.log import Entry, LogRow
-from shelfd.memory.shelf.nuggets import drop_nugget, ensure_nugget, rename_nugget
+from shelfd.memory.shelf.nuggets import ensure_nugget, remove_nugget, rename_nugget
 
 EDITED: Final = "edited"
 LATER_RUN: Final = "later_run"
@@ -29,7 +29,7 @@ _NAMED: Final = 1_000
 _PAGE: Final = 8
 
 
-class Unrestored(NamedTuple):
+class Retained(NamedTuple):
     """A field that stays as it is, and why: ``edited``, ``later_run`` or ``purged``."""
 
     note_id: str  #: or a nugget's name, if *field* is ``nugget``
@@ -60,7 +60,7 @@ def undo_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
         params: See :func:`new_params`.
     """
     left, looked = AT_ONCE, 0
-    kept: list[Unrestored] = []
+    kept: list[Retained] = []
     while cursor["phase"] < len(_PHASES) and left and looked < _LOOKED_AT:
         rows = _rows_back(tx, params, before=cursor["before"])
         for row in rows:
@@ -107,7 +107,7 @@ def _end(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> 
 
 def result_of(cursor: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of an undo."""
-    result = {"undone": cursor["undone"], "kept": [Unrestored(*one)._asdict() for one in cursor["kept"]]}
+    result = {"undone": cursor["undone"], "kept": [Retained(*one)._asdict() for one in cursor["kept"]]}
     return result | {"more_kept": cursor["more_kept"]} if cursor["more_kept"] else result
 
 
@@ -128,7 +128,7 @@ def is_redacted(row: LogRow) -> bool:
 # --------------------------------------------------------------------- notes
 
 
-def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept: list[Unrestored]) -> "_Reverted":
+def _undo_note_at(tx: Transaction, row: LogRow, params: Mapping[str, Any], kept: list[Retained]) -> "_Reverted":
     """Undo all changes of a note when the first of them is reached.
 
     The last note goes first so: a merge gives its source back before its target, as each came about.
@@ -154,11 +154,11 @@ def _is_first(tx: Transaction, note_row: int, seq: int, params: Mapping[str, Any
     return False
 
 
-def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept: list[Unrestored]) -> int:
+def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept: list[Retained]) -> int:
     note_id = changes[0].ids[0]
     note = tx.rows.notes.get(note_id)
     if note is None or any(is_redacted(row) for row in changes):
-        kept.append(Unrestored(note_id, "note", PURGED))
+        kept.append(Retained(note_id, "note", PURGED))
         return 0
     if changes[0].kind == "note.created":
         if note.hidden:
@@ -166,12 +166,12 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
         tx.hide(note)
         return 1
     if any(is_redacted(row) for row in later):
-        kept.append(Unrestored(note_id, "note", PURGED))
+        kept.append(Retained(note_id, "note", PURGED))
         return 0
     new, restored = _restored(note, changes, later, kept)
     if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=note.superseded_by)
-        kept.append(Unrestored(note_id, "superseded_by", PURGED))
+        kept.append(Retained(note_id, "superseded_by", PURGED))
         restored -= 1
     if not changed_fields(note, new):
         return 0
@@ -181,14 +181,14 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
     try:
         tx.change_note(note, new, kind=kind)
     except DuplicateKey:
-        kept.append(Unrestored(note_id, "key", EDITED))
+        kept.append(Retained(note_id, "key", EDITED))
         return 0
     if not new.hidden:
         ensure_nugget(tx, new.nugget)  # it may have been removed since
     return restored
 
 
-def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list[Unrestored]) -> tuple[Note, int]:
+def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list[Retained]) -> tuple[Note, int]:
     """The note with every field back that still says what *changes* wrote, and how many those are."""
     own = {row.seq for row in changes}
     states = _states(note, later)
@@ -207,9 +207,9 @@ def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list
             values[name] = rest
             restored += 1
             if not _lines_gained(was, wrote) <= set(note.content.split("\n")):
-                kept.append(Unrestored(note.id, name, _reason(later, own, name)))  # some of the lines were edited since
+                kept.append(Retained(note.id, name, _reason(later, own, name)))  # some of the lines were edited since
         else:
-            kept.append(Unrestored(note.id, name, _reason(later, own, name)))
+            kept.append(Retained(note.id, name, _reason(later, own, name)))
     return note._replace(**values), restored
 
 
@@ -238,7 +238,7 @@ def _has(row: LogRow, name: str) -> bool:
 
 
 def _restored_extra(
-    note: Note, was: Extra, states: list[tuple[LogRow, Note]], own: set[int], kept: list[Unrestored]
+    note: Note, was: Extra, states: list[tuple[LogRow, Note]], own: set[int], kept: list[Retained]
 ) -> tuple[Extra, int]:
     """The rare fields, each back that still says what was written, and how many those are."""
     wrote = next(state.extra for row, state in reversed(states) if row.seq in own and _has(row, "extra"))
@@ -250,7 +250,7 @@ def _restored_extra(
         if getattr(note.extra, name) == new:
             values[name] = old
         else:
-            kept.append(Unrestored(note.id, name, _reason([row for row, _ in states], own, "extra")))
+            kept.append(Retained(note.id, name, _reason([row for row, _ in states], own, "extra")))
     return note.extra._replace(**values), len(values)
 
 
@@ -278,7 +278,7 @@ def _reason(later: Iterable[LogRow], own: set[int], name: str) -> str:
 # ------------------------------------------------------------------- nuggets
 
 
-def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[Unrestored]) -> "_Reverted":
+def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[Retained]) -> "_Reverted":
     if row.kind == "nugget.removed":
         return _Reverted(1, _undo_removed(tx, row))
     if row.kind == "nugget.renamed":
@@ -293,17 +293,19 @@ def _undo_removed(tx: Transaction, row: LogRow) -> int:
     return 1
 
 
-def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Unrestored]) -> int:
+def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
     before = row.before or {}
     old, new = before["old_name"], before["new_name"]
     if tx.rows.nuggets.get(new) is None or tx.rows.nuggets.get(old) is not None:
-        kept.append(Unrestored(new, "nugget", EDITED))
+        kept.append(Retained(new, "nugget", EDITED))
         return 0
     rename_nugget(tx, new, old)
     return 1
 
 
-def _drop_empty_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], _kept: list[Unrestored]) -> "_Reverted":
+def _remove_empty_nugget(
+    tx: Transaction, row: LogRow, _params: Mapping[str, Any], _kept: list[Retained]
+) -> "_Reverted":
     """Remove a nugget that was created and holds nothing, hidden notes included.
 
     One that only came back goes again once none of its notes is visible, as when it was removed.
@@ -314,20 +316,20 @@ def _drop_empty_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any],
     holds = NoteFilter(nugget=nugget.name, include_hidden=not (row.before or {}).get("again"))
     if tx.rows.notes.page(holds, order="row", descending=False, after=None, limit=1):
         return _Reverted(1, 0)
-    drop_nugget(tx, nugget)
+    remove_nugget(tx, nugget)
     return _Reverted(1, 1)
 
 
 # --------------------------------------------------------------------- links
 
 
-def _undo_link_at(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[Unrestored]) -> "_Reverted":
+def _undo_link_at(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept: list[Retained]) -> "_Reverted":
     return _Reverted(1, _undo_link(tx, row, kept)) if row.kind.startswith("link.") else _NOTHING
 
 
-def _undo_link(tx: Transaction, row: LogRow, kept: list[Unrestored]) -> int:
+def _undo_link(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
     if row.before is None or is_redacted(row):
-        kept.append(Unrestored(row.ids[0], "links", PURGED))
+        kept.append(Retained(row.ids[0], "links", PURGED))
         return 0
     link = Link(*row.before["link"])
     nugget = row.nugget or ""
@@ -336,14 +338,14 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Unrestored]) -> int:
         if now is not None:
             return 0  # it was created again
         if tx.rows.notes.get(link.source) is None or tx.rows.notes.get(link.target) is None:
-            kept.append(Unrestored(link.source, "links", PURGED))
+            kept.append(Retained(link.source, "links", PURGED))
             return 0
         tx.put_link(link, nugget)
         return 1
     if now is None:
         return 0
     if now != link:
-        kept.append(Unrestored(link.source, "links", EDITED))
+        kept.append(Retained(link.source, "links", EDITED))
         return 0
     tx.delete_link(link, nugget)
     if "old" in row.before:
@@ -362,7 +364,7 @@ class _Reverted(NamedTuple):
 
 
 _NOTHING: Final = _Reverted(0, 0)
-_Phase: TypeAlias = Callable[[Transaction, LogRow, Mapping[str, Any], list[Unrestored]], _Reverted]
-_PHASES: Final[tuple[_Phase, ...]] = (_undo_nugget, _undo_link_at, _undo_note_at, _drop_empty_nugget)
+_Phase: TypeAlias = Callable[[Transaction, LogRow, Mapping[str, Any], list[Retained]], _Reverted]
+_PHASES: Final[tuple[_Phase, ...]] = (_undo_nugget, _undo_link_at, _undo_note_at, _remove_empty_nugget)
 
 UNDO: Final = JobKind("undo", can_end_early=True)

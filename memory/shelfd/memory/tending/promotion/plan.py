@@ -47,14 +47,12 @@ class PromotionPlan:
         return not self.changes_file and not self.first_time and self.is_recorded
 
 
+_COUNTS: Final = ("added", "updated", "removed", "fell_out")
+
+
 def counts_of(merged: Merged) -> dict[str, int]:
     """Return how many lines came, changed and went, and how many notes had no room."""
-    return {
-        "added": merged.added,
-        "updated": merged.updated,
-        "removed": merged.removed,
-        "fell_out": merged.fell_out,
-    }
+    return {name: getattr(merged, name) for name in _COUNTS}
 
 
 def result_of(plan: PromotionPlan) -> dict[str, Any]:
@@ -64,15 +62,7 @@ def result_of(plan: PromotionPlan) -> dict[str, Any]:
 
 def nothing(target: Target) -> dict[str, Any]:
     """Return what a promotion answers that has no file to write to."""
-    return {
-        "added": 0,
-        "updated": 0,
-        "removed": 0,
-        "fell_out": 0,
-        "path": None,
-        "sections": {},
-        "reason": target.reason,
-    }
+    return {**dict.fromkeys(_COUNTS, 0), "path": None, "sections": {}, "reason": target.reason}
 
 
 _NEVER_USED: Final = Usage()

@@ -321,7 +321,7 @@ async def _known(shelf: Shelf, recorded: Sequence[Promoted]) -> list[Note]:
 
 
 async def _all(shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
-    """The visible notes that enough sessions used, counting what were merged into them."""
+    """The visible notes that enough sessions used, counting what was merged into them."""
     notes = {note.row: note for note in shelf.view.notes.with_hits(MIN_HITS)}
     after = ""
     while ids := shelf.view.links.merge_targets(after=after, limit=_TARGETS_AT_ONCE):

@@ -149,7 +149,7 @@ def absorb(target: Note, source: Note, picture: Picture) -> Note | None:
 
 
 def united(target: Note, source: Note, content: str, *, aliases: Sequence[str], tags: Sequence[str], now: int) -> Note:
-    """Return *target* as it is once *source* were merged into it, with what it has from whom.
+    """Return *target* as it is once *source* was merged into it, with what it has from whom.
 
     Args:
         content: What both say.
