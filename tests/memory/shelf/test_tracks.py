@@ -1,4 +1,4 @@
-"""Projections that follow a shelf's notes: filled and made anew from the rows, lazy ones not before they are asked."""
+"""Projections that follow a shelf's notes: filled and rebuilt from the rows, lazy ones not before they are read."""
 
 import asyncio
 from collections.abc import Sequence
@@ -233,7 +233,7 @@ async def test_one_that_fails_is_made_anew_while_the_others_go_on() -> None:
     assert rows.copy.by_row == {}
     assert rows.tracks[Eager].by_row == rows.by_row
     assert [entry["event"] for entry in logs] == ["projection.failed"]
-    assert rows.tracks.complaint() == "copy failed (KeyError), which is made anew"
+    assert rows.tracks.complaint() == "copy failed (KeyError), which is being rebuilt"
     with pytest.raises(Unavailable):
         await rows.tracks.complete(Copy)
     assert not rows.tracks.catch_up(Copy)

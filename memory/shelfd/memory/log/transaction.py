@@ -64,11 +64,17 @@ class Transaction:
         self.touched[note.id] = note
         return note
 
-    def change_note(self, old: Note, new: Note, *, kind: str = "note.updated") -> Note:
-        """Replace *old* by *new* if they differ; return what stands now, with rev and time moved on."""
+    def change_note(self, old: Note, new: Note, *, kind: str | None = None) -> Note:
+        """Replace *old* by *new* if they differ; return what stands now, with rev and time moved on.
+
+        Args:
+            kind: Of the change; if not given, it follows from whether the note is hidden, or restored.
+        """
         before = changed_fields(old, new)
         if not before:
             return old
+        if kind is None:
+            kind = "note.updated" if old.hidden == new.hidden else "note.hidden" if new.hidden else "note.restored"
         stored = new._replace(rev=old.rev + 1, updated_at=self.now)
         self._writer.notes.update(stored)
         self.log(Entry(kind, stored.nugget, (stored.id,), stored.row, before))
@@ -77,11 +83,11 @@ class Transaction:
 
     def hide(self, note: Note) -> Note:
         """Hide a note."""
-        return self.change_note(note, note._replace(archived_at=self.now), kind="note.hidden")
+        return self.change_note(note, note._replace(archived_at=self.now))
 
     def restore(self, note: Note) -> Note:
         """Bring a hidden note back."""
-        return self.change_note(note, note._replace(archived_at=None), kind="note.restored")
+        return self.change_note(note, note._replace(archived_at=None))
 
     def put_link(self, link: Link, nugget: str) -> LinkStatus:
         """Add *link*, or let an existing one take over what *link* says of it; return which of these it was.

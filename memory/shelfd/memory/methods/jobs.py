@@ -68,7 +68,7 @@ def cancel(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
     """Cancel a job; what it did stays and can be undone by its run."""
     job = _existing(tx, params.id, call)
     if job.kind not in BY_NAME or not BY_NAME[job.kind].can_end_early:
-        raise Conflict(f"a {job.kind} cannot be ended half-way; it goes on by itself", id=job.id)
+        raise Conflict(f"a {job.kind} cannot be cancelled half-way; it continues", id=job.id)
     if not job.is_unfinished:
         raise Conflict(f"the job is {job.state} already", id=job.id)
     tx.rows.jobs.put(job._replace(state="failed", error="Cancelled", updated_at=tx.now, finished_at=tx.now))

@@ -87,12 +87,9 @@ def edit(tx: Transaction, params: NoteEditParams, call: Call) -> Outcome:
     if params.if_rev is not None and params.if_rev != old.rev:
         raise RevisionConflict(old.id, expected=params.if_rev, actual=old.rev)
     new = _edited(old, params, tx.now, call.limits)
-    kind = "note.updated"
-    if old.hidden != new.hidden:
-        kind = "note.hidden" if new.hidden else "note.restored"
-        if not new.hidden:
-            ensure_nugget(tx, new.nugget)
-    stored = tx.change_note(old, new, kind=kind)
+    if old.hidden and not new.hidden:
+        ensure_nugget(tx, new.nugget)
+    stored = tx.change_note(old, new)
     return {"id": stored.id, "changed": stored is not old}
 
 
@@ -261,10 +258,7 @@ def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
         new = new._replace(extra=new.extra._replace(provenance=note.extra.provenance))
     if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=None)  # what replaced it then was purged
-    kind = "note.updated"
-    if new.hidden != note.hidden:
-        kind = "note.hidden" if new.hidden else "note.restored"
-        if not new.hidden:
-            ensure_nugget(tx, new.nugget)
-    stored = tx.change_note(note, new, kind=kind)
+    if note.hidden and not new.hidden:
+        ensure_nugget(tx, new.nugget)
+    stored = tx.change_note(note, new)
     return {"id": stored.id, "changed": stored is not note}

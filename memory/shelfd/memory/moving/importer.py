@@ -172,14 +172,9 @@ class Importer:
     def _bring_up_to_date(self, old: Note, record: NoteRecord, sender: Sender, index: int, tally: Tally) -> Note:
         was_undone = old.hidden and self._was_undone(old)
         new, kept = reconcile(old, record, sender, was_undone=was_undone)
-        kind = "note.updated"
-        if new.hidden != old.hidden:
-            kind = "note.hidden" if new.hidden else "note.restored"
-            if not new.hidden:
-                ensure_nugget(self.tx, new.nugget)
-        note = self.tx.change_note(old, new, kind=kind)
-        nugget = self.tx.nugget(note.nugget)
-        if kind == "note.restored" and note.key is not None and nugget is not None:
+        nugget = ensure_nugget(self.tx, new.nugget) if old.hidden and not new.hidden else None
+        note = self.tx.change_note(old, new)
+        if nugget is not None and note.key is not None:
             hide_surplus(self.tx, nugget, note)
         if kept:
             tally.kept.append((index, note.id, kept))

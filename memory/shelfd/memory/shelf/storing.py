@@ -68,7 +68,7 @@ def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
     elif changed_fields(old, note).keys() <= _STAMPS:
         kept = StoredNote(old, "noop")
     else:
-        kept = StoredNote(tx.change_note(old, note, kind="note.restored" if old.hidden else "note.updated"), "updated")
+        kept = StoredNote(tx.change_note(old, note), "updated")
     if kept.note.key is not None and nugget is not None and (old is None or old.hidden):
         hide_surplus(tx, nugget, kept.note)
     for target, link in zip(targets, given.links, strict=True):

@@ -287,7 +287,7 @@ class Tracks:
         track = self._all[kind]
         while not self._take_slice(track):
             if track.failure is not None:
-                raise Unavailable(f"the shelf's {track.projection.name} have to be made anew; try again later")
+                raise Unavailable(f"the shelf's {track.projection.name} are being rebuilt; try again later")
             await asyncio.sleep(0)
 
     def _take_slice(self, track: Track) -> bool:
@@ -330,7 +330,7 @@ class Tracks:
         found = []
         if errors := sorted({track.read_error for track in tracks if track.read_error is not None}):
             found.append(f"the shelf cannot be read ({', '.join(errors)}), which is tried again")
-        found += [f"{t.projection.name} failed ({t.failure}), which is made anew" for t in tracks if t.failure]
+        found += [f"{t.projection.name} failed ({t.failure}), which is being rebuilt" for t in tracks if t.failure]
         if skipped := set[int]().union(*(track.skipped for track in tracks)):
             found.append(f"{len(skipped)} notes cannot be indexed: the log names them (projection.note_skipped)")
         return "; ".join(found) or None

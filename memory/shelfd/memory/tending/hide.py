@@ -43,13 +43,9 @@ def hide_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
 
 def _remove_empty(tx: Transaction, params: Mapping[str, Any]) -> None:
     nugget = tx.rows.nuggets.get(params["nugget"]) if params["drop"] else None
-    if nugget is not None and _is_out_of_sight(tx, nugget.name):
+    counts = None if nugget is None else tx.rows.nuggets.counts(nugget.name)
+    if nugget is not None and counts is not None and counts.notes == counts.hidden:
         remove_nugget(tx, nugget)
-
-
-def _is_out_of_sight(tx: Transaction, name: str) -> bool:
-    counts = tx.rows.nuggets.counts(name)
-    return counts.notes == counts.hidden
 
 
 def new_cursor(*, total: int) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Origin
-from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.nuggets import remove_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import is_written_later, notes_in
@@ -135,14 +134,14 @@ async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
             break
         await work.step(lambda tx, cursor: purge_some(tx, cursor, params))
         await asyncio.sleep(0)
-    await _drop_outcomes(work)
+    await _delete_outcomes(work)
     files = await withdraw(work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"])
     # Now that no write of earlier is under way any more that could bring one back.
-    await work.step(_forget_last)
+    await work.step(_delete_last_queries)
     if not await _scrub(work.shelf):
         files.append(WAL)
     files += _copies(work)
-    still_in = [note_id for note_id in work.cursor["still_in"] if _is_there(work.shelf.view, note_id)]
+    still_in = [note_id for note_id in work.cursor["still_in"] if work.shelf.view.notes.get(note_id) is not None]
     return {"purged": work.cursor["done"], "still_in": [*still_in, *files]}
 
 
@@ -152,15 +151,11 @@ def _copies(work: Work) -> list[str]:
     return [name for name, made_at in work.shelf.store.copies() if oldest is not None and oldest <= made_at]
 
 
-def _forget_last(tx: Transaction, cursor: Cursor) -> None:
+def _delete_last_queries(tx: Transaction, cursor: Cursor) -> None:
     tx.rows.queries.delete_naming([note_id for note_id, _ in cursor["last"]])
 
 
-def _is_there(view: View, note_id: str) -> bool:
-    return view.notes.get(note_id) is not None
-
-
-async def _drop_outcomes(work: Work) -> None:
+async def _delete_outcomes(work: Work) -> None:
     """Delete stored outcomes that name a purged note: the request that had one is a new one if it comes again."""
     view = work.shelf.view
     since = 0

@@ -175,11 +175,8 @@ def _undo_note(tx: Transaction, changes: list[LogRow], later: list[LogRow], kept
         restored -= 1
     if not changed_fields(note, new):
         return 0
-    kind = "note.updated"
-    if note.hidden != new.hidden:
-        kind = "note.hidden" if new.hidden else "note.restored"
     try:
-        tx.change_note(note, new, kind=kind)
+        tx.change_note(note, new)
     except DuplicateKey:
         kept.append(Retained(note_id, "key", EDITED))
         return 0
