@@ -191,6 +191,18 @@ async def test_a_job_holds_no_text_of_a_memory(kind: str, api: Api, monkeypatch:
         await asyncio.gather(calling, return_exceptions=True)
 
 
+async def test_what_is_imported_without_an_id_leaves_no_text_with_the_job(either: Api) -> None:
+    items = [{"nuggetName": "work", "content": f"4711-secret {number}", "kind": "note"} for number in range(25)]
+    params = {"parts": [{"part": "notes", "items": items}]}
+    imported = await either.call("shelf.import", params, principal=ROOT)
+    (_, job), *_ = either.shelf().view.jobs.page(before=None, limit=9)
+    assert (job.kind, job.state) == ("import", "done")
+    assert "4711-secret" not in str(job)
+
+    again = await either.call("shelf.import", {**params, "known": imported["known"]}, principal=ROOT)
+    assert again["parts"][0]["unchanged"] == len(items)
+
+
 # ---------------------------------------------------------------- what it costs
 
 

@@ -201,7 +201,7 @@ class Importer:
 
     def _remember(self, record: NoteRecord, note: Note) -> None:
         """Keep in mind what later items cannot guess: where this note is."""
-        if record.identity and note.id != record.identity:
+        if record.has_id and note.id != record.identity:  # else it is known by its text, which no job may keep
             self.known[record.identity] = note.id
         if record.kind == "fact" and (note.nugget, note.key) != (record.nugget, fold_key(record.title)):
             self.known[digest(_key_token(record))] = note.id

@@ -78,6 +78,7 @@ def read_fact(item: object, origin: Origin) -> NoteRecord:
     return NoteRecord(
         id=None,
         identity="",
+        has_id=False,
         nugget=name,
         origin=theirs,
         kind="fact",
@@ -114,6 +115,7 @@ def read_note(item: object, origin: Origin) -> NoteRecord:
     return NoteRecord(
         id=id_,
         identity=identity,
+        has_id=isinstance(note.take("id"), str),
         nugget=name,
         origin=theirs,
         kind=kind,
