@@ -12,12 +12,13 @@ from memory.tending.reflection.scenes import a_note, shelve
 from shelfd.memory.jobs import job_id_of
 from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.logical import logical_hash
+from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
-from shelfd.scheduler.ledger import claim_in, new_run
+from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
 
 Request = tuple[str, dict[str, Any]]
 Begin = Callable[[Api], Awaitable[Request]]
@@ -339,3 +340,31 @@ async def test_a_slot_s_run_goes_on_where_it_was_and_nobody_else_begins_it(
     assert (job.state, job.slot) == ("done", "2026-01-01T09:00 UTC")
     assert job.cursor["done"] == job.cursor["total"]
     assert (await either.service.perform("default", run_id)) == result
+
+
+async def test_a_slot_s_run_that_somebody_has_begun_again_survives_the_daemon(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler goes on with runs of the present slot alone."""
+    await to_reflect(either)
+    run_id = await claimed(either, "reflection", "reflect")
+    job_id = job_id_of(run_id)
+
+    def give_up(tx: Transaction) -> None:
+        job = tx.rows.jobs.get(job_id)
+        assert job is not None
+        tx.rows.jobs.put(job._replace(state="dead", attempts=3, error="OSError"))
+
+    await either.shelf().commit(Origin("scheduler", "scheduler.record"), give_up)
+    with monkeypatch.context() as patch:
+        stopped = Stopped(patch, 3)
+        await either.call("job.retry", id=job_id, principal=ROOT)
+        await stopped.reached.wait()
+        await either.shelves.close()
+    await either.reopen()
+    assert await mark_orphans(either.shelf(), (), either.clock.now()) == 0
+    await end_passed(either.shelf(), either.clock.now() + 1)
+    await ended(either)
+    job = either.shelf().view.jobs.get(job_id)
+    assert job is not None
+    assert (job.state, job.slot) == ("done", "2026-01-01T09:00 UTC")

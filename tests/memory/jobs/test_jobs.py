@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from fakes import BOB, ROOT, Api
+from shelfd.memory.errors import StoreBusy
 from shelfd.memory.jobs.runner import JobRunner
+from shelfd.memory.jobs.work import Work
 from shelfd.memory.tending import hide, purge
 
 
@@ -205,6 +207,58 @@ async def test_a_job_that_fails_again_and_again_is_given_up(api: Api, monkeypatc
     await api.call("job.retry", id=job_id)
     await settled(api)
     assert (await jobs(api))[0]["state"] == "done"
+
+
+async def test_jobs_that_wait_for_another_attempt_keep_no_place_from_others(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(8):
+        notes = [{"content": f"tea {n}", "nugget": f"n{number}"} for n in range(hide.AT_ONCE + 1)]
+        await api.call("remember_many", notes=notes)
+    hide_some = hide.hide_some
+
+    def troubled(tx: Any, cursor: Any, params: Any) -> None:
+        if cursor["done"] and params["nugget"] != "n7":
+            raise StoreBusy("the disk is full")
+        hide_some(tx, cursor, params)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hide, "hide_some", troubled)
+        refused = await asyncio.gather(*(api.refused("nugget.clear", name=f"n{number}") for number in range(7)))
+        assert {one.kind for one in refused} == {"Unavailable"}
+        async with asyncio.timeout(10):
+            assert (await api.call("nugget.clear", name="n7"))["hidden"] == hide.AT_ONCE + 1
+
+    waiting = await jobs(api, unfinished=True)
+    assert {job["state"] for job in waiting} == {"waiting"}
+    # Whoever has one begun again does not wait for its next attempt.
+    await api.call("job.cancel", id=waiting[0]["id"])
+    await api.call("job.retry", id=waiting[0]["id"])
+    async with asyncio.timeout(10):
+        assert (await api.service.jobs(api.shelf()).end_of(waiting[0]["id"])).state == "done"
+    api.clock.advance(timedelta(minutes=1))
+    await settled(api)
+    assert {job["state"] for job in await jobs(api)} == {"done"}
+
+
+async def test_a_job_at_work_that_is_ended_and_begun_again_goes_on(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(either, 3 * hide.AT_ONCE)
+    take = Work._take
+
+    async def ended_and_begun_again(work: Work, *arguments: Any) -> Any:
+        """Take a step that is refused, for the job was ended; before that is known, somebody begins it again."""
+        monkeypatch.setattr(Work, "_take", take)
+        await either.call("job.cancel", id=work.job.id)
+        try:
+            return await take(work, *arguments)
+        finally:
+            await either.call("job.retry", id=work.job.id)
+
+    monkeypatch.setattr(Work, "_take", ended_and_begun_again)
+    assert (await either.call("nugget.clear", name="n"))["hidden"] == 3 * hide.AT_ONCE
+    assert [job["state"] for job in await jobs(either)] == ["done"]
 
 
 async def test_an_unknown_job_is_not_found(api: Api) -> None:

@@ -1,7 +1,6 @@
 """Carries out the jobs of one shelf: those just begun, and at start those that an earlier daemon left unfinished."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -40,18 +39,22 @@ class JobRunner:
         self._shelf = shelf
         self._limits = limits
         self._procedures = procedures
-        self._queued: deque[str] = deque()
+        self._queued: dict[str, int] = {}  # with the attempts there were
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._resting: dict[str, asyncio.Task[None]] = {}  # until another attempt; others have their places meanwhile
         self._waiting: dict[str, list[asyncio.Future[Job]]] = {}
         self._is_closed = False
         shelf.at_close(self._close)
 
     def start(self, job_id: str) -> None:
-        """See to it that a job is carried out; one that is at work already is not begun twice."""
-        if self._is_closed or job_id in self._tasks or job_id in self._queued:
-            return
-        self._queued.append(job_id)
-        self._begin_next()
+        """See to it that a job is carried out now; one that is at work already is not begun twice."""
+        if (resting := self._resting.pop(job_id, None)) is not None:
+            resting.cancel()
+        if not self._is_closed and not self._has(job_id):
+            self._queue(job_id, 0)
+
+    def _has(self, job_id: str) -> bool:
+        return job_id in self._tasks or job_id in self._queued or job_id in self._resting
 
     async def start_unfinished(self) -> None:
         """Go on with the jobs that were cut short, but for those that the scheduler sees to."""
@@ -79,7 +82,7 @@ class JobRunner:
         if job.is_unfinished:
             if self._is_closed:
                 raise ShuttingDown
-            if job.state == "waiting" and job_id in self._tasks:
+            if job_id in self._resting:
                 raise Unavailable(
                     f"job {job.id} was cut short by {job.error}; it goes on by itself, job.get shows how far it is",
                     job=job.id,
@@ -105,7 +108,7 @@ class JobRunner:
         job = self._shelf.view.jobs.get(job_id)
         if job is None or job.kind not in self._procedures:
             raise JobNotFound(job_id)
-        if job_id in self._tasks or not job.is_unfinished:  # a person had it begun again
+        if self._has(job_id) or not job.is_unfinished:  # a person had it begun again
             return (await self.end_of(job_id)).result or {}
         self._shelf.enter()
         try:
@@ -113,22 +116,31 @@ class JobRunner:
         finally:
             self._shelf.leave()
 
-    def _begin_next(self) -> None:
-        while self._queued and len(self._tasks) < _AT_ONCE:
-            job_id = self._queued.popleft()
-            self._tasks[job_id] = self._shelf.spawn(self._carry_out(job_id), f"job.{job_id}")
+    def _queue(self, job_id: str, attempts: int) -> None:
+        self._queued[job_id] = attempts
+        self._begin_next()
 
-    async def _carry_out(self, job_id: str) -> None:
-        attempts = 0
+    def _begin_next(self) -> None:
+        while self._queued and len(self._tasks) < _AT_ONCE and not self._is_closed:
+            job_id = next(iter(self._queued))
+            work = self._carry_out(job_id, self._queued.pop(job_id))
+            self._tasks[job_id] = self._shelf.spawn(work, f"job.{job_id}")
+
+    async def _carry_out(self, job_id: str, attempts: int) -> None:
+        has_ended = False
         try:
-            while not await self._attempt_in_use(job_id):
-                # Not in use meanwhile: a shelf whose job waits may be closed to make room for another.
-                await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF) - 1)])
-                attempts += 1
+            has_ended = await self._attempt_in_use(job_id)
         finally:
             del self._tasks[job_id]
-            if not self._is_closed:
-                self._begin_next()
+            if not has_ended and not self._is_closed:
+                self._resting[job_id] = self._shelf.spawn(self._rest(job_id, attempts), f"job.{job_id}.rest")
+            self._begin_next()
+
+    async def _rest(self, job_id: str, attempts: int) -> None:
+        """Wait for another attempt. Not in use meanwhile: the shelf may be closed to make room for another."""
+        await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF) - 1)])
+        del self._resting[job_id]
+        self._queue(job_id, attempts + 1)
 
     async def _attempt_in_use(self, job_id: str) -> bool:
         self._shelf.enter()
@@ -143,11 +155,13 @@ class JobRunner:
         if job is None or job.kind not in self._procedures:
             return True
         if not job.is_unfinished:  # somebody ended it while it waited its turn
-            self._notify(job, Cancelled())
+            self._notify(job, None if job.state == "done" else Cancelled())
             return True
         work = Work(self._shelf, self._limits(), job)
         try:
             ended = await self._work(work)
+        except Cancelled:  # it ended meanwhile, and perhaps somebody has begun it again since
+            return await self._attempt(job_id)
         except ShelfError as error:
             if error.retryable:
                 await self._wait(work.job, error)
@@ -213,7 +227,7 @@ class JobRunner:
         """The shelf is about to close: steps under way still become durable, the rest waits for the next start."""
         self._is_closed = True
         self._queued.clear()
-        for task in self._tasks.values():
+        for task in [*self._tasks.values(), *self._resting.values()]:
             task.cancel()
         for futures in self._waiting.values():
             for future in futures:

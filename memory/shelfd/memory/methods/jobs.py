@@ -12,6 +12,7 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.job_kinds import BY_NAME
 from shelfd.memory.methods.registry import change, read
+from shelfd.memory.ports.job import MANUAL
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.jobs import JobChangeParams, JobGetParams, JobListParams
@@ -55,11 +56,15 @@ def _start(context: Context, shelf: Shelf, changed: Changed) -> None:
 
 @change("job.retry", render=_show, then=_start)
 def retry(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
-    """Begin a job again that was given up or refused: it goes on where it was."""
+    """Begin a job again that was given up or refused: it goes on where it was.
+
+    From now on it is the caller's, also if the scheduler began it: that would not go on with one whose slot is over.
+    """
     job = _existing(tx, params.id, call)
     if job.state not in ("failed", "dead"):
         raise Conflict(f"the job is {job.state}; only one that was given up can be begun again", id=job.id)
-    tx.rows.jobs.put(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now, finished_at=None))
+    again = job._replace(state="queued", attempts=0, error=None, updated_at=tx.now, finished_at=None)
+    tx.rows.jobs.put(again if job.slot is None else again._replace(reason=MANUAL, started_at=tx.now))
     return {"id": job.id}
 
 
