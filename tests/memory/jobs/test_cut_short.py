@@ -274,6 +274,25 @@ async def test_no_purge_begins_while_something_is_imported(api: Api, monkeypatch
     assert (again["state"], again["error"]) == ("failed", "Conflict")
 
 
+async def test_few_items_that_are_long_or_have_many_links_are_taken_in_steps(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "BYTES", 10_000)
+    monkeypatch.setattr(pieces, "LINKS", 20)
+    notes = [
+        {"id": f"note-work-{number:08x}", "nuggetName": "work", "content": f"{number} came " * 300, "kind": "note",
+         "links": [{"to": f"note-work-{other:08x}", "reason": "next"} for other in range(9) if other != number]}
+        for number in range(9)
+    ]  # fmt: skip
+    steps = Stopped(monkeypatch, _ENOUGH)
+    await api.call("shelf.import", parts=[{"part": "notes", "items": notes}], principal=ROOT)
+    assert steps.taken >= 3
+    links = [{"id": note["id"], "links": note["links"]} for note in notes]
+    steps.taken = 0
+    result = await api.call("shelf.import", parts=[{"part": "links", "items": links}], principal=ROOT)
+    assert (result["parts"][0]["created"], steps.taken) == (72, 6)  # two notes at a time, and the end
+
+
 async def test_items_that_wait_for_others_of_their_part_wait_over_steps(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

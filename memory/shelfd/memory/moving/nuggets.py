@@ -153,6 +153,12 @@ def read_links(item: object, origin: Origin) -> OutgoingLinks:
     return OutgoingLinks(source, links, tuple(note.losses))
 
 
+def count_links(item: object) -> int:
+    """Return about how many links leave a note of the graph."""
+    given = item.get("links") if isinstance(item, Mapping) else None
+    return len(given) if isinstance(given, list) else 0
+
+
 # ------------------------------------------------------------------ parts of a note
 
 
@@ -344,5 +350,10 @@ def _check_version(header: Item, newest: int) -> None:
 
 #: The format as a whole.
 NUGGETS: Final = Format(
-    name="nuggets", read_nugget=read_nugget, read_note=read_note, read_fact=read_fact, read_links=read_links
+    name="nuggets",
+    read_nugget=read_nugget,
+    read_note=read_note,
+    read_fact=read_fact,
+    read_links=read_links,
+    count_links=count_links,
 )
