@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from asking import K, Note, Outcome, Question, measures, strain
-from shelfd.memory.notes.note import BLANK, fold_key
-from shelfd.memory.recall import Analyzer, Filters, Focus, Names, RecallIndex
+from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.notes.note import BLANK, Extra, fold_key
+from shelfd.memory.recall import Analyzer, Focus, Names, RecallIndex
 from shelfd.memory.recall import relevance as model
 from shelfd.memory.recall.focus import Candidate
 from shelfd.memory.recall.relevance import FEATURES, Calibration
-from shelfd.memory.shelf.indexing import Intake
+from shelfd.memory.recall.shelf_index import document_of, names_of
 
 #: Languages whose questions the constants are fitted on: those with word lists, and those without spaces.
 FITTED = ("en", "zh", "ja")
@@ -39,18 +40,17 @@ def focus_on(notes: Sequence[Note]) -> Focus:
     """Return focus over an index of *notes*, as a shelf would have it."""
     index = RecallIndex(Analyzer())
     names = Names(index.analyzer)
-    intake = Intake(index, names, "questions")
     for row, note in enumerate(notes, start=1):
         key = note.get("key")
-        intake.put(
-            BLANK._replace(
-                row=row, id=note["id"], kind="fact" if key else "note", title=note.get("title") or key or "",
-                key=fold_key(key) if key else None, content=note["content"], author=note.get("author"),
-                session_id=note.get("session_id"), turn=note.get("turn"), created_at=1_760_000_000_000_000,
-                archived_at=1 if note.get("hidden") else None, superseded_by=note.get("superseded_by"),
-                extra={"aliases": note["aliases"]} if "aliases" in note else {},
-            )
+        made = BLANK._replace(
+            row=row, id=note["id"], kind="fact" if key else "note", title=note.get("title") or key or "",
+            key=fold_key(key) if key else None, content=note["content"], author=note.get("author"),
+            session_id=note.get("session_id"), turn=note.get("turn"), created_at=1_760_000_000_000_000,
+            archived_at=1 if note.get("hidden") else None, superseded_by=note.get("superseded_by"),
+            extra=Extra(aliases=tuple(note.get("aliases", ()))),
         )  # fmt: skip
+        index.put(document_of(made))
+        names.put(row, names_of(made), title=made.title)
     return Focus(index, names, _BLANK)
 
 
@@ -60,7 +60,7 @@ def look(asked: Sequence[Question], few: set[Question], notes: Mapping[str, Note
     for domain in dict.fromkeys(question.domain for question in asked):
         focus = focus_on([note for note in notes.values() if note["domain"] == domain])
         for question in (one for one in asked if one.domain == domain and one.after is None):
-            best, rival = focus.candidates(question.query, Filters(), K)
+            best, rival = focus.candidates(question.query, RECALLABLE, K)
             seen.append(Seen(question, question in few, focus.kept(best, rival)[:K]))
     return seen
 

@@ -30,12 +30,14 @@ import structlog
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
+
 from fakes import Api, memory
 from memory.facts.one_nugget import FactMemory
 from served import median, percentile, table, working_directory
 from shelfd.memory.facts import Broadcast, Options
 from shelfd.memory.facts.algebra import clean_up, phasor
 from shelfd.memory.facts.banks import Banks
+from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.storage import SqliteStores
 
 SIZES = (50, 512, 5_000, 50_000)
@@ -431,7 +433,7 @@ async def answers(directory: Path, nuggets: int, asked: int, verdicts: Verdicts)
     rows = [["question", "answered", "without, p50 ms", "with, p50 ms", "ratio", "added p50 ms", "p99"]]
     every: list[float] = []
     async with shelved(directory, facts) as api:
-        await api.shelf().facts.complete()
+        await api.shelf().tracks.complete(ShelfFacts)
         gc.collect()
         for kind, question in questions(names, drawn).items():
             times: dict[str, list[float]] = {"lexical": [], "auto": []}

@@ -11,7 +11,20 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from shelfd.memory import Access, Call, Clock, MemorySettings, Rule, Service, Shelf, ShelfError, Shelves, Stores, Ticket
+from shelfd.memory import (
+    PROJECTIONS,
+    Access,
+    Call,
+    Clock,
+    MemorySettings,
+    Rule,
+    Service,
+    Shelf,
+    ShelfError,
+    Shelves,
+    Stores,
+    Ticket,
+)
 from shelfd.protocol import METHODS, Limits, error_object, from_validation
 from shelfd.storage import InMemoryStores
 
@@ -116,7 +129,7 @@ class Api:
     calls: int = 0
 
     def __post_init__(self) -> None:
-        self.shelves = Shelves(self.stores, self.clock, self.settings)
+        self.shelves = Shelves(self.stores, self.clock, self.settings, PROJECTIONS)
         access = Access(self.shelves.owner, frozenset({ROOT}), self.rules)
         self.service = Service(self.shelves, access, limits=self.limits)
 

@@ -4,8 +4,10 @@ Looks at the file system before it imports anything of ours, because a stray ``_
 every other test fail for reasons hard to guess.
 """
 
+import ast
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,13 @@ def test_all_components_import_together() -> None:
 @pytest.mark.parametrize("path", sorted(CHECKOUT.glob("*/shelfd/**/*.py")), ids=str)
 def test_modules_stay_small(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_the_name_of_a_class_stands_for_one_thing() -> None:
+    modules: defaultdict[str, list[str]] = defaultdict(list)
+    for path in CHECKOUT.glob("*/shelfd/**/*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules[node.name].append(str(path.relative_to(CHECKOUT)))
+    shared = {name: sorted(paths) for name, paths in modules.items() if len(paths) > 1}
+    assert not shared

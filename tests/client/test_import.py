@@ -13,7 +13,7 @@ from client.test_cli import shelfd
 from client.test_cli_with_daemon import shelfd as told_to
 from nuggets_files import HOME, Json, fact, fact_file, graph, graph_note, header, link, write_home
 from running import Daemon
-from shelfd.client.foreign import Batch, halves, requests
+from shelfd.client.foreign import ForeignBatch, halves, requests
 
 NOTHING: Json = {"created": 0, "updated": 0, "unchanged": 0, "kept": [], "rejected": [], "not_kept": []}
 
@@ -121,7 +121,7 @@ def test_one_item_that_is_refused_as_too_large_spoils_none_of_the_others(fake: F
 
 
 def test_halves_are_halves() -> None:
-    batch = Batch("f", "facts", {}, [*range(7)], [*range(7)], [1] * 7)
+    batch = ForeignBatch("f", "facts", {}, [*range(7)], [*range(7)], [1] * 7)
     assert [[len(part.items) for part in half] for half in halves([batch._replace(part="notes"), batch])] == [[7], [7]]
     assert [[part.indexes for part in half] for half in halves([batch])] == [[[0, 1, 2, 3]], [[4, 5, 6]]]
     assert [len(one[0].items) for one in requests([batch], items=3)] == [3, 3, 1]

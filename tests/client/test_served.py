@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from running import TIMEOUT_S, Daemon, clean_environment, until
-from shelfd.client.served import advice
+from shelfd.client.endpoint import advice
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 

@@ -15,10 +15,10 @@ from contract.samples import change, make_link, make_note, make_nugget
 from fakes import FakeClock
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage
 from shelfd.memory.ports.job import UNFINISHED, Job
 from shelfd.memory.ports.log import LogRow, Recorded
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Applied, Change, Store
 from shelfd.memory.ports.tending import Promoted, Tended
 from shelfd.memory.ports.view import View
@@ -72,7 +72,7 @@ def _edited(old: Note, step: Step) -> Note:
         tags=(step.text, step.session) if step.flag else (),
         confidence=step.number / 3,
         pinned=step.flag,
-        extra={"aliases": [step.text], "evolution_count": step.number * 3} if step.flag else {},
+        extra=Extra(aliases=(step.text,), evolution_count=step.number * 3) if step.flag else NO_EXTRA,
     )
 
 
@@ -172,7 +172,7 @@ def _carry_out(steps: list[Step]) -> Change[list[object]]:
             if (old := tx.rows.notes.get(step.note)) is not None:
                 _change_note(tx, step, old)
             seen.append(_change_rows(tx, step))
-            seen.append((tx.rows.log.last_seq, tx.rows.counts(), tx.rows.log.of_note(1)))
+            seen.append((tx.rows.log.last_seq, tx.rows.counts(), tx.rows.nuggets.count(), tx.rows.log.of_note(1)))
         return seen
 
     return change(apply)
@@ -222,7 +222,12 @@ def _reads(view: View) -> dict[str, object]:
         "link pairs": [view.links.between("n1", other) for other in NOTE_IDS],
         "link counts": [view.links.count_leaving(note_id) for note_id in NOTE_IDS],
         "nuggets": (view.nuggets.page(after="", limit=9), [view.nuggets.get(name) for name in NUGGETS]),
-        "counts": (view.counts(), [view.nuggets.counts(name) for name in NUGGETS]),
+        "counts": (
+            view.counts(),
+            [view.nuggets.counts(name) for name in NUGGETS],
+            view.nuggets.count(),
+            view.links.count(),
+        ),
         "usage": (view.usage.by_rows(rows), [view.usage.was_hit(rows, session) for session in SESSIONS]),
         "outcomes": [view.recorded.get("p", session, note_id) for session in SESSIONS for note_id in NOTE_IDS],
         "turns": [view.nuggets.turn_number(name, s, turn) for name in NUGGETS for s in SESSIONS for turn in range(5)],

@@ -11,8 +11,9 @@ from contract.samples import change, create, make_note
 from fakes import FakeClock
 from shelfd.memory.errors import ShuttingDown
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.note import Extra, Note
+from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Store
 from shelfd.storage import SqliteStores
 from shelfd.storage.sqlite import paging
@@ -40,7 +41,7 @@ def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
 def some_notes() -> Iterator[Note]:
     tags = [("a",), ("b",), ("a", "b"), (), ('say "a"',), ("ä", "b")]
     for number in range(40):
-        extra = {"derived_tags": ["derived"]} if number % 7 == 3 else {"aliases": ["an alias", "derived"]}
+        extra = Extra(derived_tags=("derived",)) if number % 7 == 3 else Extra(aliases=("an alias", "derived"))
         yield make_note(
             f"n{number}",
             nugget="work" if number % 3 else "memory",
@@ -49,7 +50,7 @@ def some_notes() -> Iterator[Note]:
             archived_at=5 if number % 5 == 0 else None,
             created_at=number // 9,
             updated_at=(number * 7) % 40 // 8,
-            extra=extra if number % 2 else {"evolution_count": number},
+            extra=extra if number % 2 else Extra(evolution_count=number),
         )
 
 

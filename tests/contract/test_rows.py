@@ -7,9 +7,10 @@ import pytest
 from contract.samples import NEW_YEAR, change, create, edit, fail, make_link, make_note, make_nugget, write
 from shelfd.memory.errors import Conflict, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.note import Extra, Note, Usage
 from shelfd.memory.ports.log import Origin, Recorded
-from shelfd.memory.ports.notes import NoteFilter, NuggetCounts
+from shelfd.memory.ports.notes import NuggetCounts
 from shelfd.memory.ports.store import Store
 from shelfd.memory.ports.view import Counts, Writer
 
@@ -91,7 +92,7 @@ async def test_a_listing_filters(store: Store) -> None:
         make_note("n3", key="k", confidence=0.49),
         make_note("n4", archived_at=5),
         make_note("n5", superseded_by="n1", nugget="work"),
-        make_note("n6", extra={"evolution_count": 6}),
+        make_note("n6", extra=Extra(evolution_count=6)),
     )
 
     def listed(wanted: NoteFilter) -> list[str]:
@@ -222,6 +223,7 @@ async def test_counts(store: Store) -> None:
     await store.commit(write(lambda rows: rows.nuggets.put(make_nugget("memory"))))
 
     assert store.view.counts() == Counts(notes=4, facts=2, hidden=1, superseded=1, nuggets=1, links=1)
+    assert (store.view.nuggets.count(), store.view.links.count()) == (1, 1)
     assert store.view.nuggets.counts("memory") == NuggetCounts(facts=1, notes=3, hidden=1)
     assert store.view.nuggets.counts("home") == NuggetCounts(0, 0, 0)
 

@@ -7,11 +7,29 @@ import pytest
 from contract.samples import NEW_YEAR, create, edit, make_link, make_note, make_nugget, write
 from fakes import FakeClock
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
-from shelfd.memory.notes.note import Usage
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.note import NO_EXTRA, Extra, Imported, Provenance, Usage
 from shelfd.memory.ports.log import Recorded
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.view import Writer
+
+#: All that few notes have.
+RARE = Extra(
+    source_key="k",
+    source_type="document",
+    source_ref="a file",
+    ttl_days=7,
+    aliases=("a", "b"),
+    fields={"depth": {"x": [1, 2.5, None, True, "ü"]}},
+    rendered=True,
+    derived_tags=("c",),
+    dropped_tags=("d",),
+    provenance=(Provenance("n2", ("12",), ("34",)), Provenance("n3", (), ())),
+    imported=Imported("nuggets", "theirs", {"note": {"content": "ab"}, "fact": {"content": "cd"}}, "id", "alias"),
+    evolution_count=2,
+    last_rewritten_at=NEW_YEAR,
+    promoted_at=NEW_YEAR,
+)
 
 
 async def test_a_new_shelf_has_its_properties_and_nothing_else(store: Store) -> None:
@@ -111,11 +129,11 @@ async def test_everything_is_there_after_a_reopen(stores: Stores, clock: FakeClo
         superseded_by="n2",
         parent_id="n2",
         pinned=True,
-        extra={"aliases": ["a", "b"], "fields": {"depth": {"x": [1, 2.5, None, True, "ü"]}}},
+        extra=RARE,
     )
     stored = (await opened.commit(create("n1", **full._asdict()))).value
     await opened.commit(create("n2"))
-    await opened.commit(edit("n2", content="other", tags=("a",), extra={"aliases": ["x"]}))
+    await opened.commit(edit("n2", content="other", tags=("a",), extra=Extra(aliases=("x",))))
     await opened.commit(write(_fill))
     log = opened.view.log.page(since_seq=0, limit=10)
     await opened.close()
@@ -126,7 +144,7 @@ async def test_everything_is_there_after_a_reopen(stores: Stores, clock: FakeClo
     assert view.notes.get("n1") == stored == full._replace(row=1)
     assert type(stored.pinned) is type(view.notes.by_ids(["n1"])["n1"].pinned) is bool
     assert view.log.page(since_seq=0, limit=10) == log
-    assert log[2].before == {"content": "What n2 says", "tags": [], "extra": {}}
+    assert log[2].before == {"content": "What n2 says", "tags": (), "extra": NO_EXTRA}
     assert view.nuggets.get("memory") == make_nugget("memory", ttl_days=7, turn_count=3)
     assert view.links.between("n1", "n2") == [make_link("n1", "n2", reason="because", valid_from=5)]
     assert view.nuggets.turn_number("memory", "sess-1", 4) == 3

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from fakes import FakeClock
-from shelfd.gateway import Counters, Dispatcher, Listener, Service, UnixServer, Wanted
+from shelfd.gateway import Counters, Dispatcher, Listener, ServicePort, UnixServer, Wanted
 from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import Forbidden, HistoryTrimmed, NoteNotFound, ShelfNotFound
 from shelfd.memory.ports.waiting import OnDone
@@ -286,7 +286,7 @@ def request(method: str, request_id: Json = None, **params: Json) -> bytes:
 class House:
     """A running server with its fakes, or over a real memory."""
 
-    def __init__(self, path: Path, limits: Limits, memory: Service | None = None) -> None:
+    def __init__(self, path: Path, limits: Limits, memory: ServicePort | None = None) -> None:
         self.path = path
         self.limits = limits
         self.has_fakes = memory is None
@@ -338,7 +338,7 @@ async def opener(folder: Path) -> AsyncIterator[Open]:
     """Give a function that opens a server with some limits lowered; close it in the end."""
     houses: list[House] = []
 
-    async def open_(*, memory: Service | None = None, **limits: Any) -> House:
+    async def open_(*, memory: ServicePort | None = None, **limits: Any) -> House:
         house = House(folder / "rpc.sock", Limits(**limits), memory)
         houses.append(house)
         await house.open()

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from shelfd.protocol import EVENT_TYPES, METHODS, CloudEvent
 from shelfd.protocol.asyncapi import SOCKET_ONLY, asyncapi
-from shelfd.protocol.mqtt import GapEvent, HealthMessage, MqttReply, MqttRequest, StatusMessage
+from shelfd.protocol.mqtt import GapEvent, HealthMessage, MqttReply, MqttRequestBody, StatusMessage
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TOLD: dict[str, type[BaseModel]] = {
@@ -120,7 +120,7 @@ def test_examples_fit_the_models() -> None:
             count += 1
             text = json.dumps(payload)
             if channel.startswith("request."):
-                MqttRequest.model_validate_json(text)
+                MqttRequestBody.model_validate_json(text)
                 METHODS[name].params.model_validate(payload.get("params", {}))
             elif channel == "reply":
                 reply = MqttReply.model_validate_json(text)

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from fakes import FakeClock
-from shelfd.memory import MemorySettings, Shelf, Shelves, Stores
+from shelfd.memory import PROJECTIONS, MemorySettings, Shelf, Shelves, Stores
 from shelfd.scheduler import ScheduledJob, Scheduler, SchedulerSettings
 from shelfd.scheduler.ledger import Run, run_of
 from shelfd.storage import InMemoryStores
@@ -97,7 +97,7 @@ class House:
         self._make()
 
     def _make(self) -> None:
-        self.shelves = Shelves(self.stores, self.clock, self.memory)
+        self.shelves = Shelves(self.stores, self.clock, self.memory, PROJECTIONS)
         jobs = [
             ScheduledJob("promotion", self.promotion, follows="reflection"),
             ScheduledJob("reflection", self.reflection),

@@ -10,7 +10,7 @@ import aiosqlite
 import pytest
 
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
-from shelfd.storage.sqlite.wal import has_wal
+from shelfd.storage.sqlite.files import has_wal
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import pytest
 from shelfd.daemon.setup import execute, installation, plan, shipped
 from shelfd.daemon.setup.installation import Installation, UnreachableError
 from shelfd.daemon.setup.machine import Machine, look
-from shelfd.daemon.setup.steps import Remove, Run, StepFailedError, Write
-from shelfd.daemon.setup.units import with_command
+from shelfd.daemon.setup.shipped import with_command
+from shelfd.daemon.setup.steps import RemoveFile, RunCommand, StepFailedError, WriteFile
 
 COMMAND = ("/opt/shelfd/bin/shelfd",)
 UNIT = "[Service]\nType=notify\nExecStart=/usr/local/bin/shelfd run --system\nExecReload=/bin/kill -HUP $MAINPID\n"
@@ -30,14 +30,14 @@ def machine(root: Path, **differs: Any) -> Machine:
     return replace(usual, **differs)
 
 
-def commands(planned: plan.Plan) -> list[str]:
-    return [" ".join(step.argv) for step in planned.steps if isinstance(step, Run)]
+def commands(planned: plan.InstallPlan) -> list[str]:
+    return [" ".join(step.argv) for step in planned.steps if isinstance(step, RunCommand)]
 
 
-def write_all(planned: plan.Plan) -> None:
+def write_all(planned: plan.InstallPlan) -> None:
     """Do what concerns files."""
     for step in planned.steps:
-        if not isinstance(step, Run):
+        if not isinstance(step, RunCommand):
             step.perform()
 
 
@@ -123,7 +123,7 @@ def test_installing_on_a_running_system_goes_in_the_right_order(tmp_path: Path) 
         "systemctl enable shelfd.socket shelfd.service",
         "systemctl restart shelfd.socket shelfd.service",
     ]
-    kinds = [step.path.name if isinstance(step, Write) else "run" for step in planned.steps]
+    kinds = [step.path.name if isinstance(step, WriteFile) else "run" for step in planned.steps]
     assert kinds == [
         "shelfd.conf", "shelfd.conf", "run", "run", "shelfd.toml", "shelfd.socket", "shelfd.service", "run", "run",
         "run",
@@ -223,9 +223,9 @@ def test_the_way_back_stops_the_service_first_and_reloads_last(tmp_path: Path) -
     write_all(plan.install_system(machine(tmp_path), COMMAND))
     planned = plan.remove_system(machine(tmp_path, has_account=True))
     first, last = planned.steps[0], planned.steps[-1]
-    assert isinstance(first, Run)
+    assert isinstance(first, RunCommand)
     assert " ".join(first.argv) == "systemctl disable --now shelfd.service shelfd.socket"
-    assert isinstance(last, Run)
+    assert isinstance(last, RunCommand)
     assert " ".join(last.argv) == "systemctl daemon-reload"
     assert "userdel shelfd" in planned.remarks[1]
 
@@ -376,9 +376,9 @@ def test_only_root_changes_the_system(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_failing_command_ends_it_with_what_the_command_said() -> None:
     with pytest.raises(StepFailedError, match=r"exit status 3\nno such unit"):
-        Run(["sh", "-c", "echo no such unit >&2; exit 3"]).perform()
+        RunCommand(["sh", "-c", "echo no such unit >&2; exit 3"]).perform()
     with pytest.raises(StepFailedError, match="No such file"):
-        Run(["/nonexistent/systemctl"]).perform()
+        RunCommand(["/nonexistent/systemctl"]).perform()
 
 
 def test_a_file_that_cannot_be_written_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -394,9 +394,9 @@ def test_a_file_is_replaced_whole_and_its_mode_does_not_hang_on_the_umask(tmp_pa
     path = tmp_path / "deep" / "unit"
     previous = os.umask(0o077)
     try:
-        Write(path, "one").perform()
+        WriteFile(path, "one").perform()
         inode = path.stat().st_ino
-        Write(path, "two").perform()
+        WriteFile(path, "two").perform()
     finally:
         os.umask(previous)
     assert path.read_text(encoding="utf-8") == "two"
@@ -407,13 +407,13 @@ def test_a_file_is_replaced_whole_and_its_mode_does_not_hang_on_the_umask(tmp_pa
 
 def test_a_directory_goes_only_when_it_is_empty(tmp_path: Path) -> None:
     path = tmp_path / "d" / "one"
-    Write(path, "x").perform()
-    Write(path.with_name("two"), "x").perform()
-    Remove(path, only_if="x", also_directory=True).perform()
+    WriteFile(path, "x").perform()
+    WriteFile(path.with_name("two"), "x").perform()
+    RemoveFile(path, only_if="x", also_directory=True).perform()
     assert [entry.name for entry in path.parent.iterdir()] == ["two"]
-    Remove(path.with_name("two"), only_if="other", also_directory=True).perform()
+    RemoveFile(path.with_name("two"), only_if="other", also_directory=True).perform()
     assert path.with_name("two").exists()
-    Remove(path.with_name("two"), also_directory=True).perform()
+    RemoveFile(path.with_name("two"), also_directory=True).perform()
     assert not path.parent.exists()
 
 

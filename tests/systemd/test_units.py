@@ -10,7 +10,7 @@ import pytest
 
 from shelfd.daemon.places import SYSTEM_CONFIG, SYSTEM_DATA, SYSTEM_SOCKET
 from shelfd.daemon.sections import Daemon
-from shelfd.daemon.setup.units import with_command
+from shelfd.daemon.setup.shipped import with_command
 
 SYSTEMD = Path(__file__).resolve().parents[2] / "systemd"
 DROP_INS = sorted(path.stem for path in (SYSTEMD / "drop-ins").glob("*.conf"))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from shelfd.client.endpoint import candidates
+from shelfd.client.endpoint import advice, candidates
 from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure
 from shelfd.client.transport import REPLY_BYTES, decode, encode, result_of
 
@@ -40,8 +40,6 @@ class AsyncClient:
                 return cls(*await asyncio.open_unix_connection(candidate, limit=REPLY_BYTES))
             except OSError as error:
                 tried.append((candidate, error.strerror or str(error)))
-        from shelfd.client.served import advice  # only when it is needed
-
         raise NotRunning(tried, advice([one for one, _ in tried]))
 
     def submit(self, method: str, params: Mapping[str, Any] | None = None) -> asyncio.Future[Any]:

@@ -18,7 +18,7 @@ class NoBroker(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Broker:
+class BrokerLogin:
     """Where a broker is and as whom to use it."""
 
     host: str
@@ -33,7 +33,7 @@ class Broker:
         return f"{self.host}:{self.port}"
 
 
-def named(url: str, *, password_file: str | None = None, ca_file: str | None = None) -> Broker:
+def named(url: str, *, password_file: str | None = None, ca_file: str | None = None) -> BrokerLogin:
     """Return the broker at *url*, ``mqtt[s]://[user@]host[:port]``.
 
     Raises:
@@ -49,7 +49,7 @@ def named(url: str, *, password_file: str | None = None, ca_file: str | None = N
         raise NoBroker("the broker's address must not hold a password; put it in a file: --password-file FILE")
     if parts.scheme not in _PORTS or not parts.hostname:
         raise NoBroker("the broker's address is not like mqtt[s]://[user@]host:port")
-    return Broker(
+    return BrokerLogin(
         parts.hostname,
         port or _PORTS[parts.scheme],
         parts.scheme == "mqtts",
@@ -59,7 +59,7 @@ def named(url: str, *, password_file: str | None = None, ca_file: str | None = N
     )
 
 
-def discovered(socket: str | None) -> Broker:
+def discovered(socket: str | None) -> BrokerLogin:
     """Return the daemon's embedded broker, as the user that is meant for us.
 
     Raises:
@@ -78,7 +78,7 @@ def discovered(socket: str | None) -> Broker:
         scheme = "mqtts" if broker.is_tls else "mqtt"
         raise NoBroker(f"say as whom: --mqtt-url {scheme}://USER@{broker} --password-file FILE")
     password = _password(mqtt["agent_password_file"])
-    return Broker(broker.host, broker.port, broker.is_tls, "agent", password, None, instance)
+    return BrokerLogin(broker.host, broker.port, broker.is_tls, "agent", password, None, instance)
 
 
 def _password(path: str) -> str:

@@ -46,7 +46,7 @@ class ForeignFile(NamedTuple):
     items: list[Any]
 
 
-class Batch(NamedTuple):
+class ForeignBatch(NamedTuple):
     """Items of one kind from one file, with their places in it."""
 
     file: str
@@ -157,7 +157,7 @@ class Sorted(NamedTuple):
         doubled: By (file, file whose items count), how many notes both have.
     """
 
-    batches: list[Batch]
+    batches: list[ForeignBatch]
     rejected: list[tuple[str, str, dict[str, Any]]]
     doubled: dict[tuple[str, str], int]
 
@@ -167,7 +167,7 @@ def sort(files: Sequence[ForeignFile]) -> Sorted:
     found = Sorted([], [], {})
     facts = [file for file in files if file.part == "facts"]
     for file in facts:
-        found.batches.append(Batch(file.path, "nuggets", {}, [file.header], [0], [size_of(file.header) or 0]))
+        found.batches.append(ForeignBatch(file.path, "nuggets", {}, [file.header], [0], [size_of(file.header) or 0]))
     seen: dict[str, str] = {}
     graphs = [_take(file, seen, found) for file in files if file.part == "notes"]
     found.batches.extend(graphs)
@@ -176,9 +176,9 @@ def sort(files: Sequence[ForeignFile]) -> Sorted:
     return found._replace(batches=[batch for batch in found.batches if batch.items])
 
 
-def _take(file: ForeignFile, seen: dict[str, str], found: Sorted) -> Batch:
+def _take(file: ForeignFile, seen: dict[str, str], found: Sorted) -> ForeignBatch:
     """The items of a file but those that cannot be sent and those that say once more what another one says."""
-    batch = Batch(file.path, file.part, file.header, [], [], [])
+    batch = ForeignBatch(file.path, file.part, file.header, [], [], [])
     for index, item in enumerate(file.items):
         size = size_of(item)
         first = _first(file, item, seen)
@@ -203,7 +203,7 @@ def _first(file: ForeignFile, item: object, seen: dict[str, str]) -> str | None:
     return first
 
 
-def _links(notes: Batch) -> Batch:
+def _links(notes: ForeignBatch) -> ForeignBatch:
     """The notes once more, with their links and nothing else."""
     batch = notes._replace(part="links", items=[], indexes=[], sizes=[])
     for index, item in zip(notes.indexes, notes.items, strict=True):
@@ -213,9 +213,9 @@ def _links(notes: Batch) -> Batch:
     return batch
 
 
-def requests(batches: Iterable[Batch], *, items: int = ITEMS, size: int = BYTES) -> Iterator[list[Batch]]:
+def requests(batches: Iterable[ForeignBatch], *, items: int = ITEMS, size: int = BYTES) -> Iterator[list[ForeignBatch]]:
     """Cut *batches* into requests of at most so many items and bytes, or of one item."""
-    request: list[Batch] = []
+    request: list[ForeignBatch] = []
     count = weight = 0
     for batch in batches:
         piece = _empty(batch)
@@ -231,18 +231,18 @@ def requests(batches: Iterable[Batch], *, items: int = ITEMS, size: int = BYTES)
         yield request
 
 
-def halves(request: Sequence[Batch]) -> tuple[list[Batch], list[Batch]]:
+def halves(request: Sequence[ForeignBatch]) -> tuple[list[ForeignBatch], list[ForeignBatch]]:
     """Cut a request of several items in two."""
     total = sum(len(batch.items) for batch in request)
     first, second, *_ = [*requests(request, items=(total + 1) // 2, size=sum(map(_weight, request)) + 1), []]
     return first, second
 
 
-def _weight(batch: Batch) -> int:
+def _weight(batch: ForeignBatch) -> int:
     return sum(batch.sizes)
 
 
-def _empty(batch: Batch) -> Batch:
+def _empty(batch: ForeignBatch) -> ForeignBatch:
     return batch._replace(items=[], indexes=[], sizes=[])
 
 

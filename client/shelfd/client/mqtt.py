@@ -19,7 +19,7 @@ import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.reasoncodes import ReasonCode
 
-from shelfd.client.broker import Broker, NoBroker
+from shelfd.client.broker import BrokerLogin, NoBroker
 from shelfd.client.output import clean
 
 FIRST_RETRY_S: Final = 0.2
@@ -49,7 +49,7 @@ class _Lost(ConnectionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedEvents:
     """Which events.
 
     Attributes:
@@ -88,7 +88,7 @@ class Wanted:
         return is_of_nugget and (not self.types or any(fnmatchcase(kind, one) for one in self.types))
 
 
-class Follower:
+class EventFollower:
     """Follows events across lost connections.
 
     Args:
@@ -97,7 +97,7 @@ class Follower:
         notice: Called with what a person should know.
     """
 
-    def __init__(self, locate: Callable[[], Broker], wanted: Wanted, notice: Callable[[str], None]) -> None:
+    def __init__(self, locate: Callable[[], BrokerLogin], wanted: WantedEvents, notice: Callable[[str], None]) -> None:
         self._locate = locate
         self._wanted = wanted
         self._notice = notice
@@ -184,7 +184,7 @@ class _Connection:
         ConnectionError: If there is no connection.
     """
 
-    def __init__(self, broker: Broker, filters: Sequence[str], *, is_v5: bool) -> None:
+    def __init__(self, broker: BrokerLogin, filters: Sequence[str], *, is_v5: bool) -> None:
         self._arrived: deque[paho.MQTTMessage] = deque()
         self._answers: list[ReasonCode] = []
         self._broker = broker

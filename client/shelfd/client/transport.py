@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from shelfd.client.endpoint import candidates
+from shelfd.client.endpoint import advice, candidates
 from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure, Unsendable
 
 #: A reply is at most 8 MiB by contract; anything longer is not ours.
@@ -36,8 +36,6 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
             tried.append((candidate, error.strerror or str(error)))
         else:
             return Client(connection)
-    from shelfd.client.served import advice  # only when it is needed
-
     raise NotRunning(tried, advice([path for path, _ in tried]))
 
 

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 from shelfd.daemon import tending
 from shelfd.daemon.clock import SystemClock
-from shelfd.daemon.mqtt import Mqtt
+from shelfd.daemon.mqtt import MqttService
 from shelfd.daemon.places import Places
 from shelfd.daemon.settings import Settings
-from shelfd.daemon.system import System
+from shelfd.daemon.system import DaemonSystem
 from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
-from shelfd.memory import Access, MemorySettings, Rule, Service, Shelves
+from shelfd.memory import PROJECTIONS, Access, MemorySettings, Rule, Service, Shelves
 from shelfd.memory.ports.job import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.scheduler import Answers, Scheduler
@@ -28,10 +28,10 @@ class Parts:
 
     shelves: Shelves
     service: Service
-    system: System
+    system: DaemonSystem
     server: UnixServer
     scheduler: Scheduler
-    mqtt: Mqtt | None
+    mqtt: MqttService | None
 
 
 def build(settings: Settings, places: Places) -> Parts:
@@ -44,13 +44,13 @@ def build(settings: Settings, places: Places) -> Parts:
     clock = SystemClock()
     counters = Counters()
     stores = SqliteStores(root=places.data / "shelves", clock=clock)
-    shelves = Shelves(stores, clock, memory_settings(settings))
+    shelves = Shelves(stores, clock, memory_settings(settings), PROJECTIONS)
     paths = promotion_paths(settings, places)
     paths.check()
     service = Service(shelves, access(settings, shelves), Promoter(DiskMemoryFiles(paths)), settings.limits)
     jobs = tending.jobs(service)
     scheduler = Scheduler(shelves, jobs, clock, tending.scheduler_settings(settings))
-    system = System(
+    system = DaemonSystem(
         instance=settings.daemon.instance,
         places=places,
         shelves=shelves,
@@ -72,7 +72,7 @@ def build(settings: Settings, places: Places) -> Parts:
     )
     mqtt = None
     if settings.mqtt.url or settings.mqtt.embedded_broker:
-        mqtt = Mqtt(settings, places, service, dispatcher, system, clock)
+        mqtt = MqttService(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
     return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt)
 

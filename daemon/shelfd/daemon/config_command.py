@@ -55,7 +55,7 @@ def _acl(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> str:
     from shelfd.daemon.clock import SystemClock
     from shelfd.daemon.composition import access, memory_settings
     from shelfd.gateway.mqtt import Address, acl_text, mqtt_users
-    from shelfd.memory import DEFAULT_SHELF, Shelves
+    from shelfd.memory import DEFAULT_SHELF, PROJECTIONS, Shelves
     from shelfd.storage import InMemoryStores, SqliteStores
 
     settings = loaded.settings
@@ -63,7 +63,7 @@ def _acl(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> str:
     clock = SystemClock()
     root = places.data / "shelves"
     stores = SqliteStores(root=root, clock=clock) if root.is_dir() else InMemoryStores(clock)  # makes no directory
-    shelves = Shelves(stores, clock, memory_settings(settings))
+    shelves = Shelves(stores, clock, memory_settings(settings), PROJECTIONS)
     rules = access(settings, shelves)
     names = sorted({DEFAULT_SHELF, *shelves.names(), *settings.access.shelves})
     ours = settings.access.shelves.values()

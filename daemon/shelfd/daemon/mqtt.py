@@ -16,7 +16,7 @@ import structlog
 
 from shelfd.daemon.places import Places
 from shelfd.daemon.settings import Settings
-from shelfd.daemon.system import System, package_version
+from shelfd.daemon.system import DaemonSystem, package_version
 from shelfd.gateway import Dispatcher
 from shelfd.gateway.mqtt import (
     Address,
@@ -40,7 +40,7 @@ _SLOW_S = 0.03  #: from here on a round trip is held up by something, most often
 _SECRET_LENGTH = 32
 
 
-class Mqtt:
+class MqttService:
     """Starts and stops everything that speaks MQTT.
 
     Raises:
@@ -48,7 +48,13 @@ class Mqtt:
     """
 
     def __init__(
-        self, settings: Settings, places: Places, service: Service, dispatcher: Dispatcher, system: System, clock: Clock
+        self,
+        settings: Settings,
+        places: Places,
+        service: Service,
+        dispatcher: Dispatcher,
+        system: DaemonSystem,
+        clock: Clock,
     ) -> None:
         self._settings = settings.mqtt
         self._instance = settings.daemon.instance

@@ -159,7 +159,7 @@ class Heartbeat(Section):
     interval_ms: Annotated[Whole, Field(le=86_400_000)] = 1_800_000
 
 
-class QuietHours(Section):
+class QuietHoursSection(Section):
     """Hours of the day in which no missed reflection is made up for; a negative hour switches them off."""
 
     start: HourOrOff = 22

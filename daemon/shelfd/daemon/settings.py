@@ -32,7 +32,7 @@ class Settings(BaseSettings):
     recall: sections.Recall = sections.Recall()
     reflection: sections.Reflection = sections.Reflection()
     heartbeat: sections.Heartbeat = sections.Heartbeat()
-    quiet_hours: sections.QuietHours = sections.QuietHours()
+    quiet_hours: sections.QuietHoursSection = sections.QuietHoursSection()
     promotion: sections.Promotion = sections.Promotion()
     events: sections.Events = sections.Events()
     history: sections.History = sections.History()

@@ -56,7 +56,7 @@ Status = Callable[[], dict[str, Any]]
 Probe = Callable[[], Awaitable[tuple[bool, str]]]
 
 
-class System:
+class DaemonSystem:
     """Implements the gateway's ``System`` port."""
 
     def __init__(

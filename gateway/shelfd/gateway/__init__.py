@@ -4,22 +4,22 @@ from shelfd.gateway.binding import Listener
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
 from shelfd.gateway.lane import Lane
-from shelfd.gateway.ports import EventLog, Scheduling, Service, System, Wanted
+from shelfd.gateway.ports import EventLogPort, Scheduling, ServicePort, SystemPort, Wanted
 from shelfd.gateway.reply import Reply, Send
 from shelfd.gateway.unix import UnixServer
 
 __all__ = [
     "Counters",
     "Dispatcher",
-    "EventLog",
+    "EventLogPort",
     "Lane",
     "Listener",
     "Message",
     "Reply",
     "Scheduling",
     "Send",
-    "Service",
-    "System",
+    "ServicePort",
+    "SystemPort",
     "UnixServer",
     "Wanted",
 ]

@@ -26,7 +26,7 @@ from shelfd.protocol import Limits
 _COUNTED_BYTES: Final = 4096
 
 
-class Entry(NamedTuple):
+class Admission(NamedTuple):
     """A connection that was let in."""
 
     name: str
@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 class Owner(Protocol):
     """What a connection notifies the server of that it belongs to."""
 
-    def opened(self, connection: "Connection", principal: str) -> Entry:
+    def opened(self, connection: "Connection", principal: str) -> Admission:
         """Let the connection in.
 
         Raises:

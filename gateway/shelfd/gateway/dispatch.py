@@ -14,7 +14,7 @@ from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Lane, Request
 from shelfd.gateway.own import Handler, OwnMethods
-from shelfd.gateway.ports import Scheduling, Service, System
+from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
 from shelfd.gateway.reply import Reply, Send
 from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import Cancelled, DeadlineExceeded, ShelfError, ShuttingDown, error_of, traced
@@ -35,8 +35,8 @@ class Dispatcher:
 
     def __init__(
         self,
-        service: Service,
-        system: System,
+        service: ServicePort,
+        system: SystemPort,
         *,
         clock: Clock,
         limits: Limits,

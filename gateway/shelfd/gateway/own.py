@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 from shelfd.gateway.lane import Request
-from shelfd.gateway.ports import Scheduling, Service, System
+from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
 from shelfd.memory.errors import NotAvailable
 from shelfd.protocol import document
 from shelfd.protocol.methods.events import SubscribeParams, UnsubscribeParams
@@ -19,7 +19,7 @@ class OwnMethods:
         scheduling: Answers ``scheduler.*``; None when nothing runs by itself.
     """
 
-    def __init__(self, service: Service, system: System, scheduling: Scheduling | None = None) -> None:
+    def __init__(self, service: ServicePort, system: SystemPort, scheduling: Scheduling | None = None) -> None:
         self._service = service
         self._system = system
         self._scheduling = scheduling

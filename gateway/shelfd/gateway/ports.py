@@ -13,7 +13,7 @@ from shelfd.memory.shelf.access import Access
 Wanted = Callable[[str, str | None], bool]
 
 
-class EventLog(Protocol):
+class EventLogPort(Protocol):
     """An open shelf as its subscribers see it."""
 
     @property
@@ -31,7 +31,7 @@ class EventLog(Protocol):
         """
 
 
-class Service(Protocol):
+class ServicePort(Protocol):
     """Carries out calls; :class:`shelfd.memory.methods.service.Service` is one."""
 
     @property
@@ -47,7 +47,7 @@ class Service(Protocol):
                 the caller gets to know. It must not raise.
         """
 
-    async def shelf(self, call: Call) -> EventLog:
+    async def shelf(self, call: Call) -> EventLogPort:
         """Return the open shelf that *call* is about.
 
         Raises:
@@ -56,7 +56,7 @@ class Service(Protocol):
         """
 
 
-class System(Protocol):
+class SystemPort(Protocol):
     """The daemon's own state; each answer has the shape of the method's result."""
 
     def health(self, principal: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import notification
-from shelfd.gateway.ports import EventLog, Wanted
+from shelfd.gateway.ports import EventLogPort, Wanted
 from shelfd.memory.errors import InvalidParams, QuotaExceeded, ShelfError
 from shelfd.protocol.methods.events import SubscribeParams
 
@@ -23,7 +23,7 @@ SLICE_EVENTS: Final = 64  #: events sent before others get their turn on the loo
 class Subscription:
     """One position in one shelf's log."""
 
-    def __init__(self, name: str, log: EventLog, params: SubscribeParams, owner: "Subscriptions") -> None:
+    def __init__(self, name: str, log: EventLogPort, params: SubscribeParams, owner: "Subscriptions") -> None:
         self.name = name
         self.seq = log.seq if params.since_seq is None else params.since_seq
         self._matched_seq = params.since_seq or 0  #: prev_seq of the next event
@@ -132,7 +132,7 @@ class Subscriptions:
         self._limit = limit
         self._opened = 0
 
-    def open(self, log: EventLog, params: SubscribeParams) -> Subscription:
+    def open(self, log: EventLogPort, params: SubscribeParams) -> Subscription:
         """Enter a subscription; it sends nothing before its ``start``.
 
         Raises:

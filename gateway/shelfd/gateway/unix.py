@@ -10,7 +10,7 @@ import structlog
 
 from shelfd.gateway.binding import BACKLOG, Listener
 from shelfd.gateway.budget import Budget
-from shelfd.gateway.connection import Connection, Entry
+from shelfd.gateway.connection import Admission, Connection
 from shelfd.gateway.dispatch import Dispatcher
 from shelfd.memory.errors import QuotaExceeded, ShelfError, Unavailable
 
@@ -91,7 +91,7 @@ class UnixServer:
 
     # ------------------------------------------------------------------ called by connections
 
-    def opened(self, connection: Connection, principal: str) -> Entry:
+    def opened(self, connection: Connection, principal: str) -> Admission:
         """Let a connection in.
 
         Raises:
@@ -111,7 +111,7 @@ class UnixServer:
         counters.connections_open += 1
         counters.connections_accepted += 1
         self._connections.add(connection)
-        return Entry(f"{self._run}-{counters.connections_accepted}", share, self._budget)
+        return Admission(f"{self._run}-{counters.connections_accepted}", share, self._budget)
 
     def _check_room(self, principal: str) -> None:
         limit = self._limits.connections_count

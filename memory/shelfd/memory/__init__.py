@@ -2,6 +2,7 @@
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError
+from shelfd.memory.methods.projections import PROJECTIONS
 from shelfd.memory.methods.service import Service
 from shelfd.memory.ports.store import Clock, Store, Stores, Ticket
 from shelfd.memory.ports.view import View, Writer
@@ -13,6 +14,7 @@ from shelfd.memory.shelf.shelves import Shelves
 __all__ = [
     "ANYONE",
     "DEFAULT_SHELF",
+    "PROJECTIONS",
     "Access",
     "Call",
     "Clock",

@@ -33,7 +33,7 @@ class Repeat(NamedTuple):
     lifetime: timedelta
 
 
-class Rules(Protocol):
+class AccessPolicy(Protocol):
     """Who may do what."""
 
     def may(self, principal: str, shelf: str | None, need: Need) -> bool:
@@ -71,7 +71,7 @@ class Call:
     run_id: str | None = None
     room: Callable[[], Awaitable[None] | None] | None = None
     on_begun: Callable[[], None] | None = None
-    rules: Rules | None = None
+    rules: AccessPolicy | None = None
     abort: Callable[[], object] | None = None
 
     @property

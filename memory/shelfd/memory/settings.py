@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import UTC, timedelta, tzinfo
+from typing import Literal
 
-from shelfd.memory.log.events import EventContent
+#: How much of a note its events carry.
+EventContent = Literal["none", "title", "full"]
 
 
 @dataclass(frozen=True, slots=True)

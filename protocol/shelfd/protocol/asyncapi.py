@@ -10,7 +10,15 @@ from shelfd.protocol.asyncapi_examples import EVENT, GAP, HEALTH, REPLIES, REQUE
 from shelfd.protocol.errors import ErrorObject
 from shelfd.protocol.events import EVENT_TYPES, CloudEvent
 from shelfd.protocol.limits import SHELF_NAME
-from shelfd.protocol.mqtt import GapEvent, HealthMessage, MqttHeaders, MqttReply, MqttRequest, StatusMessage, WatchEvent
+from shelfd.protocol.mqtt import (
+    GapEvent,
+    HealthMessage,
+    MqttHeaders,
+    MqttReply,
+    MqttRequestBody,
+    StatusMessage,
+    WatchEvent,
+)
 from shelfd.protocol.registry import METHODS, Method
 
 JSON: Final = "application/json"
@@ -40,7 +48,7 @@ _PARAMETERS: Final[dict[str, Document]] = {
 def asyncapi(version: str) -> Document:
     """Return the AsyncAPI document of this wire version, called *version*."""
     models: list[type[BaseModel]] = [
-        MqttHeaders, MqttRequest, MqttReply, ErrorObject, StatusMessage, HealthMessage,
+        MqttHeaders, MqttRequestBody, MqttReply, ErrorObject, StatusMessage, HealthMessage,
         CloudEvent, GapEvent, WatchEvent,
     ]  # fmt: skip
     methods = [method for name, method in sorted(METHODS.items()) if name not in SOCKET_ONLY]
@@ -109,7 +117,7 @@ def _schemas(models: Iterable[type[BaseModel]], methods: Iterable[Method]) -> tu
 def _request_channel(method: Method, references: Mapping[Any, Document]) -> Document:
     payload = {
         "allOf": [
-            _ref("MqttRequest"),
+            _ref("MqttRequestBody"),
             {"type": "object", "properties": {
                 "method": {"const": method.name}, "params": references[method.params, "validation"],
             }},

@@ -21,7 +21,7 @@ class MqttHeaders(BaseModel):
     )
 
 
-class MqttRequest(BaseModel):
+class MqttRequestBody(BaseModel):
     """A JSON-RPC request whose `jsonrpc` and `method` may be left out: the topic names the method."""
 
     id: str | int | None = Field(

@@ -11,6 +11,8 @@ from typing import Any, Final, cast
 
 from pydantic_core import from_json
 
+from shelfd.memory.notes.note import NO_EXTRA, Extra
+
 
 def _plain(value: object) -> Any:  # noqa: ANN401
     if isinstance(value, MappingProxyType):
@@ -35,6 +37,35 @@ def encode(value: Mapping[str, Any]) -> str:
 def decode(text: str) -> dict[str, Any]:
     """Return the mapping that :func:`encode` was given, as JSON knows it."""
     return cast("dict[str, Any]", from_json(text))
+
+
+def encode_extra(extra: Extra) -> str | None:
+    """Return the rare fields of a note as JSON text; None if none is set."""
+    if extra[1:] == NO_EXTRA[1:]:  # of most facts, their key is all
+        return None if extra.source_key is None else f'{{"source_key":{_quote(extra.source_key)}}}'
+    return _encoder.encode(extra.as_mapping())
+
+
+def decode_extra(text: str | None) -> Extra:
+    """Return the record that :func:`encode_extra` was given."""
+    return NO_EXTRA if text is None else Extra.of(from_json(text))
+
+
+def encode_before(before: Mapping[str, Any]) -> str:
+    """Return what a change replaced as JSON text."""
+    if "extra" in before and isinstance(before["extra"], Extra):
+        before = {**before, "extra": before["extra"].as_mapping()}
+    return encode(before)
+
+
+def decode_before(text: str) -> dict[str, Any]:
+    """Return what :func:`encode_before` was given: a note's fields as the note has them, anything else as JSON."""
+    before = decode(text)
+    if "extra" in before:
+        before["extra"] = Extra.of(before["extra"])
+    if "tags" in before:
+        before["tags"] = tuple(before["tags"])
+    return before
 
 
 def quote(value: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fakes import Api, FakeClock, memory
 from shelfd.gateway.mqtt.feed import SINK
-from shelfd.gateway.mqtt.link import Arrived, Link, Trouble
+from shelfd.gateway.mqtt.link import Arrived, MqttLink, Trouble
 from shelfd.gateway.mqtt.publisher import EventPublisher
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Stores
@@ -40,7 +40,7 @@ class Sent(NamedTuple):
         return seq
 
 
-class FakeLink(Link):
+class FakeLink(MqttLink):
     """A connection to a broker that takes everything over at once, or when told to, until it breaks."""
 
     is_v5 = True

@@ -19,8 +19,7 @@ from mosquitto import USERS, Mosquitto
 from shelfd.daemon.clock import SystemClock
 from shelfd.gateway import Dispatcher
 from shelfd.gateway.mqtt.adapter import AiomqttBroker, AiomqttLink
-from shelfd.gateway.mqtt.address import Address
-from shelfd.gateway.mqtt.link import Arrived, Broker, Link, Trouble, Will
+from shelfd.gateway.mqtt.link import Address, Arrived, MqttBroker, MqttLink, Trouble, Will
 from shelfd.gateway.mqtt.requests import Requests
 from shelfd.gateway.mqtt.session import Session
 from shelfd.gateway.mqtt.status import Announcer
@@ -51,7 +50,7 @@ class Sent(NamedTuple):
         return body
 
 
-class FakeLink(Link):
+class FakeLink(MqttLink):
     """A connection on which a test says what arrives and what is refused."""
 
     is_v5 = True
@@ -143,7 +142,7 @@ class FakeLink(Link):
             raise self._failure
 
 
-class FakeBroker(Broker):
+class FakeBroker(MqttBroker):
     """Gives one link after the other, or the trouble that is next."""
 
     url = "mqtt://broker.example:1883"
@@ -155,7 +154,7 @@ class FakeBroker(Broker):
         self.farewells = 0
 
     @asynccontextmanager
-    async def connect(self, will: Will) -> AsyncIterator[Link]:
+    async def connect(self, will: Will) -> AsyncIterator[MqttLink]:
         self.attempts += 1
         self.wills.append(will)
         outcome = self.outcomes.pop(0) if self.outcomes else Trouble.UNREACHABLE

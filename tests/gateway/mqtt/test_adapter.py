@@ -19,10 +19,9 @@ from fakes import FakeClock
 from gateway.fakes import SOON, until
 from gateway.mqtt.requesting import TOPICS, caller, request_topic, soon, station
 from mosquitto import USERS, Mosquitto, free_port, mosquitto
-from shelfd.gateway.mqtt import adapter, inbox, outgoing, reasons
+from shelfd.gateway.mqtt import adapter, inbox, outgoing
 from shelfd.gateway.mqtt.adapter import AiomqttBroker, AiomqttLink
-from shelfd.gateway.mqtt.address import Address, tls_context
-from shelfd.gateway.mqtt.link import Arrived, Trouble, Will
+from shelfd.gateway.mqtt.link import Address, Arrived, Trouble, Will, check_code, lost, not_let_in, tls_context
 from shelfd.memory.errors import BrokerUnreachable
 
 needs_mosquitto = pytest.mark.component("mosquitto")
@@ -372,13 +371,13 @@ async def test_connecting_can_be_given_up() -> None:
 
 
 def test_reason_codes_say_what_to_do() -> None:
-    assert reasons.lost(0x8E).data["reason"] == Trouble.TAKEN_OVER
-    assert reasons.lost(None).data["reason"] == Trouble.LOST
-    assert reasons.not_let_in(0x86, "x").data["reason"] == Trouble.BAD_CREDENTIALS
-    assert reasons.not_let_in(0x88, "x").data["reason"] == Trouble.UNREACHABLE
-    reasons.check(0x10)
+    assert lost(0x8E).data["reason"] == Trouble.TAKEN_OVER
+    assert lost(None).data["reason"] == Trouble.LOST
+    assert not_let_in(0x86, "x").data["reason"] == Trouble.BAD_CREDENTIALS
+    assert not_let_in(0x88, "x").data["reason"] == Trouble.UNREACHABLE
+    check_code(0x10)
     with pytest.raises(BrokerUnreachable) as refused:
-        reasons.check(0x97)
+        check_code(0x97)
     assert refused.value.data["reason"] == Trouble.REFUSED
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfd.gateway.mqtt.embedded_connect import CONNECT_BYTES, Malformed, Refusal, parse, read_greeting
+from shelfd.gateway.mqtt.embedded_connect import CONNECT_BYTES, ConnackRefusal, Malformed, parse, read_greeting
 
 CLEAN, WILL, PASSWORD, USER = 2, 4, 64, 128
 
@@ -104,4 +104,4 @@ async def test_any_bytes_are_a_greeting_or_refused(data: bytes) -> None:
 
 
 def test_refusals_are_connacks() -> None:
-    assert Refusal.NOT_AUTHORIZED.packet() == b"\x20\x02\x00\x05"
+    assert ConnackRefusal.NOT_AUTHORIZED.packet() == b"\x20\x02\x00\x05"

@@ -14,9 +14,8 @@ from mosquitto import USERS, Mosquitto, mosquitto
 from mqtt_client import Got, MqttClient
 from shelfd.daemon.clock import SystemClock
 from shelfd.gateway.mqtt.adapter import AiomqttBroker
-from shelfd.gateway.mqtt.address import Address
 from shelfd.gateway.mqtt.feed import WINDOW
-from shelfd.gateway.mqtt.link import Will
+from shelfd.gateway.mqtt.link import Address, Will
 from shelfd.gateway.mqtt.publisher import EventPublisher
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.errors import BrokerUnreachable

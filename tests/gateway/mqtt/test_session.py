@@ -13,7 +13,7 @@ from fakes import FakeClock
 from gateway.fakes import FakeService, FakeSystem, until
 from gateway.mqtt.requesting import SOON_DELTA, TOPICS, FakeBroker, FakeLink, announcer
 from shelfd.gateway import Dispatcher
-from shelfd.gateway.mqtt.link import Link, Trouble
+from shelfd.gateway.mqtt.link import MqttLink, Trouble
 from shelfd.gateway.mqtt.requests import Requests
 from shelfd.gateway.mqtt.session import Session
 from shelfd.protocol import Limits
@@ -25,9 +25,9 @@ class Watcher:
     """Notes which links it was given."""
 
     def __init__(self) -> None:
-        self.seen: list[Link | None] = []
+        self.seen: list[MqttLink | None] = []
 
-    def attached(self, link: Link) -> None:
+    def attached(self, link: MqttLink) -> None:
         self.seen.append(link)
 
     def detached(self) -> None:

@@ -22,9 +22,9 @@ from gateway.mqtt.requesting import (
     watched,
 )
 from mosquitto import Mosquitto, mosquitto
-from shelfd.gateway.mqtt.counts import Ignored
 from shelfd.gateway.mqtt.inbox import UNREAD_COUNT
 from shelfd.gateway.mqtt.requests import AT_WORK_COUNT
+from shelfd.gateway.mqtt.status import Ignored
 from shelfd.storage import SqliteStores
 
 pytestmark = pytest.mark.component("mosquitto")

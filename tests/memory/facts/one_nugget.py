@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from shelfd.memory.facts import Answer, Broadcast, Options
+from shelfd.memory.facts import Broadcast, FactAnswer, Options
 from shelfd.memory.facts.banks import Echo
 from shelfd.memory.facts.capacity import Status, status_of
 
@@ -25,7 +25,7 @@ class FactMemory:
         """Forget the fact *row*; tell whether there was one."""
         return self.facts.remove(row)
 
-    def recall(self, query: str) -> Answer | None:
+    def recall(self, query: str) -> FactAnswer | None:
         """Return the fact that answers *query*."""
         return self.facts.recall(query, "")
 

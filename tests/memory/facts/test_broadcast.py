@@ -6,7 +6,7 @@ from itertools import permutations
 import pytest
 
 from memory.facts.keysets import OWNERS, UNRELATED, keys, misspelt, question
-from shelfd.memory.facts import Answer, Broadcast, Options
+from shelfd.memory.facts import Broadcast, FactAnswer, Options
 
 NUGGETS = 300
 
@@ -28,7 +28,7 @@ def shelf() -> tuple[Broadcast, dict[str, str]]:
     return broadcast, where
 
 
-def asked_one_by_one(broadcast: Broadcast, query: str) -> Answer | None:
+def asked_one_by_one(broadcast: Broadcast, query: str) -> FactAnswer | None:
     """The surest of the answers that the nuggets give by themselves."""
     answers = [answer for nugget in broadcast.nuggets if (answer := broadcast.recall(query, nugget)) is not None]
     return max(answers, key=lambda answer: answer.confidence, default=None)
@@ -113,11 +113,11 @@ def test_the_same_key_is_answered_by_the_first_name_and_not_surely() -> None:
     broadcast = Broadcast()
     for nugget in ("one", "two"):
         broadcast.put(nugget, f"f-{nugget}", "name", nugget)
-    assert broadcast.recall("name") == Answer("f-one", "name", "one", 0.495, 0.0, "one")
-    assert broadcast.recall("name", "two") == Answer("f-two", "name", "two", 0.99, 1.0, "two")
+    assert broadcast.recall("name") == FactAnswer("f-one", "name", "one", 0.495, 0.0, "one")
+    assert broadcast.recall("name", "two") == FactAnswer("f-two", "name", "two", 0.99, 1.0, "two")
     assert broadcast.recall("name", "nobody") is None
     broadcast.put("two", "f-two", "name", "one")
-    assert broadcast.recall("name") == Answer("f-one", "name", "one", 0.99, 1.0, "one")
+    assert broadcast.recall("name") == FactAnswer("f-one", "name", "one", 0.99, 1.0, "one")
 
 
 def test_of_equals_the_same_one_answers_whatever_order_they_came_in() -> None:
@@ -200,7 +200,7 @@ def test_a_fact_that_goes_to_another_nugget_answers_there_only() -> None:
     broadcast.put("two", "f", "name", "Eve")
     assert list(broadcast.nuggets) == ["two"]
     assert broadcast.recall("name", "one") is None
-    assert broadcast.recall("name") == Answer("f", "name", "Eve", 0.99, 1.0, "two")
+    assert broadcast.recall("name") == FactAnswer("f", "name", "Eve", 0.99, 1.0, "two")
     with pytest.raises(ValueError, match="another fact"):
         broadcast.put("two", "g", "NAME", "Ada")
 

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.facts.keysets import UNRELATED, keys, misspelt, question
 from memory.facts.one_nugget import FactMemory
-from shelfd.memory.facts import THRESHOLD, Answer, Options
+from shelfd.memory.facts import THRESHOLD, FactAnswer, Options
 from shelfd.memory.facts.belief import confidence
 from shelfd.memory.notes.note import fold_key
 
@@ -22,7 +22,7 @@ def memory_of(*facts: tuple[str, str], aliases: Sequence[str] = ()) -> FactMemor
     return memory
 
 
-def value(answer: Answer | None) -> str | None:
+def value(answer: FactAnswer | None) -> str | None:
     return answer.value if answer else None
 
 
@@ -36,7 +36,7 @@ def many() -> tuple[list[str], FactMemory]:
 # ------------------------------------------------------------------ a few facts
 def test_a_fact_is_recalled_by_its_key() -> None:
     answer = memory_of(("name", "Alice")).recall("name")
-    assert answer == Answer("fact-0", "name", "Alice", 0.99, 1.0)
+    assert answer == FactAnswer("fact-0", "name", "Alice", 0.99, 1.0)
 
 
 @pytest.mark.parametrize("query", ["NAME", "  name ", "ｎａｍｅ", "Name"])
@@ -50,7 +50,7 @@ def test_a_fact_put_again_is_one_fact() -> None:
     memory = memory_of(("name", "Alice"))
     memory.put("fact-0", "Name", "Bob")
     assert len(memory) == 1
-    assert memory.recall("name") == Answer("fact-0", "Name", "Bob", 0.99, 1.0)
+    assert memory.recall("name") == FactAnswer("fact-0", "Name", "Bob", 0.99, 1.0)
 
 
 def test_a_removed_fact_is_gone_and_removing_it_again_does_nothing() -> None:
@@ -167,7 +167,7 @@ def test_an_alias_of_two_facts_is_ambiguous_until_one_goes() -> None:
     assert shared is not None
     assert (shared.margin, shared.confidence < 0.5) == (0.0, True)
     memory.remove("f")
-    assert memory.recall("box") == Answer("g", "second server", "2", 0.99, 1.0)
+    assert memory.recall("box") == FactAnswer("g", "second server", "2", 0.99, 1.0)
 
 
 def test_a_key_goes_before_an_alias() -> None:
@@ -344,7 +344,7 @@ class MemoryMatchesDict(RuleBasedStateMachine):
     def every_key_is_answered_exactly(self) -> None:
         assert len(self.memory) == len(self.model)
         for row, (key, text, _) in self.model.items():
-            assert self.memory.recall(key) == Answer(row, key, text, 0.99, 1.0)
+            assert self.memory.recall(key) == FactAnswer(row, key, text, 0.99, 1.0)
 
     @invariant()
     def every_alias_is_answered_by_a_fact_that_has_it(self) -> None:

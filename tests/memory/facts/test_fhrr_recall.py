@@ -159,7 +159,7 @@ async def test_a_second_value_replaces_the_first(told: Api) -> None:
     await facts(told, favorite_color="green")
 
     assert (await asked(told, "color"))["value"] == "green"
-    assert len(told.shelf().facts) == 4
+    assert len(told.shelf().projection(ShelfFacts)) == 4
     assert (await told.call("nugget.status", name="memory"))["fact_count"] == 4
 
 
@@ -287,7 +287,7 @@ async def test_many_facts_are_taken_in_before_the_mode_answers_and_behind_the_us
 
     first = await either.call("recall", query="shelv 399 row 399")
     assert "answer" not in first
-    assert len(either.shelf().facts) < 400
+    assert len(either.shelf().projection(ShelfFacts)) < 400
     assert (await asked(either, "shelv 399 row 399"))["value"] == "value 399"
     assert (await either.call("recall", query="shelv 399 row 399"))["answer"]["value"] == "value 399"
 
@@ -316,16 +316,16 @@ async def test_changes_while_facts_are_taken_in_are_not_lost(either: Api) -> Non
         assert (await asked(either, f"shelv {n} row {n}"))["value"] == f"new value {n}"
     for n in (2, 198):
         assert (await asked(either, f"shelv {n} row {n}")).get("value") != f"value {n}"
-    assert len(either.shelf().facts) == 198
+    assert len(either.shelf().projection(ShelfFacts)) == 198
 
 
 async def test_nothing_is_built_before_anybody_asks(either: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
     take = ShelfFacts._take
 
-    def noted(held: ShelfFacts, note_id: str, note: Note | None) -> None:
-        taken.append(note_id)
-        take(held, note_id, note)
+    def noted(held: ShelfFacts, note: Note) -> None:
+        taken.append(note.id)
+        take(held, note)
 
     monkeypatch.setattr(ShelfFacts, "_take", noted)
     await either.reopen()

@@ -8,6 +8,7 @@ import pytest
 
 from fakes import Api
 from shelfd.memory.log.logical import logical_hash
+from shelfd.memory.notes.note import Provenance
 from shelfd.memory.tending.reflection.merging import fingerprint
 
 
@@ -47,13 +48,8 @@ async def test_the_target_takes_over_what_it_lacks_and_the_source_is_hidden(eith
     assert (target["id"], "merged_into") in {(link["to"], link["relation"]) for link in gone["links"]}
     stored = either.shelf().view.notes.get(target["id"])
     assert stored is not None
-    assert stored.extra["provenance"] == [
-        {
-            "from": source["id"],
-            "lines": [fingerprint("coffee at noon")],
-            "names": [fingerprint("Coffee"), fingerprint("work")],
-        }
-    ]
+    names = (fingerprint("Coffee"), fingerprint("work"))
+    assert stored.extra.provenance == (Provenance(source["id"], (fingerprint("coffee at noon"),), names),)
 
 
 async def test_the_target_is_found_by_what_it_took_over_and_the_source_no_more(either: Api) -> None:

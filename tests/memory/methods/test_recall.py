@@ -256,7 +256,7 @@ async def test_min_seq_waits_for_the_change(either: Api) -> None:
 
 
 async def test_min_seq_that_never_comes_ends_in_a_deadline(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shelfd.memory.shelf.shelf._MIN_SEQ_WAIT_S", 0.01)
+    monkeypatch.setattr("shelfd.memory.shelf.pump._MIN_SEQ_WAIT_S", 0.01)
     error = await api.refused("recall", query="tea", min_seq=99)
 
     assert error.code == -32009

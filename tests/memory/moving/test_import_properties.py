@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from fakes import ROOT, Api, memory
 from nuggets_files import Json, fact, fact_file, graph, graph_note, link, parts
 from shelfd.memory.log.logical import logical_hash
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.notes import NoteFilter
 
 NAMES = st.sampled_from(["work", "Work", "a/b", "home"])
 KEYS = st.sampled_from(["kettle", "Kettle", "user:tone", "_task", "file:x.py"])

@@ -9,12 +9,13 @@ import numpy as np
 
 from shelfd.memory.facts.lexicon import content_words
 from shelfd.memory.facts.spelling import spelling_likeness, understood
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import BLANK, Note
 from shelfd.memory.notes.words import emoji, fold, split
-from shelfd.memory.recall import Analyzer, Filters, RecallIndex
+from shelfd.memory.recall import Analyzer, RecallIndex
 from shelfd.memory.recall.note_score import NoteScore, note_vector, score_of
 from shelfd.memory.recall.note_search import Candidates
-from shelfd.memory.shelf.indexing import document_of
+from shelfd.memory.recall.shelf_index import document_of
 
 _USER = BLANK._replace(subject="user:primary", scope="user", type="note", stability="durable", confidence=0.9)
 _WEIGHTS = {"title": 1.0, "content": 0.8, "tag": 0.8}
@@ -47,7 +48,7 @@ class Held:
         """Remove a note."""
         self.index.remove(self.notes.pop(note_id).row)
 
-    def scores(self, query: str, filters: Filters = Filters()) -> dict[str, NoteScore]:  # noqa: B008
+    def scores(self, query: str, filters: NoteFilter = RECALLABLE) -> dict[str, NoteScore]:
         """The scores of the notes that have anything of *query*."""
         search = self.index.notes
         while not search.follow():

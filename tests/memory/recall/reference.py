@@ -10,8 +10,9 @@ from math import log
 
 import numpy as np
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.wordlists import word_lists
-from shelfd.memory.recall import Analyzer, Document, Filters
+from shelfd.memory.recall import Analyzer, Document
 from shelfd.memory.recall.dates import date_grades, date_line
 
 K1, B = 0.9, 0.3
@@ -107,7 +108,7 @@ class Reference:
                 named.add(name)
         return named.pop() if len(named) == 1 else None
 
-    def admitted(self, doc: Document, f: Filters) -> bool:
+    def admitted(self, doc: Document, f: NoteFilter) -> bool:
         for name in ("nugget", "domain", "scope", "type", "subject", "author"):
             if getattr(f, name) is not None and getattr(f, name) != getattr(doc, name):
                 return False
@@ -123,7 +124,7 @@ class Reference:
             and (f.since is None or doc.when >= f.since)
         )
 
-    def search(self, query: str, filters: Filters) -> tuple[list[Found], float]:
+    def search(self, query: str, filters: NoteFilter) -> tuple[list[Found], float]:
         """Return all hits in order, of equal ones the newest first, and the strength."""
         parsed = self.analyzer.parse_query(query)
         terms = list(parsed.terms)

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from memory.recall.notes import note
-from shelfd.memory.recall import Aim, Analyzer, Filters, Focus, Names, RecallIndex
+from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.recall import Aim, Analyzer, Focus, Names, RecallIndex
 
 HOUSE = (
     "The fridge was defrosted in February.",
@@ -33,13 +34,13 @@ class Shelf:
         self.names.put(row, names[1:], title=names[0] if names else "")
 
     def recall(self, query: str, aim: Aim = "answer", k: int = 5) -> list[int]:
-        return [one.hit.row for one in self.focus.recall(query, Filters(), k, aim).found]
+        return [one.hit.row for one in self.focus.recall(query, RECALLABLE, k, aim).found]
 
     def cut(self, query: str) -> list[tuple[int, str]]:
-        return [(one.hit.row, one.reason) for one in self.focus.recall(query, Filters(), 5).cut]
+        return [(one.hit.row, one.reason) for one in self.focus.recall(query, RECALLABLE, 5).cut]
 
     def relevant(self, query: str, aim: Aim = "answer") -> list[int]:
-        return [one.hit.row for one in self.focus.recall(query, Filters(), 5, aim).found if one.relevant]
+        return [one.hit.row for one in self.focus.recall(query, RECALLABLE, 5, aim).found if one.relevant]
 
 
 def house(*named: tuple[Any, ...]) -> Shelf:
@@ -147,7 +148,7 @@ def test_what_is_known_is_relevant(query: str, row: int) -> None:
 def test_a_word_that_often_speaks_of_the_same_counts() -> None:
     focus = house().focus
     same, other = (
-        focus.recall(f"when was the {word} defrosted", Filters(), 1).found[0] for word in ("freezer", "sailor")
+        focus.recall(f"when was the {word} defrosted", RECALLABLE, 1).found[0] for word in ("freezer", "sailor")
     )
 
     assert same.coverage > other.coverage
@@ -201,7 +202,7 @@ def test_what_is_cut_leaves_no_hole() -> None:
         shelf.put(row, f"Long ago, in a cold October of the year {row}, somebody drove all the way to the coast.")
 
     query = "Okafor, that October: bells, towers, whistles, drums, trumpets, cymbals"
-    assert [one.hit.row for one in shelf.focus.recall(query, Filters(), 5, "all").found] == [7, 6, 5, 4, 3]
+    assert [one.hit.row for one in shelf.focus.recall(query, RECALLABLE, 5, "all").found] == [7, 6, 5, 4, 3]
     assert shelf.recall(query) == [13, 12, 11, 10, 9]
 
 
@@ -220,5 +221,5 @@ def test_covers_by_characters_where_words_have_no_spaces() -> None:
 def test_all_results_at_any_k_are_those_of_search_where_nothing_has_a_name() -> None:
     shelf = house()
     for k in (0, 1, 3, 20):
-        found = shelf.index.search("the piano and the ladder in the street", Filters(), k)
+        found = shelf.index.search("the piano and the ladder in the street", RECALLABLE, k)
         assert shelf.recall("the piano and the ladder in the street", k=k) == [hit.row for hit in found.hits]

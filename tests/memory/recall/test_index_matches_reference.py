@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from memory.recall.reference import Found, Reference
-from shelfd.memory.recall import Analyzer, Document, Filters, Ranking, RecallIndex
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.recall import Analyzer, Document, Ranking, RecallIndex
 
 DAY = 86_400_000_000
 MAY_7_2023 = 19_484 * DAY
@@ -68,7 +69,7 @@ documents = st.builds(
     boost=st.just(0.0),
 ).map(lambda doc: doc._replace(id=f"{doc.row * 37 % 100:02}"))
 filters = st.builds(
-    Filters,
+    RECALLABLE._replace,
     nugget=st.sampled_from([None, None, "n1"]),
     domain=st.sampled_from([None, None, "work", "unknown"]),
     scope=st.sampled_from([None, None, "session", "shelf"]),
@@ -131,11 +132,19 @@ class IndexMatchesReference(RuleBasedStateMachine):
         self.index.compact()
 
     @rule(query=queries, chosen=filters)
-    def search(self, query: str, chosen: Filters) -> None:
+    def search(self, query: str, chosen: NoteFilter) -> None:
         reference = Reference(self.analyzer, list(self.model.values()))
-        for wanted in (Filters(), chosen):
+        for wanted in (RECALLABLE, chosen):
             ranking = self.index.search(query, wanted, 50, explain=True)
             assert_same(ranking, *reference.search(query, wanted))
+
+    @rule(planned=st.lists(documents, min_size=1, max_size=4), query=queries, chosen=filters)
+    def ask_what_if(self, planned: list[Document], query: str, chosen: NoteFilter) -> None:
+        overlay = self.index.overlay(planned)
+        reference = Reference(self.analyzer, list((self.model | {one.row: one for one in planned}).values()))
+        for wanted in (RECALLABLE, chosen):
+            assert_same(overlay.search(query, wanted, 50, explain=True), *reference.search(query, wanted))
+        self.search(query, chosen)  # as it would be found without that question
 
     @invariant()
     def holds_the_same_rows(self) -> None:
@@ -170,4 +179,4 @@ def test_renumbering_keeps_every_result(monkeypatch: pytest.MonkeyPatch) -> None
         machine.put(base._replace(row=row, id=f"{row}", turn=step % 4, text=text, hidden=step % 5 == 0))
         if step % 6 == 0:
             machine.remove(step % 10 + 1)
-        machine.search(QUERIES[step % 7], Filters(tags=("a",), include_hidden=True))
+        machine.search(QUERIES[step % 7], RECALLABLE._replace(tags=("a",), include_hidden=True))

@@ -3,15 +3,16 @@
 import pytest
 
 from memory.recall.notes import index_of, note
+from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.notes.words import fold, split
-from shelfd.memory.recall import Filters, RecallIndex
+from shelfd.memory.recall import RecallIndex
 
 
 def near(
     index: RecallIndex, text: str, *, terms: int = 8, missing: int | None = None, limit: int = 10, **filters: object
 ) -> list[int]:
     words = split(fold(text))
-    found = index.near(words, Filters(**filters), terms=terms, missing=missing, limit=limit)  # type: ignore[arg-type]
+    found = index.near(words, RECALLABLE._replace(**filters), terms=terms, missing=missing, limit=limit)  # type: ignore[arg-type]
     return [int(note_id[1:]) for note_id in found]
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.recall.plain_search import Held, PlainSearch, note
+from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.notes.note import Note
-from shelfd.memory.recall import Filters
 
 WORDS = st.sampled_from(
     "deploy deployment redeploy guide guides vercel shared note user Überweg straße 東京 東京の天気 天気 a ops May "
@@ -79,7 +79,7 @@ def test_the_most_promising_come_first_and_the_others_are_estimated(
     while not search.follow():
         pass
     monkeypatch.setattr("shelfd.memory.recall.note_search._SLICE", slice_)
-    *_, found = search.candidates(search.question("ledger"), Filters())
+    *_, found = search.candidates(search.question("ledger"), RECALLABLE)
     assert found.ids[0] == "title"
     assert (len(found.ids), len(found.rest)) == (256, 445)
     assert found.rest.max() <= found.bounds[-1] <= found.bounds[0]
@@ -88,4 +88,4 @@ def test_the_most_promising_come_first_and_the_others_are_estimated(
 def test_filters_come_before_the_cut() -> None:
     held = Held({f"n{number}": note("", "the ledger", nugget="many") for number in range(700)})
     held.put("one", note("", "the ledger", nugget="few"))
-    assert list(held.scores("ledger", Filters(nugget="few"))) == ["one"]
+    assert list(held.scores("ledger", RECALLABLE._replace(nugget="few"))) == ["one"]

@@ -8,6 +8,7 @@ import pytest
 
 from fakes import Api
 from memory.recall.plain_search import PlainSearch
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.recall.note_score import note_vector
 
 
@@ -55,7 +56,7 @@ async def test_all_notes_are_scored_as_one_by_one(api: Api) -> None:
         await api.remember(text, title=drawn.choice(vocabulary), scope=scope, confidence=round(drawn.random(), 2))
     notes = api.shelf().view.notes.scan(before_row=None, limit=100)
     await api.shelf().reach(None)
-    plain = PlainSearch(notes, api.shelf().index)
+    plain = PlainSearch(notes, api.shelf().projection(ShelfIndex).index)
     for query in ("ambers", "mber", "amber, cedar", "cedar embers wood", "emberwod", "user", "ing, amber4", "zebra"):
         wanted = plain.scores(query)
         found = await search(api, query, limit=100)

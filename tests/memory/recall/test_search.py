@@ -6,26 +6,27 @@ from typing import Any
 import pytest
 
 from memory.recall.notes import DAY, MAY_7_2023, index_of, note
-from shelfd.memory.recall import Analyzer, Filters, RecallIndex
+from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.recall import Analyzer, RecallIndex
 
 
 def ids(index: RecallIndex, query: str, **filters: Any) -> list[str]:
-    return [hit.id for hit in index.search(query, Filters(**filters), 20).hits]
+    return [hit.id for hit in index.search(query, RECALLABLE._replace(**filters), 20).hits]
 
 
 def signal(index: RecallIndex, query: str, row: int, name: str) -> float:
-    hits = index.search(query, Filters(), 20, explain=True).hits
+    hits = index.search(query, RECALLABLE, 20, explain=True).hits
     return next(hit.signals[name] for hit in hits if hit.row == row)
 
 
 def test_an_empty_index_finds_nothing() -> None:
-    ranking = index_of().search("tea", Filters(), 5)
+    ranking = index_of().search("tea", RECALLABLE, 5)
     assert (ranking.hits, ranking.strength, ranking.matched_terms, ranking.query_terms) == ([], 0.0, 0, 1)
 
 
 @pytest.mark.parametrize(("query", "terms"), [("unheard words", 2), ("", 0), ("🙂", 1)])
 def test_a_query_without_known_terms_finds_nothing(query: str, terms: int) -> None:
-    ranking = index_of(note(1, "tea")).search(query, Filters(), 5)
+    ranking = index_of(note(1, "tea")).search(query, RECALLABLE, 5)
     assert (ranking.hits, ranking.strength, ranking.query_terms) == ([], 0.0, terms)
 
 
@@ -60,7 +61,7 @@ def test_the_name_itself_comes_before_notes_with_its_parts() -> None:
 
 def test_what_a_text_is_found_by_beside_its_words_makes_it_no_longer() -> None:
     index = index_of(note(1, "tea 🙂 x_y", when=MAY_7_2023), note(2, "tea x y", when=MAY_7_2023))
-    one, other = index.search("tea", Filters(), 2).hits
+    one, other = index.search("tea", RECALLABLE, 2).hits
     assert one.score == other.score
 
 
@@ -70,22 +71,22 @@ def test_a_query_of_question_words_only_searches_for_them() -> None:
 
 def test_unknown_terms_make_an_answer_weak() -> None:
     index = index_of(note(1, "green tea"), note(2, "coffee"))
-    known = index.search("tea", Filters(), 5)
-    mixed = index.search("tea zeppelin", Filters(), 5)
+    known = index.search("tea", RECALLABLE, 5)
+    mixed = index.search("tea zeppelin", RECALLABLE, 5)
     assert 0 < mixed.strength < known.strength <= 1
     assert (mixed.matched_terms, mixed.query_terms) == (1, 2)
 
 
 def test_k_cuts_and_of_equal_ones_the_newest_come_first() -> None:
     index = index_of(note(3, "tea"), note(1, "tea"), note(2, "tea"))
-    assert [hit.id for hit in index.search("tea", Filters(), 2).hits] == ["n0003", "n0002"]
-    assert index.search("tea", Filters(), 0).hits == []
+    assert [hit.id for hit in index.search("tea", RECALLABLE, 2).hits] == ["n0003", "n0002"]
+    assert index.search("tea", RECALLABLE, 0).hits == []
 
 
 def test_signals_come_only_when_asked_for() -> None:
     index = index_of(note(1, "tea"))
-    assert index.search("tea", Filters(), 1).hits[0].signals == {}
-    hit = index.search("tea", Filters(), 1, explain=True).hits[0]
+    assert index.search("tea", RECALLABLE, 1).hits[0].signals == {}
+    hit = index.search("tea", RECALLABLE, 1, explain=True).hits[0]
     assert sum(hit.signals.values()) == pytest.approx(hit.score)
 
 
@@ -237,10 +238,10 @@ def test_neither_order_nor_compaction_changes_a_result() -> None:
     shuffled = random.Random(1).sample(documents, len(documents))
     put, extended = index_of(*documents), index_of()
     extended.extend(shuffled)
-    before = [put.search(query, Filters(), 10, explain=True) for query in QUERIES]
-    assert before == [extended.search(query, Filters(), 10, explain=True) for query in QUERIES]
+    before = [put.search(query, RECALLABLE, 10, explain=True) for query in QUERIES]
+    assert before == [extended.search(query, RECALLABLE, 10, explain=True) for query in QUERIES]
     put.compact()
-    assert before == [put.search(query, Filters(), 10, explain=True) for query in QUERIES]
+    assert before == [put.search(query, RECALLABLE, 10, explain=True) for query in QUERIES]
 
 
 def test_two_stages_find_what_the_whole_scan_finds() -> None:
@@ -250,6 +251,6 @@ def test_two_stages_find_what_the_whole_scan_finds() -> None:
     staged.extend(documents)
     same = 0
     for query in QUERIES:
-        expected = [hit.id for hit in dense.search(query, Filters(), 10).hits]
-        same += len(set(expected) & {hit.id for hit in staged.search(query, Filters(), 10).hits})
+        expected = [hit.id for hit in dense.search(query, RECALLABLE, 10).hits]
+        same += len(set(expected) & {hit.id for hit in staged.search(query, RECALLABLE, 10).hits})
     assert same >= 0.98 * 10 * len(QUERIES)

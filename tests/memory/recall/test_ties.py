@@ -8,7 +8,8 @@ import pytest
 
 from memory.recall.notes import DAY, MAY_7_2023, index_of, note
 from memory.recall.reference import Reference
-from shelfd.memory.recall import Analyzer, Document, Filters, RecallIndex
+from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.recall import Analyzer, Document, RecallIndex
 from shelfd.memory.recall.candidates import members_of_best_sessions
 from shelfd.memory.recall.fields import base_scores
 from shelfd.memory.recall.largest import largest
@@ -39,16 +40,16 @@ def test_two_stages_cut_equal_documents_as_the_whole_scan_does(made: Callable[[i
     whole.extend(documents)
     staged.extend(documents)
 
-    assert staged.search(query, Filters(), 20, explain=True) == whole.search(query, Filters(), 20, explain=True)
+    assert staged.search(query, RECALLABLE, 20, explain=True) == whole.search(query, RECALLABLE, 20, explain=True)
 
 
 @pytest.mark.parametrize("options", [{}, {"two_stage_from": 0, "candidates": 20}])
 def test_of_equal_documents_the_newest_are_found_as_the_formula_says(options: dict[str, int]) -> None:
     documents = [alone(row) for row in range(400)]
-    expected, _ = Reference(Analyzer(), documents).search("indeed", Filters())
+    expected, _ = Reference(Analyzer(), documents).search("indeed", RECALLABLE)
     index = index_of(*documents, **options)
 
-    found = index.search("indeed", Filters(), 10).hits
+    found = index.search("indeed", RECALLABLE, 10).hits
     assert [hit.id for hit in found] == [hit.id for hit in expected[:10]]
 
 
@@ -68,7 +69,7 @@ def test_no_more_are_scored_exactly_however_many_are_equal(
     index = index_of(two_stage_from=0)
     index.extend(made(row) for row in range(MANY))
 
-    assert len(index.search("tea", Filters(), 10).hits) == 10
+    assert len(index.search("tea", RECALLABLE, 10).hits) == 10
     assert 250 <= scored[0] <= 1000 + 3 * 250
 
 
@@ -83,7 +84,7 @@ def test_only_what_reaches_many_documents_is_scored_in_two_stages(monkeypatch: p
     index = index_of(*(note(row, "tea cup" if row < 30 else "tea") for row in range(100)), two_stage_from=100)
 
     for query in ("cup", "tea", "tea cup"):
-        assert index.search(query, Filters(), 10).hits
+        assert index.search(query, RECALLABLE, 10).hits
     assert staged == [100, 130]
 
 
@@ -93,9 +94,9 @@ def test_a_very_long_query_reads_so_many_postings_and_those_of_its_rarest_terms(
     monkeypatch.setattr("shelfd.memory.recall.search._POSTINGS", 50)
     index = index_of(*(note(row, f"tea cup number{row}") for row in range(40)))
 
-    assert index.search("tea cup number7", Filters(), 5).hits[0].id == "n0007"
-    assert len(index.search("tea", Filters(), 40).hits) == 40
-    assert index.search("tea cup", Filters(), 5).strength < index.search("tea", Filters(), 5).strength
+    assert index.search("tea cup number7", RECALLABLE, 5).hits[0].id == "n0007"
+    assert len(index.search("tea", RECALLABLE, 40).hits) == 40
+    assert index.search("tea cup", RECALLABLE, 5).strength < index.search("tea", RECALLABLE, 5).strength
 
 
 def test_the_largest_are_cut_by_one_key_after_another() -> None:

@@ -11,6 +11,7 @@ from fakes import ALICE, BOB, ROOT, Api, FakeClock, memory
 from shelfd.memory import MemorySettings, Rule
 from shelfd.memory.errors import StorageCorrupt, StoreBusy
 from shelfd.memory.ports.log import Origin
+from shelfd.memory.recall import ShelfIndex
 from shelfd.protocol import Need
 from shelfd.storage import InMemoryStore, InMemoryStores, SqliteStores
 
@@ -439,7 +440,7 @@ async def test_a_damaged_shelf_is_refused_alone() -> None:
 
 
 async def test_a_note_that_cannot_be_indexed_holds_up_nobody(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = api.shelf().index
+    index = api.shelf().projection(ShelfIndex).index
     put = index.put
 
     def fails_once(document: object) -> None:
@@ -474,7 +475,7 @@ async def test_a_check_while_others_write_finds_no_false_problems(durable: Api) 
 async def test_a_note_that_recall_does_not_know_is_a_problem(api: Api) -> None:
     await api.remember("x")
     await api.found("x")
-    api.shelf().index.remove(1)
+    api.shelf().projection(ShelfIndex).index.remove(1)
     result = await api.call("shelf.check", principal=ROOT)
 
     assert result["ok"] is False

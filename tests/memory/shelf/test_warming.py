@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 from fakes import Api, memory
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.notes.note import Note
-from shelfd.memory.recall import Document
-from shelfd.memory.shelf.indexing import document_of
+from shelfd.memory.recall import Document, ShelfIndex
+from shelfd.memory.recall.shelf_index import document_of
 from shelfd.storage.inmemory.notes import InMemoryNotes
 
 
@@ -45,7 +45,7 @@ class Poison:
                 raise ValueError(note.content)
             return document_of(note)
 
-        monkeypatch.setattr("shelfd.memory.shelf.indexing.document_of", made)
+        monkeypatch.setattr("shelfd.memory.recall.shelf_index.document_of", made)
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ async def test_a_read_that_fails_is_tried_again(api: Api, monkeypatch: pytest.Mo
         await api.warmed()
 
     assert len(await api.found("tea", k=200)) == 200
-    assert len(api.shelf().index) == 300
+    assert len(api.shelf().projection(ShelfIndex).index) == 300
     assert "index_complaint" not in health(api)
-    assert [log["retry_in_s"] for log in logs if log["event"] == "index.read_failed"] == [0.1, 0.2, 0.4]
+    assert [log["retry_in_s"] for log in logs if log["event"] == "projection.read_failed"] == [0.1, 0.2, 0.4]
 
 
 async def test_a_note_that_cannot_be_indexed_is_skipped_and_named(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,15 +98,15 @@ async def test_a_note_that_cannot_be_indexed_is_skipped_and_named(api: Api, monk
         await api.reopen()
         await api.warmed()
 
-    assert len(api.shelf().index) == 301
-    assert health(api)["index_complaint"] == "1 notes cannot be indexed: the log names them (index.note_skipped)"
+    assert len(api.shelf().projection(ShelfIndex).index) == 301
+    assert health(api)["index_complaint"] == "1 notes cannot be indexed: the log names them (projection.note_skipped)"
     assert (await api.call("recall", query="tea"))["index"] == {
         "state": "ready",
         "share": 1.0,
         "seq": 303,
         "skipped": 1,
     }
-    [skipped] = [log for log in logs if log["event"] == "index.note_skipped"]
+    [skipped] = [log for log in logs if log["event"] == "projection.note_skipped"]
     assert skipped["id"] == bad["id"]
     assert "poison" not in str(logs)
 
@@ -159,4 +159,4 @@ async def test_a_fact_that_cannot_be_taken_in_keeps_nobody_waiting(api: Api, mon
         answer = (await api.call("recall", query="favorite colour Ada", mode="fhrr"))["answer"]
 
     assert answer["value"] == "green"
-    assert [log["id"][:5] for log in logs if log["event"] == "note.not_taken_in"] == ["fact-"]
+    assert [log["id"][:5] for log in logs if log["event"] == "projection.note_skipped"] == ["fact-"]

@@ -7,7 +7,7 @@ import pytest
 
 from fakes import Api
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import MERGED_INTO, Link
+from shelfd.memory.notes.note import MERGED_INTO, Extra, Link, Provenance
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf.composing import get_note
 from shelfd.memory.tending.reflection.merging import fingerprint
@@ -76,10 +76,8 @@ async def _merge(api: Api, target: dict[str, Any], source: dict[str, Any], line:
 
     def apply(tx: Transaction) -> None:
         to, of = get_note(tx, target["id"]), get_note(tx, source["id"])
-        provenance = [{"from": of.id, "lines": [fingerprint(line)]}]
-        tx.change_note(
-            to, to._replace(content=f"{to.content}\n{line}", extra={"provenance": provenance}), kind="note.merged"
-        )
+        extra = Extra(provenance=(Provenance(of.id, (fingerprint(line),)),))
+        tx.change_note(to, to._replace(content=f"{to.content}\n{line}", extra=extra), kind="note.merged")
         tx.hide(of)
         tx.put_link(Link(of.id, to.id, MERGED_INTO, "", tx.now), "memory")
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fakes import Api, Refused, memory
 from memory.tending.reflection.scenes import a_note, shelve
 from shelfd.memory.log.logical import logical_hash
+from shelfd.memory.notes.note import Extra
 
 CRANE = "The harbour crane is out of order and waits for its repair."
 NOTES = [
@@ -16,7 +17,7 @@ NOTES = [
     a_note(f"{CRANE}\nIt is.", id="b", title="crane"),
     a_note("who repairs the harbour crane", id="c"),
     a_note("for the moment", id="d", title="tmp"),
-    a_note("the ferry to Norway leaves  \n\n\n\nthe harbour", id="e", extra={"aliases": ["boat"]}),
+    a_note("the ferry to Norway leaves  \n\n\n\nthe harbour", id="e", extra=Extra(aliases=("boat",))),
     a_note(f"{CRANE} {CRANE}", id="f"),
 ]
 Step = tuple[str, dict[str, Any]]

@@ -122,11 +122,11 @@ def _events_by_mqtt(
 ) -> Iterator[dict[str, Any]]:
     # Only here: together they take longer to import than any other command may take.
     from shelfd.client.broker import NoBroker, discovered, named
-    from shelfd.client.mqtt import Follower, NotAdmitted, Wanted
+    from shelfd.client.mqtt import EventFollower, NotAdmitted, WantedEvents
 
-    follower = Follower(
+    follower = EventFollower(
         lambda: discovered(socket) if url is None else named(url, password_file=password_file, ca_file=ca_file),
-        Wanted(wanted["shelf"], tuple(wanted.get("types", ())), wanted.get("nugget")),
+        WantedEvents(wanted["shelf"], tuple(wanted.get("types", ())), wanted.get("nugget")),
         complain,
     )
     try:

@@ -9,7 +9,7 @@ import typer
 from shelfd.client import foreign
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
-from shelfd.client.foreign import Batch, ForeignFile, Unusable
+from shelfd.client.foreign import ForeignBatch, ForeignFile, Unusable
 from shelfd.client.invocation import Stop, daemon
 from shelfd.client.output import clean, print_json, print_table, progress
 from shelfd.client.streams import complain
@@ -81,7 +81,7 @@ def _read(paths: Sequence[str]) -> tuple[list[ForeignFile], list[Unusable]]:
     return files, troubles
 
 
-def _send(client: Client, params: Mapping[str, Any], batches: Sequence[Batch], report: "_Report") -> None:
+def _send(client: Client, params: Mapping[str, Any], batches: Sequence[ForeignBatch], report: "_Report") -> None:
     """Send everything, with what earlier answers said is known."""
     is_dry = "dry_run" in params
     items, size = (foreign.REHEARSED_ITEMS, foreign.REHEARSED_BYTES) if is_dry else (foreign.ITEMS, foreign.BYTES)
@@ -131,7 +131,7 @@ class _Report:
         account = {"file": file, "part": part, **dict.fromkeys(_COUNTS, 0), **{name: [] for name in _LISTS}}
         return self._parts.setdefault((file, part), account)
 
-    def add(self, request: Sequence[Batch], results: Sequence[Mapping[str, Any]]) -> None:
+    def add(self, request: Sequence[ForeignBatch], results: Sequence[Mapping[str, Any]]) -> None:
         """Enter the answer to one request; places in the request become places in the file."""
         for batch, result in zip(request, results, strict=True):
             account = self.part(batch.file, batch.part)

@@ -9,7 +9,7 @@ from shelfd.daemon import flags, streams
 from shelfd.daemon.places import xdg
 from shelfd.daemon.setup import installation, machine, plan, shipped
 from shelfd.daemon.setup.installation import UnreachableError
-from shelfd.daemon.setup.steps import Step, StepFailedError
+from shelfd.daemon.setup.steps import InstallStep, StepFailedError
 
 
 def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -45,7 +45,7 @@ def _parser() -> flags.Parser:
     return root
 
 
-def _plan(arguments: Namespace, environ: Mapping[str, str], target: machine.Machine) -> plan.Plan:
+def _plan(arguments: Namespace, environ: Mapping[str, str], target: machine.Machine) -> plan.InstallPlan:
     config_home = xdg(environ, "XDG_CONFIG_HOME", ".config")
     if arguments.uninstall:
         data_home = xdg(environ, "XDG_DATA_HOME", ".local/share")
@@ -60,7 +60,7 @@ def _plan(arguments: Namespace, environ: Mapping[str, str], target: machine.Mach
     return plan.install_system(target, found.command, arguments.drop_in)
 
 
-def _carry_out(planned: plan.Plan, *, dry_run: bool, is_way_back: bool) -> int:
+def _carry_out(planned: plan.InstallPlan, *, dry_run: bool, is_way_back: bool) -> int:
     """Do every step. Installing ends at the first that fails; on the way back, the others are no worse for it."""
     failures: list[tuple[str, int]] = []
     for step in planned.steps:
@@ -78,7 +78,7 @@ def _carry_out(planned: plan.Plan, *, dry_run: bool, is_way_back: bool) -> int:
     return failures[0][1] if failures else os.EX_OK
 
 
-def _failure(step: Step) -> tuple[str, int] | None:
+def _failure(step: InstallStep) -> tuple[str, int] | None:
     """Perform *step*; return what went wrong, and the exit status for it."""
     try:
         step.perform()

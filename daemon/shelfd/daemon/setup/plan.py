@@ -8,8 +8,8 @@ from pathlib import Path
 from shelfd.daemon.places import SYSTEM_CONFIG, SYSTEM_DATA
 from shelfd.daemon.setup import shipped
 from shelfd.daemon.setup.machine import ACCOUNT, Machine
-from shelfd.daemon.setup.steps import Remove, Run, Step, Write
-from shelfd.daemon.setup.units import with_command
+from shelfd.daemon.setup.shipped import with_command
+from shelfd.daemon.setup.steps import InstallStep, RemoveFile, RunCommand, WriteFile
 
 SERVICE, SOCKET = "shelfd.service", "shelfd.socket"
 _SYSTEM_UNITS = Path("/etc/systemd/system")
@@ -21,81 +21,81 @@ _USER_LINKS = (Path("sockets.target.wants") / SOCKET, Path("default.target.wants
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class InstallPlan:
     """Steps, and what is to be said when they are done."""
 
-    steps: Sequence[Step]
+    steps: Sequence[InstallStep]
     remarks: Sequence[str]
 
 
-def install_system(machine: Machine, command: Sequence[str], drop_ins: Sequence[str] = ()) -> Plan:
+def install_system(machine: Machine, command: Sequence[str], drop_ins: Sequence[str] = ()) -> InstallPlan:
     """Plan the service of the machine."""
     units = _units(machine, _SYSTEM_UNITS, "", command)
-    units += [Write(_drop_in(machine, name), shipped.text("systemd", f"drop-ins/{name}.conf"), keep=True)
+    units += [WriteFile(_drop_in(machine, name), shipped.text("systemd", f"drop-ins/{name}.conf"), keep=True)
               for name in drop_ins]  # fmt: skip
-    steps: list[Step] = [
-        Write(machine.at(_SYSUSERS), shipped.text("systemd", "shelfd.sysusers.conf")),
-        Write(machine.at(_TMPFILES), shipped.text("systemd", "shelfd.tmpfiles.conf")),
+    steps: list[InstallStep] = [
+        WriteFile(machine.at(_SYSUSERS), shipped.text("systemd", "shelfd.sysusers.conf")),
+        WriteFile(machine.at(_TMPFILES), shipped.text("systemd", "shelfd.tmpfiles.conf")),
         *([] if machine.is_tree else [*_account(machine), *_directory(machine)]),
         # Its directory is closed to others; the file itself holds no secrets.
-        Write(machine.at(SYSTEM_CONFIG), shipped.text("config", "shelfd.toml"), keep=True),
+        WriteFile(machine.at(SYSTEM_CONFIG), shipped.text("config", "shelfd.toml"), keep=True),
         *units,
         *_start(machine, ["systemctl"], is_changed=any(unit.is_needed for unit in units)),
     ]
-    return Plan(steps, _remarks(machine, SYSTEM_CONFIG, "systemctl", "journalctl --unit shelfd", command))
+    return InstallPlan(steps, _remarks(machine, SYSTEM_CONFIG, "systemctl", "journalctl --unit shelfd", command))
 
 
-def install_user(machine: Machine, command: Sequence[str], config_home: Path) -> Plan:
+def install_user(machine: Machine, command: Sequence[str], config_home: Path) -> InstallPlan:
     """Plan the service of one user; *config_home* is the user's configuration directory."""
     units = _units(machine, config_home / "systemd" / "user", "user/", command)
     config = config_home / "shelfd" / "shelfd.toml"
-    steps: list[Step] = [
-        Write(machine.at(config), shipped.text("config", "shelfd.toml"), mode=0o600, keep=True),
+    steps: list[InstallStep] = [
+        WriteFile(machine.at(config), shipped.text("config", "shelfd.toml"), mode=0o600, keep=True),
         *units,
         *_start(machine, ["systemctl", "--user"], is_changed=any(unit.is_needed for unit in units)),
     ]
     remarks = _remarks(machine, config, "systemctl --user", "journalctl --user --unit shelfd", command)
     if machine.has_systemctl:
         remarks.append("it runs while you are logged in; always: loginctl enable-linger")
-    return Plan(steps, remarks)
+    return InstallPlan(steps, remarks)
 
 
-def remove_system(machine: Machine) -> Plan:
+def remove_system(machine: Machine) -> InstallPlan:
     """Plan the way back; data, the user and what was edited stay."""
     units = [machine.at(_SYSTEM_UNITS / name) for name in (SERVICE, SOCKET)]
     steps = [
         *_stop(machine, ["systemctl"], units),
         *_link_removals(machine, _SYSTEM_UNITS, _SYSTEM_LINKS),
         *_drop_in_removals(machine),
-        *(Remove(path) for path in (*units, machine.at(_SYSUSERS), machine.at(_TMPFILES)) if path.exists()),
+        *(RemoveFile(path) for path in (*units, machine.at(_SYSUSERS), machine.at(_TMPFILES)) if path.exists()),
         *_config_removal(machine, SYSTEM_CONFIG),
         *_reload(machine, ["systemctl"], units),
     ]
     remarks = _what_stays(machine, SYSTEM_DATA)
     if machine.has_account and not machine.is_tree:
         remarks.append(f"user and group {ACCOUNT} stay, they own it; without the data: userdel {ACCOUNT}")
-    return Plan(steps, remarks)
+    return InstallPlan(steps, remarks)
 
 
-def remove_user(machine: Machine, config_home: Path, data_home: Path) -> Plan:
+def remove_user(machine: Machine, config_home: Path, data_home: Path) -> InstallPlan:
     """Plan the way back for one user; data and what was edited stay."""
     directory = config_home / "systemd" / "user"
     units = [machine.at(directory / name) for name in (SERVICE, SOCKET)]
     steps = [
         *_stop(machine, ["systemctl", "--user"], units),
         *_link_removals(machine, directory, _USER_LINKS),
-        *(Remove(path) for path in units if path.exists()),
+        *(RemoveFile(path) for path in units if path.exists()),
         *_config_removal(machine, config_home / "shelfd" / "shelfd.toml"),
         *_reload(machine, ["systemctl", "--user"], units),
     ]
-    return Plan(steps, _what_stays(machine, data_home / "shelfd"))
+    return InstallPlan(steps, _what_stays(machine, data_home / "shelfd"))
 
 
-def _units(machine: Machine, directory: Path, variant: str, command: Sequence[str]) -> list[Write]:
+def _units(machine: Machine, directory: Path, variant: str, command: Sequence[str]) -> list[WriteFile]:
     service = with_command(shipped.text("systemd", variant + SERVICE), command)
     return [
-        Write(machine.at(directory / SOCKET), shipped.text("systemd", variant + SOCKET)),
-        Write(machine.at(directory / SERVICE), service),
+        WriteFile(machine.at(directory / SOCKET), shipped.text("systemd", variant + SOCKET)),
+        WriteFile(machine.at(directory / SERVICE), service),
     ]
 
 
@@ -103,66 +103,68 @@ def _drop_in(machine: Machine, name: str) -> Path:
     return machine.at(_SYSTEM_UNITS / f"{SERVICE}.d" / f"{name}.conf")
 
 
-def _account(machine: Machine) -> list[Step]:
+def _account(machine: Machine) -> list[InstallStep]:
     if machine.has_account:
         return []
     if machine.has_sysusers:
-        return [Run(["systemd-sysusers", str(_SYSUSERS)])]
+        return [RunCommand(["systemd-sysusers", str(_SYSUSERS)])]
     return [
-        Run(["useradd", "--system", "--user-group", "--home-dir", str(SYSTEM_DATA), "--no-create-home",
+        RunCommand(["useradd", "--system", "--user-group", "--home-dir", str(SYSTEM_DATA), "--no-create-home",
              "--shell", "/usr/sbin/nologin", "--comment", "Agent memory daemon", ACCOUNT])
     ]  # fmt: skip
 
 
-def _directory(machine: Machine) -> list[Step]:
+def _directory(machine: Machine) -> list[InstallStep]:
     if machine.has_tmpfiles:
-        return [Run(["systemd-tmpfiles", "--create", str(_TMPFILES)])]
-    return [Run(["install", "-d", "-m", "0750", "-o", "root", "-g", ACCOUNT, str(SYSTEM_CONFIG.parent)])]
+        return [RunCommand(["systemd-tmpfiles", "--create", str(_TMPFILES)])]
+    return [RunCommand(["install", "-d", "-m", "0750", "-o", "root", "-g", ACCOUNT, str(SYSTEM_CONFIG.parent)])]
 
 
-def _start(machine: Machine, systemctl: list[str], *, is_changed: bool) -> list[Step]:
+def _start(machine: Machine, systemctl: list[str], *, is_changed: bool) -> list[InstallStep]:
     if not machine.runs_manager:
         # Without a running manager this still makes the links that start the service at the next boot.
         is_possible = not machine.is_tree and systemctl == ["systemctl"] and machine.has_systemctl
-        return [Run([*systemctl, "enable", SOCKET, SERVICE])] if is_possible else []
+        return [RunCommand([*systemctl, "enable", SOCKET, SERVICE])] if is_possible else []
     return [
-        Run([*systemctl, "daemon-reload"]),
-        Run([*systemctl, "enable", SOCKET, SERVICE]),
+        RunCommand([*systemctl, "daemon-reload"]),
+        RunCommand([*systemctl, "enable", SOCKET, SERVICE]),
         # Both in one transaction; whoever runs setup twice does not disturb a daemon that is as it should be.
-        Run([*systemctl, "restart" if is_changed else "start", SOCKET, SERVICE]),
+        RunCommand([*systemctl, "restart" if is_changed else "start", SOCKET, SERVICE]),
     ]
 
 
-def _stop(machine: Machine, systemctl: list[str], units: Sequence[Path]) -> list[Step]:
+def _stop(machine: Machine, systemctl: list[str], units: Sequence[Path]) -> list[InstallStep]:
     if machine.is_tree or not machine.has_systemctl or not any(unit.exists() for unit in units):
         return []
     now = ["--now"] if machine.runs_manager else []
-    return [Run([*systemctl, "disable", *now, *(unit.name for unit in units if unit.exists())])]
+    return [RunCommand([*systemctl, "disable", *now, *(unit.name for unit in units if unit.exists())])]
 
 
-def _reload(machine: Machine, systemctl: list[str], units: Sequence[Path]) -> list[Step]:
+def _reload(machine: Machine, systemctl: list[str], units: Sequence[Path]) -> list[InstallStep]:
     is_useful = machine.runs_manager and any(unit.exists() for unit in units)
-    return [Run([*systemctl, "daemon-reload"])] if is_useful else []
+    return [RunCommand([*systemctl, "daemon-reload"])] if is_useful else []
 
 
-def _link_removals(machine: Machine, directory: Path, links: Sequence[Path]) -> list[Step]:
+def _link_removals(machine: Machine, directory: Path, links: Sequence[Path]) -> list[InstallStep]:
     # Where systemctl is there, disabling has removed them.
     if machine.has_systemctl and not machine.is_tree:
         return []
-    return [Remove(path) for link in links if (path := machine.at(directory / link)).is_symlink()]
+    return [RemoveFile(path) for link in links if (path := machine.at(directory / link)).is_symlink()]
 
 
-def _drop_in_removals(machine: Machine) -> list[Step]:
+def _drop_in_removals(machine: Machine) -> list[InstallStep]:
     return [
-        Remove(path, only_if=shipped.text("systemd", f"drop-ins/{name}.conf"), also_directory=True)
+        RemoveFile(path, only_if=shipped.text("systemd", f"drop-ins/{name}.conf"), also_directory=True)
         for name in shipped.drop_ins()
         if (path := _drop_in(machine, name)).exists()
     ]
 
 
-def _config_removal(machine: Machine, config: Path) -> list[Step]:
+def _config_removal(machine: Machine, config: Path) -> list[InstallStep]:
     path = machine.at(config)
-    return [Remove(path, only_if=shipped.text("config", "shelfd.toml"), also_directory=True)] if path.exists() else []
+    return (
+        [RemoveFile(path, only_if=shipped.text("config", "shelfd.toml"), also_directory=True)] if path.exists() else []
+    )
 
 
 def _remarks(machine: Machine, config: Path, systemctl: str, journal: str, command: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ class StepFailedError(Exception):
     """A command did not do what it was called for."""
 
 
-class Step(Protocol):
+class InstallStep(Protocol):
     """One thing to do."""
 
     def describe(self) -> str:
@@ -30,7 +30,7 @@ class Step(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class WriteFile:
     """Make a file say *text*.
 
     Attributes:
@@ -67,7 +67,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class RemoveFile:
     """Remove a file, and its directory if that leaves it empty.
 
     Attributes:
@@ -96,7 +96,7 @@ class Remove:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunCommand:
     """Call a command."""
 
     argv: Sequence[str]

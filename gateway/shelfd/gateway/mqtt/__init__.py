@@ -4,8 +4,8 @@ The adapter that owns the client library is imported by whoever connects, for it
 """
 
 from shelfd.gateway.mqtt.acl import acl_text, mqtt_users
-from shelfd.gateway.mqtt.address import Address, tls_context
 from shelfd.gateway.mqtt.embedded import EmbeddedBroker
+from shelfd.gateway.mqtt.link import Address, tls_context
 from shelfd.gateway.mqtt.publisher import EventPublisher
 from shelfd.gateway.mqtt.requests import Requests
 from shelfd.gateway.mqtt.session import Session

@@ -19,15 +19,11 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
-from shelfd.gateway.mqtt import reasons
-from shelfd.gateway.mqtt.address import Address
 from shelfd.gateway.mqtt.inbox import Inbox
-from shelfd.gateway.mqtt.intake import Intake
-from shelfd.gateway.mqtt.link import Arrived, Trouble, Will
-from shelfd.gateway.mqtt.outflow import Outflow
+from shelfd.gateway.mqtt.link import Address, Arrived, Trouble, Will, check_code, lost, not_let_in
 from shelfd.gateway.mqtt.outgoing import ANSWER_S, Outgoing
 from shelfd.gateway.mqtt.packing import general
-from shelfd.gateway.mqtt.wire import Wire
+from shelfd.gateway.mqtt.wire import CodecSocket, SocketReader, SocketWriter
 from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports.store import Clock
 
@@ -127,7 +123,7 @@ class AiomqttBroker:
 
 
 class AiomqttLink:
-    """One connection; see :class:`shelfd.gateway.mqtt.link.Link`."""
+    """One connection; see :class:`shelfd.gateway.mqtt.link.MqttLink`."""
 
     def __init__(self, client: aiomqtt.Client, clock: Clock, *, is_v5: bool) -> None:
         self.is_v5 = is_v5
@@ -135,9 +131,9 @@ class AiomqttLink:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._paho: Client = client._client  # noqa: SLF001 - see the module's docstring
-        self._intake = Intake(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
-        self._outflow = Outflow(self._paho._sock_send)  # noqa: SLF001 - see the module's docstring
-        self._wire = Wire(self._paho, self._intake, self._outflow, self._on_broken)
+        self._intake = SocketReader(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
+        self._outflow = SocketWriter(self._paho._sock_send)  # noqa: SLF001 - see the module's docstring
+        self._wire = CodecSocket(self._paho, self._intake, self._outflow, self._on_broken)
         self._inbox = Inbox(self._wire.hold_back, self._wire.read_on)
         self._failure: BrokerUnreachable | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
@@ -233,7 +229,7 @@ class AiomqttLink:
         finally:
             asking.cancel()
         for code in codes:
-            reasons.check(_number(code))
+            check_code(_number(code))
 
     def messages(self) -> AsyncIterator[Arrived]:
         """Yield messages in the order of arrival; see the port."""
@@ -336,7 +332,7 @@ class AiomqttLink:
 
     def _on_lost(self, ended: asyncio.Future[None]) -> None:
         error = None if ended.cancelled() else ended.exception()
-        self._fail(reasons.lost(_number(error.rc) if isinstance(error, aiomqtt.MqttCodeError) else None))
+        self._fail(lost(_number(error.rc) if isinstance(error, aiomqtt.MqttCodeError) else None))
 
     def _fail(self, failure: BrokerUnreachable) -> None:
         """Let everybody who waits know that nothing more will come."""
@@ -363,7 +359,7 @@ def _number(code: object) -> int:
 def _unreachable(error: aiomqtt.MqttError) -> BrokerUnreachable:
     """Translate what keeps a connection from coming about."""
     if isinstance(error, aiomqtt.MqttCodeError):
-        return reasons.not_let_in(_number(error.rc), str(error.rc))
+        return not_let_in(_number(error.rc), str(error.rc))
     cause = error.__context__
     if isinstance(cause, ssl.SSLError):
         return BrokerUnreachable(f"TLS with the broker failed: {cause.reason}", reason=Trouble.TLS_FAILED)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from shelfd.gateway.mqtt.embedded_access import AGENT, DAEMON, Credentials, MayRead, may
-from shelfd.gateway.mqtt.embedded_connect import LEVEL_3_1_1, Greeting, Malformed, Refusal, read_greeting
+from shelfd.gateway.mqtt.embedded_connect import LEVEL_3_1_1, ConnackRefusal, Greeting, Malformed, read_greeting
 from shelfd.memory.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class EmbeddedBroker:
             refusal = self._judge(greeting)
             if refusal is not None or library is None:
                 self._log.debug("broker.client_refused", reason=refusal.name if refusal else "STOPPING")
-                writer.write((refusal or Refusal.NOT_AUTHORIZED).packet())
+                writer.write((refusal or ConnackRefusal.NOT_AUTHORIZED).packet())
                 await writer.drain()
                 return
             # A session belongs to its user: the same client id under another user is another session.
@@ -159,16 +159,16 @@ class EmbeddedBroker:
         finally:
             writer.close()
 
-    def _judge(self, greeting: Greeting) -> Refusal | None:
+    def _judge(self, greeting: Greeting) -> ConnackRefusal | None:
         if greeting.level != LEVEL_3_1_1:
-            return Refusal.PROTOCOL
+            return ConnackRefusal.PROTOCOL
         if not self._credentials.admits(greeting.user, greeting.password):
-            return Refusal.NOT_AUTHORIZED
+            return ConnackRefusal.NOT_AUTHORIZED
         if not (greeting.client_id or greeting.is_clean) or len(greeting.client_id) > CLIENT_ID_CHARACTERS:
-            return Refusal.IDENTIFIER
+            return ConnackRefusal.IDENTIFIER
         will = greeting.will_topic
         if will is not None and ("#" in will or "+" in will or not may(greeting.user, "write", will)):
-            return Refusal.NOT_AUTHORIZED
+            return ConnackRefusal.NOT_AUTHORIZED
         return None
 
     def _ended(self, connection: "asyncio.Task[None]") -> None:

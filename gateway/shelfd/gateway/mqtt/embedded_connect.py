@@ -16,7 +16,7 @@ _LENGTH: Final = Struct("!H")
 _CLEAN, _WILL, _PASSWORD, _USER = 0x02, 0x04, 0x40, 0x80
 
 
-class Refusal(IntEnum):
+class ConnackRefusal(IntEnum):
     """Why a connection is not accepted, as CONNACK says it."""
 
     PROTOCOL = 1

@@ -14,12 +14,11 @@ from typing import Any, Final, NamedTuple
 import structlog
 from pydantic_core import to_json
 
-from shelfd.gateway.mqtt.link import Link, Trouble
+from shelfd.gateway.mqtt.link import MqttLink, Trouble
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Clock, Shelf, ShelfError
 from shelfd.memory.errors import BrokerUnreachable, HistoryTrimmed, traced
-from shelfd.memory.ports.log import Origin
-from shelfd.memory.ports.sink import Sink
+from shelfd.memory.ports.log import Origin, Sink
 from shelfd.protocol import from_micros
 
 log = structlog.get_logger("shelfd.gateway")
@@ -44,7 +43,7 @@ class Uplink:
         events_sent: Events the broker has taken over since start.
     """
 
-    link: Link | None = None
+    link: MqttLink | None = None
     events_sent: int = 0
 
 
@@ -86,8 +85,8 @@ class Feed(Sink):
         self._note_at = clock.monotonic()
         self._read = 0  #: the last change that was rendered
         self._is_stuck = False
-        self._link: Link | None = None  #: the connection that :attr:`_window` is on
-        self._avoided: Link | None = None  #: one that did not take an event, for a while
+        self._link: MqttLink | None = None  #: the connection that :attr:`_window` is on
+        self._avoided: MqttLink | None = None  #: one that did not take an event, for a while
         self._retry_in = _RETRY_FIRST
         self._rendered: deque[_Outgoing] = deque()
         self._window: deque[tuple[int, asyncio.Future[None]]] = deque()
@@ -115,7 +114,7 @@ class Feed(Sink):
         return self._usable is not None and self.delivered < self.shelf.seq
 
     @property
-    def _usable(self) -> Link | None:
+    def _usable(self) -> MqttLink | None:
         return self._uplink.link if self._uplink.link is not self._avoided else None
 
     def applied(self, last_seq: int) -> None:  # noqa: ARG002 - the shelf knows it too
@@ -207,7 +206,7 @@ class Feed(Sink):
             self._window.append((event.seq, self._publish(link, event)))
         return has_sent
 
-    def _publish(self, link: Link, event: _Outgoing) -> asyncio.Future[None]:
+    def _publish(self, link: MqttLink, event: _Outgoing) -> asyncio.Future[None]:
         # Once one has to wait for its turn all behind it do, until none waits: the order of the calls is kept.
         sending = (
             link.post(event.topic, event.payload, content_type=CONTENT_TYPE, is_event=True)
@@ -230,7 +229,7 @@ class Feed(Sink):
             sending.exception()  # whether it matters is decided in the order of the events
         self._wake.set()
 
-    def _settle(self, link: Link) -> None:
+    def _settle(self, link: MqttLink) -> None:
         """Move on over the events that the broker has taken over, up to the first one it has not.
 
         Raises:
@@ -257,7 +256,7 @@ class Feed(Sink):
         if self._noted != self.delivered and self._noting is None:
             self._noting = self._spawn(self._note(), "note")
 
-    def _avoid(self, link: Link, error: BrokerUnreachable) -> None:
+    def _avoid(self, link: MqttLink, error: BrokerUnreachable) -> None:
         """Leave *link* alone for a while. Most likely its end is about to be announced."""
         reason = error.data.get("reason")
         log.info("events.held_up", shelf=self.shelf.name, reason=reason, retry_in_s=self._retry_in.total_seconds())
@@ -274,7 +273,7 @@ class Feed(Sink):
         self._avoided = None
         self.wake()
 
-    def _start_over(self, link: Link | None) -> None:
+    def _start_over(self, link: MqttLink | None) -> None:
         """Go back to the last event the broker has taken over for sure."""
         self._link = link
         for _, task in self._window:

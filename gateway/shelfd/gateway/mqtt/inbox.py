@@ -1,11 +1,14 @@
-"""What a link has received and nobody has taken yet: bounded, by holding the sender back."""
+"""What a link has received and nobody has taken yet: bounded, by holding the sender back.
+
+What was taken is acknowledged to the broker in the order of arrival, whatever ends first.
+"""
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Final
 
-from shelfd.gateway.mqtt.link import Arrived
+from shelfd.gateway.mqtt.link import Arrived, MqttLink
 from shelfd.memory.errors import BrokerUnreachable
 
 #: A broker that sends more than agreed, or speaks 3.1.1, is no longer read from beyond either of these.
@@ -70,3 +73,39 @@ class Inbox:
     def _rouse(self) -> None:
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
+
+
+class Receipt:
+    """The acknowledgement of one message, not given yet."""
+
+    __slots__ = ("_owner", "is_due", "message")
+
+    def __init__(self, owner: "Receipts", message: Arrived) -> None:
+        self._owner = owner
+        self.message = message
+        self.is_due = False
+
+    def settle(self) -> None:
+        """Let it be given: the message need not come again."""
+        self.is_due = True
+        self._owner.give()
+
+
+class Receipts:
+    """The acknowledgements of one link. Those of a link that is gone are lost, and their messages come again."""
+
+    def __init__(self, link: MqttLink) -> None:
+        self._link = link
+        self._open: deque[Receipt] = deque()
+
+    def expect(self, message: Arrived) -> Receipt:
+        """Take the place of *message* in the order."""
+        receipt = Receipt(self, message)
+        if message.qos:
+            self._open.append(receipt)
+        return receipt
+
+    def give(self) -> None:
+        """Acknowledge from the oldest on what is due."""
+        while self._open and self._open[0].is_due:
+            self._link.acknowledge(self._open.popleft().message)

@@ -1,17 +1,25 @@
-"""What the MQTT gateway needs of a connection to a broker, and nothing of the library behind it."""
+"""What the MQTT gateway needs of a connection to a broker: where it is, what it does, how it fails.
+
+Nothing of the library behind it, so that reading a setting loads none. The codes are MQTT 5's; for 3.1.1 the library
+gives the one that says the same.
+"""
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 # ruff: noqa: ARG002
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from shelfd.memory.errors import BrokerUnreachable
 
 
 class Arrived(NamedTuple):
-    """One message from the broker. It is not acknowledged before :meth:`Link.acknowledge` is called with it."""
+    """One message from the broker. It is not acknowledged before :meth:`MqttLink.acknowledge` is called with it."""
 
     topic: str
     payload: bytes
@@ -23,7 +31,7 @@ class Arrived(NamedTuple):
     expires_at: float | None = None  #: MQTT 5 only; by the clock's monotonic seconds
 
 
-class Link(Protocol):
+class MqttLink(Protocol):
     """One connection to a broker, alive until a call raises BrokerUnreachable."""
 
     @property
@@ -99,14 +107,14 @@ class Will(NamedTuple):
     delay_s: int  #: MQTT 5 only: how long it waits for the client to come back
 
 
-class Broker(Protocol):
+class MqttBroker(Protocol):
     """Where links come from."""
 
     @property
     def url(self) -> str:
         """Its address, without a password."""
 
-    def connect(self, will: Will) -> AbstractAsyncContextManager[Link]:
+    def connect(self, will: Will) -> AbstractAsyncContextManager[MqttLink]:
         """Open a link, the same client to the broker each time; leaving the block says farewell and closes it.
 
         Raises:
@@ -114,10 +122,10 @@ class Broker(Protocol):
         """
 
 
-class Follower(Protocol):
+class LinkUser(Protocol):
     """Who uses a session's links beside its requests, such as the publisher of events."""
 
-    def attached(self, link: Link, /) -> None:
+    def attached(self, link: MqttLink, /) -> None:
         """Hear of a new link that is subscribed and announced."""
 
     def detached(self) -> None:
@@ -142,3 +150,86 @@ class Trouble(StrEnum):
     def is_refusal(self) -> bool:
         """Whether somebody has to change something before it can work: trying again soon is pointless."""
         return self in (Trouble.BAD_CREDENTIALS, Trouble.NOT_AUTHORIZED, Trouble.REFUSED)
+
+
+_REFUSED_FROM: Final = 0x80  #: codes from here on are failures
+_NOT_AUTHORIZED: Final = 0x87
+_TROUBLES: Final = {
+    0x84: Trouble.VERSION_REFUSED,
+    0x86: Trouble.BAD_CREDENTIALS,
+    _NOT_AUTHORIZED: Trouble.BAD_CREDENTIALS,  # what most brokers say of a wrong password
+    0x8A: Trouble.NOT_AUTHORIZED,  # banned
+    0x8E: Trouble.TAKEN_OVER,
+    0x95: Trouble.TOO_LARGE,
+}
+
+
+def check_code(code: int) -> None:
+    """Let pass what a broker took.
+
+    Raises:
+        BrokerUnreachable: If *code* is the refusal of one message or subscription.
+    """
+    if code >= _REFUSED_FROM:
+        trouble = Trouble.NOT_AUTHORIZED if code == _NOT_AUTHORIZED else Trouble.REFUSED
+        raise BrokerUnreachable(f"the broker refused it with code {code}; look at its ACL", reason=trouble)
+
+
+def not_let_in(code: int, name: str) -> BrokerUnreachable:
+    """Return the error for a connection that the broker refused with *code*, called *name*."""
+    return BrokerUnreachable(f"the broker refused the connection: {name}", reason=_trouble(code, Trouble.UNREACHABLE))
+
+
+def lost(code: int | None) -> BrokerUnreachable:
+    """Return the error for a connection that ended, with *code* if the broker gave one."""
+    trouble = _trouble(code, Trouble.LOST)
+    why = "another client connected under the same name" if trouble is Trouble.TAKEN_OVER else "it ended"
+    return BrokerUnreachable(f"the connection to the broker is lost: {why}", reason=trouble)
+
+
+def _trouble(code: int | None, default: Trouble) -> Trouble:
+    return default if code is None else _TROUBLES.get(code, default)
+
+
+_PORTS = {"mqtt": 1883, "mqtts": 8883}
+
+
+class Address(NamedTuple):
+    """A broker's address.
+
+    Attributes:
+        user: As whom to log in; None for a broker that asks nobody.
+    """
+
+    host: str
+    port: int
+    is_tls: bool = False
+    user: str | None = None
+
+    @classmethod
+    def parse(cls, url: str) -> "Address":
+        """Take ``mqtt[s]://[user@]host[:port]`` apart.
+
+        Raises:
+            ValueError: If it is not of this form; the message does not repeat it.
+        """
+        parts = urlsplit(url)
+        if parts.scheme not in _PORTS or not parts.hostname or parts.password is not None:
+            raise ValueError("must be mqtt[s]://[user@]host[:port], without a password")
+        return cls(parts.hostname, parts.port or _PORTS[parts.scheme], parts.scheme == "mqtts", parts.username)
+
+    def __str__(self) -> str:
+        scheme, user = "mqtts" if self.is_tls else "mqtt", f"{self.user}@" if self.user else ""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{scheme}://{user}{host}:{self.port}"
+
+
+def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
+    """Return the TLS settings for a broker whose certificate *ca_file*, or one of the system's, vouches for.
+
+    Raises:
+        OSError: If the file cannot be read or holds no certificate.
+    """
+    context = ssl.create_default_context(cafile=ca_file or None)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context

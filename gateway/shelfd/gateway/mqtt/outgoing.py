@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from shelfd.gateway.mqtt import reasons
-from shelfd.gateway.mqtt.link import Trouble
+from shelfd.gateway.mqtt.link import Trouble, check_code
 from shelfd.gateway.mqtt.packing import PublishProperties, common
 from shelfd.gateway.window import Window
 from shelfd.memory.errors import BrokerUnreachable
@@ -143,7 +142,7 @@ class Outgoing:
         if answer is None or answer.done():
             return
         try:
-            reasons.check(code)
+            check_code(code)
         except BrokerUnreachable as error:
             answer.set_exception(error)
         else:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 
 from shelfd.gateway.mqtt.feed import Feed, Uplink
-from shelfd.gateway.mqtt.link import Link
+from shelfd.gateway.mqtt.link import MqttLink
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Clock, Shelf, ShelfError, Shelves
 from shelfd.memory.errors import ShelfNotFound
@@ -59,7 +59,7 @@ class EventPublisher:
             else:
                 self._to_visit[name] = None
 
-    def attached(self, link: Link) -> None:
+    def attached(self, link: MqttLink) -> None:
         """Publish on *link*, beginning behind the last event that the broker took over."""
         self._use(link)
 
@@ -121,7 +121,7 @@ class EventPublisher:
             self._to_visit[name] = None
             self._visit_soon()
 
-    def _use(self, link: Link | None) -> None:
+    def _use(self, link: MqttLink | None) -> None:
         self._uplink.link = link
         for feed in self._feeds.values():
             feed.wake()

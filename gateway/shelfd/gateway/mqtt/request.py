@@ -9,8 +9,8 @@ from pydantic_core import to_json
 
 from shelfd.gateway import envelope as rpc
 from shelfd.gateway.envelope import Envelope, Refusal
-from shelfd.gateway.mqtt.counts import Ignored
 from shelfd.gateway.mqtt.link import Arrived
+from shelfd.gateway.mqtt.status import Ignored
 from shelfd.gateway.mqtt.topics import RequestTopic, Topics
 from shelfd.memory.call import Repeat
 from shelfd.memory.ports.store import Clock

@@ -15,10 +15,10 @@ from shelfd.gateway.dispatch import Dispatcher
 from shelfd.gateway.encoding import fitted
 from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Lane
-from shelfd.gateway.mqtt.counts import Counts, Ignored
-from shelfd.gateway.mqtt.link import Arrived, Link
-from shelfd.gateway.mqtt.receipts import Receipt, Receipts
+from shelfd.gateway.mqtt.inbox import Receipt, Receipts
+from shelfd.gateway.mqtt.link import Arrived, MqttLink
 from shelfd.gateway.mqtt.request import MqttRequest, ReplyTo, read
+from shelfd.gateway.mqtt.status import Ignored, MqttCounters
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.gateway.reply import Reply
 from shelfd.memory.errors import BrokerUnreachable, QuotaExceeded, ShelfError, ShuttingDown, error_of
@@ -86,14 +86,14 @@ class Requests:
     def __init__(
         self, dispatcher: Dispatcher, topics: Topics, clock: Clock, *, at_work_count: int = AT_WORK_COUNT
     ) -> None:
-        self.counts = Counts()
+        self.counts = MqttCounters()
         self.at_work = 0
         self._dispatcher = dispatcher
         self._topics = topics
         self._clock = clock
         self._at_work_count = at_work_count
         self._bytes = 0
-        self._link: Link | None = None
+        self._link: MqttLink | None = None
         self._receipts: Receipts | None = None
         self._users: dict[str, _User] = {}
         self._lanes = 0
@@ -108,7 +108,7 @@ class Requests:
 
     # ------------------------------------------------------------------ the link
 
-    def attached(self, link: Link) -> None:
+    def attached(self, link: MqttLink) -> None:
         """Answer and acknowledge on *link* from now on."""
         self._link = link
         self._receipts = Receipts(link)
@@ -314,7 +314,7 @@ class Requests:
         return reply
 
     @staticmethod
-    async def _publish(link: Link, to: ReplyTo, payload: bytes, qos: int) -> None:
+    async def _publish(link: MqttLink, to: ReplyTo, payload: bytes, qos: int) -> None:
         await link.publish(to.topic, payload, qos=qos, correlation=to.correlation, content_type=_JSON)
 
     def _sent(self, size: int, pending: _Pending | None, sending: asyncio.Future[None]) -> None:

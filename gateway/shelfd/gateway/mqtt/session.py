@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import structlog
 
-from shelfd.gateway.mqtt.link import Broker, Follower, Link, Trouble
+from shelfd.gateway.mqtt.link import LinkUser, MqttBroker, MqttLink, Trouble
 from shelfd.gateway.mqtt.requests import Requests
-from shelfd.gateway.mqtt.status import Announcer, LinkStatus, Presence, State
+from shelfd.gateway.mqtt.status import Announcer, ConnectionState, LinkStatus, Presence
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports.store import Clock
@@ -51,13 +51,13 @@ class Session:
 
     def __init__(
         self,
-        broker: Broker,
+        broker: MqttBroker,
         requests: Requests,
         topics: Topics,
         clock: Clock,
         announcer: Announcer,
         *,
-        followers: Sequence[Follower] = (),
+        followers: Sequence[LinkUser] = (),
         share_group: str | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -70,7 +70,7 @@ class Session:
         self._chance = chance
         self._status = LinkStatus(broker.url, clock)
         self._log = structlog.get_logger().bind(component="gateway.mqtt", url=broker.url)
-        self._link: Link | None = None
+        self._link: MqttLink | None = None
         self._attempt = 0
         self._connected_at: float | None = None
         self._running: asyncio.Task[None] | None = None
@@ -81,7 +81,7 @@ class Session:
 
     def start(self) -> None:
         """Begin to connect; return at once."""
-        self._status.enter(State.CONNECTING)
+        self._status.enter(ConnectionState.CONNECTING)
         self._running = asyncio.get_running_loop().create_task(self._run(), name="shelfd.mqtt.session")
 
     async def drain(self, limit: timedelta) -> None:
@@ -105,7 +105,7 @@ class Session:
             return
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-        self._status.enter(State.OFF)
+        self._status.enter(ConnectionState.OFF)
 
     def status(self) -> dict[str, Any]:
         """Return how it is.
@@ -139,7 +139,7 @@ class Session:
             return None
         return self._clock.monotonic() - began
 
-    async def _say(self, link: Link, presence: Presence) -> None:
+    async def _say(self, link: MqttLink, presence: Presence) -> None:
         # A broker that does not answer must not hold up the daemon's end.
         with suppress(BrokerUnreachable, TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):
@@ -161,7 +161,7 @@ class Session:
         connected_at, self._connected_at = self._connected_at, None
         if connected_at is not None and self._clock.monotonic() - connected_at >= _STABLE_S:
             self._attempt = 0
-        if self._status.state is State.REFUSED:
+        if self._status.state is ConnectionState.REFUSED:
             return timedelta(seconds=_REFUSED_DELAY_S)
         bound = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2 ** min(self._attempt, _DOUBLINGS))
         self._attempt += 1
@@ -169,12 +169,12 @@ class Session:
 
     def _enter_trouble(self, error: BrokerUnreachable) -> None:
         trouble = Trouble(error.data["reason"])
-        state = State.REFUSED if trouble.is_refusal else State.DOWN
+        state = ConnectionState.REFUSED if trouble.is_refusal else ConnectionState.DOWN
         # Once for each change, not for each attempt.
         if self._status.enter(state, trouble=trouble, message=error.message):
             self._log.warning(f"broker.{'refused' if trouble.is_refusal else 'lost'}", reason=str(trouble))
 
-    async def _serve(self, link: Link) -> None:
+    async def _serve(self, link: MqttLink) -> None:
         """Use *link* until it ends.
 
         Raises:
@@ -188,7 +188,7 @@ class Session:
             await link.subscribe([self._filter])
             await self._announcer.say(link, Presence.DRAINING if self._is_draining else Presence.ONLINE)
             self._link, self._connected_at = link, self._clock.monotonic()
-            if self._status.enter(State.CONNECTED, is_v5=link.is_v5):
+            if self._status.enter(ConnectionState.CONNECTED, is_v5=link.is_v5):
                 self._log.info("broker.connected", protocol=self._status.protocol)
             telling = asyncio.get_running_loop().create_task(self._tell_health(link))
             for follower in self._followers:
@@ -212,7 +212,7 @@ class Session:
         # The daemon is ending: the link serves what is at work until this task is cancelled.
         await asyncio.get_running_loop().create_future()
 
-    async def _listen(self, link: Link) -> None:
+    async def _listen(self, link: MqttLink) -> None:
         if self._is_draining:
             return
         # What finds room is begun as it arrives, the rest here, in turn.
@@ -227,7 +227,7 @@ class Session:
         finally:
             link.deliver_to(None)
 
-    async def _tell_health(self, link: Link) -> None:
+    async def _tell_health(self, link: MqttLink) -> None:
         with suppress(BrokerUnreachable):  # those who listen hear of it
             while True:
                 await self._announcer.tell_health(link)

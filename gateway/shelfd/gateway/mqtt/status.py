@@ -1,12 +1,13 @@
-"""What is said of the daemon over MQTT, and what the daemon says of its connection."""
+"""What is said of the daemon over MQTT, and what the daemon says of its connection and counts of MQTT."""
 
+from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final
 
 from pydantic_core import to_json
 
-from shelfd.gateway.mqtt.link import Link, Trouble, Will
+from shelfd.gateway.mqtt.link import MqttLink, Trouble, Will
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory.ports.store import Clock
 from shelfd.protocol.base import from_micros
@@ -16,7 +17,7 @@ _HEALTH_EXPIRY_S: Final = 180
 _JSON: Final = "application/json"
 
 
-class State(StrEnum):
+class ConnectionState(StrEnum):
     """Of the connection."""
 
     OFF = "off"
@@ -66,7 +67,7 @@ class Announcer:
         payload = to_json({"state": Presence.OFFLINE, **self._who, "reason": "connection lost"})
         return Will(self._topics.status, payload, _WILL_DELAY_S)
 
-    async def say(self, link: Link, presence: Presence) -> None:
+    async def say(self, link: MqttLink, presence: Presence) -> None:
         """Publish *presence*, retained.
 
         Raises:
@@ -75,7 +76,7 @@ class Announcer:
         payload = to_json({"state": presence, **self._who, "at": from_micros(self._clock.now())})
         await link.publish(self._topics.status, payload, is_retained=True, content_type=_JSON)
 
-    async def tell_health(self, link: Link) -> None:
+    async def tell_health(self, link: MqttLink) -> None:
         """Publish the daemon's health, retained for as long as it says something.
 
         Raises:
@@ -96,7 +97,7 @@ class LinkStatus:
     """
 
     def __init__(self, url: str, clock: Clock) -> None:
-        self.state = State.OFF
+        self.state = ConnectionState.OFF
         self.protocol: str | None = None
         self._url = url
         self._clock = clock
@@ -105,7 +106,12 @@ class LinkStatus:
         self._message: str | None = None
 
     def enter(
-        self, state: State, *, is_v5: bool | None = None, trouble: Trouble | None = None, message: str | None = None
+        self,
+        state: ConnectionState,
+        *,
+        is_v5: bool | None = None,
+        trouble: Trouble | None = None,
+        message: str | None = None,
     ) -> bool:
         """Note how it is now; return whether the state is another one than before."""
         self._trouble, self._message = trouble, message
@@ -125,4 +131,41 @@ class LinkStatus:
             "protocol": self.protocol,
             "since": from_micros(self._since),
             **wrong,
+        }
+
+
+class Ignored(StrEnum):
+    """Why a message is acknowledged to the broker and otherwise passed over in silence."""
+
+    RETAINED = "retained"
+    EXPIRED = "expired"
+    BAD_TOPIC = "bad_topic"  #: no user and method in it
+    FOREIGN_REPLY = "foreign_response_topic"  #: replies would go to somebody else, or hold wildcards
+    UNANSWERABLE = "read_without_reply"  #: nothing to change and nobody to tell
+
+
+class MqttCounters:
+    """Counts since start.
+
+    Attributes:
+        received: Messages taken from the broker, redelivered ones included.
+        refused: Requests that could not be understood, by the ``reason`` of the error they were answered with.
+        replies_lost: Replies that the broker did not take over; the caller asks again with the same key.
+        left: Requests that were left with the broker because the daemon was ending.
+    """
+
+    def __init__(self) -> None:
+        self.received = 0
+        self.ignored: Counter[Ignored] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.replies_sent = 0
+        self.replies_lost = 0
+        self.left = 0
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the counts as JSON."""
+        return {
+            **vars(self),
+            "ignored": {str(reason): self.ignored[reason] for reason in Ignored},
+            "refused": dict(sorted(self.refused.items())),
         }

@@ -1,4 +1,7 @@
-"""A link's socket on the loop: written to once a turn, read from only while somebody wants more."""
+"""A link's socket on the loop: written to once a turn, read from only while somebody wants more.
+
+The codec asks for a byte or two at a time and sends packet by packet; the socket is read and written in large pieces.
+"""
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
@@ -7,9 +10,6 @@ import ssl
 import threading
 from collections.abc import Callable
 from typing import Any, Final, Protocol
-
-from shelfd.gateway.mqtt.intake import Intake
-from shelfd.gateway.mqtt.outflow import Outflow
 
 #: Packets read before others get their turn on the loop: about a millisecond.
 _AT_ONCE: Final = 16
@@ -31,7 +31,85 @@ class Codec(Protocol):
         """Whether something is left to write."""
 
 
-class Wire:
+#: Bytes taken from the socket at a time.
+_PIECE: Final = 65_536
+
+
+class SocketReader:
+    """Stands between a codec and its socket.
+
+    Args:
+        receive: Reads at most so many bytes from the socket, as ``socket.recv`` does.
+    """
+
+    def __init__(self, receive: Callable[[int], bytes]) -> None:
+        self._receive = receive
+        self._piece = b""
+        self._at = 0
+
+    @property
+    def pending(self) -> bool:
+        """Whether there are bytes that were read and not asked for yet: they do not make the socket readable."""
+        return self._at < len(self._piece)
+
+    def receive(self, size: int) -> bytes:
+        """Return at most *size* bytes; none when the other end has closed.
+
+        Raises:
+            BlockingIOError: If there are none now.
+            OSError: If the socket is broken.
+        """
+        if self._at >= len(self._piece):
+            if size >= _PIECE:
+                return self._receive(size)
+            self._piece, self._at = self._receive(_PIECE), 0
+        found = self._piece[self._at : self._at + size]
+        self._at += len(found)
+        return found
+
+
+#: First half byte of the packet behind which the codec closes the socket.
+_DISCONNECT: Final = 14
+
+
+class SocketWriter:
+    """Stands between a codec and its socket.
+
+    Args:
+        send: Sends what fits and returns how much that was, as ``socket.send`` does.
+    """
+
+    def __init__(self, send: Callable[[Any], int]) -> None:
+        self._send = send
+        self._rest = bytearray()
+
+    @property
+    def pending(self) -> bool:
+        """Whether something was put that is not sent yet."""
+        return bool(self._rest)
+
+    def put(self, packet: bytes | bytearray) -> int:
+        """Take a packet; return its length, as if it were sent."""
+        self._rest += packet
+        if packet[0] >> 4 == _DISCONNECT:
+            self.flush()
+        return len(packet)
+
+    def flush(self) -> None:
+        """Send as much as fits.
+
+        Raises:
+            OSError: If the socket is broken.
+        """
+        while self._rest:
+            try:
+                sent = self._send(self._rest)
+            except BlockingIOError:
+                return
+            del self._rest[:sent]
+
+
+class CodecSocket:
     """Moves bytes between the loop and a codec.
 
     Args:
@@ -44,7 +122,7 @@ class Wire:
         begun: Done when the first packet is ready: the thread that connects has done its part.
     """
 
-    def __init__(self, codec: Codec, intake: Intake, outflow: Outflow, broke: Callable[[], None]) -> None:
+    def __init__(self, codec: Codec, intake: SocketReader, outflow: SocketWriter, broke: Callable[[], None]) -> None:
         self._codec = codec
         self._intake = intake
         self._outflow = outflow

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from shelfd.memory.facts.keys import Fact, Found, Match, Overlap
+from shelfd.memory.facts.keys import Fact, KeyMatches, Match, Overlap
 
 EXACT: Final = 0.99  #: confidence of a fact whose key is the query: somebody may still have meant another one
 THRESHOLD: Final = 0.22  #: below this nothing is answered
@@ -17,7 +17,7 @@ _UNRIVALLED: Final = 0.25  #: the margin to report when nothing else came near e
 Admits = Callable[[str], bool]
 
 
-class Answer(NamedTuple):
+class FactAnswer(NamedTuple):
     """The fact that answers a query."""
 
     row: str  #: the caller's name of the fact
@@ -36,11 +36,11 @@ class Belief(NamedTuple):
     margin: float
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> FactAnswer:
         """The fact as the memory answers."""
         margin = min(max(self.margin, 0.0), 1.0)
         fact = self.fact
-        return Answer(fact.row, fact.key, fact.value, self.confidence, margin, fact.nugget)
+        return FactAnswer(fact.row, fact.key, fact.value, self.confidence, margin, fact.nugget)
 
 
 def confidence(cosine: float, margin: float, *, overlap: float | None = None) -> float:
@@ -76,7 +76,7 @@ def exact_belief(facts: Sequence[Fact], admits: Admits | None = None) -> Belief 
 
 
 def likely_belief(
-    found: Found, admits: Admits | None = None, *, alone: bool, least: float = THRESHOLD
+    found: KeyMatches, admits: Admits | None = None, *, alone: bool, least: float = THRESHOLD
 ) -> Belief | None:
     """Return the fact that the keys *found* speak for, ``None`` if they say too little.
 
@@ -100,7 +100,7 @@ def likely_belief(
     return Belief(best.fact, believed, margin) if believed >= least else None
 
 
-def _rival(found: Found, best: Match, overlap: Overlap, rivals: Sequence[Match]) -> float:
+def _rival(found: KeyMatches, best: Match, overlap: Overlap, rivals: Sequence[Match]) -> float:
     """The cosine of the next fact that may be meant, or how much less alike it is at least."""
     bound = max(best.cosine - _UNRIVALLED, 0.0)
     if not overlap.is_complete and any(found.overlap(match).covered >= overlap.covered for match in rivals):

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Final
 
 from shelfd.memory.facts.banks import Banks, Echo, waiting
-from shelfd.memory.facts.belief import THRESHOLD, Admits, Answer, Belief, exact_belief, likely_belief
+from shelfd.memory.facts.belief import THRESHOLD, Admits, Belief, FactAnswer, exact_belief, likely_belief
 from shelfd.memory.facts.capacity import Options
 from shelfd.memory.facts.keys import Fact, Keys
 from shelfd.memory.facts.spelling import Knows
@@ -97,7 +97,7 @@ class Broadcast:
 
     def recall(
         self, query: str, nugget: str | None = None, admits: Admits | None = None, *, least: float = THRESHOLD
-    ) -> Answer | None:
+    ) -> FactAnswer | None:
         """Return the fact that answers *query*, of *nugget* or of all; ``None`` if none is likely to.
 
         Args:

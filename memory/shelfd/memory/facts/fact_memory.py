@@ -1,59 +1,61 @@
 """A shelf's facts in its holographic memory, which finds them by keys that are like theirs."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import ClassVar
 
-from shelfd.memory.facts import THRESHOLD, Answer, Broadcast, Options
+from shelfd.memory.facts import THRESHOLD, Broadcast, FactAnswer, Options
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, Nugget
-from shelfd.memory.ports.notes import NoteFilter
+from shelfd.memory.ports.projection import Gone, Projection, ScanPosition, Slice
 from shelfd.memory.ports.view import View
-from shelfd.memory.shelf.following import Follower, Spawn
+from shelfd.memory.settings import MemorySettings
 
-#: Facts taken in without giving others a turn: some 0.3 ms.
-_AT_ONCE = 8
 #: Longer values are kept as their hash: the memory only needs to tell them apart, and rows answer.
 _LONGEST = 64
 _USUAL = Options()
 
 
-class ShelfFacts:
+class ShelfFacts(Projection):
     """The visible facts of all nuggets of a shelf. Knows none before it is first asked.
 
     What it finds is a row's id: what the row says, and whether a caller may see it, is for the row to tell.
     """
 
-    def __init__(self, view: View, spawn: Spawn) -> None:
+    name: ClassVar[str] = "facts"
+    is_lazy: ClassVar[bool] = True
+    at_once: ClassVar[int] = 8  # some 0.3 ms
+
+    def __init__(self, view: View, settings: MemorySettings) -> None:
+        del settings
         self._view = view
-        self._broadcast = Broadcast()
-        self._follower = Follower(view, self._scan, self._take, at_once=_AT_ONCE, spawn=spawn, name="facts")
+        self.clear()
 
     def __len__(self) -> int:
         return len(self._broadcast)
 
-    def changed(self, note: Note) -> None:
-        """Say that a note changed, came or went."""
-        if note.key is not None:
-            self._follower.changed(note.id)
+    def clear(self) -> None:
+        """Know no fact."""
+        self._broadcast = Broadcast()
 
-    def forget(self, note_id: str) -> None:
-        """Let go of a note at once."""
-        self._broadcast.remove(note_id)
+    def concerns(self, note: Note) -> bool:
+        """Return whether *note* is a fact."""
+        return note.key is not None
 
-    def catch_up(self) -> bool:
-        """Take in a slice of what is missing; return whether all is known now. What is left follows behind."""
-        complete = self._follower.catch_up()
-        if not complete:
-            self._follower.go_on()
-        return complete
+    def apply(self, notes: Sequence[Note]) -> None:
+        """Take in facts as they are now; of one that does not count nothing stays."""
+        for note in notes:
+            self._take(note)
 
-    async def complete(self) -> None:
-        """Take in all that is missing, giving others a turn after every slice."""
-        await self._follower.complete()
+    def forget(self, gone: Sequence[Gone]) -> None:
+        """Know nothing of these notes."""
+        for _, note_id in gone:
+            self._broadcast.remove(note_id)
 
     def nearest(
         self, query: str, nugget: str | None, admits: Callable[[str], bool], *, least: float = 0.0
-    ) -> Answer | None:
+    ) -> FactAnswer | None:
         """Return the fact that answers *query*, of those known so far; ``None`` if none does.
 
         Args:
@@ -71,35 +73,31 @@ class ShelfFacts:
         """
         return note.id in self._broadcast and self._broadcast.echo(note.id).confirmed
 
-    def _scan(self) -> Iterator[Sequence[Note]]:
-        name = ""
-        while nuggets := self._view.nuggets.page(after=name, limit=1):
-            name = nuggets[0].name
-            after: tuple[int, int] | None = None
-            while facts := self._page(name, after):
-                after = (0, facts[-1].row)
-                yield facts
-            yield ()  # nuggets without facts take their time too
+    def read(self, view: View, place: ScanPosition) -> Slice:
+        """Return the next facts that count, of one nugget after the other; nuggets without any take their turn too."""
+        if place.row is not None:
+            wanted = NoteFilter(nugget=place.nugget, kind="fact", include_superseded=False)
+            after = (0, place.row)
+            if facts := view.notes.page(wanted, order="row", descending=False, after=after, limit=self.at_once):
+                return Slice(facts, place._replace(row=facts[-1].row))
+        nuggets = view.nuggets.page(after=place.nugget, limit=1)
+        return Slice((), ScanPosition(0, nuggets[0].name) if nuggets else None)
 
-    def _page(self, nugget: str, after: tuple[int, int] | None) -> list[Note]:
-        wanted = NoteFilter(nugget=nugget, kind="fact", include_superseded=False)
-        return self._view.notes.page(wanted, order="row", descending=False, after=after, limit=_AT_ONCE)
-
-    def _take(self, note_id: str, note: Note | None) -> None:
-        if note is None or note.key is None or note.hidden or note.superseded_by is not None:
-            self._broadcast.remove(note_id)
+    def _take(self, note: Note) -> None:
+        if note.key is None or note.hidden or note.superseded_by is not None:
+            self._broadcast.remove(note.id)
             return
         # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.
         other = self._broadcast.row_of(note.nugget, note.title)
-        if other not in (None, note_id):
+        if other not in (None, note.id):
             self._broadcast.remove(other)
         nugget = None if note.nugget in self._broadcast.nuggets else self._view.nuggets.get(note.nugget)
         self._broadcast.put(
             note.nugget,
-            note_id,
+            note.id,
             note.title,
             _told_apart(note.content),
-            note.extra.get("aliases", ()),
+            note.extra.aliases,
             _USUAL if nugget is None else options_of(nugget),
         )
 

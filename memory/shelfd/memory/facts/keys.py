@@ -77,7 +77,7 @@ class Overlap(NamedTuple):
         return self.covered / self.asked * self.heard / self.held if self.certain else 0.0
 
 
-class Found(NamedTuple):
+class KeyMatches(NamedTuple):
     """The keys most like a query, best first, of equals by the names of rows, and how the query was understood."""
 
     matches: Sequence[Match]
@@ -148,7 +148,7 @@ class Keys:
         words = self._words[fact.at]
         return words if not fact.also else [word for row in fact.rows for word in self._words[row]]
 
-    def like(self, query: str, home: int | None = None, knows: Knows | None = None) -> Found:
+    def like(self, query: str, home: int | None = None, knows: Knows | None = None) -> KeyMatches:
         """Return the keys most like *query*; none if it has no word in common with any.
 
         Args:
@@ -159,12 +159,12 @@ class Keys:
         asked = understood(asked_words(query, knows or self.lexicon.__contains__), self.lexicon, knows)
         weights, length = self._weights(asked)
         if not weights:
-            return Found((), asked)
+            return KeyMatches((), asked)
         length = max(length, math.sqrt(sum(weight**2 for weight in weights.values())))
         matches = [self._match(row, weights, length) for row in self._likely(weights, length, home)]
         # Of equals the order must not tell which came first: that is another one once the shelf was opened anew.
         matches.sort(key=lambda match: (-match.cosine, match.fact.row, match.words))
-        return Found(matches, asked)
+        return KeyMatches(matches, asked)
 
     def _room(self) -> int:
         """A free row."""

@@ -1,16 +1,17 @@
 """A shelf's events: its change log told to others, from memory for what happened lately, else from the store."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.errors import HistoryTrimmed
-from shelfd.memory.log.events import EventContent, render_event
+from shelfd.memory.log.events import render_event
 from shelfd.memory.log.history import states_after
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
+from shelfd.memory.settings import EventContent
 
 #: Changes that are kept to be told without asking the store, which costs three reads each.
 _KEPT: Final = 2048
@@ -27,22 +28,31 @@ class _Recent(NamedTuple):
 
 
 class EventLog:
-    """Renders the events of one shelf.
+    """Renders the events of one shelf; follows its changes.
 
     Args:
         view: The shelf's committed state.
+        is_followed: Tells whether anybody wants to hear of changes.
     """
 
-    def __init__(self, view: View, *, shelf: str, instance: str, content: EventContent) -> None:
+    def __init__(
+        self, view: View, *, shelf: str, instance: str, content: EventContent, is_followed: Callable[[], bool]
+    ) -> None:
         self._view = view
         self._shelf = shelf
         self._instance = instance
         self._content: EventContent = content
+        self._is_followed = is_followed
         self._recent: deque[_Recent] = deque(maxlen=_KEPT)
 
-    def add(self, group: Sequence[Applied[Any]]) -> None:
-        """Keep what a group of transactions did."""
+    def apply(self, group: Sequence[Applied[Any]]) -> None:
+        """Keep what a group of transactions did, if there is somebody to tell."""
+        if not self._is_followed():
+            self.clear()  # what is kept must have no hole
+            return
         for applied in group:
+            if self._recent and applied.rows and applied.rows[0].seq != self._recent[-1].row.seq + 1:
+                self.clear()
             if len(applied.rows) == 1:  # nearly every one
                 row = applied.rows[0]
                 self._keep(row, applied.notes.get(row.ids[0]) if row.row is not None else None)
@@ -58,8 +68,12 @@ class EventLog:
             state = None
         self._recent.append(_Recent(row, state, state is not None or row.row is None))
 
-    def forget(self) -> None:
-        """Keep nothing: something of it is to be nowhere any more."""
+    def forget(self, gone: Collection[object]) -> None:  # noqa: ARG002
+        """Keep nothing: of any change that touched *gone*, or gave others what came from them, nothing may stay."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Keep nothing; it is read from the store instead."""
         self._recent.clear()
 
     def read(self, since_seq: int, limit: int, last_seq: int, wanted: Wanted) -> tuple[list[dict[str, Any]], int]:

@@ -1,15 +1,13 @@
 """Events: the change log told to others as CloudEvents."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from shelfd.memory.log.history import changed_values
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.log import LogRow
+from shelfd.memory.settings import EventContent
 from shelfd.protocol import from_micros
-
-#: How much of a note its events carry.
-EventContent = Literal["none", "title", "full"]
 
 
 def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
@@ -47,7 +45,7 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
                 names = changed_values(row.before, note)
                 data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
             data |= _about(note, content)
-        if row.kind == "note.promoted" and note is not None and (at := note.extra.get("promoted_at")) is not None:
+        if row.kind == "note.promoted" and note is not None and (at := note.extra.promoted_at) is not None:
             data["promoted_at"] = from_micros(at)
     elif row.kind.startswith("link."):
         data |= {"source": row.ids[0], "target": row.ids[1], **_about_link(row.before or {})}

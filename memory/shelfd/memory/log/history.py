@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import NO_EXTRA, Note
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.view import View
 
@@ -11,7 +11,8 @@ from shelfd.memory.ports.view import View
 KEPT_BY_REVERT = frozenset({"row", "id", "nugget", "kind", "created_at", "updated_at", "rev"})
 
 #: What the history shows of a note's first version.
-_FIRST = ("title", "content", "tags", "type", "subject", "scope", "source", "confidence", "stability", "extra")
+_FIRST = ("title", "content", "tags", "type", "subject", "scope", "source", "confidence", "stability")
+_NOTHING = {**dict.fromkeys(_FIRST), "extra": NO_EXTRA}
 #: Stored fields that nobody is shown.
 _INTERNAL = frozenset({"key", "rendered", "imported"})
 
@@ -22,9 +23,7 @@ def rewind(note: Note, before: Mapping[str, Any] | None, *, rev: int | None = No
     Args:
         rev: The rev it had then; one less when not given.
     """
-    values = {} if before is None or before.get("redacted") else dict(before)
-    if "tags" in values:
-        values["tags"] = tuple(values["tags"])
+    values = {} if before is None or before.get("redacted") else before
     return note._replace(**values, rev=note.rev - 1 if rev is None else rev)
 
 
@@ -60,16 +59,17 @@ def states_after(rows: Iterable[LogRow], view: View) -> dict[int, Note]:
 
     Reads each note's later changes once, however many of *rows* are about it.
     """
-    first: dict[str, int] = {}
+    first: dict[int, LogRow] = {}
     wanted: set[int] = set()
     for row in rows:
         if row.row is not None:
-            first.setdefault(row.ids[0], row.seq)
+            first.setdefault(row.row, row)
             wanted.add(row.seq)
     states: dict[int, Note] = {}
-    for note_id, seq in first.items():
-        found = with_log(view, note_id, since_seq=seq)
-        if found is None:
+    for number, row in first.items():
+        seq = row.seq
+        found = with_log(view, row.ids[0], since_seq=seq)
+        if found is None or found[0].row != number:  # it was purged, and its id may be another's now
             continue
         state, later = found
         for change in reversed(later):
@@ -89,10 +89,8 @@ def changed_values(before: Mapping[str, Any], after: Note) -> dict[str, Any]:
         return {}
     values = {name: getattr(after, name) for name in before if name != "extra"}
     if "extra" in before:
-        old = before["extra"]
-        values |= {
-            name: after.extra.get(name) for name in {**old, **after.extra} if old.get(name) != after.extra.get(name)
-        }
+        old, new = before["extra"].as_mapping(), after.extra.as_mapping()
+        values |= {name: new.get(name) for name in {**old, **new} if old.get(name) != new.get(name)}
     return {name: value for name, value in values.items() if name not in _INTERNAL}
 
 
@@ -106,7 +104,7 @@ def versions(note: Note, changes: list[LogRow]) -> list[tuple[int, LogRow, dict[
     state = note
     for change in reversed(changes):
         # A new note set all of its fields: as many of them as differ from none.
-        before = {name: {} for name in _FIRST} if change.kind == "note.created" else change.before or {}
+        before = _NOTHING if change.kind == "note.created" else change.before or {}
         found.append((state.rev, change, changed_values(before, state)))
         state = rewind(state, change.before)
     found.reverse()

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import BOOKKEEPING, Note
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.view import View
 
 #: When it was hidden is no part of what a note says; that it is hidden is.
 _LEFT_OUT: Final = BOOKKEEPING | {"archived_at"}
-#: Rare fields that only tell when something was done.
-_TIMES: Final = frozenset({"last_rewritten_at", "promoted_at"})
 _PAGE: Final = 1000
 
 
@@ -51,5 +49,5 @@ def _notes(view: View) -> Iterator[Note]:
 def _said(note: Note) -> dict[str, Any]:
     said = {name: value for name, value in note._asdict().items() if name not in _LEFT_OUT}
     said["hidden"] = note.hidden
-    said["extra"] = {name: value for name, value in note.extra.items() if name not in _TIMES}
+    said["extra"] = note.extra._replace(last_rewritten_at=None, promoted_at=None).as_mapping()
     return said

@@ -2,10 +2,10 @@
 
 from typing import Any, Final, NamedTuple
 
+from shelfd.memory.facts.fact_memory import ShelfFacts
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, fold_key
-from shelfd.memory.recall import Filters
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
-from shelfd.memory.shelf.indexing import admits
 from shelfd.memory.shelf.shelf import Shelf
 
 #: Confidence from which on a fact found by a key like the query is told to who did not ask for such.
@@ -21,7 +21,7 @@ class Known(NamedTuple):
     confirmed: bool | None = None  #: whether the nugget's banks give its value, too; None if they were not asked
 
 
-def fact_by_key(shelf: Shelf, query: str, filters: Filters, planned: Planned = NOTHING_PLANNED) -> Known | None:
+def fact_by_key(shelf: Shelf, query: str, filters: NoteFilter, planned: Planned = NOTHING_PLANNED) -> Known | None:
     """Return the fact whose key is *query*; of several nuggets' the one written last."""
     key = fold_key(query)
     if filters.nugget is not None:
@@ -30,19 +30,19 @@ def fact_by_key(shelf: Shelf, query: str, filters: Filters, planned: Planned = N
     else:
         facts = shelf.view.notes.facts(key)
     facts = [planned.notes.get(fact.id, fact) for fact in facts]
-    admitted = [fact for fact in facts if admits(filters, fact)]
+    admitted = [fact for fact in facts if filters.admits(fact)]
     note = max(admitted, key=lambda fact: (fact.updated_at, fact.row), default=None)
     return None if note is None else Known(note, 1.0, 1.0)
 
 
-def fact_like(shelf: Shelf, query: str, filters: Filters, *, least: float = 0.0) -> Known | None:
+def fact_like(shelf: Shelf, query: str, filters: NoteFilter, *, least: float = 0.0) -> Known | None:
     """Return the fact whose key or alias is most like *query*, as its row says now, if that is as sure as *least*."""
 
     def may_answer(note_id: str) -> bool:
         note = shelf.hot.get([note_id]).get(note_id)
-        return note is not None and admits(filters, note)
+        return note is not None and filters.admits(note)
 
-    found = shelf.facts.nearest(query, filters.nugget, may_answer, least=least)
+    found = shelf.projection(ShelfFacts).nearest(query, filters.nugget, may_answer, least=least)
     if found is None or found.confidence < least:  # an alias of several facts
         return None
     return Known(shelf.hot.get([found.row])[found.row], round(found.confidence, 6), round(found.margin, 6))

@@ -75,18 +75,18 @@ def _merged(target: Note, source: Note, now: int, limits: Limits) -> Note:
         limit = limits.content_bytes
         raise TooLarge(f"content: the two together are larger than {limit} bytes", field="content", limit=limit)
     names, tags = names_of_both(target, source), tags_of_both(target, source)
-    if len(names) > max(limits.aliases_count, len(target.extra.get("aliases", ()))):
+    if len(names) > max(limits.aliases_count, len(target.extra.aliases)):
         raise too_many("aliases", "aliases", limits.aliases_count)
     if len(tags) > max(limits.tags_count, len(target.tags)):
         raise too_many("tags", "own tags", limits.tags_count)
     merged = united(target, source, content, aliases=names, tags=tags, now=now)
     merged = merged._replace(pinned=target.pinned or source.pinned)
-    extra = dict(merged.extra)
+    extra = merged.extra
     if lines:
-        extra.pop("rendered", None)  # it says more than its fields now
+        extra = extra._replace(rendered=False)  # it says more than its fields now
     if source.expires_at is None and target.expires_at is not None:
         merged = merged._replace(expires_at=None)  # what was to stay must not go with the rest
-        extra.pop("ttl_days", None)
+        extra = extra._replace(ttl_days=None)
     return merged._replace(extra=extra)
 
 

@@ -13,10 +13,10 @@ from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.remember import show_note
 from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
-from shelfd.memory.notes.note import Note, fold_key
+from shelfd.memory.notes.note import Extra, Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.composing import (
     DAY_MICROS,
     check_validity,
@@ -106,8 +106,7 @@ def edit(tx: Transaction, params: NoteEditParams, call: Call) -> Outcome:
 
 def _edited(old: Note, params: NoteEditParams, now: int, limits: Limits) -> Note:
     changes: dict[str, Any] = {}
-    extra = dict(old.extra)
-    _edit_text(old, params, changes, extra, limits)
+    content, extra = _edited_text(old, params, limits)
     if params.title is not None and params.title != old.title:
         if old.kind == "fact":
             if not params.title:
@@ -117,66 +116,67 @@ def _edited(old: Note, params: NoteEditParams, now: int, limits: Limits) -> Note
             changes["key"] = fold_key(params.title)
         changes["title"] = params.title
     if params.aliases is not None:
-        extra["aliases"] = unique_names(params.aliases)
+        extra = extra._replace(aliases=unique_names(params.aliases))
     if params.pinned is not None:
         changes["pinned"] = params.pinned
     if params.hidden is not None and params.hidden != old.hidden:
         changes["archived_at"] = now if params.hidden else None
     if params.metadata is not None:
-        _edit_metadata(old, params.metadata, changes, extra)
+        extra = _edit_metadata(old, params.metadata, changes, extra)
     if params.remove_tags or params.add_tags:
-        _forget_tags(old, params, extra)
-    new = old._replace(**changes, extra={name: value for name, value in extra.items() if value not in (None, [], {})})
+        extra = _without_tags(old, params, extra)
+    new = old._replace(**changes, content=content, extra=extra)
     if params.metadata is not None:
         check_validity(new)
     return new._replace(tags=_edited_tags(new, params, limits))
 
 
-def _forget_tags(old: Note, params: NoteEditParams, extra: dict[str, Any]) -> None:
+def _without_tags(old: Note, params: NoteEditParams, extra: Extra) -> Extra:
     """Take derived tags away, and keep in mind which tags the caller does not want, so that none is derived again."""
     removed = [tag for tag in params.remove_tags if tag in (*old.tags, *old.derived_tags)]
-    extra["derived_tags"] = [tag for tag in old.derived_tags if tag not in removed]
-    dropped = dict.fromkeys((*extra.get("dropped_tags", ()), *removed))
-    extra["dropped_tags"] = [tag for tag in dropped if tag not in params.add_tags][-_DROPPED_TAGS:]
+    dropped = dict.fromkeys((*extra.dropped_tags, *removed))
+    return extra._replace(
+        derived_tags=tuple(tag for tag in old.derived_tags if tag not in removed),
+        dropped_tags=tuple(tag for tag in dropped if tag not in params.add_tags)[-_DROPPED_TAGS:],
+    )
 
 
-def _edit_text(
-    old: Note, params: NoteEditParams, changes: dict[str, Any], extra: dict[str, Any], limits: Limits
-) -> None:
-    fields = {**extra.get("fields", {}), **params.set_fields}
+def _edited_text(old: Note, params: NoteEditParams, limits: Limits) -> tuple[str, Extra]:
+    fields = {**old.extra.fields, **params.set_fields}
     for name in params.clear_fields:
         fields.pop(name, None)
     if fields.get("summary") is None:
         fields.pop("summary", None)
-    content = old.content
+    content, is_rendered = old.content, old.extra.rendered
     if params.content is not None:
-        content = tidy_content(params.content)
-        extra.pop("rendered", None)
+        content, is_rendered = tidy_content(params.content), False
     elif isinstance(params.set_fields.get("summary"), str):
-        content = tidy_content(params.set_fields["summary"])
-        extra.pop("rendered", None)
-    elif extra.get("rendered") and (params.set_fields or params.clear_fields):
+        content, is_rendered = tidy_content(params.set_fields["summary"]), False
+    elif is_rendered and (params.set_fields or params.clear_fields):
         content = checked_size(render_fields(fields), limits)
     if not content.strip():
         raise InvalidParams("content: is empty or blank", field="content")
-    extra["fields"] = with_summary(fields, content, limits)
-    changes["content"] = content
+    return content, old.extra._replace(fields=with_summary(fields, content, limits), rendered=is_rendered)
 
 
-def _edit_metadata(old: Note, given: NoteMetadata, changes: dict[str, Any], extra: dict[str, Any]) -> None:
+def _edit_metadata(old: Note, given: NoteMetadata, changes: dict[str, Any], extra: Extra) -> Extra:
     for name in given.model_fields_set:
         value = getattr(given, name)
         if name in ("source_ref", "ttl_days"):
-            extra[name] = value
-        elif value is not None or name in ("author", "occurred_at", "valid_from", "valid_to"):
+            continue
+        if value is not None or name in ("author", "occurred_at", "valid_from", "valid_to"):
             changes[name] = value
+    if "source_ref" in given.model_fields_set:
+        extra = extra._replace(source_ref=given.source_ref)
     if "ttl_days" in given.model_fields_set:
+        extra = extra._replace(ttl_days=given.ttl_days)
         days = given.ttl_days
         changes["expires_at"] = None if days is None else old.created_at + days * DAY_MICROS
     if given.confidence is not None:
         changes["confidence"] = clamp(given.confidence)
     elif given.source is not None:
         changes["confidence"] = default_confidence(given.source)
+    return extra
 
 
 def _edited_tags(new: Note, params: NoteEditParams, limits: Limits) -> tuple[str, ...]:
@@ -188,39 +188,23 @@ def _edited_tags(new: Note, params: NoteEditParams, limits: Limits) -> tuple[str
     return own
 
 
-def _wanted(params: NoteListParams) -> NoteFilter | None:
-    """The filter *params* ask for, system tags as the fields they follow; None if nothing can pass it."""
-    fields = {"nugget": params.nugget, "scope": params.scope, "type": params.type}
-    own: list[str] = []
-    for tag in params.tags:
-        name, _, value = tag.partition(":") if tag.startswith(("scope:", "type:")) else ("", "", "")
-        if not name:
-            if tag != params.nugget:
-                own.append(tag)
-        elif fields[name] not in (None, value):
-            return None
-        else:
-            fields[name] = value
-    return NoteFilter(
-        **fields,
-        kind=params.kind,
-        include_hidden=params.include_hidden,
-        include_superseded=params.include_superseded,
-        subject=params.subject,
-        stability=params.stability,
-        tags=tuple(own),
-        needs_review=params.needs_review,
-    )
-
-
 @read("note.list")
 async def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[str, Any]:
     """Return a page of notes in the order asked for."""
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    wanted = _wanted(params)
-    if wanted is None:
-        return {"notes": [], "total": 0}
+    wanted = NoteFilter(
+        nugget=params.nugget,
+        kind=params.kind,
+        include_hidden=params.include_hidden,
+        include_superseded=params.include_superseded,
+        subject=params.subject,
+        scope=params.scope,
+        type=params.type,
+        stability=params.stability,
+        tags=tuple(params.tags),
+        needs_review=params.needs_review,
+    )
     # Notes are numbered in the order they came, which is the order of creation.
     order = "row" if params.order == "created_at" else params.order
     # The cursor keeps the total, so that it is counted once and not again for each page.
@@ -281,8 +265,8 @@ def revert(tx: Transaction, params: NoteRevertParams, _call: Call) -> Outcome:
         raise NotFound(f"the note has no rev {params.rev}; it is at rev {note.rev}", id=note.id, field="rev")
     kept = {name: getattr(note, name) for name in KEPT_BY_REVERT}
     new = then._replace(**kept)
-    if "provenance" in note.extra:  # what became part of it stays so, whatever it says
-        new = new._replace(extra={**new.extra, "provenance": note.extra["provenance"]})
+    if note.extra.provenance:  # what became part of it stays so, whatever it says
+        new = new._replace(extra=new.extra._replace(provenance=note.extra.provenance))
     if new.superseded_by is not None and tx.rows.notes.get(new.superseded_by) is None:
         new = new._replace(superseded_by=None)  # what replaced it then was purged
     kind = "note.updated"

@@ -9,8 +9,9 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.render import nugget_view
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Nugget
-from shelfd.memory.ports.notes import NoteFilter
+from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.naming import rename_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.tending.nuggets import check_free
@@ -49,7 +50,8 @@ def _show(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
 
 
 def _status(shelf: Shelf, nugget: Nugget) -> dict[str, Any]:
-    return nugget_view(nugget, shelf.view.nuggets.counts(nugget.name))
+    counts = shelf.exact(ShelfCounts)
+    return nugget_view(nugget, (shelf.view.nuggets.counts if counts is None else counts.nugget)(nugget.name))
 
 
 @change("nugget.create", render=_show)

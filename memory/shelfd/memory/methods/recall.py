@@ -8,15 +8,16 @@ from typing import Any
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
+from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_key, fact_like
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
-from shelfd.memory.recall import Aim, Cut, Filters
+from shelfd.memory.recall import Aim, Cut, ShelfIndex
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
-from shelfd.memory.shelf.indexing import admits
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
@@ -96,13 +97,13 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
         raise NoEmbedder
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    if params.mode == "fhrr" and not shelf.facts.catch_up():
+    if params.mode == "fhrr" and not shelf.tracks.catch_up(ShelfFacts):
         return _recall_when_known(shelf, params, call)
     return _recall(shelf, params, call)
 
 
 async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
-    await shelf.facts.complete()
+    await shelf.tracks.complete(ShelfFacts)
     return _recall(shelf, params, call)
 
 
@@ -143,10 +144,11 @@ def _continued(shelf: Shelf, params: RecallParams, call: Call) -> RecallParams:
     if params.focus == "off" or params.mode == "fhrr" or params.session_id is None:
         return params
     speaker = (call.principal, params.session_id)
-    query = shelf.focus.going_on(params.query, shelf.last_queries.get(speaker))
+    focus = shelf.projection(ShelfIndex).focus
+    query = focus.going_on(params.query, shelf.last_queries.get(speaker))
     if query != params.query:
         return params.model_copy(update={"query": query})
-    if not shelf.focus.says_nothing(params.query):
+    if not focus.says_nothing(params.query):
         shelf.last_queries.set(speaker, params.query)
     return params
 
@@ -159,28 +161,15 @@ def _record(shelf: Shelf, params: RecallParams, notes: Sequence[Note], session_i
 
 
 def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNED) -> list[str]:
-    """Return the ids that a recall would find if what is *planned* had been done; counts no hit.
-
-    The planned notes stand in the index for the time of this call, in which nobody else gets a turn.
-    """
-    now = shelf.view.notes.by_ids(list(planned.notes))
-    try:
-        for note in planned.notes.values():
-            shelf.intake.put(note)
-        filters = _filters(shelf, params)
-        known = fact_by_key(shelf, params.query, filters, planned)
-        return [item.note.id for item in _search(shelf, params, filters, known, planned).found]
-    finally:
-        for note_id, note in planned.notes.items():
-            if note_id in now:
-                shelf.intake.put(now[note_id])
-            else:
-                shelf.intake.remove(note.row)
+    """Return the ids that a recall would find if what is *planned* had been done; counts no hit."""
+    filters = _filters(shelf, params)
+    known = fact_by_key(shelf, params.query, filters, planned)
+    return [item.note.id for item in _search(shelf, params, filters, known, planned).found]
 
 
-def _filters(shelf: Shelf, params: RecallParams) -> Filters:
+def _filters(shelf: Shelf, params: RecallParams) -> NoteFilter:
     now = shelf.clock.now()
-    return Filters(
+    return RECALLABLE._replace(
         nugget=params.nugget,
         domain=params.domain,
         scope=params.scope,
@@ -205,28 +194,29 @@ def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) 
     return f"auto:{call.principal}:{today.isoformat()}"
 
 
-def _known(shelf: Shelf, params: RecallParams, filters: Filters) -> Known | None:
+def _known(shelf: Shelf, params: RecallParams, filters: NoteFilter) -> Known | None:
     """The fact with this key; else, in the modes that look for it, one with a key like it."""
     known = fact_by_key(shelf, params.query, filters)
     if params.mode == "fhrr":
         known = known or fact_like(shelf, params.query, filters)
-        return known and known._replace(confirmed=shelf.facts.confirms(known.note))
+        return known and known._replace(confirmed=shelf.projection(ShelfFacts).confirms(known.note))
     if known is not None or params.mode != "auto":
         return known
-    if not shelf.facts.catch_up():
+    if not shelf.tracks.catch_up(ShelfFacts):
         return None  # the rest follows behind, and is worth no wait to those who did not ask for it
     return fact_like(shelf, params.query, filters, least=SURE)
 
 
-def _ranked(shelf: Shelf, params: RecallParams, filters: Filters, planned: Planned) -> Recalled:
+def _ranked(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned) -> Recalled:
     aim: Aim = "all" if params.focus == "off" else "topic" if is_exploratory(params.query) else "answer"
-    focused = shelf.focus.recall(params.query, filters, params.k, aim, explain=params.explain)
+    focus = shelf.projection(ShelfIndex).as_planned(planned)
+    focused = focus.recall(params.query, filters, params.k, aim, explain=params.explain)
     notes = planned.over(shelf.hot.get([judged.hit.id for judged in focused.found]))
     found = [
         Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance)
         for one in focused.found
         # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
-        if (note := notes.get(one.hit.id)) is not None and (note.rev == 1 or admits(filters, note))
+        if (note := notes.get(one.hit.id)) is not None and (note.rev == 1 or filters.admits(note))
     ]
     return Recalled(found, focused.cut)
 
@@ -248,7 +238,7 @@ def _with_known(found: list[Found], known: Known, *, judged: bool) -> list[Found
 
 
 def _search(
-    shelf: Shelf, params: RecallParams, filters: Filters, known: Known | None, planned: Planned = NOTHING_PLANNED
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, known: Known | None, planned: Planned = NOTHING_PLANNED
 ) -> Recalled:
     recalled = Recalled([]) if params.mode == "fhrr" else _ranked(shelf, params, filters, planned)
     found = recalled.found
@@ -271,7 +261,7 @@ def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
         item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
 
 
-def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, planned: Planned) -> list[Found]:
+def _with_linked(shelf: Shelf, found: list[Found], filters: NoteFilter, k: int, planned: Planned) -> list[Found]:
     """Let the notes that results link to compete for a place."""
     here = {item.note.id for item in found}
     offers: dict[str, tuple[float, str]] = {}
@@ -285,7 +275,7 @@ def _with_linked(shelf: Shelf, found: list[Found], filters: Filters, k: int, pla
         # It came along: what it says itself has not been compared with the query.
         Found(notes[target], offers[target][0], False, offers[target][1], {"link": offers[target][0]})
         for target in best
-        if target in notes and admits(filters, notes[target])
+        if target in notes and filters.admits(notes[target])
     ]
     _add_links(shelf, linked, planned)
     return sorted([*found, *linked], key=lambda item: -item.score)

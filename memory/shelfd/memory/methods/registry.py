@@ -22,7 +22,7 @@ Rehearse: TypeAlias = Callable[[Context, Shelf, Call], Awaitable[Answer]]
 Run: TypeAlias = Callable[[Context, Call], Awaitable[Answer]]
 
 
-class Change(NamedTuple):
+class ChangeMethod(NamedTuple):
     """One transaction of a shelf, and perhaps a job after it.
 
     Attributes:
@@ -44,7 +44,7 @@ class Change(NamedTuple):
     known_as: str | None = None
 
 
-class Read(NamedTuple):
+class ReadMethod(NamedTuple):
     """A look at a shelf, once recall knows what is committed."""
 
     get: Callable[[Shelf, Any, Call], Answer | Awaitable[Answer]]
@@ -57,7 +57,7 @@ class Procedure(NamedTuple):
 
 
 #: Every use case by the name of its method.
-USE_CASES: dict[str, Change | Read | Procedure] = {}
+USE_CASES: dict[str, ChangeMethod | ReadMethod | Procedure] = {}
 
 
 def outcome_is_result(_shelf: Shelf, changed: Changed, _call: Call) -> Answer:
@@ -75,7 +75,7 @@ def change(
     """
 
     def register(apply: Apply[P]) -> Apply[P]:
-        USE_CASES[name] = Change(apply, render, then)
+        USE_CASES[name] = ChangeMethod(apply, render, then)
         return apply
 
     return register
@@ -104,7 +104,7 @@ def job(
     """
 
     def register(begin: Begin[P]) -> Begin[P]:
-        USE_CASES[name] = Change(begin, render, None, ended, is_run, rehearse, known_as)
+        USE_CASES[name] = ChangeMethod(begin, render, None, ended, is_run, rehearse, known_as)
         return begin
 
     return register
@@ -117,7 +117,7 @@ def read(name: str) -> Callable[[Get[P]], Get[P]]:
     """
 
     def register(get: Get[P]) -> Get[P]:
-        USE_CASES[name] = Read(get)
+        USE_CASES[name] = ReadMethod(get)
         return get
 
     return register

@@ -22,8 +22,6 @@ _OPTIONAL = ("author", "session_id", "turn", "seq_to", "superseded_by", "parent_
 _OPTIONAL_INSTANTS = ("occurred_at", "valid_from", "valid_to", "expires_at", "archived_at")
 _OPTIONAL_EXTRA = ("source_key", "aliases", "fields", "source_ref", "ttl_days")
 
-REVIEW_BELOW = 0.5  #: a note with less confidence needs review
-
 
 def note_view(
     note: Note,
@@ -82,19 +80,19 @@ def _add_optional(view: dict[str, Any], note: Note) -> None:
             view[name] = from_micros(value)
     if note.pinned:
         view["pinned"] = True
-    if note.confidence < REVIEW_BELOW:
+    if note.needs_review:
         view["needs_review"] = True
     if note.extra:
         for name in _OPTIONAL_EXTRA:
-            if value := note.extra.get(name):
-                view[name] = value
+            if value := getattr(note.extra, name):
+                view[name] = list(value) if name == "aliases" else value
         for name in ("last_rewritten_at", "promoted_at"):
-            if value := note.extra.get(name):
+            if value := getattr(note.extra, name):
                 view[name] = from_micros(value)
 
 
 def _add_full(view: dict[str, Any], note: Note, supersedes: Sequence[str]) -> None:
-    view["source_type"] = note.extra.get("source_type", "conversation")
+    view["source_type"] = note.extra.source_type
     view["level"] = "semantic"
     if context := first_sentence(note.content):
         view["context"] = context

@@ -11,11 +11,11 @@ from shelfd.memory.call import Call
 from shelfd.memory.methods.nuggets import existing_nugget
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.recall import Filters
-from shelfd.memory.recall.note_score import NoteScore, Question, score_of, shares_of, stands_in
+from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.recall.note_score import NoteQuestion, NoteScore, score_of, shares_of, stands_in
 from shelfd.memory.recall.note_search import Candidates
-from shelfd.memory.shelf.indexing import admits
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.search import NoteSearchParams
 
@@ -38,7 +38,7 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
     """Return the notes most like a query; looking for notes is no use of them."""
     if params.nugget is not None:
         existing_nugget(shelf, params.nugget)
-    filters = Filters(
+    filters = RECALLABLE._replace(
         nugget=params.nugget,
         scope=params.scope,
         type=params.type,
@@ -47,16 +47,18 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
         include_superseded=not params.exclude_superseded,
         now=shelf.clock.now(),
     )
+    notes = shelf.projection(ShelfIndex).index.notes
     question, matches, rest = await _found(shelf, params, filters)
-    if not shelf.index.notes.is_current(question):  # the index gave its terms new numbers, which it seldom does
+    # The index seldom gives its terms new numbers; it may also have been made anew.
+    if not notes.is_current(question) or notes is not shelf.projection(ShelfIndex).index.notes:
         _, matches, rest = await _found(shelf, params, filters)
     return {"results": _results(shelf, matches, rest, filters, params.limit)}
 
 
 async def _found(
-    shelf: Shelf, params: NoteSearchParams, filters: Filters
-) -> tuple[Question, list[_Match], npt.NDArray[np.float64]]:
-    notes = shelf.index.notes
+    shelf: Shelf, params: NoteSearchParams, filters: NoteFilter
+) -> tuple[NoteQuestion, list[_Match], npt.NDArray[np.float64]]:
+    notes = shelf.projection(ShelfIndex).index.notes
     is_ready = notes.follow()
     while not is_ready:
         await asyncio.sleep(0)
@@ -71,7 +73,7 @@ async def _found(
 
 
 async def _looked_at(
-    shelf: Shelf, question: Question, found: Candidates, limit: int
+    shelf: Shelf, question: NoteQuestion, found: Candidates, limit: int
 ) -> tuple[list[_Match], npt.NDArray[np.float64]]:
     """Return the scores of the best, from their texts, best first; and about those of the others."""
     matches: list[_Match] = []
@@ -94,7 +96,7 @@ async def _looked_at(
                 continue
             if estimate <= needed and not stands_in(note, question):  # it might have been among the best only if so
                 passed_over.append(estimate)
-            elif (score := score_of(note, question, shelf.index.notes.known)).is_match:
+            elif (score := score_of(note, question, shelf.projection(ShelfIndex).index.notes.known)).is_match:
                 matches.append(_Match(note, score))
                 errors.append(score.raw - estimate)
         matches.sort(key=lambda match: (-match.score.raw, -match.note.updated_at, -match.note.row))
@@ -104,16 +106,14 @@ async def _looked_at(
 
 
 def _results(
-    shelf: Shelf, matches: list[_Match], rest: npt.NDArray[np.float64], filters: Filters, limit: int
+    shelf: Shelf, matches: list[_Match], rest: npt.NDArray[np.float64], filters: NoteFilter, limit: int
 ) -> list[dict[str, Any]]:
     shares = shares_of(np.concatenate([[match.score.raw for match in matches], rest])).tolist()
     # While others had their turn a note may have gone or changed: what is shown is as it is now.
     best = list(zip(matches[: limit + _RESERVE], shares, strict=False))
     now = shelf.hot.get([match.note.id for match, _ in best])
     shown = [
-        (note, match.score, share)
-        for match, share in best
-        if (note := now.get(match.note.id)) and admits(filters, note)
+        (note, match.score, share) for match, share in best if (note := now.get(match.note.id)) and filters.admits(note)
     ][:limit]
     notes = [note for note, _, _ in shown]
     links = shelf.view.links.leaving([note.id for note in notes])

@@ -15,7 +15,7 @@ from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.job_kinds import procedures
-from shelfd.memory.methods.registry import Answer, Change, Procedure, Read, outcome_is_result
+from shelfd.memory.methods.registry import Answer, ChangeMethod, Procedure, ReadMethod, outcome_is_result
 from shelfd.memory.ports.job import draw_run_id, job_id_of
 from shelfd.memory.ports.waiting import OnDone, outcome_of
 from shelfd.memory.shelf.access import Access
@@ -83,7 +83,7 @@ class Service(Context):
             raise
 
     def _begin_late(
-        self, use_case: Change | Read, call: Call, on_done: OnDone[Answer], shelf: Shelf | Exception
+        self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[Answer], shelf: Shelf | Exception
     ) -> None:
         """Begin a call that waited for its shelf. The shelf of that name may be somebody else's by now."""
         if isinstance(shelf, Exception):
@@ -95,10 +95,10 @@ class Service(Context):
         except Exception as error:  # noqa: BLE001 - as above
             on_done(error)
 
-    def _begin(self, use_case: Change | Read, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
+    def _begin(self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
         shelf.enter()
         try:
-            if isinstance(use_case, Read):
+            if isinstance(use_case, ReadMethod):
                 work_in_task(call, partial(_read, use_case, shelf, call), partial(_leave, shelf, on_done))
             elif use_case.rehearse is not None and getattr(call.params, "dry_run", False):
                 work_in_task(call, partial(use_case.rehearse, self, shelf, call), partial(_leave, shelf, on_done))
@@ -108,7 +108,7 @@ class Service(Context):
             shelf.leave()
             raise
 
-    def _change(self, use_case: Change, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
+    def _change(self, use_case: ChangeMethod, call: Call, on_done: OnDone[Answer], shelf: Shelf) -> None:
         def committed(changed: _Changed) -> None:
             try:
                 if isinstance(changed, Exception):
@@ -131,7 +131,7 @@ class Service(Context):
             apply = as_job(apply, shelf.settings.idempotency_retention)
         shelf.submit(call, apply, committed)
 
-    def _rendered(self, use_case: Change, shelf: Shelf, changed: Changed, call: Call) -> Answer:
+    def _rendered(self, use_case: ChangeMethod, shelf: Shelf, changed: Changed, call: Call) -> Answer:
         if use_case.then is not None:
             use_case.then(self, shelf, changed)
         answer = use_case.render(shelf, changed, call)
@@ -168,7 +168,9 @@ class Service(Context):
 
     async def carry_out(self, shelf: Shelf, call: Call, begin: BeginNow, ended: Ended) -> Answer:
         """Do what a ``@job`` does, for a use case that had to prepare. See the port."""
-        use_case = Change(lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=lambda _: True)
+        use_case = ChangeMethod(
+            lambda tx, _params, _call: begin(tx), outcome_is_result, ended=ended, is_run=lambda _: True
+        )
         return await outcome_of(lambda on_done: self._begin(use_case, call, on_done, shelf))
 
     async def shelf(self, call: Call) -> Shelf:
@@ -194,7 +196,7 @@ class Service(Context):
         await self.jobs(shelf).start_unfinished()
 
 
-async def _read(use_case: Read, shelf: Shelf, call: Call) -> Answer:
+async def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> Answer:
     await shelf.reach(getattr(call.params, "min_seq", None))
     if call.room is not None and (wait := call.room()) is not None:
         await wait

@@ -10,6 +10,8 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import procedure, read
 from shelfd.memory.methods.render import log_view
+from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import Params, ReadParams
 from shelfd.protocol.methods.events import EventsSinceParams
@@ -65,11 +67,12 @@ async def check(shelf: Shelf, _params: Params, _call: Call) -> dict[str, Any]:
     """Check a shelf in full: its file, its cross references, and that recall knows every note."""
     problems = await shelf.store.check(full=True)
     await shelf.reach(None)
+    index = shelf.projection(ShelfIndex).index
     notes = shelf.view.counts().notes
     # A change that became durable a moment ago is counted and on its way to recall.
     is_followed = shelf.view.log.last_seq == shelf.seq and shelf.index_state()["state"] == "ready"
-    if is_followed and len(shelf.index) != notes:
-        problems.append(f"recall knows {len(shelf.index)} of {notes} notes; restart the daemon to index them anew")
+    if is_followed and len(index) != notes:
+        problems.append(f"recall knows {len(index)} of {notes} notes; restart the daemon to index them anew")
     return {"ok": not problems, "problems": problems, "notes": notes, "last_seq": shelf.view.log.last_seq}
 
 
@@ -111,7 +114,8 @@ async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> 
 @read("get_stats")
 def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
     """Return counts of the shelf."""
-    counts = shelf.view.counts()
+    known = shelf.exact(ShelfCounts)
+    counts = shelf.view.counts() if known is None else known.total
     return {
         "notes_created": shelf.notes_created,
         "retrievals": shelf.retrievals,
@@ -120,8 +124,8 @@ def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
         "total_facts": counts.facts,
         "hidden_notes": counts.hidden,
         "superseded_notes": counts.superseded,
-        "nuggets": counts.nuggets,
-        "links": counts.links,
+        "nuggets": shelf.view.nuggets.count(),
+        "links": shelf.view.links.count(),
         "last_seq": shelf.view.log.last_seq,
         "entity_index": {},
     }

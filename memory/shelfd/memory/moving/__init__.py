@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from shelfd.memory.moving.format import Format, Origin
+from shelfd.memory.moving.format import Format, ItemOrigin
 from shelfd.memory.moving.importer import Importer, Tally
 from shelfd.memory.moving.nuggets import NUGGETS
 
@@ -16,4 +16,4 @@ _FORMATS: Final = (NUGGETS,)
 #: Every format by its name on the wire.
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({format_.name: format_ for format_ in _FORMATS})
 
-__all__ = ["FORMATS", "Format", "Importer", "Origin", "Tally"]
+__all__ = ["FORMATS", "Format", "Importer", "ItemOrigin", "Tally"]

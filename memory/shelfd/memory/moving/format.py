@@ -8,7 +8,7 @@ from shelfd.memory.moving.record import NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.protocol import Limits
 
 
-class Origin(NamedTuple):
+class ItemOrigin(NamedTuple):
     """Where an item comes from, and what reading it needs beside."""
 
     name: str  #: of the file, without folders
@@ -17,7 +17,7 @@ class Origin(NamedTuple):
     now: int  #: stands for times that are missing, microseconds since 1970 UTC
 
 
-ReadNote: TypeAlias = Callable[[object, Origin], NoteRecord]
+ReadNote: TypeAlias = Callable[[object, ItemOrigin], NoteRecord]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +37,8 @@ class Format:
     """
 
     name: str
-    read_nugget: Callable[[object, Origin], NuggetRecord]
+    read_nugget: Callable[[object, ItemOrigin], NuggetRecord]
     read_note: ReadNote
     read_fact: ReadNote
-    read_links: Callable[[object, Origin], OutgoingLinks]
+    read_links: Callable[[object, ItemOrigin], OutgoingLinks]
     count_links: Callable[[object], int]

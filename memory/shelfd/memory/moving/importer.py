@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from shelfd.memory.errors import DuplicateKey, InvalidParams
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.moving.reconciling import Sender, digest, imported_from, marked, reconcile, speaks_for_another
+from shelfd.memory.moving.reconciling import Sender, digest, marked, reconcile, speaks_for_another
 from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage, fold_key
 from shelfd.memory.shelf.composing import ensure_nugget
@@ -159,8 +159,8 @@ class Importer:
         for salt in count():
             note_id = f"{record.kind}-{record.nugget}-{digest(f'{stands_for}{salt}')[:8]}"
             here = self.tx.rows.notes.get(note_id)
-            marks = None if here is None else imported_from(here)
-            if here is None or (marks is not None and marks.get("id") == stands_for):
+            marks = None if here is None else here.extra.imported
+            if here is None or (marks is not None and marks.id == stands_for):
                 return here, note_id, stands_for
         raise AssertionError  # numbers do not end
 
@@ -238,12 +238,12 @@ class Importer:
 
 def _is_same(note: Note, record: NoteRecord) -> bool:
     """Whether a note with the record's id is the one it speaks of, wherever it was moved since."""
-    marks = imported_from(note)
+    marks = note.extra.imported
     if note.kind != record.kind:
         return False
     if marks is None:
         return note.nugget == record.nugget
-    return "id" not in marks and marks["nugget"] == record.origin
+    return marks.id is None and marks.nugget == record.origin
 
 
 def _key_token(record: NoteRecord) -> str:

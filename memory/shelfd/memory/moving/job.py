@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from shelfd.memory.errors import Conflict, DuplicateKey, ShelfError, Unavailable, error_of
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.moving import FORMATS, Importer, Origin, Tally
+from shelfd.memory.moving import FORMATS, Importer, ItemOrigin, Tally
 from shelfd.memory.moving.pieces import part_of, put_together, waiting_of
 from shelfd.memory.notes.note import Usage
 from shelfd.protocol import Limits, from_validation
@@ -64,7 +64,7 @@ def take(
     """
     importer = Importer(tx, limits, shared["format"], dict(taken.known), seen=set(taken.seen))
     source = shared["sources"][part_of(number)]
-    origin = Origin(source["name"], source["header"], limits, tx.now)
+    origin = ItemOrigin(source["name"], source["header"], limits, tx.now)
     take_one = _taking(importer, piece["part"], origin)
     tally = Tally()
     is_last_try = number == waiting_of(number)
@@ -108,7 +108,7 @@ def _take_items(
     return rejected, {"part": piece["part"], "indexes": list(indexes), "items": list(items)}
 
 
-def _taking(importer: Importer, part: str, origin: Origin) -> Callable[[object, int, Tally], None]:
+def _taking(importer: Importer, part: str, origin: ItemOrigin) -> Callable[[object, int, Tally], None]:
     """What is done with each item of a part."""
     format_ = FORMATS[importer.format]
 

@@ -13,11 +13,11 @@ from typing import Any, Final, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
-from shelfd.memory.moving.format import Format, Origin
+from shelfd.memory.moving.format import Format, ItemOrigin
 from shelfd.memory.moving.reading import Item, complaint
 from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.memory.notes.inference import KnownTraits, Traits, clamp, infer, title_tags
-from shelfd.memory.notes.note import Usage
+from shelfd.memory.notes.note import Extra, Usage
 from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.shelf.composing import own_tags
 from shelfd.protocol import Limits
@@ -42,7 +42,7 @@ _GRAPH_SAYS: Final = frozenset({"title", "content", "tags", "metadata", "hidden"
 _FACT_SAYS: Final = frozenset({"content", "hidden"})
 
 
-def read_nugget(item: object, origin: Origin) -> NuggetRecord:
+def read_nugget(item: object, origin: ItemOrigin) -> NuggetRecord:
     """Read the header of a fact file: name and options. What it says of vectors has no counterpart here."""
     header = Item(item, origin.limits)
     given = _nugget_of(header, header.take("name"), origin)
@@ -67,7 +67,7 @@ def read_nugget(item: object, origin: Origin) -> NuggetRecord:
     )
 
 
-def read_fact(item: object, origin: Origin) -> NoteRecord:
+def read_fact(item: object, origin: ItemOrigin) -> NoteRecord:
     """Read a fact. It has no id, no dates and no metadata of its own."""
     fact = Item(item, origin.limits)
     name = _nugget_of(fact, origin.header.get("name"), origin)
@@ -91,12 +91,12 @@ def read_fact(item: object, origin: Origin) -> NoteRecord:
         created_at=origin.now,
         updated_at=origin.now,
         usage=_usage(fact, None),
-        extra={"source_key": key},
+        extra=Extra(source_key=key),
         losses=fact.all_losses(),
     )
 
 
-def read_note(item: object, origin: Origin) -> NoteRecord:
+def read_note(item: object, origin: ItemOrigin) -> NoteRecord:
     """Read a note of the graph; its links are read by :func:`read_links`."""
     note = Item(item, origin.limits)
     note.take("links")
@@ -133,7 +133,7 @@ def read_note(item: object, origin: Origin) -> NoteRecord:
     )
 
 
-def read_links(item: object, origin: Origin) -> OutgoingLinks:
+def read_links(item: object, origin: ItemOrigin) -> OutgoingLinks:
     """Read the links of a note of the graph. Several to one note become one link with all of their reasons."""
     note = Item(item, origin.limits)
     source = note.take("id")
@@ -225,7 +225,7 @@ def _own_tags(note: Item, nugget: str, theirs: str) -> tuple[str, ...]:
     return own[:most]
 
 
-def _traits(note: Item, origin: Origin, text: tuple[str, str, str, tuple[str, ...]]) -> KnownTraits:
+def _traits(note: Item, origin: ItemOrigin, text: tuple[str, str, str, tuple[str, ...]]) -> KnownTraits:
     stored = Traits(
         type=note.checked(_ADAPTERS["word"], "type"),
         subject=note.checked(_ADAPTERS["word"], "subject"),
@@ -253,7 +253,7 @@ def _has_scope(key: str) -> bool:
     return bool(colon) and prefix.casefold() in get_args(Scope)
 
 
-def _archived_at(note: Item, origin: Origin, updated_at: int) -> int | None:
+def _archived_at(note: Item, origin: ItemOrigin, updated_at: int) -> int | None:
     archived_at = _past(note, origin, "archivedAt", "archived_at")
     if note.flag("hidden"):
         return archived_at or updated_at
@@ -262,7 +262,7 @@ def _archived_at(note: Item, origin: Origin, updated_at: int) -> int | None:
     return None
 
 
-def _past(item: Item, origin: Origin, *names: str) -> int | None:
+def _past(item: Item, origin: ItemOrigin, *names: str) -> int | None:
     """A time; one that lies ahead becomes now."""
     moment = item.instant(*names)
     if moment is not None and moment > origin.now:
@@ -284,17 +284,13 @@ def _has_session(item: Item) -> bool:
     return bool(item.take("lastHitSession", "last_hit_session") != "")
 
 
-def _extra(note: Item, origin: Origin, kind: str, title: str) -> dict[str, Any]:
-    extra: dict[str, Any] = {}
+def _extra(note: Item, origin: ItemOrigin, kind: str, title: str) -> Extra:
     if kind == "fact":
-        extra["source_key"] = title
         shown = note.take("title")
         if isinstance(shown, str) and shown.strip().casefold() != title.casefold():
             note.lose("title", "a fact's title is its key")
     rewritten_at = _past(note, origin, "lastRewrittenAt", "last_rewritten_at")
-    if rewritten_at is not None:
-        extra["last_rewritten_at"] = rewritten_at
-    return extra
+    return Extra(source_key=title if kind == "fact" else None, last_rewritten_at=rewritten_at)
 
 
 def _link(note: Item, target: str, found: Sequence[tuple[str, int]]) -> LinkRecord:
@@ -314,7 +310,7 @@ def _link(note: Item, target: str, found: Sequence[tuple[str, int]]) -> LinkReco
 # ------------------------------------------------------------------ names and versions
 
 
-def _origin_name(item: object, names: Sequence[str], origin: Origin) -> str:
+def _origin_name(item: object, names: Sequence[str], origin: ItemOrigin) -> str:
     """The nugget's name there; a file that does not say it is named by its own name."""
     given = item if isinstance(item, Mapping) else {}
     named = next((value for name in names if isinstance(value := given.get(name), str) and value.strip()), None)
@@ -324,7 +320,7 @@ def _origin_name(item: object, names: Sequence[str], origin: Origin) -> str:
     return origin.name.removesuffix(suffix) if suffix != ".json" else "memory"
 
 
-def _nugget_of(item: Item, named: object, origin: Origin) -> str:
+def _nugget_of(item: Item, named: object, origin: ItemOrigin) -> str:
     """The name of a nugget as it can be here: as it is, or with what a name cannot have replaced."""
     theirs = named if isinstance(named, str) and named.strip() else _origin_name(None, (), origin)
     try:

@@ -12,10 +12,8 @@ from typing import Any, Final, NamedTuple
 from pydantic_core import to_json
 
 from shelfd.memory.moving.record import NoteRecord
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import Imported, Note
 
-#: Name among a note's rare fields under which the marks stand.
-IMPORTED: Final = "imported"
 #: What is compared and taken over as one, by the name it is told under.
 _FACETS: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title", "key"),
@@ -59,28 +57,16 @@ def marked(note: Note, sender: Sender, *, stands_for: str | None = None) -> Note
     Args:
         stands_for: Digest of the identity it has in the other memory, if its id is another one.
     """
-    mark: dict[str, Any] = {
-        "format": sender.format,
-        "nugget": sender.nugget,
-        sender.part: {facet: _mark(note, facet) for facet in _FACETS},
-    }
-    if stands_for is not None:
-        mark["id"] = stands_for
-    return note._replace(extra={**note.extra, IMPORTED: mark})
-
-
-def imported_from(note: Note) -> Mapping[str, Any] | None:
-    """Return the marks of a note; None if no import made it."""
-    found: Mapping[str, Any] | None = note.extra.get(IMPORTED)
-    return found
+    said = {sender.part: {facet: _mark(note, facet) for facet in _FACETS}}
+    return note._replace(extra=note.extra._replace(imported=Imported(sender.format, sender.nugget, said, stands_for)))
 
 
 def speaks_for_another(note: Note, record: NoteRecord, part: str) -> bool:
     """Whether *note*, which has the record's key, is what another item of the same kind came to."""
-    marks = imported_from(note)
-    if marks is None or part not in marks or marks["nugget"] != record.origin or not record.identity:
+    marks = note.extra.imported
+    if marks is None or part not in marks.parts or marks.nugget != record.origin or not record.identity:
         return False
-    return digest(record.identity) not in (marks.get("id"), marks.get("as"))
+    return digest(record.identity) not in (marks.id, marks.alias)
 
 
 def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool) -> Reconciled:
@@ -89,12 +75,13 @@ def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool
     Args:
         was_undone: Whether it is hidden because its import was taken back; then it comes back.
     """
-    marks = imported_from(old) or {}
-    if marks.get("nugget") != sender.nugget:
+    marks = old.extra.imported
+    if marks is None or marks.nugget != sender.nugget:
         # Made here, or by what another nugget there has under the same name: nothing of it is the sender's.
-        marks, was_undone = {}, False
-    own: dict[str, str] = dict(marks.get(sender.part, {}))
-    others = [dict(mark) for part, mark in marks.items() if isinstance(mark, Mapping) and part != sender.part]
+        marks, was_undone = None, False
+    parts = {} if marks is None else marks.parts
+    own = dict(parts.get(sender.part, {}))
+    others = [mark for part, mark in parts.items() if part != sender.part]
     wanted = record.note()
     changes: dict[str, Any] = {}
     kept: list[str] = []
@@ -112,24 +99,19 @@ def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool
             own[facet] = want
         else:
             kept.append(facet)
-    if not changes and (not marks or own == marks.get(sender.part, {})):
+    if not changes and (marks is None or own == parts.get(sender.part, {})):
         return Reconciled(old, tuple(kept))
     name = digest(record.identity)
-    is_alias = record.identity and old.id != record.id and marks.get("id") != name
-    alias = {"as": name} if is_alias else {}
-    extra = {**old.extra, IMPORTED: {**marks, **alias, sender.part: own}}
+    if marks is None:
+        marks = Imported(sender.format, sender.nugget, {})
+    if record.identity and old.id != record.id and marks.id != name:
+        marks = marks._replace(alias=name)
+    extra = old.extra._replace(imported=marks._replace(parts={**parts, sender.part: own}))
     if "content" in changes:
-        extra = _with_content(extra, record)
+        extra = extra.following(record.content)._replace(
+            rendered=False, last_rewritten_at=record.extra.last_rewritten_at or extra.last_rewritten_at
+        )
     return Reconciled(old._replace(**changes, extra=extra), tuple(kept))
-
-
-def _with_content(extra: dict[str, Any], record: NoteRecord) -> dict[str, Any]:
-    """Rare fields after the content was taken over: what follows from it follows."""
-    fields = extra.get("fields", {})
-    if "summary" in fields:
-        extra["fields"] = {**fields, "summary": record.content}
-    extra.pop("rendered", None)
-    return extra | {name: value for name, value in record.extra.items() if name == "last_rewritten_at"}
 
 
 def _mark(note: Note, facet: str) -> str:

@@ -1,11 +1,11 @@
 """What a foreign item comes to: a note, a nugget or links in this memory's terms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from shelfd.memory.notes.inference import KnownTraits
-from shelfd.memory.notes.note import BLANK, Note, Usage, fold_key
+from shelfd.memory.notes.note import BLANK, NO_EXTRA, Extra, Note, Usage, fold_key
 
 
 class Loss(NamedTuple):
@@ -61,7 +61,7 @@ class NoteRecord:
     created_at: int
     updated_at: int
     usage: Usage = field(default_factory=Usage)
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Extra = NO_EXTRA
     losses: Sequence[Loss] = ()
 
     def note(self) -> Note:
@@ -84,7 +84,7 @@ class NoteRecord:
             archived_at=self.archived_at,
             created_at=self.created_at,
             updated_at=self.updated_at,
-            extra=dict(self.extra),
+            extra=self.extra,
         )
 
 

@@ -5,11 +5,125 @@ creation, is never reused and never leaves the daemon.
 """
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-NO_EXTRA: Final[Mapping[str, Any]] = MappingProxyType({})
+#: A mapping of nothing, for records whose mapping is rarely set.
+EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Provenance(NamedTuple):
+    """What a note has from another that became part of it, as fingerprints: lines of its text, and names."""
+
+    source: str  #: id of the other note
+    lines: tuple[str, ...]
+    names: tuple[str, ...] = ()  #: title, aliases and tags
+
+    def shared_with(self, other: "Provenance") -> "Provenance":
+        """Return what *other*'s note has of this, as its."""
+        lines = tuple(line for line in self.lines if line in other.lines)
+        return Provenance(other.source, lines, tuple(name for name in self.names if name in other.names))
+
+    def without(self, other: "Provenance") -> "Provenance":
+        """Return this but for what *other* has."""
+        lines = tuple(line for line in self.lines if line not in other.lines)
+        return Provenance(self.source, lines, tuple(name for name in self.names if name not in other.names))
+
+
+class Imported(NamedTuple):
+    """Marks that an import left on a note: what it said of it, so that a later one can tell what changed since."""
+
+    format: str
+    nugget: str  #: its nugget in the other memory
+    parts: Mapping[str, Mapping[str, str]]  #: by kind of item, digests of what it said by facet
+    id: str | None = None  #: digest of what it is known by there, if not by its id here
+    alias: str | None = None  #: digest of what else it is known by there
+
+
+class Extra(NamedTuple):
+    """What few notes have. Kept as one JSON object, in rows and in the log's before-images alike."""
+
+    source_key: str | None = None  #: a fact's key as it was given
+    source_type: str = "conversation"
+    source_ref: str | None = None
+    ttl_days: int | None = None
+    aliases: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = EMPTY  #: typed columns
+    rendered: bool = False  #: the content follows from the fields
+    derived_tags: tuple[str, ...] = ()  #: reflection gave them; they come and go with what the note says
+    dropped_tags: tuple[str, ...] = ()  #: a caller took them away: none is derived again
+    provenance: tuple[Provenance, ...] = ()
+    imported: Imported | None = None
+    evolution_count: int = 0
+    last_rewritten_at: int | None = None
+    promoted_at: int | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is set."""
+        return self is not NO_EXTRA and self != NO_EXTRA
+
+    def following(self, content: str) -> "Extra":
+        """Return these with the summary among the fields, if there is one, saying *content*."""
+        return self._replace(fields={**self.fields, "summary": content}) if "summary" in self.fields else self
+
+    def as_mapping(self) -> dict[str, Any]:
+        """Return what is set, by name, as JSON has it."""
+        found: dict[str, Any] = {
+            name: value
+            for name, value, unset in zip(_NAMES, self, NO_EXTRA, strict=True)
+            if value is not unset and value != unset
+        }
+        if self.provenance:
+            found["provenance"] = [
+                {"from": source, "lines": lines, **({"names": names} if names else {})}
+                for source, lines, names in self.provenance
+            ]
+        if (marks := self.imported) is not None:
+            names = {"id": marks.id, "as": marks.alias}
+            found["imported"] = {
+                "format": marks.format,
+                "nugget": marks.nugget,
+                **{name: value for name, value in names.items() if value is not None},
+                **marks.parts,
+            }
+        return found
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "Extra":
+        """Return the record that :meth:`as_mapping` made *values* of."""
+        if structured := _READ.keys() & values.keys():
+            values = {**values, **{name: _READ[name](values[name]) for name in structured}}
+        return cls(**values)
+
+
+def _provenance(entries: Iterable[Mapping[str, Any]]) -> tuple[Provenance, ...]:
+    return tuple(Provenance(entry["from"], tuple(entry["lines"]), tuple(entry.get("names", ()))) for entry in entries)
+
+
+def _imported(marks: Mapping[str, Any]) -> Imported:
+    parts = {name: marked for name, marked in marks.items() if isinstance(marked, Mapping)}
+    return Imported(marks["format"], marks["nugget"], parts, marks.get("id"), marks.get("as"))
+
+
+_READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "aliases": tuple,
+    "derived_tags": tuple,
+    "dropped_tags": tuple,
+    "provenance": _provenance,
+    "imported": _imported,
+}
+_NAMES: Final = Extra._fields
+NO_EXTRA: Final = Extra()
+
+
+REVIEW_BELOW: Final = 0.5  #: a note with less confidence needs review
+REVIEW_ABOVE: Final = 5  #: evolutions, beyond which it does as well
+
+
+def type_tag(type_: str) -> str:
+    """Return the system tag of a type."""
+    return f"type:{type_}" if type_.islower() and " " not in type_ else f"type:{'-'.join(type_.lower().split())}"
 
 
 class Note(NamedTuple):
@@ -19,44 +133,54 @@ class Note(NamedTuple):
     second, and both cost a third of what a frozen dataclass of this width takes.
     """
 
-    row: int
-    id: str
-    nugget: str
-    kind: str
-    title: str
-    key: str | None  #: a fact's folded key, unique in its nugget; None for notes
-    content: str
-    tags: tuple[str, ...]  #: own tags; system tags follow from nugget, scope and type
-    type: str
-    subject: str
-    scope: str
-    source: str
-    confidence: float
-    stability: str
-    domain: str
-    tier: str
-    importance: int
-    author: str | None
-    session_id: str | None
-    turn: int | None
-    seq_to: int | None  #: nugget's number of the last turn that touched the note
-    occurred_at: int | None
-    valid_from: int | None
-    valid_to: int | None
-    expires_at: int | None
-    archived_at: int | None  #: set while the note is hidden
-    superseded_by: str | None
-    parent_id: str | None
-    pinned: bool
-    created_at: int
-    updated_at: int
-    rev: int
-    extra: Mapping[str, Any] = NO_EXTRA  #: rarely used: source_key, aliases, fields, source_ref, derived_tags …
+    row: int = 0
+    id: str = ""
+    nugget: str = "memory"
+    kind: str = "note"
+    title: str = ""
+    key: str | None = None  #: a fact's folded key, unique in its nugget; None for notes
+    content: str = ""
+    tags: tuple[str, ...] = ()  #: own tags; system tags follow from nugget, scope and type
+    type: str = "note"
+    subject: str = "user:primary"
+    scope: str = "user"
+    source: str = "explicit_user"
+    confidence: float = 1.0
+    stability: str = "durable"
+    domain: str = "general"
+    tier: str = "B"
+    importance: int = 5
+    author: str | None = None
+    session_id: str | None = None
+    turn: int | None = None
+    seq_to: int | None = None  #: nugget's number of the last turn that touched the note
+    occurred_at: int | None = None
+    valid_from: int | None = None
+    valid_to: int | None = None
+    expires_at: int | None = None
+    archived_at: int | None = None  #: set while the note is hidden
+    superseded_by: str | None = None
+    parent_id: str | None = None
+    pinned: bool = False
+    created_at: int = 0
+    updated_at: int = 0
+    rev: int = 1
+    extra: Extra = NO_EXTRA
 
     @property
     def hidden(self) -> bool:
         """Whether the note is soft-deleted."""
         return self.archived_at is not None
+
+    @property
+    def private(self) -> bool:
+        """Whether the note belongs to a session alone."""
+        return self.scope == "session" and self.session_id is not None
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether the note is doubtful, or was rewritten too often."""
+        return self.confidence < REVIEW_BELOW or self.extra.evolution_count > REVIEW_ABOVE
 
     @property
     def when(self) -> int:
@@ -66,58 +190,22 @@ class Note(NamedTuple):
     @property
     def system_tags(self) -> tuple[str, str, str]:
         """The three tags that always follow the note's nugget, scope and type."""
-        type_ = self.type if self.type.islower() and " " not in self.type else "-".join(self.type.lower().split())
-        return (self.nugget, f"scope:{self.scope}", f"type:{type_}")
+        return (self.nugget, f"scope:{self.scope}", type_tag(self.type))
 
     @property
     def derived_tags(self) -> tuple[str, ...]:
         """Tags that reflection gave the note; they come and go with what it says."""
-        return tuple(self.extra.get("derived_tags", ())) if self.extra else ()
+        return self.extra.derived_tags
 
     @property
     def all_tags(self) -> tuple[str, ...]:
         """System tags, then own tags, then derived ones, each once."""
-        if not self.tags and not self.extra:
-            return self.system_tags
-        beside = (*self.tags, *self.derived_tags)
+        beside = (*self.tags, *self.extra.derived_tags)
         return tuple(dict.fromkeys((*self.system_tags, *beside))) if beside else self.system_tags
 
 
 #: A note of which nothing is known: what is, replaces it.
-BLANK: Final = Note(
-    row=0,
-    id="",
-    nugget="memory",
-    kind="note",
-    title="",
-    key=None,
-    content="",
-    tags=(),
-    type="note",
-    subject="user:primary",
-    scope="user",
-    source="explicit_user",
-    confidence=1.0,
-    stability="durable",
-    domain="general",
-    tier="B",
-    importance=5,
-    author=None,
-    session_id=None,
-    turn=None,
-    seq_to=None,
-    occurred_at=None,
-    valid_from=None,
-    valid_to=None,
-    expires_at=None,
-    archived_at=None,
-    superseded_by=None,
-    parent_id=None,
-    pinned=False,
-    created_at=0,
-    updated_at=0,
-    rev=1,
-)
+BLANK: Final = Note()
 
 #: Fields that say where a note is kept or how often it was written, not what it says.
 BOOKKEEPING: Final = frozenset({"row", "rev", "updated_at"})

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from shelfd.memory.notes.note import NO_EXTRA
+from shelfd.memory.notes.note import EMPTY
 from shelfd.memory.ports.log import Origin
 
 #: States of a job that has work left. Others are ``done``, ``failed`` (refused) and ``dead`` (given up).
@@ -37,7 +37,7 @@ class Job(NamedTuple):
     request_id: str | None
     run_id: str  #: in the change log, of everything the job changes
     params: Mapping[str, Any]
-    cursor: Mapping[str, Any] = NO_EXTRA  #: how far it has come; ``done`` and ``total`` are its progress
+    cursor: Mapping[str, Any] = EMPTY  #: how far it has come; ``done`` and ``total`` are its progress
     attempts: int = 0  #: that ended in an error, or were cut short
     error: str | None = None  #: the kind of the last error
     result: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""The change log: what happened, in order, with what is needed to take it back; and what requests came to."""
+"""The change log: what happened, in order, and how to take it back; what requests came to; who receives changes."""
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
@@ -131,3 +131,35 @@ class RecordedWriter(RecordedView, Protocol):
 
     def drop(self, keys: Sequence[RecordedKey]) -> None:
         """Drop the outcomes stored under these keys."""
+
+
+class Sink(Protocol):
+    """One receiver of one open shelf's changes. Its methods are called on the event loop.
+
+    Unlike who follows a shelf, a sink does not keep it open for ever: how far it got is stored in the shelf, and
+    it goes on from there when the shelf is opened again.
+    """
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is at work on changes it has not got yet; an idle shelf stays open meanwhile."""
+
+    def applied(self, last_seq: int) -> None:
+        """Hear that every change up to *last_seq* is durable and known to recall. Must take next to no time."""
+
+    def closing(self) -> None:
+        """Hear that the shelf is being closed and must not be read any more."""
+
+
+class SinksView(Protocol):
+    """Reads of how far sinks have come. Part of the store's port."""
+
+    def get(self, name: str) -> int | None:
+        """Return the last change a receiver of events was given; None if it never got one."""
+
+
+class SinksWriter(SinksView, Protocol):
+    """Reads and writes of how far sinks have come."""
+
+    def put(self, name: str, seq: int) -> None:
+        """Set the last change a receiver of events was given."""

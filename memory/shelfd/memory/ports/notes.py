@@ -5,22 +5,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Link, Note, Nugget
-
-
-class NoteFilter(NamedTuple):
-    """Which notes a listing wants; None means any."""
-
-    nugget: str | None = None
-    kind: str | None = None
-    include_hidden: bool = False
-    include_superseded: bool = True
-    subject: str | None = None
-    scope: str | None = None
-    type: str | None = None
-    stability: str | None = None
-    tags: tuple[str, ...] = ()  #: own or derived tags a note has all of
-    needs_review: bool | None = None
 
 
 class Listing(NamedTuple):
@@ -133,6 +119,9 @@ class LinksView(Protocol):
     def leaving(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         """Return the links that leave each of the notes, in the order they were made."""
 
+    def count(self) -> int:
+        """Return how many links there are."""
+
     def count_leaving(self, note_id: str) -> int:
         """Return how many links leave the note."""
 
@@ -167,6 +156,9 @@ class NuggetsView(Protocol):
 
     def page(self, *, after: str, limit: int) -> list[Nugget]:
         """Return nuggets by name, after *after*."""
+
+    def count(self) -> int:
+        """Return how many nuggets there are."""
 
     def counts(self, name: str) -> NuggetCounts:
         """Return how many notes the nugget has."""

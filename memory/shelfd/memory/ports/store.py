@@ -12,9 +12,10 @@ from threading import Lock
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry, LogRow, Origin
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.waiting import OnDone, outcome_of
 
@@ -86,7 +87,7 @@ class Applied(NamedTuple, Generic[T]):
     last_seq: int
 
 
-class Outbox(Protocol):
+class Effects(Protocol):
     """What a finished transaction hands to the store: entries for the log and the notes it touched."""
 
     @property
@@ -106,7 +107,7 @@ class Change(NamedTuple, Generic[T]):
     """
 
     origin: Origin
-    apply: Callable[[Writer, int], tuple[T, Outbox]]  #: (writer, now in microseconds)
+    apply: Callable[[Writer, int], tuple[T, Effects]]  #: (writer, now in microseconds)
     ticket: Ticket | None = None
 
 

@@ -15,6 +15,14 @@ class Authors:
         self._documents: Counter[int] = Counter()
         self._by_first: defaultdict[str, dict[int, tuple[str, ...]]] = defaultdict(dict)
 
+    def copy(self) -> "Authors":
+        """Return the same authors, free to change."""
+        other = Authors(self._words)
+        other._numbers, other._names = dict(self._numbers), self._names[:]
+        other._by_name, other._documents = dict(self._by_name), Counter(self._documents)
+        other._by_first.update((word, dict(names)) for word, names in self._by_first.items())
+        return other
+
     def parse(self, name: str | None) -> tuple[int, tuple[str, ...]]:
         """Return the author's number, -1 for nobody, and the words of the *name*."""
         if name is None:

@@ -5,9 +5,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.columns import ALIVE, HIDDEN, QUESTION, BoolArray, Columns, FloatArray, IntArray
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Filters
 from shelfd.memory.recall.fields import NEXT, QueryTerms, saturation
 from shelfd.memory.recall.largest import Key, largest
 from shelfd.memory.recall.postings import PostingLists
@@ -18,7 +18,7 @@ _ASKED: Final = np.float32(0.18)  #: and what it has beyond that if it asks
 MEMBERS: Final = 4_096  #: worth exact scoring, however many promise as much or are in one session: about 3 ms
 
 
-def orphans_of(columns: Columns, filters: Filters) -> IntArray:
+def orphans_of(columns: Columns, filters: NoteFilter) -> IntArray:
     """Return the hidden ordinals a query has to score that have a previous note."""
     if not filters.include_hidden:
         return np.zeros(0, np.int64)
@@ -27,7 +27,7 @@ def orphans_of(columns: Columns, filters: Filters) -> IntArray:
 
 
 def members_of_best_sessions(
-    contents: Contents, filters: Filters, terms: QueryTerms, postings: PostingLists, rules: Rules, limit: int
+    contents: Contents, filters: NoteFilter, terms: QueryTerms, postings: PostingLists, rules: Rules, limit: int
 ) -> IntArray:
     """Return the documents, ascending, of the sessions of the *limit* most promising ones.
 

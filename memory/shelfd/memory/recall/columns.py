@@ -77,6 +77,14 @@ class Columns:
         self.size += 1
         return self.size - 1
 
+    def copy(self) -> "Columns":
+        """Return the same values, free to change."""
+        other = Columns(self.size + _CAPACITY)
+        other.size = self.size
+        for name in _TYPES:
+            getattr(other, name)[: self.size] = getattr(self, name)[: self.size]
+        return other
+
     def keep(self, kept: IntArray, numbers: IntArray) -> None:
         """Keep the ordinals *kept* (ascending) only.
 

@@ -23,3 +23,17 @@ class Contents:
     links: Links
     filtering: Filtering
     ids: list[str]  #: by ordinal
+
+    def layer(self) -> "Contents":
+        """Return the same contents, free to change; good until these change."""
+        columns, postings, statistics = self.columns.copy(), self.postings.layer(), self.statistics.copy()
+        return Contents(
+            vocabulary=self.vocabulary.layer(),
+            authors=self.authors.copy(),
+            columns=columns,
+            postings=postings,
+            statistics=statistics,
+            links=self.links.layer(columns, postings, statistics),
+            filtering=self.filtering.over(columns),
+            ids=self.ids[:],
+        )

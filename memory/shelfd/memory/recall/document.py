@@ -33,29 +33,6 @@ class Document(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """Which documents may be returned. ``None`` does not restrict.
-
-    A document of scope ``session`` that has a session is returned only if
-    ``session`` equals it, or if ``scope`` is ``session``.
-    """
-
-    nugget: str | None = None
-    domain: str | None = None
-    scope: str | None = None
-    type: str | None = None
-    subject: str | None = None
-    author: str | None = None
-    tags: tuple[str, ...] = ()  #: the document has all of them
-    session: str | None = None
-    include_hidden: bool = False
-    include_superseded: bool = False
-    include_expired: bool = False
-    now: int = 0  #: microseconds since 1970 UTC; expired means ``expires_at <= now``
-    since: int | None = None  #: microseconds since 1970 UTC; only ``when >= since``
-
-
-@dataclass(frozen=True, slots=True)
 class Hit:
     """One document found."""
 

@@ -42,7 +42,7 @@ class QueryTerms:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ScoredDocuments:
     """The documents a query is scored on: *size* of them, whose places are numbered from 1 on.
 
     Place 0 takes what is added to documents outside of the view, and through the pointer -1.
@@ -66,7 +66,7 @@ class BaseScores:
     parts: dict[str, FloatArray]
 
 
-def base_scores(view: View, terms: QueryTerms, postings: PostingLists, *, explain: bool) -> BaseScores:
+def base_scores(view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, *, explain: bool) -> BaseScores:
     """Return b for every document of *view* from the *postings* of its documents; terms in the query's order."""
     added: dict[str, list[Added]] = {}
     for first, block in _blocks(terms, postings):
@@ -84,7 +84,7 @@ def base_scores(view: View, terms: QueryTerms, postings: PostingLists, *, explai
     return BaseScores(sum(parts.values(), np.zeros(view.size)), parts)
 
 
-def _sum(view: View, added: list[Added]) -> FloatArray:
+def _sum(view: ScoredDocuments, added: list[Added]) -> FloatArray:
     places, weights = zip(*added, strict=True)
     sums = np.bincount(np.concatenate(places), np.concatenate(weights), view.size + 1).astype(np.float64, copy=False)
     return sums[1:]
@@ -102,7 +102,7 @@ def _blocks(terms: QueryTerms, postings: PostingLists) -> Iterator[tuple[int, Po
 
 
 def _contributions(
-    view: View, terms: QueryTerms, postings: PostingLists, first: int
+    view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, first: int
 ) -> Iterator[tuple[str, IntArray, FloatArray]]:
     """Yield what the terms from slot *first* on add to the parts of the base score: part, places, weights."""
     columns = view.columns

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from shelfd.memory.notes.filter import EXACT, NoteFilter
 from shelfd.memory.recall.columns import (
     ALIVE,
     HIDDEN,
@@ -17,9 +18,12 @@ from shelfd.memory.recall.columns import (
     Columns,
     IntArray,
 )
-from shelfd.memory.recall.document import Document, Filters
+from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.layered import Layered, new_array
 
-_EXACT = ("nugget", "domain", "scope", "type", "subject", "author")
+#: Nobody recalls by these, so the index has no columns for them.
+_WITHOUT_COLUMN = ("kind", "stability", "needs_review")
+_EXACT = tuple(name for name in EXACT if name not in _WITHOUT_COLUMN)
 
 
 class Filtering:
@@ -28,8 +32,15 @@ class Filtering:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_EXACT, "session")}
-        self._tags: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
+        self._tags: defaultdict[str, array[int]] = defaultdict(new_array)
         self._expiring = False
+
+    def over(self, columns: Columns) -> "Filtering":
+        """Return the same filters over a copy of the columns, free to change."""
+        other = Filtering(columns)
+        other._codes = {name: dict(codes) for name, codes in self._codes.items()}
+        other._tags, other._expiring = Layered(self._tags), self._expiring
+        return other
 
     def add(self, ordinal: int, document: Document) -> None:
         """Write the filter columns of *document*."""
@@ -46,12 +57,18 @@ class Filtering:
         for tag in document.tags:
             self._tags[tag].append(ordinal)
 
-    def admitted(self, filters: Filters, ordinals: IntArray) -> BoolArray:
-        """Return for each of *ordinals* whether *filters* let it through."""
+    def admitted(self, filters: NoteFilter, ordinals: IntArray) -> BoolArray:
+        """Return for each of *ordinals* whether *filters* let it through: what they say of notes, of all at once.
+
+        Raises:
+            ValueError: If they ask for something that no column tells.
+        """
+        if any(getattr(filters, name) is not None for name in _WITHOUT_COLUMN):
+            raise ValueError(f"the index cannot filter by {', '.join(_WITHOUT_COLUMN)}")
         columns = self._columns
         flags = columns.flags[ordinals]
         barred = (0 if filters.include_hidden else HIDDEN) | (0 if filters.include_superseded else SUPERSEDED)
-        if filters.session is None and filters.scope != "session":
+        if filters.session is None and not filters.has_private:
             barred |= PRIVATE
         admitted: BoolArray = (flags & (ALIVE | barred)) == ALIVE
         for name in _EXACT:
@@ -59,7 +76,7 @@ class Filtering:
             if value is not None:
                 column: Codes = getattr(columns, name)
                 admitted &= column[ordinals] == self._codes[name].get(value, -2)
-        if filters.session is not None and filters.scope != "session":
+        if filters.session is not None and not filters.has_private:
             own = self._codes["session"].get(filters.session, -2)
             admitted &= ((flags & PRIVATE) == 0) | (columns.session[ordinals] == own)
         if self._expiring and not filters.include_expired:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from shelfd.memory.recall.document import Filters, Hit, Words
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.recall.document import Hit, Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
 from shelfd.memory.recall.question import Questions
@@ -118,9 +119,9 @@ class Focus:
         return f"{last} {query}" if self._questions.goes_on(query) and not self._has_name(query) else query
 
     def _has_name(self, query: str) -> bool:
-        return self._names.standing(query, self._admitted(Filters(include_hidden=True))).names > 0
+        return self._names.standing(query, self._admitted(RECALLABLE._replace(include_hidden=True))).names > 0
 
-    def recall(self, query: str, filters: Filters, k: int, aim: Aim = "answer", *, explain: bool = False) -> Focused:
+    def recall(self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False) -> Focused:
         """Return the *k* best documents that are not clearly beside what is asked, judged.
 
         Args:
@@ -138,7 +139,7 @@ class Focus:
         return Focused([self._judged(one) for one in kept], cut)
 
     def candidates(
-        self, query: str, filters: Filters, k: int, aim: Aim = "answer", *, explain: bool = False
+        self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False
     ) -> tuple[list[Candidate], float]:
         """Return the best documents for *query*, and the best coverage of one whose name stands, -1 if none does.
 
@@ -185,7 +186,7 @@ class Focus:
         relevance = self._constants.probability(candidate.features)
         return Judged(candidate.hit, candidate.coverage, relevance, relevance >= self._constants.threshold)
 
-    def _admitted(self, filters: Filters) -> Admitted:
+    def _admitted(self, filters: NoteFilter) -> Admitted:
         return lambda rows: self._index.admitted(rows, filters)
 
 

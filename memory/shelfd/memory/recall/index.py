@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from shelfd.memory.facts.lexicon import telling_count
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
@@ -20,7 +21,7 @@ from shelfd.memory.recall.columns import (
     Columns,
 )
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Document, Filters, Ranking, Words
+from shelfd.memory.recall.document import Document, Ranking, Words
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.nearness import near
@@ -65,6 +66,7 @@ class RecallIndex:
             filtering=Filtering(columns),
             ids=[],
         )
+        self._two_stage_from, self._candidates = two_stage_from, candidates
         self._search = Search(self._contents, two_stage_from, candidates)
         self.notes = NoteSearch(self._contents, analyzer)
         self._living: dict[int, int] = {}  # ordinal by row
@@ -101,7 +103,7 @@ class RecallIndex:
         self._retire(row)
         self._tidy()
 
-    def search(self, query: str, filters: Filters, k: int, *, explain: bool = False) -> Ranking:
+    def search(self, query: str, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
         """Return the *k* best documents for *query* that *filters* admit.
 
         Args:
@@ -112,11 +114,11 @@ class RecallIndex:
         """
         return self.rank(self.analyzer.parse_query(query), filters, k, explain=explain)
 
-    def rank(self, parsed: ParsedQuery, filters: Filters, k: int, *, explain: bool = False) -> Ranking:
+    def rank(self, parsed: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
         """Return what :meth:`search` does for a query that is parsed already."""
         return self._search.run(parsed, filters, k, explain=explain)
 
-    def admitted(self, rows: Sequence[int], filters: Filters) -> list[int]:
+    def admitted(self, rows: Sequence[int], filters: NoteFilter) -> list[int]:
         """Return those of *rows* that *filters* let through; an unknown one they do not."""
         known = [row for row in rows if row in self._living]
         ordinals = np.array([self._living[row] for row in known], np.int64)
@@ -149,7 +151,23 @@ class RecallIndex:
             columns.flags.item(ordinal) & QUESTION != 0,
         )
 
-    def near(self, words: Iterable[str], filters: Filters, *, terms: int, missing: int | None, limit: int) -> list[str]:
+    def overlay(self, documents: Iterable[Document]) -> "RecallIndex":
+        """Return an index that is searched as this one would be with *documents* put; this one does not change.
+
+        It is good until this one changes. Making it copies the columns and counts, not the postings: 1 ms of 10,000
+        documents, some 10 ms of 100,000.
+        """
+        other = RecallIndex(self.analyzer, two_stage_from=self._two_stage_from, candidates=self._candidates)
+        other._contents = self._contents.layer()
+        other._search = Search(other._contents, self._two_stage_from, self._candidates)
+        other._living = dict(self._living)
+        for document in documents:
+            other._store(document, inverted=True)
+        return other
+
+    def near(
+        self, words: Iterable[str], filters: NoteFilter, *, terms: int, missing: int | None, limit: int
+    ) -> list[str]:
         """Return ids of documents that have the rarest of *words*, those with the most telling ones first.
 
         Takes well under a millisecond however large the index is: of a term in thousands of documents it sees the

@@ -1,7 +1,7 @@
 """Who comes before whom: the notes of a session in order, and what that means for the statistics."""
 
 from bisect import bisect_left, insort
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,7 +48,23 @@ class Links:
         self._statistics = statistics
         self._chains: dict[tuple[str, str], _Chain] = {}
         self._by_group: dict[int, _Chain] = {}
+        self._chains_below: Mapping[tuple[str, str], _Chain] = {}
+        self._groups_below: Mapping[int, _Chain] = {}
         self.groups = 0  #: group numbers given out
+
+    def layer(self, columns: Columns, postings: Postings, statistics: Statistics) -> "Links":
+        """Return the same sessions over copies of the rest, free to change; good until these change."""
+        other = Links(columns, postings, statistics)
+        other._chains_below, other._groups_below, other.groups = self._chains, self._by_group, self.groups
+        return other
+
+    def _copied(self, chain: _Chain | None) -> _Chain | None:
+        """Take over a session from below."""
+        if chain is None:
+            return None
+        own = _Chain(chain.key, chain.group, chain.visible[:], chain.hidden[:])
+        self._chains[own.key] = self._by_group[own.group] = own
+        return own
 
     def insert(self, ordinal: int, terms: Collection[int], nugget: str, session: str | None, *, hidden: bool) -> None:
         """Take *ordinal*, which has *terms*, into its session. Its length, row and turn are in the columns."""
@@ -58,7 +74,7 @@ class Links:
         if session is None:
             columns.group[ordinal] = self._new_group()
             return
-        chain = self._chains.get((nugget, session))
+        chain = self._chains.get((nugget, session)) or self._copied(self._chains_below.get((nugget, session)))
         if chain is None:
             chain = _Chain((nugget, session), self._new_group())
             self._chains[nugget, session] = self._by_group[chain.group] = chain
@@ -78,7 +94,8 @@ class Links:
 
     def withdraw(self, ordinal: int, *, hidden: bool) -> None:
         """Take *ordinal* out of its session; its neighbours become each other's."""
-        chain = self._by_group.get(int(self._columns.group[ordinal]))
+        group = int(self._columns.group[ordinal])
+        chain = self._by_group.get(group) or self._copied(self._groups_below.get(group))
         if chain is None:
             return
         entry = self._entry(ordinal)
@@ -96,7 +113,7 @@ class Links:
                 self._columns.following[previous] = -1
             for between in gap:
                 self._point(between, previous)
-        if not chain.visible and not chain.hidden:
+        if not chain.visible and not chain.hidden and not self._groups_below:
             del self._chains[chain.key], self._by_group[chain.group]
 
     def keep(self, numbers: IntArray) -> None:

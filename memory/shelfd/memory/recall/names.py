@@ -58,6 +58,14 @@ class Names:
         self._rows: dict[Name, int | set[int]] = {}  # most names belong to one note
         self._names: dict[int, tuple[Name, ...]] = {}
         self._lengths: defaultdict[str, Counter[int]] = defaultdict(Counter)  # of names, by their first word
+        self._is_layer = False  # what is counted, or shared by several notes, belongs to the names below
+
+    def layer(self) -> "Names":
+        """Return the same names, free to change; good until these change."""
+        other = Names(self._analyzer)
+        other._rows, other._names = dict(self._rows), dict(self._names)
+        other._lengths, other._is_layer = defaultdict(Counter, self._lengths), True
+        return other
 
     def __len__(self) -> int:
         return len(self._names)
@@ -144,8 +152,17 @@ class Names:
             return True
         return len(sharers) <= _MOST_ASKED and len(admitted(sorted(sharers))) <= MOST_SHARERS
 
-    def _give(self, name: Name, row: int) -> None:
+    def _own(self, name: Name) -> int | set[int] | None:
+        """Return the notes of a name, which may be changed as well as how many names begin as it does."""
         rows = self._rows.get(name)
+        if self._is_layer:
+            if isinstance(rows, set):
+                rows = self._rows[name] = set(rows)
+            self._lengths[name[0]] = Counter(self._lengths[name[0]])
+        return rows
+
+    def _give(self, name: Name, row: int) -> None:
+        rows = self._own(name)
         if rows is None:
             self._rows[name] = row
             self._lengths[name[0]][len(name)] += 1
@@ -155,8 +172,8 @@ class Names:
             rows.add(row)
 
     def _take(self, name: Name, row: int) -> None:
-        rows = self._rows[name]
-        if not isinstance(rows, int):
+        rows = self._own(name)
+        if isinstance(rows, set):
             rows.discard(row)
             if len(rows) == 1:
                 self._rows[name] = rows.pop()

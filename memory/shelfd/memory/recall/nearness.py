@@ -5,13 +5,15 @@ from typing import Final
 
 import numpy as np
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Filters
 
 _POSTINGS: Final = 6_000  #: read for one text
 
 
-def near(contents: Contents, words: AbstractSet[str], filters: Filters, terms: int, missing: int | None) -> list[str]:
+def near(
+    contents: Contents, words: AbstractSet[str], filters: NoteFilter, terms: int, missing: int | None
+) -> list[str]:
     """Return ids of documents that have the rarest of *words* (index terms); see :meth:`RecallIndex.near`."""
     statistics = contents.statistics
     known = [number for word in words if (number := contents.vocabulary.number(word)) is not None]

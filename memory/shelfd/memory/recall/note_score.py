@@ -53,7 +53,7 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class NoteQuestion:
     """A query as the formula sees it."""
 
     whole: str  #: all of it, folded
@@ -78,7 +78,7 @@ class NoteScore(NamedTuple):
         return self.text > 0 or self.vector > 0.5
 
 
-def score_of(note: Note, question: Question, known: Mapping[str, int]) -> NoteScore:
+def score_of(note: Note, question: NoteQuestion, known: Mapping[str, int]) -> NoteScore:
     """Return how well *note* fits the *question*; *known* are the numbers of folded words' index terms."""
     content = fold(note.content)
     words = split(content)
@@ -151,7 +151,7 @@ def _said(words: Sequence[str], telling: Sequence[str], room: int) -> Sequence[s
     return sorted(telling, key=counts.__getitem__, reverse=True)[:room]  # stable: the earlier first
 
 
-def _text_score(question: Question, note: Note, content: str, words: Sequence[str]) -> float:
+def _text_score(question: NoteQuestion, note: Note, content: str, words: Sequence[str]) -> float:
     """Return 0.75 if all of the query stands in the text, and the share of its words that are words there.
 
     The text is the note's title, its *content* (folded, with its *words*), all of its tags, its subject, scope and
@@ -169,7 +169,7 @@ def _text_score(question: Question, note: Note, content: str, words: Sequence[st
     return 1 - len(missing) / len(asked) + CONTAINED * _stands(question.whole, title, content, labels)
 
 
-def stands_in(note: Note, question: Question) -> bool:
+def stands_in(note: Note, question: NoteQuestion) -> bool:
     """Tell whether the whole query stands in the text of *note*, if only as part of words."""
     return _stands(question.whole, fold(note.title), fold(note.content), _labels(note))
 
@@ -184,7 +184,7 @@ def _stands(whole: str, title: str, content: str, labels: str) -> bool:
     return whole in content or whole in labels or whole in title
 
 
-def _cosine(question: Question, note: Note, words: Sequence[str], known: Mapping[str, int]) -> float:
+def _cosine(question: NoteQuestion, note: Note, words: Sequence[str], known: Mapping[str, int]) -> float:
     """Return the cosine, 0 to 1, of the *note*'s vector with the query's; *words* are those of its content.
 
     Of a word that stands in one role in several forms the likest counts.

@@ -14,15 +14,15 @@ import numpy as np
 
 from shelfd.memory.facts.lexicon import content_words
 from shelfd.memory.facts.spelling import understood
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.words import emoji, fold, split
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.columns import ALIVE, BoolArray, FloatArray, IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.dates import date_line_counts
-from shelfd.memory.recall.document import Filters
 from shelfd.memory.recall.labels import Labels
 from shelfd.memory.recall.largest import largest
-from shelfd.memory.recall.note_score import CONTAINED, MAX_BASIS, ROLES, Asked, Question, raw_scores
+from shelfd.memory.recall.note_score import CONTAINED, MAX_BASIS, ROLES, Asked, NoteQuestion, raw_scores
 from shelfd.memory.recall.spellings import Spellings
 
 #: Notes whose texts are worth a look, however many have something of the query.
@@ -117,7 +117,7 @@ class NoteSearch:
         """Take in some of the words that came since the last query; return whether all are known now."""
         return self._spellings.follow()
 
-    def question(self, query: str) -> Question:
+    def question(self, query: str) -> NoteQuestion:
         """Return what *query* asks for."""
         whole = fold(query).strip()
         terms: dict[int, Asked] = {}
@@ -133,7 +133,7 @@ class NoteSearch:
         length = math.sqrt(sum(asked.weight**2 for asked in terms.values()) + unknown)
         words = split(whole)
         asked = tuple(words) or tuple(emoji(whole))
-        return Question(whole, asked, frozenset(asked), not words, terms, length, self.known.times_kept)
+        return NoteQuestion(whole, asked, frozenset(asked), not words, terms, length, self.known.times_kept)
 
     def rarity(self, number: int) -> float:
         """Return the weight of a term: 0.7 if it is everywhere, more the rarer it is (smoothed idf)."""
@@ -145,7 +145,7 @@ class NoteSearch:
         statistics = self._contents.statistics
         return math.log1p(statistics.documents * self._contents.vocabulary.size / max(statistics.own_tokens, 1))
 
-    def candidates(self, question: Question, filters: Filters) -> Iterator[Candidates]:
+    def candidates(self, question: NoteQuestion, filters: NoteFilter) -> Iterator[Candidates]:
         """Yield the notes that may have anything of the *question*, of those that *filters* let through.
 
         A large shelf is looked through in slices, after each of which others may have a turn; what is yielded last is
@@ -161,11 +161,11 @@ class NoteSearch:
             best = self._estimated(question, filters, part, begin).and_older(best)
             yield best
 
-    def is_current(self, question: Question) -> bool:
+    def is_current(self, question: NoteQuestion) -> bool:
         """Return whether the numbers of the *question*'s terms are still the index's."""
         return question.edition == self.known.times_kept
 
-    def _found(self, question: Question) -> "_Found":
+    def _found(self, question: NoteQuestion) -> "_Found":
         words = list(dict.fromkeys(question.words))[:_READ]
         numbers = {word: self.known.number(self._term(word)) for word in words}
         forms = {number: next(iter(asked.words)) for number, asked in question.terms.items()}
@@ -176,7 +176,7 @@ class NoteSearch:
         held = {word: _NOWHERE if number is None else terms[number].ordinals for word, number in numbers.items()}
         return _Found(terms, held, {word: whole for word, (whole, _) in labelled.items()}, *edges)
 
-    def _estimated(self, question: Question, filters: Filters, found: "_Found", begin: int) -> Candidates:
+    def _estimated(self, question: NoteQuestion, filters: NoteFilter, found: "_Found", begin: int) -> Candidates:
         view = _View(self._contents, filters, found.lists(), begin)
         count = len(found.words)
         words = question.words
@@ -211,7 +211,7 @@ class NoteSearch:
         ids = [self._contents.ids[ordinal] for ordinal in ordinals[best].tolist()]
         return Candidates(ids, bounds[best], estimates[best], estimates[rest])
 
-    def _cosines(self, question: Question, holding: Mapping[int, _Holding], view: "_View") -> FloatArray:
+    def _cosines(self, question: NoteQuestion, holding: Mapping[int, _Holding], view: "_View") -> FloatArray:
         """Estimate the cosines of the notes in *view*: a word in the text is one of its vector, if it is not long."""
         columns = self._contents.columns
         cosines = np.zeros(view.size)
@@ -300,7 +300,7 @@ class _View:
         begin: No ordinal of the lists is below.
     """
 
-    def __init__(self, contents: Contents, filters: Filters, lists: Sequence[IntArray], begin: int) -> None:
+    def __init__(self, contents: Contents, filters: NoteFilter, lists: Sequence[IntArray], begin: int) -> None:
         every = np.concatenate(lists) if lists else _NOWHERE
         self._begin = begin
         # Never filled: of this array only what the lists name is written, and read.

@@ -9,22 +9,18 @@ until the next compaction: they are masked, which is cheaper than finding them.
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.recall.columns import BoolArray, FloatArray, IntArray
+from shelfd.memory.recall.layered import Layered, new_array
 
 #: Ordinals, positions in the list of terms, frequencies: arrays of one length.
 PostingLists: TypeAlias = tuple[IntArray, IntArray, FloatArray]
 
 MAX_FREQUENCY: Final = 255  # term frequencies are bytes; BM25 is flat long before
-
-
-def _delta() -> defaultdict[int, "array[int]"]:
-    return defaultdict(partial(array, "q"))
 
 
 class Postings:
@@ -34,7 +30,9 @@ class Postings:
         self._start: array[int] = array("q", [0])  # where an ordinal's terms begin
         self._terms: array[int] = array("i")
         self._frequencies: array[int] = array("B")
-        self._delta = _delta()  # term -> ordinal << 8 | frequency
+        self._delta: defaultdict[int, array[int]] = defaultdict(new_array)  # term -> ordinal << 8 | frequency
+        self._first = 0  # the first ordinal whose terms are here; those before are below
+        self._below: Postings | None = None
         self._indexed = 0  # ordinals below are in the main segment
         self._pointer = np.zeros(1, np.int64)  # where a term's postings begin in the main segment
         self._documents = np.zeros(0, np.int32)
@@ -52,7 +50,7 @@ class Postings:
             counts: Frequency by term number, at most ``MAX_FREQUENCY``.
             inverted: Whether to index it now; if not, :meth:`compact` must follow.
         """
-        ordinal = len(self._start) - 1
+        ordinal = self._first + len(self._start) - 1
         self._terms.extend(counts)
         self._frequencies.extend(counts.values())
         self._start.append(len(self._terms))
@@ -61,8 +59,19 @@ class Postings:
             for term, frequency in counts.items():
                 delta[term].append(base | frequency)
 
+    def layer(self) -> "Postings":
+        """Return postings to which more can be added without adding them here; good until these change."""
+        other = Postings()
+        other._first, other._below, other._delta = len(self._start) - 1, self, Layered(self._delta)
+        other._pointer, other._documents, other._counts = self._pointer, self._documents, self._counts
+        return other
+
     def terms_of(self, ordinal: int) -> Sequence[int]:
         """Return the distinct terms of *ordinal*."""
+        if self._below is not None:
+            if ordinal < self._first:
+                return self._below.terms_of(ordinal)
+            ordinal -= self._first
         return self._terms[self._start[ordinal] : self._start[ordinal + 1]]
 
     def lookup(self, terms: Sequence[int]) -> PostingLists:
@@ -132,7 +141,7 @@ class Postings:
         documents[new_at], counts[new_at] = new_documents, new_counts
         documents[~is_new], counts[~is_new] = self._documents[kept], self._counts[kept]
         self._pointer, self._documents, self._counts = pointer, documents, counts
-        self._delta = _delta()
+        self._delta = defaultdict(new_array)
         self._indexed = len(self._start) - 1
 
     def _recent(self, alive: BoolArray) -> tuple[IntArray, IntArray, npt.NDArray[np.uint8]]:

@@ -4,12 +4,13 @@ from typing import Final
 
 import numpy as np
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, orphans_of
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Filters, Hit, Ranking
-from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, View, base_scores
+from shelfd.memory.recall.document import Hit, Ranking
+from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.ranking import Rules, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
@@ -24,7 +25,7 @@ class Search:
         self._candidates = candidates
         self._place = np.zeros(1, np.int64)  # place in the view by ordinal; 0 everywhere between queries
 
-    def run(self, query: ParsedQuery, filters: Filters, k: int, *, explain: bool) -> Ranking:
+    def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool) -> Ranking:
         """Return the *k* best documents that *filters* admit."""
         contents = self._contents
         terms, ceiling, matched = self._weights(query.terms)
@@ -96,7 +97,7 @@ class Search:
         return [terms[at] for at in sorted(kept)]
 
     def _scored(
-        self, terms: QueryTerms, filters: Filters, rules: Rules, k: int, *, explain: bool
+        self, terms: QueryTerms, filters: NoteFilter, rules: Rules, k: int, *, explain: bool
     ) -> tuple[IntArray | None, BaseScores]:
         """Return the documents scored, ``None`` for all of them, and their base scores."""
         contents = self._contents
@@ -104,7 +105,9 @@ class Search:
         postings = contents.postings.lookup(terms.numbers)
         orphans = orphans_of(columns, filters)
         if len(postings[0]) < self._two_stage_from:
-            return None, base_scores(View(columns, columns.size, orphans, None), terms, postings, explain=explain)
+            return None, base_scores(
+                ScoredDocuments(columns, columns.size, orphans, None), terms, postings, explain=explain
+            )
         limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
         members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
         place = self._scratch()
@@ -112,7 +115,7 @@ class Search:
             place[members] = np.arange(1, len(members) + 1)
             (inside,) = place[postings[0]].nonzero()
             postings = (postings[0][inside], postings[1][inside], postings[2][inside])
-            view = View(columns, len(members), orphans[place[orphans] > 0], place)
+            view = ScoredDocuments(columns, len(members), orphans[place[orphans] > 0], place)
             return members, base_scores(view, terms, postings, explain=explain)
         finally:
             place[members] = 0

@@ -1,6 +1,7 @@
 """Corpus statistics of the visible documents, for both BM25 fields, always live."""
 
 from collections.abc import Iterable
+from copy import copy
 from math import log
 
 import numpy as np
@@ -21,6 +22,12 @@ class Statistics:
         self.previous_tokens = 0
         self.own: list[int] = []  #: document frequency by term number
         self.previous: list[int] = []
+
+    def copy(self) -> "Statistics":
+        """Return the same counts, free to change."""
+        other = copy(self)
+        other.own, other.previous = self.own[:], self.previous[:]
+        return other
 
     def reserve(self, terms: int) -> None:
         """Make room for term numbers below *terms*."""

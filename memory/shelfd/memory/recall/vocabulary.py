@@ -13,27 +13,38 @@ class Vocabulary(dict[str, int]):
     terms up by :meth:`number` and add nothing.
     """
 
-    __slots__ = ("_numbers", "_term", "times_kept")
+    __slots__ = ("_below", "_numbers", "_term", "times_kept")
 
-    def __init__(self, term: Callable[[str], str]) -> None:
+    def __init__(self, term: Callable[[str], str], below: "Vocabulary | None" = None) -> None:
         super().__init__()
         self._term = term
+        self._below = below
         self._numbers: dict[str, int] = {}
         self.times_kept = 0  #: how often words were let go; in between, words only come, and stay in their order
 
+    def layer(self) -> "Vocabulary":
+        """Return a vocabulary that can give out more numbers without adding them here; good until this one changes."""
+        return Vocabulary(self._term, self)
+
     def __missing__(self, word: str) -> int:
-        number = self._numbers.setdefault(self._term(word), len(self._numbers))
+        number = None if self._below is None else self._below.get(word)
+        if number is None:
+            term = self._term(word)
+            number = self.number(term)
+            if number is None:
+                number = self._numbers[term] = self.size
         self[word] = number
         return number
 
     @property
     def size(self) -> int:
         """How many terms have a number."""
-        return len(self._numbers)
+        return len(self._numbers) + (0 if self._below is None else self._below.size)
 
     def number(self, term: str) -> int | None:
         """Return the number of *term*, ``None`` if no text held it."""
-        return self._numbers.get(term)
+        number = self._numbers.get(term)
+        return self._below.number(term) if number is None and self._below is not None else number
 
     def numbers(self, terms: Iterable[str]) -> frozenset[int]:
         """Return the numbers of those of *terms* that have one."""

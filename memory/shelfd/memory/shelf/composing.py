@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from shelfd.memory.errors import InvalidParams, NoteNotFound, TooLarge
 from shelfd.memory.log.transaction import LinkStatus, Transaction, changed_fields
 from shelfd.memory.notes.inference import Traits, clamp, default_confidence, infer, title_tags
-from shelfd.memory.notes.note import Link, Note, Nugget, fold_key
+from shelfd.memory.notes.note import EMPTY, NO_EXTRA, Extra, Link, Note, Nugget, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
 from shelfd.memory.shelf.eviction import hide_surplus
 from shelfd.protocol import Limits
@@ -38,7 +38,7 @@ _STAMPS = frozenset({"session_id", "turn", "seq_to"})
 _RESERVED_TAGS = ("scope:", "type:")
 
 
-class Kept(NamedTuple):
+class StoredNote(NamedTuple):
     """What one input came to: the note as it stands, and whether it was created, updated or left as it was."""
 
     note: Note
@@ -54,7 +54,7 @@ def ensure_nugget(tx: Transaction, name: str) -> Nugget:
     return nugget
 
 
-def keep(tx: Transaction, given: NoteInput, limits: Limits) -> Kept:
+def keep(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
     """Store what a caller gave as a new note, or as the new state of the fact with its key.
 
     Whatever can be wrong with it is found before the first write, which is the stamp of its turn.
@@ -72,11 +72,11 @@ def keep(tx: Transaction, given: NoteInput, limits: Limits) -> Kept:
         note = _composed(tx, given, text, default_ttl_days, limits)
     if old is None:
         stored = tx.create_note(note, redraw=lambda: draw_id(note.kind, note.nugget))
-        kept = Kept(stored, "created")
+        kept = StoredNote(stored, "created")
     elif changed_fields(old, note).keys() <= _STAMPS:
-        kept = Kept(old, "noop")
+        kept = StoredNote(old, "noop")
     else:
-        kept = Kept(tx.change_note(old, note, kind="note.restored" if old.hidden else "note.updated"), "updated")
+        kept = StoredNote(tx.change_note(old, note, kind="note.restored" if old.hidden else "note.updated"), "updated")
     if kept.note.key is not None and nugget is not None and (old is None or old.hidden):
         hide_surplus(tx, nugget, kept.note)
     for target, link in zip(targets, given.links, strict=True):
@@ -87,7 +87,7 @@ def keep(tx: Transaction, given: NoteInput, limits: Limits) -> Kept:
 def _composed(
     tx: Transaction,
     given: NoteInput,
-    text: tuple[str, dict[str, Any]],
+    text: tuple[str, Extra],
     default_ttl_days: int | None,
     limits: Limits,
 ) -> Note:
@@ -98,13 +98,7 @@ def _composed(
     tags = _with_title_tags(own_tags(given.tags), title, limits)
     said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
     traits = infer(kind, title, content, tags, said)
-    if key is not None:
-        extra["source_key"] = key
-    if given.source_type != "conversation":
-        extra["source_type"] = given.source_type
     ttl_days = given.ttl_days or default_ttl_days
-    if ttl_days is not None:
-        extra["ttl_days"] = ttl_days
     return Note(
         row=tx.rows.notes.next_row(),
         id=draw_id(kind, given.nugget),
@@ -131,14 +125,10 @@ def _composed(
         valid_from=given.valid_from,
         valid_to=given.valid_to,
         expires_at=None if ttl_days is None else tx.now + ttl_days * DAY_MICROS,
-        archived_at=None,
-        superseded_by=None,
-        parent_id=None,
         pinned=given.pinned,
         created_at=tx.now,
         updated_at=tx.now,
-        rev=1,
-        extra=extra,
+        extra=extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days),
     )
 
 
@@ -150,59 +140,60 @@ def _column_title(fields: Mapping[str, Any]) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in value).split())[:128]
 
 
-def _text(given: NoteInput, old: Note | None, limits: Limits) -> tuple[str, dict[str, Any]]:
+def _text(given: NoteInput, old: Note | None, limits: Limits) -> tuple[str, Extra]:
     """The note's content and the rare fields that go with it; fields that *old* has stay unless given anew."""
-    extra: dict[str, Any] = {}
-    fields = dict(given.fields) if old is None else {**old.extra.get("fields", {}), **given.fields}
+    fields = dict(given.fields) if old is None else {**old.extra.fields, **given.fields}
     if fields.get("summary") is None:
         fields.pop("summary", None)
+    is_rendered = given.content is None and "summary" not in fields
     if given.content is not None:
         content = tidy_content(given.content)
     elif "summary" in fields:
         content = tidy_content(fields["summary"])
     else:
         content = checked_size(render_fields(fields), limits)
-        extra["rendered"] = True
     if old is not None and content.strip() == old.content.strip():
         content = old.content  # outer blanks make no value different
     if not content.strip():
         raise InvalidParams("content: is empty or blank", field="content")
-    if fields:
-        extra["fields"] = with_summary(fields, content, limits)
-    if given.aliases:
-        extra["aliases"] = unique_names(given.aliases)
-    if given.source_ref:
-        extra["source_ref"] = given.source_ref
-    return content, extra
+    if not (fields or given.aliases or given.source_ref):
+        return content, NO_EXTRA
+    return content, Extra(
+        fields=with_summary(fields, content, limits),
+        aliases=unique_names(given.aliases),
+        source_ref=given.source_ref or None,
+        rendered=is_rendered,
+    )
 
 
 def _revised(
     tx: Transaction,
     old: Note,
     given: KeyedInput,
-    text: tuple[str, dict[str, Any]],
+    text: tuple[str, Extra],
     default_ttl_days: int | None,
     limits: Limits,
 ) -> Note:
     """The fact *old* with the value and everything else that was said explicitly; what was not said stays."""
     said = given.model_fields_set
     content, fresh = text
-    extra = {name: value for name, value in old.extra.items() if name != "rendered"}
-    if aliases := fresh.get("aliases"):
-        extra["aliases"] = unique_names([*extra.get("aliases", []), *aliases])
-        if len(extra["aliases"]) > limits.aliases_count:
+    extra = old.extra._replace(
+        fields=fresh.fields or old.extra.fields,
+        source_ref=fresh.source_ref or old.extra.source_ref,
+        rendered=fresh.rendered,
+    )
+    if fresh.aliases:
+        extra = extra._replace(aliases=unique_names([*extra.aliases, *fresh.aliases]))
+        if len(extra.aliases) > limits.aliases_count:
             raise too_many("aliases", "aliases", limits.aliases_count)
-    for name in ("fields", "source_ref", "rendered"):
-        if name in fresh:
-            extra[name] = fresh[name]
     changes: dict[str, Any] = {name: getattr(given, name) for name in _COPIED if name in said}
     changes |= {name: value for name in _TRAITS if (value := getattr(given, name)) is not None}
     confidence = _new_confidence(given.confidence, given.source)
     if confidence is not None:
         changes["confidence"] = confidence
-    ttl_days = given.ttl_days or extra.get("ttl_days") or default_ttl_days
+    ttl_days = given.ttl_days or extra.ttl_days or default_ttl_days
     if ttl_days is not None and (content != old.content or given.ttl_days is not None):
-        extra["ttl_days"] = ttl_days
+        extra = extra._replace(ttl_days=ttl_days)
         changes["expires_at"] = tx.now + ttl_days * DAY_MICROS
     tags = tuple(tag for tag in own_tags((*old.tags, *given.tags)) if tag != old.nugget)
     if len(tags) > max(limits.tags_count, len(old.tags)):
@@ -235,12 +226,14 @@ def _with_title_tags(tags: tuple[str, ...], title: str, limits: Limits) -> tuple
     return (*tags, *added[: max(0, limits.tags_count - len(tags))]) if added else tags
 
 
-def with_summary(fields: dict[str, Any], content: str, limits: Limits) -> dict[str, Any]:
+def with_summary(fields: Mapping[str, Any], content: str, limits: Limits) -> Mapping[str, Any]:
     """Return typed fields with their summary, if they have one, following the content.
 
     Raises:
         TooLarge: If the fields beside the summary, together, are larger than a caller may give.
     """
+    if not fields:
+        return EMPTY
     others = {name: value for name, value in fields.items() if name != "summary"}
     if len(to_json(others)) > limits.fields_bytes:
         limit = limits.fields_bytes
@@ -258,9 +251,9 @@ def check_validity(note: Note) -> None:
         raise InvalidParams("valid_to lies before valid_from", field="valid_to")
 
 
-def unique_names(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return *names* in their order, each once in the spelling it first has."""
-    return list({fold_key(name): name for name in reversed(names)}.values())[::-1]
+    return tuple({fold_key(name): name for name in reversed(names)}.values())[::-1] if names else ()
 
 
 def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limits: Limits) -> list[Note]:

@@ -1,8 +1,8 @@
 """Nuggets that keep a limited number of facts: the oldest make room."""
 
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, Nugget
-from shelfd.memory.ports.notes import NoteFilter
 
 _PAGE = 64
 

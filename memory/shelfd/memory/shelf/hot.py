@@ -4,8 +4,11 @@ Recall returns the same notes again and again, and taking ten rows out of SQLite
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.projection import Gone
+from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 
 _KEPT = 4096
@@ -14,7 +17,7 @@ _LONGEST = 8192
 
 
 class HotNotes:
-    """A bounded copy of a shelf's rows. It knows of a change when recall's index does."""
+    """A bounded copy of a shelf's rows, which follows its changes."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -29,15 +32,21 @@ class HotNotes:
             found |= read
         return found
 
-    def renew(self, notes: Iterable[Note]) -> None:
+    def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Take over what was just written of the notes that are kept."""
-        for note in notes:
-            if note.id in self._notes:
-                self._notes[note.id] = note
+        for applied in group:
+            for note in applied.notes.values():
+                if note.id in self._notes:
+                    self._notes[note.id] = note
 
-    def drop(self, note_id: str) -> None:
-        """Keep nothing of a note."""
-        self._notes.pop(note_id, None)
+    def forget(self, gone: Sequence[Gone]) -> None:
+        """Keep nothing of these notes."""
+        for _, note_id in gone:
+            self._notes.pop(note_id, None)
+
+    def clear(self) -> None:
+        """Keep nothing; notes are read anew."""
+        self._notes.clear()
 
     def _keep(self, notes: Iterable[Note]) -> None:
         for note in notes:

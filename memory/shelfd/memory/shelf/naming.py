@@ -3,9 +3,9 @@
 from typing import Final
 
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Nugget
 from shelfd.memory.ports.log import Entry
-from shelfd.memory.ports.notes import NoteFilter
 
 _PAGE: Final = 1000
 

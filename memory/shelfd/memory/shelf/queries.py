@@ -6,10 +6,11 @@ a moment later with the usage counters, is told to nobody and forgets by itself.
 
 import json
 from collections import OrderedDict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
+from shelfd.memory.ports.projection import Gone
 from shelfd.memory.ports.usage import RecentQuery
 from shelfd.memory.ports.view import Writer
 from shelfd.protocol.methods.recall import RecallParams
@@ -70,8 +71,9 @@ class QueryBook:
         if self._is_on and ids:
             self._pending.append(_Asked(params, tuple(ids), now))
 
-    def drop(self, ids: Collection[str]) -> None:
+    def forget(self, gone: Iterable[Gone]) -> None:
         """Forget what waits of queries that found one of these notes."""
+        ids = frozenset(note_id for _, note_id in gone)
         self._pending = deque((asked for asked in self._pending if not asked.ids_in(ids)), maxlen=KEPT)
         self._writing = tuple(asked for asked in self._writing if not asked.ids_in(ids))
 
@@ -109,6 +111,6 @@ class LastQueries:
         if len(self._queries) > KEPT:
             self._queries.popitem(last=False)
 
-    def clear(self) -> None:
-        """Forget everything."""
+    def forget(self, gone: Iterable[Gone]) -> None:  # noqa: ARG002
+        """Forget everything: any of it may say what a purged note said."""
         self._queries.clear()

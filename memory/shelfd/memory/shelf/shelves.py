@@ -1,7 +1,7 @@
 """All shelves of one daemon: opened on demand, closed when idle, refused alone when damaged."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from shelfd.memory.errors import (
     StorageCorrupt,
     StoreBusy,
 )
+from shelfd.memory.ports.projection import Project
 from shelfd.memory.ports.store import Clock, Store, Stores
 from shelfd.memory.ports.waiting import OnDone
 from shelfd.memory.settings import MemorySettings
@@ -36,12 +37,13 @@ _LOOK_AGAIN = timedelta(milliseconds=20)
 
 
 class Shelves:
-    """Opens and closes shelves, each at most once at a time."""
+    """Opens and closes shelves, each at most once at a time; *projections* are what is derived from each one's log."""
 
-    def __init__(self, stores: Stores, clock: Clock, settings: MemorySettings) -> None:
+    def __init__(self, stores: Stores, clock: Clock, settings: MemorySettings, projections: Sequence[Project]) -> None:
         self.settings = settings
         self._stores = stores
         self._clock = clock
+        self._projections = projections
         self._open: dict[str, Shelf] = {}
         self._opening: dict[str, asyncio.Task[Shelf]] = {}
         self._arriving: set[str] = set()  # those that have a place among the open ones and are being opened
@@ -193,8 +195,7 @@ class Shelves:
             if not self._stores.exists(name):
                 raise ShelfNotFound(name)
             async with self._place(name):
-                store = await self._store(name)
-                return self._admit(name, Shelf(name, store, self._clock, self.settings))
+                return self._admit(name, await self._store(name))
         finally:
             del self._opening[name]
 
@@ -246,7 +247,8 @@ class Shelves:
         ]
         return min(idle, key=lambda shelf: shelf.last_used).name if idle else None
 
-    def _admit(self, name: str, shelf: Shelf) -> Shelf:
+    def _admit(self, name: str, store: Store) -> Shelf:
+        shelf = Shelf(name, store, self._clock, self.settings, self._projections)
         self._failed.pop(name, None)
         self._open[name] = shelf
         shelf.start()
@@ -267,9 +269,8 @@ class Shelves:
             if self._stores.exists(name):
                 raise DuplicateShelf(name)
             await self._check_quota(None if is_unlimited else owner)
-            store = await self._stores.create(name, owner=owner)
+            self._admit(name, await self._stores.create(name, owner=owner))
             self._owners[name] = owner
-            self._admit(name, Shelf(name, store, self._clock, self.settings))
 
     async def _check_quota(self, owner: str | None) -> None:
         """Raise if there may be no further shelf, or *owner* may have none."""

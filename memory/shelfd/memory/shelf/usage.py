@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.ports.projection import Gone
 from shelfd.memory.ports.view import View, Writer
 
 #: Session ids kept per note; beyond that only the counter grows.
@@ -46,7 +47,7 @@ class UsageBook:
         notes = list(notes)
         found = self._of([note.row for note in notes])
         for note in notes:
-            if not note.extra or note.hidden or "provenance" not in note.extra:
+            if note.hidden or not note.extra.provenance:
                 continue
             if sources := self._view.links.merged_rows(note.id, limit=_MERGED):
                 found[note.row] = self._united(note, sources, found.get(note.row, _NEVER_USED))
@@ -113,10 +114,11 @@ class UsageBook:
         self._pending |= raised
         return bool(raised)
 
-    def drop(self, row: int) -> None:
-        """Forget what waits to be written about a note that is gone."""
-        self._pending.pop(row, None)
-        self._sessions.pop(row, None)
+    def forget(self, gone: Iterable[Gone]) -> None:
+        """Forget what waits to be written about notes that were purged."""
+        for row, _ in gone:
+            self._pending.pop(row, None)
+            self._sessions.pop(row, None)
 
     def begin_write(self) -> None:
         """Set aside what waits; it is what :meth:`write` stores."""

@@ -23,7 +23,7 @@ _FORGOTTEN = 200
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
 
-class UsageWriter:
+class UsageSaver:
     """Stores what a usage book and a query book hold, and drops outcomes of idempotency keys whose time is over.
 
     Args:

@@ -130,7 +130,7 @@ async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
     """Purge what is left and clean up after it; return how many notes are gone and what still holds text of them."""
     params = work.job.params
     while True:
-        await _forget_in_memory(work.shelf, work.cursor["last"])
+        await work.shelf.reach(None)  # what was written of the purged notes before is on its way to recall
         if work.cursor["is_empty"]:
             break
         await work.step(lambda tx, cursor: purge_some(tx, cursor, params))
@@ -158,21 +158,6 @@ def _forget_last(tx: Transaction, cursor: Cursor) -> None:
 
 def _is_there(view: View, note_id: str) -> bool:
     return view.notes.get(note_id) is not None
-
-
-async def _forget_in_memory(shelf: Shelf, gone: Sequence[tuple[str, int]]) -> None:
-    """Let go of everything that the daemon's memory holds of purged notes, given as (id, row)."""
-    if not gone:
-        return
-    await shelf.reach(None)  # what was written of them before is on its way to recall
-    shelf.event_log.forget()
-    for note_id, row in gone:
-        shelf.intake.remove(row)
-        shelf.facts.forget(note_id)
-        shelf.hot.drop(note_id)
-        shelf.usage.drop(row)
-    shelf.queries.drop(frozenset(note_id for note_id, _ in gone))
-    shelf.last_queries.clear()
 
 
 async def _drop_outcomes(work: Work) -> None:

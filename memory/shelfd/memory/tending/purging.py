@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Link, Note
+from shelfd.memory.notes.note import NO_EXTRA, Extra, Link, Note
 from shelfd.memory.ports.log import REDACTED, Entry
+from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.tending.inheritance import handed_on, receivers
 from shelfd.memory.tending.reflection.merging import fingerprint
 
@@ -55,7 +56,7 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
         after = tx.rows.notes.redact(note, after=after, limit=_ALL)
     tx.rows.notes.erase(note)
     tx.touched.pop(note.id, None)
-    tx.log(Entry("note.purged", note.nugget, (note.id,)))
+    tx.log(Entry(PURGED, note.nugget, (note.id,), note.row))
     return still_in
 
 
@@ -98,18 +99,18 @@ def _take_back(tx: Transaction, target: Note, source: str) -> bool:
         return False
     found = {fingerprint(line) for line in lines}
     words = "\n".join(chain.from_iterable(_texts(state, marks) for state in states)).lower()
-    extra = {**target.extra, "aliases": _without(target.extra.get("aliases", ()), now.names)}
-    extra["provenance"] = [entry for entry in target.extra.get("provenance", ()) if entry["from"] != source]
-    extra["derived_tags"] = [tag for tag in target.derived_tags if tag not in words]
-    if "summary" in extra.get("fields", {}):
-        extra["fields"] = {**extra["fields"], "summary": rest}
+    extra = target.extra.following(rest)._replace(
+        aliases=_without(target.extra.aliases, now.names),
+        provenance=tuple(entry for entry in target.extra.provenance if entry.source != source),
+        derived_tags=tuple(tag for tag in target.derived_tags if tag not in words),
+    )
     changed = tx.change_note(
         target,
         target._replace(
             title="" if target.kind == "note" and fingerprint(target.title) in now.names else target.title,
             content=rest,
-            tags=tuple(_without(target.tags, now.names)),
-            extra={name: value for name, value in extra.items() if value != []},
+            tags=_without(target.tags, now.names),
+            extra=extra,
         ),
     )
     # Earlier states of the target hold that too, and so does the row of this very change.
@@ -158,15 +159,15 @@ class _Marks(NamedTuple):
 
 def _received(note: Note, source: str) -> _Marks:
     """What *note* says it has from *source*."""
-    entries = [entry for entry in note.extra.get("provenance", ()) if entry["from"] == source]
+    entries = [entry for entry in note.extra.provenance if entry.source == source]
     return _Marks(
-        frozenset(line for entry in entries for line in entry["lines"]),
-        frozenset(name for entry in entries for name in entry.get("names", ())),
+        frozenset(line for entry in entries for line in entry.lines),
+        frozenset(name for entry in entries for name in entry.names),
     )
 
 
-def _without(names: Iterable[str], marks: frozenset[str]) -> list[str]:
-    return [name for name in names if fingerprint(name) not in marks]
+def _without(names: Iterable[str], marks: frozenset[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if fingerprint(name) not in marks)
 
 
 def _texts(note: Note, marks: _Marks) -> Iterator[str]:
@@ -175,20 +176,20 @@ def _texts(note: Note, marks: _Marks) -> Iterator[str]:
     yield from (name for name in _names(note.title, note.tags, note.extra) if fingerprint(name) in marks.names)
 
 
-def _names(title: str, tags: Iterable[str], extra: Mapping[str, Any]) -> list[str]:
-    return [title, *tags, *extra.get("aliases", ())]
+def _names(title: str, tags: Iterable[str], extra: Extra) -> list[str]:
+    return [title, *tags, *extra.aliases]
 
 
 def _holds(before: Mapping[str, Any], marks: _Marks, words: str) -> bool:
     """Whether what a change replaced holds something that is to go, or a tag derived from it."""
-    extra = before.get("extra", {})
-    texts = (before.get("content", ""), extra.get("fields", {}).get("summary", ""))
+    extra: Extra = before.get("extra", NO_EXTRA)
+    texts = (before.get("content", ""), extra.fields.get("summary", ""))
     lines = [line for text in texts for line in str(text).split("\n")]
     names = _names(before.get("title", ""), before.get("tags", ()), extra)
     return (
         any(fingerprint(line) in marks.lines for line in lines)
         or len(_without(names, marks.names)) < len(names)
-        or any(tag in words for tag in extra.get("derived_tags", ()))
+        or any(tag in words for tag in extra.derived_tags)
     )
 
 

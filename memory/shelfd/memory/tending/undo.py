@@ -12,9 +12,9 @@ from shelfd.memory.errors import DuplicateKey
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction, changed_fields
-from shelfd.memory.notes.note import Link, Note, Nugget
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.note import Extra, Link, Note, Nugget
 from shelfd.memory.ports.log import Entry, LogRow
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.shelf.composing import ensure_nugget
 from shelfd.memory.shelf.naming import drop_nugget, rename_nugget
 
@@ -28,7 +28,6 @@ _LOOKED_AT: Final = 256
 _NAMED: Final = 1_000
 #: Changes of a note read at once to find the first that is to be taken back.
 _PAGE: Final = 8
-_ABSENT: Final = object()
 
 
 class Kept(NamedTuple):
@@ -195,15 +194,15 @@ def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list
     own = {row.seq for row in changes}
     states = _states(note, later)
     values: dict[str, Any] = {}
-    extra = dict(note.extra)
     restored = 0
     for name, was in _originals(changes).items():
         if name == "extra":
-            restored += _restore_extra(note, was, states, own, extra, kept)
+            values[name], count = _restored_extra(note, was, states, own, kept)
+            restored += count
             continue
         wrote = next(getattr(state, name) for row, state in reversed(states) if row.seq in own and _has(row, name))
         if getattr(note, name) == wrote:
-            values[name] = tuple(was) if name == "tags" else was
+            values[name] = was
             restored += 1
         elif name == "content" and (rest := _without_received(note.content, was, wrote)) is not None:
             values[name] = rest
@@ -212,9 +211,7 @@ def _restored(note: Note, changes: list[LogRow], later: list[LogRow], kept: list
                 kept.append(Kept(note.id, name, _why(later, own, name)))  # some of the lines are somebody's now
         else:
             kept.append(Kept(note.id, name, _why(later, own, name)))
-    return note._replace(
-        **values, extra={name: value for name, value in extra.items() if value is not _ABSENT}
-    ), restored
+    return note._replace(**values), restored
 
 
 def _states(note: Note, later: list[LogRow]) -> list[tuple[LogRow, Note]]:
@@ -241,27 +238,21 @@ def _has(row: LogRow, name: str) -> bool:
     return name in (row.before or {})
 
 
-def _restore_extra(
-    note: Note,
-    was: Mapping[str, Any],
-    states: list[tuple[LogRow, Note]],
-    own: set[int],
-    extra: dict[str, Any],
-    kept: list[Kept],
-) -> int:
-    """Put the rare fields back one by one; *extra* is what the note will have."""
+def _restored_extra(
+    note: Note, was: Extra, states: list[tuple[LogRow, Note]], own: set[int], kept: list[Kept]
+) -> tuple[Extra, int]:
+    """The rare fields, each back that still says what was written, and how many those are."""
     wrote = next(state.extra for row, state in reversed(states) if row.seq in own and _has(row, "extra"))
-    restored = 0
-    for name in sorted({*was, *wrote}):
-        old, new = was.get(name, _ABSENT), wrote.get(name, _ABSENT)
+    values: dict[str, Any] = {}
+    for name in sorted(Extra._fields):
+        old, new = getattr(was, name), getattr(wrote, name)
         if old == new:
             continue
-        if note.extra.get(name, _ABSENT) == new:
-            extra[name] = old
-            restored += 1
+        if getattr(note.extra, name) == new:
+            values[name] = old
         else:
             kept.append(Kept(note.id, name, _why([row for row, _ in states], own, "extra")))
-    return restored
+    return note.extra._replace(**values), len(values)
 
 
 def _without_received(content: str, was: str, wrote: str) -> str | None:

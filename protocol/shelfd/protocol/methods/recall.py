@@ -58,7 +58,7 @@ class RecallParams(ReadParams):
     full: bool = False
 
 
-class Hit(Result):
+class RecallHit(Result):
     """One note that recall found."""
 
     note: NoteView
@@ -119,7 +119,7 @@ class IndexState(Result):
 class RecallResult(Result):
     """Answer of ``recall``."""
 
-    results: list[Hit]
+    results: list[RecallHit]
     dropped: int = Field(ge=0, description="How many of the best notes focus left out.")
     cut: list[CutHit] | None = Field(default=None, description="With explain: those notes.")
     answer: Answer | None = None

@@ -29,7 +29,7 @@ class ScheduledRun(Result):
     result: dict[str, Any] | None = Field(default=None, description="Counts and ids, as the job tells them.")
 
 
-class ScheduledJob(Result):
+class ScheduleEntry(Result):
     """One job of a shelf."""
 
     job: str
@@ -43,7 +43,7 @@ class ScheduledJob(Result):
 class SchedulerJobsResult(Result):
     """Every job of the shelf."""
 
-    jobs: list[ScheduledJob]
+    jobs: list[ScheduleEntry]
 
 
 class SchedulerRunParams(ChangeParams):

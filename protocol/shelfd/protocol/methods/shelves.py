@@ -63,7 +63,7 @@ class ShelfLogParams(ReadParams):
     cursor: str | None = Field(default=None, max_length=1024)
 
 
-class LogRow(Result):
+class LoggedChange(Result):
     """One change."""
 
     seq: int
@@ -84,7 +84,7 @@ class LogRow(Result):
 class ShelfLogResult(Result):
     """Changes in order."""
 
-    log: list[LogRow]
+    log: list[LoggedChange]
     last_seq: int
     next_cursor: str | None = None
 

@@ -44,7 +44,7 @@ class VersionResult(Result):
     sqlite: str
 
 
-class Finding(Result):
+class DoctorFinding(Result):
     """One thing ``system.doctor`` looked at."""
 
     check: str
@@ -56,7 +56,7 @@ class DoctorResult(Result):
     """What is in order and what is not."""
 
     ok: bool
-    findings: list[Finding]
+    findings: list[DoctorFinding]
 
 
 class MetricsResult(Result):

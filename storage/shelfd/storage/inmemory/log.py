@@ -11,8 +11,8 @@ from shelfd.memory.ports.log import (
     RecordedKey,
     RecordedWriter,
 )
-from shelfd.storage.encoding import decode, encode, strings_in
-from shelfd.storage.inmemory.tables import Rows, Tables
+from shelfd.storage.encoding import decode, decode_before, encode, encode_before, strings_in
+from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
 
 def redact(tables: Tables, seqs: Sequence[int]) -> None:
@@ -21,7 +21,7 @@ def redact(tables: Tables, seqs: Sequence[int]) -> None:
         tables.put(tables.log, seq, tables.log[seq]._replace(before=dict(REDACTED)))
 
 
-class InMemoryLog(Rows, LogWriter):
+class InMemoryLog(InMemoryRows, LogWriter):
     """The change log."""
 
     @property
@@ -65,7 +65,7 @@ class InMemoryLog(Rows, LogWriter):
     def append(self, rows: Sequence[LogRow]) -> None:
         """Write log rows and move the counters on."""
         for row in rows:
-            before = None if row.before is None else decode(encode(row.before))
+            before = None if row.before is None else decode_before(encode_before(row.before))
             self._tables.put(self._tables.log, row.seq, row._replace(before=before))
             self._tables.last_seq = row.seq
 
@@ -73,7 +73,7 @@ class InMemoryLog(Rows, LogWriter):
         redact(self._tables, seqs)
 
 
-class InMemoryRecorded(Rows, RecordedWriter):
+class InMemoryRecorded(InMemoryRows, RecordedWriter):
     """Stored outcomes."""
 
     def get(self, principal: str, method: str, key: str) -> Recorded | None:

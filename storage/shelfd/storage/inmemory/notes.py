@@ -2,30 +2,29 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
-from shelfd.memory.notes.note import MERGED_INTO, NO_EXTRA, Link, Note, Nugget
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import (
     LinksWriter,
-    NoteFilter,
     NotesWriter,
     NuggetCounts,
     NuggetsWriter,
 )
-from shelfd.storage.encoding import decode, encode
+from shelfd.storage.encoding import decode_extra, encode_extra
 from shelfd.storage.inmemory.log import redact
-from shelfd.storage.inmemory.tables import Rows, Tables
+from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
-_EQUAL: Final = ("nugget", "kind", "subject", "scope", "type", "stability")
 _ORDERS: Final[dict[str, Callable[[Note], int]]] = {
     "updated_at": lambda note: note.updated_at,
     "row": lambda note: note.row,
 }
 
 
-class InMemoryNotes(Rows, NotesWriter):
+class InMemoryNotes(InMemoryRows, NotesWriter):
     """Notes."""
 
     def get(self, note_id: str) -> Note | None:
@@ -86,7 +85,7 @@ class InMemoryNotes(Rows, NotesWriter):
         ]
 
     def _wanted(self, wanted: NoteFilter) -> list[Note]:
-        return [note for note in self._tables.notes.values() if _passes(note, wanted)]
+        return [note for note in self._tables.notes.values() if wanted.admits(note)]
 
     def next_row(self) -> int:
         row = self._tables.last_row + 1
@@ -127,7 +126,7 @@ class InMemoryNotes(Rows, NotesWriter):
         tables.remove(tables.hit_sessions, note.row)
 
 
-class InMemoryLinks(Rows, LinksWriter):
+class InMemoryLinks(InMemoryRows, LinksWriter):
     """Links."""
 
     def get(self, source: str, target: str, relation: str) -> Link | None:
@@ -139,6 +138,9 @@ class InMemoryLinks(Rows, LinksWriter):
 
     def leaving(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         return {note_id: [link for _, link in self._all() if link.source == note_id] for note_id in ids}
+
+    def count(self) -> int:
+        return len(self._tables.links)
 
     def count_leaving(self, note_id: str) -> int:
         return sum(1 for _, link in self._all() if link.source == note_id)
@@ -182,7 +184,7 @@ class InMemoryLinks(Rows, LinksWriter):
         self._tables.remove(self._tables.links, link[:3])
 
 
-class InMemoryNuggets(Rows, NuggetsWriter):
+class InMemoryNuggets(InMemoryRows, NuggetsWriter):
     """Nuggets and their turns."""
 
     def get(self, name: str) -> Nugget | None:
@@ -191,6 +193,9 @@ class InMemoryNuggets(Rows, NuggetsWriter):
     def page(self, *, after: str, limit: int) -> list[Nugget]:
         names = sorted(name for name in self._tables.nuggets if name > after)
         return [self._tables.nuggets[name] for name in names[: max(limit, 0)]]
+
+    def count(self) -> int:
+        return len(self._tables.nuggets)
 
     def counts(self, name: str) -> NuggetCounts:
         notes = [note for note in self._tables.notes.values() if note.nugget == name]
@@ -231,21 +236,6 @@ class InMemoryNuggets(Rows, NuggetsWriter):
         return number
 
 
-def _passes(note: Note, wanted: NoteFilter) -> bool:
-    return (
-        all(getattr(wanted, name) in (None, getattr(note, name)) for name in _EQUAL)
-        and (wanted.include_hidden or not note.hidden)
-        and (wanted.include_superseded or note.superseded_by is None)
-        and set(wanted.tags) <= {*note.tags, *note.derived_tags}
-        and wanted.needs_review in (None, _needs_review(note))
-    )
-
-
-def _needs_review(note: Note) -> bool:
-    evolutions: Any = note.extra.get("evolution_count") or 0
-    return note.confidence < 0.5 or evolutions > 5
-
-
 def _is_about(entry: LogRow, note: Note) -> bool:
     return entry.row == note.row or (entry.kind in ("link.added", "link.removed") and note.id in entry.ids)
 
@@ -264,7 +254,7 @@ def _put_note(tables: Tables, note: Note, old: Note | None = None) -> None:
         tables.remove(tables.note_rows, old.id)
         if old.key is not None:
             tables.remove(tables.facts, (old.key, old.nugget))
-    stored = note._replace(extra=decode(encode(note.extra)) if note.extra else NO_EXTRA)
+    stored = note._replace(extra=decode_extra(encode_extra(note.extra)))
     tables.put(tables.notes, note.row, stored)
     tables.put(tables.note_rows, note.id, note.row)
     if note.key is not None:

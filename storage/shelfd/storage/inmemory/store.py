@@ -1,11 +1,14 @@
-"""One shelf in memory."""
+"""Shelves in memory."""
+# ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from shelfd.memory.ports.notes import Listing, NoteFilter
-from shelfd.memory.ports.store import Applied, Change, Clock, Store
+from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.notes import Listing
+from shelfd.memory.ports.store import Applied, Change, Clock, Store, Stores
 from shelfd.memory.ports.view import View
 from shelfd.memory.ports.waiting import OnDone
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
@@ -38,31 +41,25 @@ class InMemoryStore(Store):
 
     @property
     def view(self) -> View:
-        """The last committed state."""
         return self._rows
 
     def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
-        """Queue *change*. See the port."""
         self._queue.submit(change, on_done)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
-        """Call *listener* with each group of applied changes. See the port."""
         return self._queue.follow(listener)
 
     @property
     def writing_since(self) -> float | None:
-        """When the group at work was begun. See the port."""
         return self._queue.writing_since
 
     async def list_notes(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> Listing:
-        """Read a page in one go: tests do not have that many notes. See the port."""
         notes = self._rows.notes.page(wanted, order=order, descending=descending, after=after, limit=limit)
         return Listing(notes, self._rows.notes.count(wanted) if after is None else None)
 
     async def scrub(self) -> bool:
-        """Do nothing: there are no files. See the port."""
         return True
 
     def copies(self) -> list[tuple[str, int]]:
@@ -70,14 +67,12 @@ class InMemoryStore(Store):
         return []
 
     async def check(self, *, full: bool) -> list[str]:  # noqa: ARG002
-        """Return nothing: dictionaries do not rot."""
         return []
 
     async def rest(self) -> None:
         """Do nothing: there is nothing to release."""
 
     async def close(self) -> None:
-        """Finish what is queued. A second call is harmless."""
         await self._queue.drain()
 
     def _write_group(self, take: Take, deliver: Deliver) -> None:
@@ -98,3 +93,44 @@ class InMemoryStore(Store):
             rollback()
             return error
         return Applied(value, rows, outbox.touched, tables.last_seq)
+
+
+class InMemoryStores(Stores):
+    """The twin of a data directory. A shelf that was closed can be opened again and has all it had."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._shelves: dict[str, Tables] = {}
+
+    def names(self) -> list[str]:
+        return sorted(self._shelves)
+
+    def exists(self, shelf: str) -> bool:
+        return shelf in self._shelves
+
+    async def open(self, shelf: str) -> InMemoryStore:
+        if shelf not in self._shelves:
+            raise ShelfNotFound(shelf)
+        return InMemoryStore(self._clock, shelf, tables=self._shelves[shelf])
+
+    async def create(self, shelf: str, *, owner: str) -> InMemoryStore:
+        if shelf in self._shelves:
+            raise DuplicateShelf(shelf)
+        tables = Tables()
+        tables.meta.update(shelf=shelf, owner=owner, created_at=str(self._clock.now()))
+        self._shelves[shelf] = tables
+        return await self.open(shelf)
+
+    async def drop(self, shelf: str) -> None:
+        if self._shelves.pop(shelf, None) is None:
+            raise ShelfNotFound(shelf)
+
+    def owner(self, shelf: str) -> str | None:
+        return self._shelves[shelf].meta.get("owner") if shelf in self._shelves else None
+
+    def has_work_left(self, shelf: str) -> bool:
+        tables = self._shelves[shelf]
+        return any(job.is_unfinished for _, job in tables.jobs.values()) or any(tables.promoting.values())
+
+    async def clean_up(self) -> int:
+        return 0

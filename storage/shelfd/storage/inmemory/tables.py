@@ -98,7 +98,7 @@ class Tables:
         return rollback
 
 
-class Rows:
+class InMemoryRows:
     """Rows of one aggregate."""
 
     def __init__(self, tables: Tables) -> None:

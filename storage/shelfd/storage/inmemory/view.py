@@ -1,6 +1,9 @@
 """A shelf's rows in memory: all aggregates."""
+# Nobody sets an aggregate of a view or a writer but its maker, so its type may be narrower than the port's.
+# pyright: reportIncompatibleVariableOverride=false
+# ruff: noqa: D102 (the port documents these methods)
 
-from shelfd.memory.ports.view import Counts
+from shelfd.memory.ports.view import Counts, Writer
 from shelfd.storage.inmemory.log import InMemoryLog, InMemoryRecorded
 from shelfd.storage.inmemory.notes import InMemoryLinks, InMemoryNotes, InMemoryNuggets, visible_facts
 from shelfd.storage.inmemory.tables import Tables
@@ -15,11 +18,10 @@ from shelfd.storage.inmemory.work import (
 )
 
 
-class InMemoryShelf:
-    """Reads and writes, both :class:`~shelfd.memory.ports.view.View` and :class:`~shelfd.memory.ports.view.Writer`.
+class InMemoryShelf(Writer):
+    """Reads and writes. What is stored goes through JSON where the file's rows do."""
 
-    What is stored goes through JSON where the file's rows do.
-    """
+    log: InMemoryLog
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -37,7 +39,6 @@ class InMemoryShelf:
         self.meta = InMemoryMeta(tables)
 
     def counts(self) -> Counts:
-        """Return how many rows the shelf has."""
         tables = self._tables
         notes = tables.notes.values()
         return Counts(

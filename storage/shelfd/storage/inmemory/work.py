@@ -6,7 +6,7 @@ from typing import Any
 
 from shelfd.memory.notes.note import Usage
 from shelfd.memory.ports.job import Job, JobsWriter
-from shelfd.memory.ports.sink import SinksWriter
+from shelfd.memory.ports.log import SinksWriter
 from shelfd.memory.ports.tending import (
     Promoted,
     PromotionsWriter,
@@ -16,10 +16,10 @@ from shelfd.memory.ports.tending import (
 from shelfd.memory.ports.usage import QueriesWriter, RecentQuery, UsageWriter
 from shelfd.memory.ports.view import MetaWriter
 from shelfd.storage.encoding import decode, encode
-from shelfd.storage.inmemory.tables import Rows
+from shelfd.storage.inmemory.tables import InMemoryRows
 
 
-class InMemoryUsage(Rows, UsageWriter):
+class InMemoryUsage(InMemoryRows, UsageWriter):
     """The use that was made of notes."""
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Usage]:
@@ -45,7 +45,7 @@ class InMemoryUsage(Rows, UsageWriter):
             self._tables.put(self._tables.hit_sessions, row, known | {session_id})
 
 
-class InMemoryQueries(Rows, QueriesWriter):
+class InMemoryQueries(InMemoryRows, QueriesWriter):
     """Recent queries."""
 
     def recent(self, limit: int) -> list[RecentQuery]:
@@ -69,7 +69,7 @@ class InMemoryQueries(Rows, QueriesWriter):
             self._tables.remove(self._tables.recent_queries, params)
 
 
-class InMemoryJobs(Rows, JobsWriter):
+class InMemoryJobs(InMemoryRows, JobsWriter):
     """Jobs."""
 
     def get(self, job_id: str) -> Job | None:
@@ -129,7 +129,7 @@ class InMemoryJobs(Rows, JobsWriter):
             self._tables.remove(self._tables.pieces, key)
 
 
-class InMemoryTended(Rows, TendedWriter):
+class InMemoryTended(InMemoryRows, TendedWriter):
     """How far reflection has come."""
 
     def all(self) -> list[Tended]:
@@ -139,7 +139,7 @@ class InMemoryTended(Rows, TendedWriter):
         self._tables.put(self._tables.tended, tended.nugget, tended)
 
 
-class InMemoryPromotions(Rows, PromotionsWriter):
+class InMemoryPromotions(InMemoryRows, PromotionsWriter):
     """The lines that promotion wrote to files."""
 
     def lines(self, path: str) -> list[Promoted]:
@@ -167,7 +167,7 @@ class InMemoryPromotions(Rows, PromotionsWriter):
         self._tables.put(self._tables.promoting, path, tuple(lines))
 
 
-class InMemorySinks(Rows, SinksWriter):
+class InMemorySinks(InMemoryRows, SinksWriter):
     """How far sinks have come."""
 
     def get(self, name: str) -> int | None:
@@ -177,7 +177,7 @@ class InMemorySinks(Rows, SinksWriter):
         self._tables.put(self._tables.sinks, name, seq)
 
 
-class InMemoryMeta(Rows, MetaWriter):
+class InMemoryMeta(InMemoryRows, MetaWriter):
     """The shelf's own properties."""
 
     def get(self, name: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import structlog
 
 from shelfd.storage.sqlite.connection import open_reader
-from shelfd.storage.sqlite.errors import sqlite3_name
+from shelfd.storage.sqlite.database import sqlite3_name
 
 log = structlog.get_logger(__name__)
 

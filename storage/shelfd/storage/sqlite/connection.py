@@ -14,7 +14,8 @@ from urllib.parse import quote
 
 import aiosqlite
 
-from shelfd.storage.sqlite.wal import has_wal
+from shelfd.memory.notes.note import type_tag
+from shelfd.storage.sqlite.files import has_wal
 
 T = TypeVar("T")
 
@@ -67,7 +68,7 @@ class WriterConnection:
         )
         writer = cls(connection)
         try:
-            await writer.run(lambda: _set_pragmas(writer.raw, _WRITER_PRAGMAS))
+            await writer.run(lambda: _prepare(writer.raw, _WRITER_PRAGMAS))
         except BaseException:
             await connection.close()
             raise
@@ -129,14 +130,15 @@ def open_untouched(path: Path) -> sqlite3.Connection:
 def _opened(uri: str, pragmas: tuple[str, ...]) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, cached_statements=_CACHED_STATEMENTS)
     try:
-        _set_pragmas(connection, pragmas)
+        _prepare(connection, pragmas)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _set_pragmas(connection: sqlite3.Connection, pragmas: tuple[str, ...]) -> None:
+def _prepare(connection: sqlite3.Connection, pragmas: tuple[str, ...]) -> None:
+    connection.create_function("type_tag", 1, type_tag, deterministic=True)
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}")
 

@@ -1,10 +1,11 @@
 """Statements on one connection, whose errors are raised in the words of the store's port."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
-from shelfd.storage.sqlite.errors import translated, translating
+from shelfd.memory.errors import ShelfError, ShuttingDown, StorageCorrupt, StoreBusy
 
 Columns: TypeAlias = tuple[Any, ...]
 
@@ -63,7 +64,7 @@ class Database:
             self.connection.executemany(sql, params)
 
 
-class Rows:
+class SqliteRows:
     """Rows of one aggregate."""
 
     def __init__(self, database: Database) -> None:
@@ -73,3 +74,54 @@ class Rows:
 def placeholders(columns: str) -> str:
     """Return as many question marks as *columns* names."""
     return ", ".join("?" * (columns.count(",") + 1))
+
+
+_CORRUPT: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_BUSY: Final = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk reported an error",
+    sqlite3.SQLITE_BUSY: "the shelf is in use by another process",
+    sqlite3.SQLITE_LOCKED: "the shelf is locked",
+    sqlite3.SQLITE_CANTOPEN: "the shelf's file cannot be opened",
+    sqlite3.SQLITE_READONLY: "the shelf's file is read-only",
+    sqlite3.SQLITE_PERM: "the shelf's file may not be opened",
+    sqlite3.SQLITE_NOMEM: "there is not enough memory",
+    sqlite3.SQLITE_PROTOCOL: "the shelf is locked",
+    sqlite3.SQLITE_INTERRUPT: "the statement was interrupted",
+}
+
+
+#: What to do about a file that cannot be used. It is never written to, so nothing gets worse meanwhile.
+REMEDY: Final = (
+    "it was left untouched: stop the daemon, move the shelf's folder away and put a backup in its place, or save what"
+    ' can be read with: sqlite3 shelf.db ".recover" | sqlite3 recovered.db'
+)
+
+
+def translated(error: sqlite3.Error) -> ShelfError | None:
+    """Return what callers are told of *error*, None if it is no condition of disk or file but a mistake."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:  # raised by the driver, not by SQLite
+        return ShuttingDown() if "closed database" in str(error) else None
+    primary = code & 0xFF  # extended codes carry their detail in the higher bytes
+    if primary in _CORRUPT:
+        return StorageCorrupt("the shelf's file is damaged; " + REMEDY, reason="DAMAGED")
+    if primary in _BUSY:
+        return StoreBusy(f"{_BUSY[primary]}; nothing happened", reason=sqlite3_name(error))
+    return None
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Raise what :func:`translated` makes of SQLite's errors; mistakes stay what they are."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if told := translated(error):
+            raise told from error
+        raise
+
+
+def sqlite3_name(error: sqlite3.Error) -> str:
+    """Return SQLite's own name of an error, such as ``SQLITE_FULL``."""
+    return getattr(error, "sqlite_errorname", type(error).__name__)

@@ -1,11 +1,17 @@
-"""A shelf's files as they lie in its directory: whether they are files at all, and how a directory is removed.
+"""A shelf's files as they lie in its directory: whether they are files at all, what waits in the WAL, and how a
+directory is removed.
 
 To open a FIFO waits for somebody at its other end, and to open a device may do anything. So nothing is opened before
 its kind is known, and no symbolic link is followed.
+
+The write-ahead log (WAL) grows as changes come until it has about 8 MiB, which some hundred changes take, and is then
+written over from its beginning. A commit that overwrites costs the disk less than one that also makes the file longer
+(measured: 620 us against 760), so it keeps its length for as long as somebody writes.
 """
 
 import os
 import shutil
+import sqlite3
 import stat
 from pathlib import Path
 from typing import Final
@@ -85,3 +91,88 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+_HEADER_BYTES: Final = 32
+_FRAME_HEADER_BYTES: Final = 24
+_ZEROS: Final = bytes(1 << 16)
+#: Frames of the transaction that begins the WAL anew; more mean that it did not begin anew.
+_FIRST_FRAMES: Final = 2
+
+
+def has_wal(path: Path) -> bool:
+    """Return whether changes wait in the WAL of the file at *path*, which a clean stop never leaves."""
+    try:
+        return _wal_of(path).stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def checkpoint(connection: sqlite3.Connection, mode: str) -> tuple[bool, int]:
+    """Write the WAL back; return whether a reader at work prevented that, and how many frames there were.
+
+    Does not wait for readers: that would hold up every change of the shelf.
+
+    Raises:
+        sqlite3.Error: If it fails.
+    """
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        busy, frames, _ = connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {patience}")
+    return bool(busy), int(frames)
+
+
+def wipe_wal(connection: sqlite3.Connection, path: Path) -> bool:
+    """Write the WAL back and overwrite what it held with zeros; return whether that worked.
+
+    It keeps its length. Readers at work can prevent it; then it has to be tried again. A kill at any moment loses
+    nothing: SQLite has begun the WAL anew by then, and takes nothing behind its few frames for its own.
+
+    Args:
+        connection: Of this file, outside of a transaction. No other connection may write.
+
+    Raises:
+        sqlite3.Error: If that fails.
+        OSError: If the file cannot be written.
+    """
+    busy, frames = checkpoint(connection, "RESTART")
+    if busy:
+        return False
+    if frames > 0 or has_wal(path):
+        # The next transaction begins the WAL anew. This one changes nothing.
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA user_version = {version}")
+        _, frames, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if frames > _FIRST_FRAMES:
+            return False
+        page_bytes = connection.execute("PRAGMA page_size").fetchone()[0]
+        _zero(_wal_of(path), start=_HEADER_BYTES + frames * (page_bytes + _FRAME_HEADER_BYTES))
+    return True
+
+
+def _zero(file: Path, *, start: int) -> None:
+    """Overwrite what comes after *start* with zeros, durably. What is zero already is not written again."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        position = start
+        while chunk := os.pread(descriptor, len(_ZEROS), position):
+            zeros = _ZEROS[: len(chunk)]
+            if chunk != zeros:
+                os.pwrite(descriptor, zeros, position)
+            position += len(chunk)
+        os.fdatasync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _wal_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def empty_wal(connection: sqlite3.Connection) -> bool:
+    """Write the WAL back and truncate it; return whether that worked, which a reader at work can prevent."""
+    busy, _ = checkpoint(connection, "TRUNCATE")
+    return not busy

@@ -6,7 +6,7 @@ from typing import Any, Final
 from shelfd.memory.errors import ShelfError, StoreBusy
 from shelfd.memory.ports.store import Applied, Change, Clock
 from shelfd.storage.commit_queue import Outcome, number_entries
-from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.view import SqliteWriter
 
 _SAVEPOINT: Final = "SAVEPOINT one_change"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from shelfd.memory.notes.note import Link
 from shelfd.memory.ports.notes import LinksWriter
 from shelfd.storage.encoding import encode_strings
-from shelfd.storage.sqlite.database import AMONG, Rows, placeholders
+from shelfd.storage.sqlite.database import AMONG, SqliteRows, placeholders
 
 LINK_COLUMNS: Final = ", ".join(Link._fields)
 _LINK: Final = f"SELECT {LINK_COLUMNS} FROM link"  # noqa: S608 (column names of ours)
@@ -29,7 +29,7 @@ SELECT row FROM part WHERE row IS NOT NULL LIMIT ?2
 """
 
 
-class SqliteLinks(Rows, LinksWriter):
+class SqliteLinks(SqliteRows, LinksWriter):
     """Links."""
 
     def get(self, source: str, target: str, relation: str) -> Link | None:
@@ -45,6 +45,9 @@ class SqliteLinks(Rows, LinksWriter):
         for columns in self._database.all(f"{_LINK} WHERE source {AMONG} ORDER BY row", (encode_strings(ids),)):
             links[columns[0]].append(Link._make(columns))
         return links
+
+    def count(self) -> int:
+        return int(self._database.value("SELECT count(*) FROM link"))
 
     def count_leaving(self, note_id: str) -> int:
         return int(self._database.value("SELECT count(*) FROM link WHERE source = ?", (note_id,)))

@@ -14,8 +14,16 @@ from shelfd.memory.ports.log import (
     RecordedKey,
     RecordedWriter,
 )
-from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings, strings_in
-from shelfd.storage.sqlite.database import Columns, Database, Rows, placeholders
+from shelfd.storage.encoding import (
+    decode,
+    decode_before,
+    decode_strings,
+    encode,
+    encode_before,
+    encode_strings,
+    strings_in,
+)
+from shelfd.storage.sqlite.database import Columns, Database, SqliteRows, placeholders
 
 LOG_COLUMNS: Final = (
     "seq, tx, tx_size, at, principal, method, request_id, session_id, turn, run_id, kind, nugget, note, ids, before"
@@ -37,7 +45,7 @@ _LATER: Final = (
 )
 
 
-class SqliteLog(Rows, LogView):
+class SqliteLog(SqliteRows, LogView):
     """Reads of the change log."""
 
     @property
@@ -121,7 +129,7 @@ def _to_columns(row: LogRow) -> Columns:
         row.nugget,
         row.row,
         encode_strings(row.ids),
-        None if row.before is None else encode(row.before),
+        None if row.before is None else encode_before(row.before),
     )
 
 
@@ -138,11 +146,11 @@ def _from_columns(columns: Columns) -> LogRow:
         nugget,
         decode_strings(ids),
         note,
-        None if before is None else decode(before),
+        None if before is None else decode_before(before),
     )
 
 
-class SqliteRecorded(Rows, RecordedWriter):
+class SqliteRecorded(SqliteRows, RecordedWriter):
     """Stored outcomes."""
 
     def get(self, principal: str, method: str, key: str) -> Recorded | None:

@@ -11,9 +11,8 @@ from typing import Final, NamedTuple
 from shelfd.memory.errors import SchemaTooNew, StorageCorrupt
 from shelfd.storage.sqlite.connection import open_untouched, open_writer
 from shelfd.storage.sqlite.copies import copy_before
-from shelfd.storage.sqlite.errors import REMEDY
-from shelfd.storage.sqlite.files import check_kinds, read_beginning
-from shelfd.storage.sqlite.wal import empty_wal, has_wal
+from shelfd.storage.sqlite.database import REMEDY
+from shelfd.storage.sqlite.files import check_kinds, empty_wal, has_wal, read_beginning
 
 #: "shlf", in the file's header, so that no other program's database is ever taken for a shelf.
 APPLICATION_ID: Final = 0x73686C66

@@ -1,17 +1,25 @@
-"""Notes as rows: what the store's port says of them, in SQL."""
+"""Notes as rows: what the store's port says of them, in SQL, the conditions and ranges of a listing among it."""
 # ruff: noqa: D102 (the port documents these methods)
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, NoteNotFound
-from shelfd.memory.notes.note import NO_EXTRA, Note
+from shelfd.memory.notes.filter import EXACT, NoteFilter
+from shelfd.memory.notes.note import REVIEW_ABOVE, REVIEW_BELOW, Note
 from shelfd.memory.ports.log import REDACTED
-from shelfd.memory.ports.notes import NoteFilter, NotesView, NotesWriter
-from shelfd.storage.encoding import decode, decode_strings, encode, encode_integers, encode_strings
-from shelfd.storage.sqlite.database import AMONG, Columns, Database, Rows, placeholders
-from shelfd.storage.sqlite.listing import between, direction, where
+from shelfd.memory.ports.notes import NotesView, NotesWriter
+from shelfd.storage.encoding import (
+    decode_extra,
+    decode_strings,
+    encode,
+    encode_extra,
+    encode_integers,
+    encode_strings,
+    quote,
+)
+from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 
 #: In the order of the record's fields, which is not the order in the file.
 NOTE_COLUMNS: Final = ", ".join(Note._fields)
@@ -38,7 +46,7 @@ _ABOUT: Final = (
 _UNLINK: Final = "DELETE FROM link WHERE row IN (SELECT row FROM link WHERE source = ?1 OR target = ?1 LIMIT ?2)"
 
 
-class SqliteNotes(Rows, NotesView):
+class SqliteNotes(SqliteRows, NotesView):
     """Reads of notes. Each is one statement, so that it sees one state."""
 
     def get(self, note_id: str) -> Note | None:
@@ -201,15 +209,103 @@ def note_to_columns(note: Note) -> Columns:
         *note[_TAGS + 1 : _PINNED],
         1 if note.pinned else 0,  # sqlite3 binds an int at once and asks its adapters about a bool
         *note[_PINNED + 1 : _EXTRA],
-        encode(note.extra) if note.extra else None,
+        encode_extra(note.extra),
     )
 
 
 def note_from_columns(columns: Columns) -> Note:
     """Return the note in NOTE_COLUMNS."""
     values = list(columns)
-    tags, extra = values[_TAGS], values[_EXTRA]
+    tags = values[_TAGS]
     values[_TAGS] = () if tags is None else decode_strings(tags)
     values[_PINNED] = values[_PINNED] == 1
-    values[_EXTRA] = NO_EXTRA if extra is None else decode(extra)
+    values[_EXTRA] = decode_extra(values[_EXTRA])
     return Note._make(values)
+
+
+_NEEDS_REVIEW: Final = (
+    f"(confidence < {REVIEW_BELOW} OR coalesce(json_extract(extra, '$.evolution_count'), 0) > {REVIEW_ABOVE})"
+)
+#: Own tags are a JSON array of strings, in which a quoted one stands only as a whole. Derived ones lie beside other
+#: things: JSON is taken apart, which takes long, only where the tag stands at all.
+_HAS_TAG: Final = (
+    "(instr(tags, ?) > 0 OR (instr(extra, ?) > 0 AND ? IN (SELECT value FROM json_each(note.extra, '$.derived_tags'))))"
+)
+
+#: Columns a listing may be ordered by.
+ORDERS: Final = frozenset({"updated_at", "row"})
+
+
+def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
+    """Return what *wanted* admits as a condition and its parameters. Its text depends on which filters are set."""
+    found: list[tuple[str, list[Any]]] = [
+        (f"{name} = ?", [value])
+        for name in EXACT
+        if (value := getattr(wanted, name)) is not None and (name, value) != ("kind", "fact")
+    ]
+    if wanted.kind == "fact":  # has a key, and there is an index of those
+        found.append(("key IS NOT NULL", []))
+    if not wanted.include_hidden:
+        found.append(("archived_at IS NULL", []))
+    if not wanted.include_superseded:
+        found.append(("superseded_by IS NULL", []))
+    if not wanted.include_expired:
+        found.append(("(expires_at IS NULL OR expires_at > ?)", [wanted.now]))
+    if wanted.since is not None:
+        found.append(("coalesce(occurred_at, created_at) >= ?", [wanted.since]))
+    if not wanted.has_private:
+        found.append(("(scope <> 'session' OR session_id IS NULL OR session_id = ?)", [wanted.session]))
+    if wanted.needs_review is not None:
+        found.append((_NEEDS_REVIEW if wanted.needs_review else f"NOT {_NEEDS_REVIEW}", []))
+    found += [_has_tag(tag) for tag in wanted.tags if tag != wanted.nugget]
+    return " AND ".join(condition for condition, _ in found) or "1", [value for _, values in found for value in values]
+
+
+def _has_tag(tag: str) -> tuple[str, list[Any]]:
+    conditions, params = ["nugget = ?", _HAS_TAG], [tag, quote(tag), quote(tag), tag]
+    if tag.startswith("scope:"):
+        conditions.append("scope = ?")
+        params.append(tag.removeprefix("scope:"))
+    elif tag.startswith("type:"):
+        conditions.append("type_tag(type) = ?")
+        params.append(tag)
+    return f"({' OR '.join(conditions)})", params
+
+
+def between(
+    order: str, after: tuple[int, int] | None, until: tuple[int, int] | None, *, descending: bool
+) -> list[tuple[str, list[int]]]:
+    """Return the ranges behind *after* up to *until* in the listing's order, each a condition and its parameters.
+
+    They are read one after another. As one condition, ``(updated_at, row) > (?, ?)``, SQLite would step over every
+    note of that same time again for each page, and notes of one transaction have the same time.
+
+    Raises:
+        ValueError: If there is no such order.
+    """
+    if order not in ORDERS:
+        raise ValueError(f"notes are not ordered by {order!r}")
+    beyond, up_to = ("<", ">=") if descending else (">", "<=")
+    if order == "row":
+        bounds = [(f"row {beyond} ?", after), (f"row {up_to} ?", until)]
+        given = [(text, place[1]) for text, place in bounds if place is not None]
+        return [(" AND ".join(text for text, _ in given) or "1", [value for _, value in given])]
+    if after is not None and until is not None and after[0] == until[0]:
+        return [(f"{order} = ? AND row {beyond} ? AND row {up_to} ?", [*after, until[1]])]
+    ranges: list[tuple[str, list[int]]] = []
+    middle: list[tuple[str, int]] = []
+    if after is not None:
+        ranges.append((f"{order} = ? AND row {beyond} ?", list(after)))
+        middle.append((f"{order} {beyond} ?", after[0]))
+    if until is not None:
+        middle.append((f"{order} {'>' if descending else '<'} ?", until[0]))
+    ranges.append((" AND ".join(text for text, _ in middle) or "1", [value for _, value in middle]))
+    if until is not None:
+        ranges.append((f"{order} = ? AND row {up_to} ?", list(until)))
+    return ranges
+
+
+def direction(order: str, *, descending: bool) -> str:
+    """Return the ORDER BY of a listing."""
+    way = "DESC" if descending else "ASC"
+    return f"row {way}" if order == "row" else f"{order} {way}, row {way}"

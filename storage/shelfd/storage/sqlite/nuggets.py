@@ -7,7 +7,7 @@ from typing import Final
 from shelfd.memory.errors import DuplicateKey, DuplicateNugget
 from shelfd.memory.notes.note import Nugget
 from shelfd.memory.ports.notes import NuggetCounts, NuggetsView, NuggetsWriter
-from shelfd.storage.sqlite.database import Database, Rows, placeholders
+from shelfd.storage.sqlite.database import Database, SqliteRows, placeholders
 
 NUGGET_COLUMNS: Final = ", ".join(Nugget._fields)
 _NUGGET: Final = f"SELECT {NUGGET_COLUMNS} FROM nugget"  # noqa: S608 (column names of ours)
@@ -21,7 +21,7 @@ _CLAIM_TURN: Final = "INSERT INTO turn VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHIN
 _KEPT: Final = 1024
 
 
-class SqliteNuggets(Rows, NuggetsView):
+class SqliteNuggets(SqliteRows, NuggetsView):
     """Reads of nuggets."""
 
     def get(self, name: str) -> Nugget | None:
@@ -31,6 +31,9 @@ class SqliteNuggets(Rows, NuggetsView):
     def page(self, *, after: str, limit: int) -> list[Nugget]:
         found = self._database.all(f"{_NUGGET} WHERE name > ? ORDER BY name LIMIT ?", (after, max(limit, 0)))
         return [Nugget._make(columns) for columns in found]
+
+    def count(self) -> int:
+        return int(self._database.value("SELECT count(*) FROM nugget"))
 
     def counts(self, name: str) -> NuggetCounts:
         return NuggetCounts._make(self._database.one(_COUNTS, (name,)) or (0, 0, 0))
@@ -61,6 +64,10 @@ class SqliteNuggetsWriter(SqliteNuggets, NuggetsWriter):
         if known is None and (known := super().get(name)) is not None:
             self._keep(known)
         return known
+
+    def count(self) -> int:
+        self.save()
+        return super().count()
 
     def page(self, *, after: str, limit: int) -> list[Nugget]:
         self.save()

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from shelfd.memory.errors import ShuttingDown
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.ports.notes import Listing
 from shelfd.storage.sqlite.connection import open_reader
-from shelfd.storage.sqlite.database import Database
-from shelfd.storage.sqlite.errors import translated
-from shelfd.storage.sqlite.listing import between, direction, where
-from shelfd.storage.sqlite.notes import SqliteNotes
+from shelfd.storage.sqlite.database import Database, translated
+from shelfd.storage.sqlite.notes import SqliteNotes, between, direction, where
 
 #: Notes looked at by one statement: some 5 ms. While it runs the WAL cannot be emptied.
 _SLICE: Final = 4_096

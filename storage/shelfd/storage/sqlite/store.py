@@ -1,4 +1,5 @@
 """One shelf in one SQLite file."""
+# ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -8,7 +9,8 @@ from sqlite3 import Error as SqliteError
 from typing import Any, NamedTuple, TypeVar
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy
-from shelfd.memory.ports.notes import Listing, NoteFilter
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View
 from shelfd.memory.ports.waiting import OnDone
@@ -16,12 +18,12 @@ from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
 from shelfd.storage.sqlite.copies import Copy, copies_of
-from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.database import translated
+from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
 from shelfd.storage.sqlite.view import SqliteView
-from shelfd.storage.sqlite.wal import empty_wal, has_wal, wipe_wal
 
 T = TypeVar("T")
 
@@ -83,16 +85,13 @@ class SqliteStore(Store):
         return self._view
 
     def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
-        """Queue *change*. See the port."""
         self._queue.submit(change, on_done)
 
     def follow(self, listener: Callable[[Sequence[Applied[Any]]], None]) -> Callable[[], None]:
-        """Call *listener* with each group of applied changes. See the port."""
         return self._queue.follow(listener)
 
     @property
     def writing_since(self) -> float | None:
-        """When the group at work was begun. See the port."""
         return self._queue.writing_since
 
     async def list_notes(

@@ -1,4 +1,5 @@
 """The directory of shelves: ``<root>/<shelf>/shelf.db``."""
+# ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
 import os
@@ -11,7 +12,7 @@ from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfN
 from shelfd.memory.ports.store import Clock, Stores
 from shelfd.storage.memory_files import FILE_NAME, remove_left_over
 from shelfd.storage.sqlite.connection import open_untouched
-from shelfd.storage.sqlite.errors import translated
+from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.files import check_kinds, remove_all, sync
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 from shelfd.storage.sqlite.store import SqliteStore
@@ -46,7 +47,6 @@ class SqliteStores(Stores):
         return _is_name(shelf) and (os.path.lexists(self._file(shelf)) or (self._root / shelf).is_symlink())
 
     async def open(self, shelf: str) -> SqliteStore:
-        """Open an existing shelf. See the port."""
         if not self.exists(shelf):
             raise ShelfNotFound(shelf)
         return await SqliteStore.open(self._file(shelf), self._clock)
@@ -89,7 +89,6 @@ class SqliteStores(Stores):
         return None if row is None else str(row[0])
 
     def has_work_left(self, shelf: str) -> bool:
-        """Return whether the shelf was closed with work under way. See the port."""
         if not self.exists(shelf):
             return False
         try:

@@ -5,11 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from shelfd.memory.notes.note import Usage
-from shelfd.memory.ports.sink import SinksWriter
+from shelfd.memory.ports.log import SinksWriter
 from shelfd.memory.ports.usage import QueriesWriter, RecentQuery, UsageWriter
 from shelfd.memory.ports.view import MetaWriter
 from shelfd.storage.encoding import decode_strings, encode_integers, encode_strings
-from shelfd.storage.sqlite.database import AMONG, Rows, placeholders
+from shelfd.storage.sqlite.database import AMONG, SqliteRows, placeholders
 
 USAGE_COLUMNS: Final = ", ".join(Usage._fields)
 # Use is told up to a second late, and the note may have been purged meanwhile.
@@ -20,7 +20,7 @@ _PUT: Final = (
 _ADD_HIT_SESSION: Final = f"INSERT OR IGNORE INTO hit_session SELECT ?1, ? {_STILL_THERE}"
 
 
-class SqliteUsage(Rows, UsageWriter):
+class SqliteUsage(SqliteRows, UsageWriter):
     """The use that was made of notes."""
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Usage]:
@@ -54,7 +54,7 @@ class SqliteUsage(Rows, UsageWriter):
         self._database.run_many(_ADD_HIT_SESSION, sessions)
 
 
-class SqliteQueries(Rows, QueriesWriter):
+class SqliteQueries(SqliteRows, QueriesWriter):
     """Recent queries."""
 
     def recent(self, limit: int) -> list[RecentQuery]:
@@ -83,7 +83,7 @@ class SqliteQueries(Rows, QueriesWriter):
         self._database.run_many("DELETE FROM recent_query WHERE params = ?", naming)
 
 
-class SqliteSinks(Rows, SinksWriter):
+class SqliteSinks(SqliteRows, SinksWriter):
     """How far sinks have come."""
 
     def get(self, name: str) -> int | None:
@@ -94,7 +94,7 @@ class SqliteSinks(Rows, SinksWriter):
         self._database.run("INSERT OR REPLACE INTO sink VALUES (?, ?)", (name, seq))
 
 
-class SqliteMeta(Rows, MetaWriter):
+class SqliteMeta(SqliteRows, MetaWriter):
     """The shelf's own properties."""
 
     def get(self, name: str) -> str | None:

@@ -1,9 +1,11 @@
 """A shelf's rows through one connection: all aggregates, to be read or to be written inside a transaction."""
+# Nobody sets an aggregate of a view or a writer but its maker, so its type may be narrower than the port's.
+# pyright: reportIncompatibleVariableOverride=false
 
 import sqlite3
 from typing import Final, NamedTuple
 
-from shelfd.memory.ports.view import Counts
+from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.sqlite.database import Database
 from shelfd.storage.sqlite.links import SqliteLinks
 from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded
@@ -22,35 +24,32 @@ _COUNTS: Final = (
 )
 
 
-class _Aggregates:
-    """What is written just as it stands in the file; a reader's connection refuses the writes."""
+def _add_aggregates(rows: View, database: Database) -> None:
+    """Give *rows* what is written just as it stands in the file; a reader's connection refuses the writes."""
+    rows.links = SqliteLinks(database)
+    rows.recorded = SqliteRecorded(database)
+    rows.usage = SqliteUsage(database)
+    rows.queries = SqliteQueries(database)
+    rows.jobs = SqliteJobs(database)
+    rows.tended = SqliteTended(database)
+    rows.promotions = SqlitePromotions(database)
+    rows.sinks = SqliteSinks(database)
+    rows.meta = SqliteMeta(database)
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.links = SqliteLinks(database)
-        self.recorded = SqliteRecorded(database)
-        self.usage = SqliteUsage(database)
-        self.queries = SqliteQueries(database)
-        self.jobs = SqliteJobs(database)
-        self.tended = SqliteTended(database)
-        self.promotions = SqlitePromotions(database)
-        self.sinks = SqliteSinks(database)
-        self.meta = SqliteMeta(database)
+
+class SqliteView(View):
+    """Reads by a connection of their own."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._database = database = Database(connection)
+        _add_aggregates(self, database)
+        self.notes = SqliteNotes(database)
+        self.nuggets = SqliteNuggets(database)
+        self.log = SqliteLog(database)
 
     def counts(self) -> Counts:
         """Return how many rows the shelf has."""
         return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
-
-
-class SqliteView(_Aggregates):
-    """Reads by a connection of their own. It is one :class:`~shelfd.memory.ports.view.View`."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        database = Database(connection)
-        super().__init__(database)
-        self.notes = SqliteNotes(database)
-        self.nuggets = SqliteNuggets(database)
-        self.log = SqliteLog(database)
 
     def move_to(self, connection: sqlite3.Connection) -> None:
         """Read by *connection* from now on; the one before is closed."""
@@ -61,7 +60,7 @@ class SqliteView(_Aggregates):
         self._database.connection.close()
 
 
-class State(NamedTuple):
+class WriterState(NamedTuple):
     """What a writer keeps beside the file, as it was before a change."""
 
     seq: int
@@ -69,12 +68,16 @@ class State(NamedTuple):
     unsaved: frozenset[str]  #: nuggets
 
 
-class SqliteWriter(_Aggregates):
-    """Reads and writes on the writer's connection. It is one :class:`~shelfd.memory.ports.view.Writer`."""
+class SqliteWriter(Writer):
+    """Reads and writes on the writer's connection."""
+
+    notes: SqliteNotesWriter
+    nuggets: SqliteNuggetsWriter
+    log: SqliteLogWriter
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        database = Database(connection)
-        super().__init__(database)
+        self._database = database = Database(connection)
+        _add_aggregates(self, database)
         self.notes = SqliteNotesWriter(database)
         self.nuggets = SqliteNuggetsWriter(database)
         self.log = SqliteLogWriter(database)
@@ -82,18 +85,18 @@ class SqliteWriter(_Aggregates):
     def counts(self) -> Counts:
         """Return how many rows the shelf has."""
         self.nuggets.save()
-        return super().counts()
+        return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
 
-    def begin_change(self) -> State:
+    def begin_change(self) -> WriterState:
         """Begin a change; return what :meth:`take_back` needs to undo its effect on what is kept beside the file."""
-        return State(self.log.seq, self.notes.row, self.nuggets.begin())
+        return WriterState(self.log.seq, self.notes.row, self.nuggets.begin())
 
-    def take_back(self, state: State) -> None:
+    def take_back(self, state: WriterState) -> None:
         """Undo one change's effect, after its savepoint was rolled back."""
         self.log.seq, self.notes.row, unsaved = state
         self.nuggets.take_back(unsaved)
 
-    def forget(self, state: State) -> None:
+    def forget(self, state: WriterState) -> None:
         """Let go of everything a failed group brought; *state* is from before it."""
         self.log.seq, self.notes.row, _ = state
         self.nuggets.forget()

@@ -12,7 +12,7 @@ from shelfd.memory.ports.tending import (
     TendedWriter,
 )
 from shelfd.storage.encoding import decode, encode
-from shelfd.storage.sqlite.database import Columns, Rows, placeholders
+from shelfd.storage.sqlite.database import Columns, SqliteRows, placeholders
 
 # Table and column names are ours.
 JOB_COLUMNS: Final = ", ".join(Job._fields)
@@ -26,7 +26,7 @@ TENDED_COLUMNS: Final = "nugget, changed_at, changed, again_at, again, served_at
 _PUT_TENDED: Final = f"INSERT OR REPLACE INTO tended ({TENDED_COLUMNS}) VALUES ({placeholders(TENDED_COLUMNS)})"  # noqa: S608
 
 
-class SqliteJobs(Rows, JobsWriter):
+class SqliteJobs(SqliteRows, JobsWriter):
     """Jobs."""
 
     def get(self, job_id: str) -> Job | None:
@@ -97,7 +97,7 @@ def _decoded(text: str | None) -> Mapping[str, Any] | None:
     return None if text is None else decode(text)
 
 
-class SqliteTended(Rows, TendedWriter):
+class SqliteTended(SqliteRows, TendedWriter):
     """How far reflection has come."""
 
     def all(self) -> list[Tended]:
@@ -111,7 +111,7 @@ class SqliteTended(Rows, TendedWriter):
         self._database.run(_PUT_TENDED, (tended.nugget, *tended.changed, *tended.again, tended.served_at))
 
 
-class SqlitePromotions(Rows, PromotionsWriter):
+class SqlitePromotions(SqliteRows, PromotionsWriter):
     """The lines that promotion wrote to files."""
 
     def lines(self, path: str) -> list[Promoted]:

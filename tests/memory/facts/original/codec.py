@@ -20,7 +20,7 @@ from memory.facts.original.vectors import (
     unit_rows,
     vocabulary_keys,
 )
-from shelfd.memory.facts import Answer, Options
+from shelfd.memory.facts import FactAnswer, Options
 from shelfd.memory.facts.algebra import bind, unbind
 
 #: The original's own shape; its capacity, 4 * sqrt(16384), is the 512 facts it speaks of.
@@ -108,7 +108,7 @@ class OriginalFacts:
             self._facts, self._ensembles = kept, None
         return found
 
-    def recall(self, query: str) -> Answer | None:
+    def recall(self, query: str) -> FactAnswer | None:
         """Return the fact whose key *query* resolves to, with the value decoded from the banks."""
         position = resolve(query, [fact.key for fact in self._facts])
         if position is None:
@@ -117,7 +117,7 @@ class OriginalFacts:
         best = int(np.argmax(probabilities))
         first, second = np.sort(np.append(probabilities, 0.0))[:-3:-1]
         fact = self._facts[position]
-        return Answer(fact.row, fact.key, self._values[best], float(first), float(first - second))
+        return FactAnswer(fact.row, fact.key, self._values[best], float(first), float(first - second))
 
     def status(self) -> Status:
         """Return how full this memory is, by the original's estimate of its capacity, from which on values mix."""

@@ -6,7 +6,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from shelfd.memory.ports.tending import Promoted
-from shelfd.memory.tending.promotion.entries import Entry
+from shelfd.memory.tending.promotion.entries import PromotionLine
 from shelfd.memory.tending.promotion.merge import Merged, merge
 
 SECTIONS = ("learnings", "preferences", "user", "shared-context", "zebra")
@@ -35,18 +35,20 @@ def files(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def entry_lists(draw: st.DrawFn) -> list[Entry]:
+def entry_lists(draw: st.DrawFn) -> list[PromotionLine]:
     ids = draw(st.lists(st.sampled_from(NOTES), unique=True, max_size=len(NOTES)))
     entries = []
     for note_id in ids:
         number = int(note_id[1:])
         words = draw(st.sampled_from(["one", "two", "# three", "- four", "<\\!-- five --\\>", "six " * 9]))
         line = f"- **t{number}**: {words.strip()} ({number})"
-        entries.append(Entry(note_id, number, draw(st.sampled_from(SECTIONS)), line))
+        entries.append(PromotionLine(note_id, number, draw(st.sampled_from(SECTIONS)), line))
     return entries
 
 
-def run(text: str, entries: Sequence[Entry], manifest: Sequence[Promoted] = (), *, characters: int = PLENTY) -> Merged:
+def run(
+    text: str, entries: Sequence[PromotionLine], manifest: Sequence[Promoted] = (), *, characters: int = PLENTY
+) -> Merged:
     return merge(text, entries, manifest, existing=NOTES, characters=characters, now=1)
 
 
@@ -54,13 +56,16 @@ def seen(text: str) -> bool:
     return bool(text.removeprefix("\ufeff").strip())
 
 
-T0, T1 = Entry("n0", 0, "preferences", "- **t0**: one (0)"), Entry("n1", 1, "learnings", "- **t1**: one (1)")
+T0, T1 = (
+    PromotionLine("n0", 0, "preferences", "- **t0**: one (0)"),
+    PromotionLine("n1", 1, "learnings", "- **t1**: one (1)"),
+)
 
 
 @example("  ## preferences", [([T1, T0], PLENTY), ([T0], PLENTY)])
 @example("a lone CR\r", [([T0], PLENTY)])
 @given(files(), st.lists(st.tuples(entry_lists(), st.sampled_from([PLENTY, 300, 150])), min_size=1, max_size=4))
-def test_what_people_wrote_comes_back_byte_for_byte(text: str, nights: list[tuple[list[Entry], int]]) -> None:
+def test_what_people_wrote_comes_back_byte_for_byte(text: str, nights: list[tuple[list[PromotionLine], int]]) -> None:
     assume(seen(text))
     now: str = text
     manifest: Sequence[Promoted] = ()
@@ -72,7 +77,7 @@ def test_what_people_wrote_comes_back_byte_for_byte(text: str, nights: list[tupl
 
 
 @given(files(), st.lists(st.tuples(entry_lists(), st.sampled_from([PLENTY, 300, 150])), min_size=1, max_size=3))
-def test_a_second_run_changes_nothing(text: str, nights: list[tuple[list[Entry], int]]) -> None:
+def test_a_second_run_changes_nothing(text: str, nights: list[tuple[list[PromotionLine], int]]) -> None:
     now: str = text
     manifest: Sequence[Promoted] = ()
     for entries, characters in nights:
@@ -86,7 +91,9 @@ def test_a_second_run_changes_nothing(text: str, nights: list[tuple[list[Entry],
 
 
 @given(files(), entry_lists(), entry_lists())
-def test_a_crash_between_file_and_record_is_made_good(text: str, before: list[Entry], after: list[Entry]) -> None:
+def test_a_crash_between_file_and_record_is_made_good(
+    text: str, before: list[PromotionLine], after: list[PromotionLine]
+) -> None:
     first = run(text, before)
     second = run(first.text or "", after, first.manifest)
     again = run(second.text or "", after, first.manifest)
@@ -97,7 +104,9 @@ def test_a_crash_between_file_and_record_is_made_good(text: str, before: list[En
 
 
 @given(files(), entry_lists(), entry_lists(), st.integers(0, 600))
-def test_the_file_stays_inside_its_budget(text: str, before: list[Entry], after: list[Entry], characters: int) -> None:
+def test_the_file_stays_inside_its_budget(
+    text: str, before: list[PromotionLine], after: list[PromotionLine], characters: int
+) -> None:
     first = run(text, before, characters=characters)
     second = run(first.text or "", after, first.manifest, characters=characters)
 
@@ -108,7 +117,7 @@ def test_the_file_stays_inside_its_budget(text: str, before: list[Entry], after:
 
 
 @given(files(), entry_lists())
-def test_every_entry_is_there_once_or_somebody_else_has_its_title(text: str, entries: list[Entry]) -> None:
+def test_every_entry_is_there_once_or_somebody_else_has_its_title(text: str, entries: list[PromotionLine]) -> None:
     merged = run(text, entries)
     assert merged.text is not None
     lines = [line.removesuffix("\r") for line in merged.text.removeprefix("\ufeff").split("\n")]

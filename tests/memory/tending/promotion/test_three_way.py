@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import pytest
 
 from shelfd.memory.ports.tending import Promoted
-from shelfd.memory.tending.promotion.entries import Entry
+from shelfd.memory.tending.promotion.entries import PromotionLine
 from shelfd.memory.tending.promotion.merge import Merged, merge
 
 HEADER = "# Memory\n\nAuto-promoted from nuggets graph notes (3+ recalls across sessions).\n"
 
 
-def entry(number: int, title: str, content: str, section: str = "user") -> Entry:
-    return Entry(f"n{number}", number, section, f"- **{title}**: {content}")
+def entry(number: int, title: str, content: str, section: str = "user") -> PromotionLine:
+    return PromotionLine(f"n{number}", number, section, f"- **{title}**: {content}")
 
 
 THEME, DRINK = entry(1, "theme", "dark"), entry(2, "drink", "tea")
@@ -27,7 +27,7 @@ class Page:
     manifest: Sequence[Promoted] = ()
     existing: set[str] = field(default_factory=lambda: {f"n{number}" for number in range(10)})
 
-    def night(self, *entries: Entry, tokens: int = 4000) -> Merged:
+    def night(self, *entries: PromotionLine, tokens: int = 4000) -> Merged:
         merged = merge(
             self.text, entries, self.manifest, existing=self.existing, characters=4 * tokens, now=len(self.manifest)
         )

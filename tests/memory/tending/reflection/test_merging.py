@@ -7,6 +7,7 @@ import pytest
 
 from fakes import Api
 from memory.tending.reflection.scenes import a_note, settled, shelve, told
+from shelfd.memory.notes.note import Extra, Provenance
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.tending.reflection.merging import fingerprint, says_the_same
 
@@ -59,7 +60,7 @@ def test_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
         ({"valid_to": 9}, {}),
         ({"expires_at": 9}, {}),
         ({"kind": "fact", "key": "k"}, {}),
-        ({"extra": {"fields": {"a": 1}}}, {"extra": {"fields": {"a": 2}}}),
+        ({"extra": Extra(fields={"a": 1})}, {"extra": Extra(fields={"a": 2})}),
         ({"title": "Berlin office"}, {"title": "Munich office"}),
         ({"title": "deploy"}, {"title": "rollback"}),
         ({"title": "plan 1"}, {"title": "plan"}),
@@ -151,8 +152,8 @@ async def test_the_longer_one_stays_and_takes_over_lines_tags_aliases_and_links(
     assert (target["id"], "merged_into") in {(link["to"], link["relation"]) for link in gone["links"]}
     stored = either.shelf().view.notes.get(target["id"])
     assert stored is not None
-    names = [fingerprint("cellar build"), fingerprint("old")]
-    assert stored.extra["provenance"] == [{"from": source["id"], "lines": [fingerprint("it is slow")], "names": names}]
+    names = (fingerprint("cellar build"), fingerprint("old"))
+    assert stored.extra.provenance == (Provenance(source["id"], (fingerprint("it is slow"),), names),)
 
 
 async def test_of_two_equal_ones_the_older_stays_and_is_only_marked(either: Api) -> None:
@@ -174,8 +175,8 @@ async def test_where_a_line_came_from_is_known_over_two_merges(api: Api) -> None
 
     stored = api.shelf().view.notes.get("c")
     assert stored is not None
-    assert {"from": "a", "lines": [fingerprint("red")]} not in stored.extra["provenance"]  # it had that line itself
-    assert {"from": "b", "lines": [fingerprint("blue wide")]} in stored.extra["provenance"]
+    assert Provenance("a", (fingerprint("red"),)) not in stored.extra.provenance  # it had that line itself
+    assert Provenance("b", (fingerprint("blue wide"),)) in stored.extra.provenance
 
 
 async def test_the_other_one_keeps_its_hits_and_the_one_that_stays_counts_the_sessions_of_both(either: Api) -> None:

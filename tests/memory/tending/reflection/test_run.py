@@ -12,7 +12,8 @@ from memory.tending.reflection.scenes import a_note, settled, shelve, told
 from shelfd.memory import MemorySettings, Ticket
 from shelfd.memory.call import Repeat
 from shelfd.memory.log.logical import logical_hash
-from shelfd.memory.tending.reflection import STEPS, Plan, draw_plan
+from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.tending.reflection import STEPS, ReflectionPlan, draw_plan
 from shelfd.memory.tending.reflection.action import Action, apply_all
 from shelfd.protocol import Limits
 
@@ -287,7 +288,7 @@ async def test_wherever_a_run_is_cut_off_the_next_one_finishes_the_work() -> Non
     assert len(ends) == 1
 
 
-async def carried_out(api: Api, plan: Plan) -> list[Action]:
+async def carried_out(api: Api, plan: ReflectionPlan) -> list[Action]:
     """Do what is planned; return what was done."""
     applied = await api.shelf().commit(
         api.request("reflect").origin(), lambda tx: apply_all(tx, plan.actions, {}, Limits())
@@ -387,7 +388,8 @@ async def test_others_get_a_turn_after_each_bit_of_work(api: Api, monkeypatch: p
     await shelf.reach(None)
     work, longest, total = [0], 0, 0
     monkeypatch.setattr(type(shelf), "view", property(lambda self: Counted(self.store.view, work)))
-    shelf.index = Counted(shelf.index, work)  # type: ignore[assignment]
+    known = shelf.projection(ShelfIndex)
+    known.index = Counted(known.index, work)  # type: ignore[assignment]
     run = asyncio.create_task(draw_plan(shelf, nugget=None, limit=10, limits=Limits()))
     while not run.done():
         await asyncio.sleep(0)

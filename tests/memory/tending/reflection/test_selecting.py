@@ -10,6 +10,7 @@ from memory.tending.reflection.scenes import NEW_YEAR, ORIGIN, a_note, settled, 
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.tending import Tended
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.tending.reflection import selecting
 from shelfd.memory.tending.reflection.picture import Picture
 from shelfd.memory.tending.reflection.selecting import selecting as select
@@ -27,8 +28,8 @@ async def look(api: Api, *, wants: Any = (), limit: int = 10, **options: Any) ->
     """Select once, keep the positions, and return what was selected."""
     shelf = await api.shelves.get("default")
     picture = Picture(
-        view=shelf.view, index=shelf.index, usage=shelf.usage.of, now=api.clock.now(), nugget=None, limit=limit,
-        limits=Limits(), stop=frozenset(), **options,
+        view=shelf.view, index=shelf.projection(ShelfIndex).index, usage=shelf.usage.of, now=api.clock.now(),
+        nugget=None, limit=limit, limits=Limits(), stop=frozenset(), **options,
     )  # fmt: skip
     for _ in select([needy(wants)]).plan(picture):
         pass

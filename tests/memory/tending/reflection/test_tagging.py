@@ -6,6 +6,7 @@ import pytest
 
 from fakes import Api
 from memory.tending.reflection.scenes import a_note, settled
+from shelfd.memory.notes.note import Extra
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.tending.reflection.tagging import derived_tags
 
@@ -44,7 +45,7 @@ def test_derived(content: str, fields: dict[str, Any], expected: list[str]) -> N
 
 def test_what_the_note_has_already_is_not_derived_again() -> None:
     assert tags("project green harbour", nugget="project", tags=("green",)) == ["user-memory", "harbour"]
-    assert tags("green harbour", extra={"dropped_tags": ["harbour"]}) == ["user-memory", "green"]
+    assert tags("green harbour", extra=Extra(dropped_tags=("harbour",))) == ["user-memory", "green"]
 
 
 async def test_own_tags_stay_and_derived_ones_come_behind_them(either: Api) -> None:

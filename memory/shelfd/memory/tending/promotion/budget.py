@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from shelfd.memory.tending.promotion.document import Document
-from shelfd.memory.tending.promotion.entries import Entry
+from shelfd.memory.tending.promotion.document import MemoryFile
+from shelfd.memory.tending.promotion.entries import PromotionLine
 
 TITLE: Final = "# Memory"
 NOTICE: Final = "Auto-promoted from nuggets graph notes (3+ recalls across sessions)."
@@ -12,7 +12,9 @@ NOTICE: Final = "Auto-promoted from nuggets graph notes (3+ recalls across sessi
 TOKEN_CHARACTERS: Final = 4
 
 
-def choose(document: Document, entries: Sequence[Entry], *, separators: int, characters: int) -> frozenset[str]:
+def choose(
+    document: MemoryFile, entries: Sequence[PromotionLine], *, separators: int, characters: int
+) -> frozenset[str]:
     """Return the notes whose entries fit. The whole file counts, what people wrote in it included.
 
     What is written for an entry is counted the same whether it is there already or not, so that a second look at
@@ -47,7 +49,7 @@ def heading_of(section: str) -> str:
     return f"## {section}"
 
 
-def _size_of_others(document: Document) -> int:
+def _size_of_others(document: MemoryFile) -> int:
     """Characters of everything but what promotion wrote and may take away."""
     size, end = len(document.text()), len(document.newline)
     for part in document.parts:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from shelfd.memory.ports.tending import Promoted
-from shelfd.memory.tending.promotion.document import Document, Line, Part
-from shelfd.memory.tending.promotion.entries import Entry, title_of
+from shelfd.memory.tending.promotion.document import Line, MemoryFile, Part
+from shelfd.memory.tending.promotion.entries import PromotionLine, title_of
 
 
 class Place(NamedTuple):
@@ -33,7 +33,7 @@ class Claims(NamedTuple):
     taken_out: frozenset[str]
 
 
-def claim(document: Document, entries: Sequence[Entry], written: Mapping[str, Promoted]) -> Claims:
+def claim(document: MemoryFile, entries: Sequence[PromotionLine], written: Mapping[str, Promoted]) -> Claims:
     """Find out whose each line is, and mark promotion's own with their notes.
 
     A line that says exactly what promotion would write now counts as its own even if it is not known to be
@@ -67,7 +67,7 @@ def claim(document: Document, entries: Sequence[Entry], written: Mapping[str, Pr
 class _Free:
     """Lines that nobody has claimed yet, by their text."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: MemoryFile) -> None:
         self._places: dict[str, list[Place]] = defaultdict(list)
         self.taken: set[str] = set()
         for place in _places(document):
@@ -85,14 +85,14 @@ class _Free:
         return place
 
 
-def _places(document: Document) -> Iterator[Place]:
+def _places(document: MemoryFile) -> Iterator[Place]:
     for part in document.parts:
         for line in part.body:
             if not line.is_opaque:
                 yield Place(line, part)
 
 
-def _titles(document: Document) -> dict[str, set[str]]:
+def _titles(document: MemoryFile) -> dict[str, set[str]]:
     """The titles that people's bullets have, with the sections they stand in."""
     titles: dict[str, set[str]] = defaultdict(set)
     for line, part in _places(document):
@@ -102,7 +102,7 @@ def _titles(document: Document) -> dict[str, set[str]]:
 
 
 def _settled(
-    missing: Sequence[Entry], written: Mapping[str, Promoted], titles: Mapping[str, set[str]]
+    missing: Sequence[PromotionLine], written: Mapping[str, Promoted], titles: Mapping[str, set[str]]
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Of the entries without a line, those that a person has changed or taken out."""
     theirs, taken_out = set(), set()

@@ -79,7 +79,7 @@ class Part:
         return end
 
 
-class Document:
+class MemoryFile:
     """A text in parts."""
 
     def __init__(self, text: str) -> None:

@@ -23,7 +23,7 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+\*\*((?:\\.|[^\\*]|\*(?!\*))+)\*\*")
 
 
-class Entry(NamedTuple):
+class PromotionLine(NamedTuple):
     """One line that promotion would write for a note."""
 
     note_id: str
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     line: str
 
 
-def entries_of(notes: Iterable[Note], usage: Mapping[int, Usage], *, now: int) -> list[Entry]:
+def entries_of(notes: Iterable[Note], usage: Mapping[int, Usage], *, now: int) -> list[PromotionLine]:
     """Return the entries of those of *notes* that may be promoted, the most valuable first, equal lines once.
 
     Pinned notes come first, then those with more hits, then those used later.
@@ -47,10 +47,10 @@ def entries_of(notes: Iterable[Note], usage: Mapping[int, Usage], *, now: int) -
         used = usage.get(note.row, _NEVER_USED)
         return (note.pinned, used.hits, used.last_accessed_at, note.row)
 
-    found: dict[str, Entry] = {}
+    found: dict[str, PromotionLine] = {}
     for note in sorted(filter(lambda note: _may_be_promoted(note, now), notes), key=value, reverse=True):
         line = line_of(note)
-        found.setdefault(line, Entry(note.id, note.row, section_of(note), line))
+        found.setdefault(line, PromotionLine(note.id, note.row, section_of(note), line))
     return list(found.values())
 
 

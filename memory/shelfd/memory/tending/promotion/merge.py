@@ -12,8 +12,8 @@ from itertools import pairwise
 from shelfd.memory.ports.tending import Promoted
 from shelfd.memory.tending.promotion.budget import NOTICE, TITLE, choose, heading_of
 from shelfd.memory.tending.promotion.claims import Place, claim
-from shelfd.memory.tending.promotion.document import Document, Line, Part, is_bullet
-from shelfd.memory.tending.promotion.entries import Entry, section_order
+from shelfd.memory.tending.promotion.document import Line, MemoryFile, Part, is_bullet
+from shelfd.memory.tending.promotion.entries import PromotionLine, section_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Merged:
 
 def merge(
     text: str | None,
-    entries: Sequence[Entry],
+    entries: Sequence[PromotionLine],
     manifest: Sequence[Promoted],
     *,
     existing: Container[str],
@@ -61,7 +61,7 @@ def merge(
         now: Microseconds since 1970 UTC.
     """
     known = () if text is None else manifest
-    work = _Merge(Document(text or ""), entries, known, characters=characters, now=now)
+    work = _Merge(MemoryFile(text or ""), entries, known, characters=characters, now=now)
     work.rewrite()
     work.write_missing()
     merged = work.result(existing)
@@ -78,7 +78,13 @@ class _Merge:
     """
 
     def __init__(
-        self, document: Document, entries: Sequence[Entry], manifest: Sequence[Promoted], *, characters: int, now: int
+        self,
+        document: MemoryFile,
+        entries: Sequence[PromotionLine],
+        manifest: Sequence[Promoted],
+        *,
+        characters: int,
+        now: int,
     ) -> None:
         self.document = document
         self.is_new = document.is_blank
@@ -150,12 +156,12 @@ class _Merge:
             else:
                 self._keep(entry, place)
 
-    def _belongs_elsewhere(self, entry: Entry, place: Place) -> bool:
+    def _belongs_elsewhere(self, entry: PromotionLine, place: Place) -> bool:
         """Whether a line must move: it still is where promotion put it, and its note has changed sides."""
         base = self.written.get(entry.note_id)
         return base is not None and place.part.section == base.section != entry.section
 
-    def _keep(self, entry: Entry, place: Place) -> None:
+    def _keep(self, entry: PromotionLine, place: Place) -> None:
         base = self.written.get(entry.note_id)
         is_moved = base is not None and place.part.section != entry.section
         self.sections[entry.note_id] = base.section if is_moved and base is not None else entry.section
@@ -245,7 +251,7 @@ class _Merge:
                 return next(end, len(parts))
         return position
 
-    def _insert(self, part: Part, entry: Entry) -> None:
+    def _insert(self, part: Part, entry: PromotionLine) -> None:
         """Put a line among promotion's own in its section, in the order in which their notes were made."""
         own = [line for line in part.body if line.owner is not None]
         line = Line(entry.line, owner=entry.note_id)

@@ -10,7 +10,7 @@ from shelfd.memory.tending.promotion.ports import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PromotionPlan:
     """What one promotion is about to do.
 
     Attributes:
@@ -53,7 +53,7 @@ def counts_of(merged: Merged) -> dict[str, int]:
     }
 
 
-def result_of(plan: Plan) -> dict[str, Any]:
+def result_of(plan: PromotionPlan) -> dict[str, Any]:
     """Return what a promotion answers that did what was planned."""
     return {**counts_of(plan.merged), "path": plan.path, "sections": plan.merged.sections}
 

@@ -21,7 +21,7 @@ from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.promotion.budget import TOKEN_CHARACTERS
 from shelfd.memory.tending.promotion.entries import MIN_HITS, entries_of
 from shelfd.memory.tending.promotion.merge import Merged, merge
-from shelfd.memory.tending.promotion.plan import Plan, counts_of, nothing, result_of
+from shelfd.memory.tending.promotion.plan import PromotionPlan, counts_of, nothing, result_of
 from shelfd.memory.tending.promotion.ports import LeftAlone, MemoryFiles, Target
 from shelfd.memory.tending.promotion.preview import no_preview, preview_of
 from shelfd.memory.tending.promotion.record import edited, intention, is_edited, is_left_in, sealed, settle
@@ -229,7 +229,7 @@ class Promoter:
             return await caller.record(plan)
         raise Unavailable("MEMORY.md or its notes are being changed by somebody else; try again", file="MEMORY.md")
 
-    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, candidates: "_Candidates") -> Plan:
+    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, candidates: "_Candidates") -> PromotionPlan:
         text, now = _decoded(old), shelf.clock.now()
         recorded = settle(text, *_on_record(shelf, path))
         notes = await candidates(shelf, recorded)
@@ -243,12 +243,12 @@ class Promoter:
         # On a thread, because a shelf may have thousands of such notes and a person's file a thousand headings.
         merged = await asyncio.to_thread(merged_text)
         new = None if merged.text is None else merged.text.encode()
-        first_time = (note.id for note in notes if note.id in merged.promoted and "promoted_at" not in note.extra)
+        first_time = (note.id for note in notes if note.id in merged.promoted and note.extra.promoted_at is None)
         revs = {note.id: note.rev for note in notes if note.id in merged.promoted}
         is_recorded = not shelf.view.promotions.planned(path) and shelf.view.promotions.lines(path) == list(
             merged.manifest
         )
-        return Plan(path, old, new, recorded, merged, tuple(first_time), revs, is_recorded)
+        return PromotionPlan(path, old, new, recorded, merged, tuple(first_time), revs, is_recorded)
 
 
 class _ByPart:
@@ -258,11 +258,11 @@ class _ByPart:
         self._shelf = shelf
         self._origin = origin
 
-    async def intend(self, plan: Plan) -> bool:
+    async def intend(self, plan: PromotionPlan) -> bool:
         """Put down what the file is about to hold; False if a note has changed since that was planned."""
         return (await self._shelf.commit(self._origin, lambda tx: _intend(plan, tx))).value
 
-    async def record(self, plan: Plan) -> Mapping[str, Any]:
+    async def record(self, plan: PromotionPlan) -> Mapping[str, Any]:
         """Put down what the file holds now; return what came of it."""
         result = result_of(plan)
         if not plan.is_settled:
@@ -276,7 +276,7 @@ class _ByJob:
     def __init__(self, work: Work) -> None:
         self._work = work
 
-    async def intend(self, plan: Plan) -> bool:
+    async def intend(self, plan: PromotionPlan) -> bool:
         """Put down what the file is about to hold; False if a note has changed since that was planned."""
 
         def apply(tx: Transaction, cursor: dict[str, Any]) -> bool:
@@ -287,7 +287,7 @@ class _ByJob:
 
         return await self._work.step(apply)
 
-    async def record(self, plan: Plan) -> Mapping[str, Any]:
+    async def record(self, plan: PromotionPlan) -> Mapping[str, Any]:
         """Put down what the file holds now, and with it that the job is done; return what came of it."""
         intended = self._work.cursor.get("intended")
         result, is_news = result_of(plan), plan.changes_file
@@ -346,7 +346,7 @@ def _decoded(data: bytes | None) -> str | None:
         raise LeftAlone("MEMORY.md is not UTF-8; it was left alone") from None
 
 
-def _intend(plan: Plan, tx: Transaction) -> bool:
+def _intend(plan: PromotionPlan, tx: Transaction) -> bool:
     """Put down what the file is about to hold; return False if one of the notes has changed since that was planned."""
     notes = tx.rows.notes.by_ids(list(plan.revs))
     if {note_id: note.rev for note_id, note in notes.items()} != plan.revs:
@@ -365,7 +365,7 @@ def _put_record(tx: Transaction, *, path: str, rows: Sequence[Promoted]) -> None
     tx.rows.promotions.plan(path, ())
 
 
-def _edited(tx: Transaction, plan: Plan) -> list[Promoted]:
+def _edited(tx: Transaction, plan: PromotionPlan) -> list[Promoted]:
     """What to keep in mind of lines that people changed, until no purge is under way that has to name the file."""
     if not tx.rows.jobs.page(unfinished=True, kind=PURGE.name, before=None, limit=1):
         return []
@@ -380,14 +380,14 @@ def _seal(tx: Transaction, *, path: str, ids: Collection[str]) -> None:
     tx.rows.promotions.plan(path, sealed(tx.rows.promotions.planned(path), ids))
 
 
-def _record(tx: Transaction, plan: Plan, result: Mapping[str, Any], *, is_news: bool) -> None:
+def _record(tx: Transaction, plan: PromotionPlan, result: Mapping[str, Any], *, is_news: bool) -> None:
     """Put on the shelf's record what is in the file now."""
     if not plan.is_recorded or is_news:
         _put_record(tx, path=plan.path, rows=[*plan.merged.manifest, *_edited(tx, plan)])
     for note_id in plan.first_time:
         note = tx.rows.notes.get(note_id)
         if note is not None:
-            marked = note._replace(extra={**note.extra, "promoted_at": tx.now})
+            marked = note._replace(extra=note.extra._replace(promoted_at=tx.now))
             tx.change_note(note, marked, kind="note.promoted")
     if is_news or plan.first_time:
         told = {name: value for name, value in result.items() if name not in ("path", "reason")}

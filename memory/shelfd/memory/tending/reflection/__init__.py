@@ -2,8 +2,8 @@
 
 from shelfd.memory.tending.reflection.action import Action
 from shelfd.memory.tending.reflection.gate import hold_back
-from shelfd.memory.tending.reflection.run import Plan, draw_gated_plan, draw_plan
+from shelfd.memory.tending.reflection.run import ReflectionPlan, draw_gated_plan, draw_plan
 from shelfd.memory.tending.reflection.step import Step
 from shelfd.memory.tending.reflection.steps import STEPS
 
-__all__ = ["STEPS", "Action", "Plan", "Step", "draw_gated_plan", "draw_plan", "hold_back"]
+__all__ = ["STEPS", "Action", "ReflectionPlan", "Step", "draw_gated_plan", "draw_plan", "hold_back"]

@@ -10,7 +10,7 @@ from itertools import islice
 from math import ceil
 from typing import Any, Final
 
-from shelfd.memory.notes.note import MERGED_INTO, Link, Note, fold_key
+from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Provenance, fold_key
 from shelfd.memory.ports.view import View
 from shelfd.memory.tending.reflection.action import Action, Revision
 from shelfd.memory.tending.reflection.differing import differ
@@ -119,8 +119,8 @@ def _is_of_a_moment(note: Note) -> bool:
 
 def _columns(note: Note) -> tuple[Any, ...]:
     """Fields of a typed note beside the summary, which is its content."""
-    fields = {name: value for name, value in note.extra.get("fields", {}).items() if name != "summary"}
-    return fields, note.extra.get("rendered", False)
+    fields = {name: value for name, value in note.extra.fields.items() if name != "summary"}
+    return fields, note.extra.rendered
 
 
 def absorb(target: Note, source: Note, picture: Picture) -> Note | None:
@@ -129,7 +129,7 @@ def absorb(target: Note, source: Note, picture: Picture) -> Note | None:
     lines = missing_lines(target.content, source.content)
     content = "\n".join([target.content, *lines])
     if lines and (
-        target.extra.get("rendered")
+        target.extra.rendered
         or is_laid_out(source.content)
         or is_laid_out(target.content)
         or len(content.encode()) > limits.content_bytes
@@ -142,7 +142,7 @@ def absorb(target: Note, source: Note, picture: Picture) -> Note | None:
         target,
         source,
         content,
-        aliases=names[: max(limits.aliases_count, len(target.extra.get("aliases", ())))],
+        aliases=names[: max(limits.aliases_count, len(target.extra.aliases))],
         tags=tags if len(tags) <= max(limits.tags_count, len(target.tags)) else target.tags,
         now=picture.now,
     )
@@ -159,12 +159,14 @@ def united(target: Note, source: Note, content: str, *, aliases: Sequence[str], 
     """
     lines = missing_lines(target.content, source.content)
     merged = target._replace(title=target.title or source.title, tags=tuple(tags))
-    own = {*target.tags, *target.extra.get("aliases", ()), target.title}
+    own = {*target.tags, *target.extra.aliases, target.title}
     names = [name for name in dict.fromkeys((merged.title, *aliases, *tags)) if name not in own]
-    rare: dict[str, Any] = {"provenance": _provenance(target, source, lines, names)}
-    if aliases:
-        rare["aliases"] = list(aliases)
-    merged = rewritten(merged, content, now, **rare) if lines else merged._replace(extra={**target.extra, **rare})
+    provenance = _provenance(target, source, lines, names)
+    merged = merged._replace(
+        extra=target.extra._replace(provenance=provenance, aliases=tuple(aliases) or target.extra.aliases)
+    )
+    if lines:
+        merged = rewritten(merged, content, now)
     if target.expires_at is not None and source.expires_at is not None:
         merged = merged._replace(expires_at=max(target.expires_at, source.expires_at))
     return merged
@@ -178,33 +180,28 @@ def missing_lines(target: str, source: str) -> list[str]:
 
 def names_of_both(target: Note, source: Note) -> list[str]:
     """Return the aliases of both, the target's first; the other's title becomes one."""
-    own = list(target.extra.get("aliases", ()))
+    own = target.extra.aliases
     known = {fold_key(name) for name in (*own, target.title or source.title)}
-    others = {fold_key(name): name for name in (source.title, *source.extra.get("aliases", ())) if name}
+    others = {fold_key(name): name for name in (source.title, *source.extra.aliases) if name}
     return [*own, *(name for folded, name in others.items() if folded not in known)]
 
 
 def tags_of_both(target: Note, source: Note) -> tuple[str, ...]:
     """Return the own tags of both, but for those that somebody took away from the target."""
-    dropped = target.extra.get("dropped_tags", ())
+    dropped = target.extra.dropped_tags
     return tuple(dict.fromkeys((*target.tags, *(tag for tag in source.tags if tag not in dropped))))
 
 
-def _provenance(target: Note, source: Note, lines: Iterable[str], names: Iterable[str]) -> list[dict[str, Any]]:
+def _provenance(target: Note, source: Note, lines: Iterable[str], names: Iterable[str]) -> tuple[Provenance, ...]:
     """What came from which note, by fingerprints; what came to the source from others stays known as theirs."""
-    fresh = {"lines": [fingerprint(line) for line in lines], "names": [fingerprint(name) for name in names]}
-    found = list(target.extra.get("provenance", ()))
-    for entry in source.extra.get("provenance", ()):
-        theirs = {part: [mark for mark in marks if mark in entry.get(part, ())] for part, marks in fresh.items()}
-        fresh = {part: [mark for mark in marks if mark not in theirs[part]] for part, marks in fresh.items()}
-        if theirs["lines"] or theirs["names"]:
-            found.append(_entry(entry["from"], theirs))
-    return [*found, _entry(source.id, fresh)]
-
-
-def _entry(from_id: str, marks: dict[str, list[str]]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"from": from_id, "lines": marks["lines"]}
-    return entry | {"names": marks["names"]} if marks["names"] else entry
+    fresh = Provenance(source.id, tuple(map(fingerprint, lines)), tuple(map(fingerprint, names)))
+    found = list(target.extra.provenance)
+    for entry in source.extra.provenance:
+        theirs = fresh.shared_with(entry)
+        fresh = fresh.without(theirs)
+        if theirs.lines or theirs.names:
+            found.append(theirs)
+    return (*found, fresh)
 
 
 def fingerprint(line: str) -> str:

@@ -1,7 +1,7 @@
 """Step: take blanks and repetitions out of texts, and leave alone what is laid out on purpose."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import Fences
@@ -60,7 +60,7 @@ def _repeats(line: str, kept: list[str], sentences: set[str]) -> bool:
 
 def improve(note: Note, _hits: int, picture: Picture) -> Action | None:
     """Give *note* its content without repetitions."""
-    if len(note.content) > LONGEST or note.extra.get("rendered"):  # a rendering follows the fields
+    if len(note.content) > LONGEST or note.extra.rendered:  # a rendering follows the fields
         return None
     content = normalised(note.content)
     if content == note.content or not content.strip():
@@ -73,16 +73,9 @@ def improve(note: Note, _hits: int, picture: Picture) -> Action | None:
     )
 
 
-def rewritten(note: Note, content: str, now: int, **extra: Any) -> Note:  # noqa: ANN401
-    """Return *note* with another content, which its summary follows, and the time it got that.
-
-    Args:
-        extra: Further rare fields it gets.
-    """
-    rare = {**note.extra, "last_rewritten_at": now, **extra}
-    if "summary" in rare.get("fields", {}):
-        rare["fields"] = {**rare["fields"], "summary": content}
-    return note._replace(content=content, extra=rare)
+def rewritten(note: Note, content: str, now: int) -> Note:
+    """Return *note* with another content, which its summary follows, and the time it got that."""
+    return note._replace(content=content, extra=note.extra.following(content)._replace(last_rewritten_at=now))
 
 
 NORMALISE: Final = each("normalise", improve)

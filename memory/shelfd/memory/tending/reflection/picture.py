@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.tending import Tended
 from shelfd.memory.ports.view import View
-from shelfd.memory.recall import Filters, RecallIndex
+from shelfd.memory.recall import RecallIndex
 from shelfd.memory.tending.reflection.action import Action
 from shelfd.memory.tending.reflection.visits import Visit
 from shelfd.protocol import Limits
@@ -88,7 +89,9 @@ class Picture:
 
         See :meth:`~shelfd.memory.recall.RecallIndex.near`. A note kept to one session has its like in that only.
         """
-        filters = Filters(nugget=note.nugget, now=self.now, scope="session" if note.scope == "session" else None)
+        filters = RECALLABLE._replace(
+            nugget=note.nugget, now=self.now, scope="session" if note.scope == "session" else None
+        )
         found = self.index.near(words, filters, terms=terms, missing=missing, limit=limit + 1)
         return [note_id for note_id in found if note_id != note.id][:limit]
 

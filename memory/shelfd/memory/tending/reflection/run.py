@@ -20,6 +20,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.ports.log import Entry
 from shelfd.memory.ports.tending import Tended
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.reflection.action import Action, apply_all
 from shelfd.memory.tending.reflection.gate import Replay, hold_back
@@ -48,7 +49,7 @@ Cursor: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReflectionPlan:
     """What a run means to do.
 
     Attributes:
@@ -72,7 +73,7 @@ class Plan:
 
 async def draw_plan(
     shelf: Shelf, *, nugget: str | None, limit: int, limits: Limits, steps: Sequence[Step] = STEPS
-) -> Plan:
+) -> ReflectionPlan:
     """Return what a reflection would do now; changes nothing.
 
     Raises:
@@ -87,7 +88,7 @@ async def draw_plan(
                 picture.take(action)
                 actions.append(action)
             await asyncio.sleep(0)
-    return Plan(
+    return ReflectionPlan(
         picture.now,
         len(picture.inspected),
         actions,
@@ -101,7 +102,7 @@ def _picture(shelf: Shelf, *, nugget: str | None, limit: int, limits: Limits, no
     lists = word_lists(shelf.settings.language)
     return Picture(
         view=shelf.view,
-        index=shelf.index,
+        index=shelf.projection(ShelfIndex).index,
         usage=shelf.usage.of,
         now=now,
         nugget=nugget,
@@ -120,7 +121,7 @@ def _begin(tx: Transaction, cursor: Cursor, nugget: str | None) -> None:
     cursor["is_started"] = True
 
 
-def new_cursor(plan: Plan) -> Cursor:
+def new_cursor(plan: ReflectionPlan) -> Cursor:
     """Return where the carrying out of *plan* begins: ids, revs and counts."""
     ids = {note.id for action in plan.actions for note in action.rests_on()}
     return {
@@ -163,7 +164,9 @@ def limit_of(shelf: Shelf, wanted: int | None) -> int:
     return max(1, most if wanted is None else min(wanted, most))
 
 
-async def draw_gated_plan(shelf: Shelf, *, nugget: str | None, limit: int, limits: Limits, replay: Replay) -> Plan:
+async def draw_gated_plan(
+    shelf: Shelf, *, nugget: str | None, limit: int, limits: Limits, replay: Replay
+) -> ReflectionPlan:
     """Return what a reflection does now that lets recall find what it found lately; changes nothing.
 
     Raises:

@@ -8,8 +8,8 @@ Nuggets take turns.
 from collections.abc import Sequence
 from typing import Final
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.notes import NoteFilter
 from shelfd.memory.ports.tending import Tended
 from shelfd.memory.tending.reflection.picture import Picture
 from shelfd.memory.tending.reflection.step import Improve, Planning, Step

@@ -40,7 +40,7 @@ def derived_tags(note: Note, stop: frozenset[str], characters: int) -> tuple[str
         stop: Words that make no tags.
         characters: Longest tag.
     """
-    taken = {*note.system_tags, *note.tags, *note.extra.get("dropped_tags", ())}
+    taken = {*note.system_tags, *note.tags, *note.extra.dropped_tags}
     candidates = dict.fromkeys(_candidates(note, stop))
     return tuple([tag for tag in candidates if tag not in taken and len(tag) <= characters][:_MOST])
 
@@ -67,10 +67,7 @@ def improve(note: Note, _hits: int, picture: Picture) -> Action | None:
     derived = derived_tags(note, picture.stop, picture.limits.tag_characters)
     if derived == note.derived_tags:
         return None
-    extra = {name: value for name, value in note.extra.items() if name != "derived_tags"}
-    if derived:
-        extra["derived_tags"] = list(derived)
-    tagged = note._replace(extra=extra)
+    tagged = note._replace(extra=note.extra._replace(derived_tags=derived))
     detail = "Tags -> " + ", ".join(tagged.all_tags)
     return Action(type="tag", note=note, detail=detail, revisions=(Revision(note, tagged),))
 

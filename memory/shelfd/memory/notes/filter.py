@@ -1,0 +1,63 @@
+"""Which notes somebody wants: one record and one meaning for listings, recall and search.
+
+The store's SQL and the columns of the recall index ask for the same without reading the notes; a property test holds
+each of them to :meth:`NoteFilter.admits`.
+"""
+
+from typing import Final, NamedTuple
+
+from shelfd.memory.notes.note import Note
+
+#: Filters that a note's field of the same name equals, where they are given.
+EXACT: Final = ("nugget", "kind", "domain", "scope", "type", "subject", "author", "stability")
+
+
+class NoteFilter(NamedTuple):
+    """Which notes are wanted; None does not restrict. Times are microseconds since 1970 UTC.
+
+    A private note, which has scope ``session`` and a session, is out unless *session* is that one, or *scope* asks
+    for such notes, or *include_private* for all.
+    """
+
+    nugget: str | None = None
+    kind: str | None = None
+    include_hidden: bool = False
+    include_superseded: bool = True
+    subject: str | None = None
+    scope: str | None = None
+    type: str | None = None
+    stability: str | None = None
+    domain: str | None = None
+    author: str | None = None
+    tags: tuple[str, ...] = ()  #: a note has all of them, whatever kind of tag each is
+    needs_review: bool | None = None
+    since: int | None = None  #: only what happened, else was written, from then on
+    session: str | None = None
+    include_private: bool = True
+    include_expired: bool = True
+    now: int = 0  #: what expires then or before has expired
+
+    @property
+    def has_private(self) -> bool:
+        """Whether private notes of every session are wanted."""
+        return self.include_private or self.scope == "session"
+
+    def admits(self, note: Note) -> bool:
+        """Return whether *note* is wanted."""
+        for name in EXACT:
+            value = getattr(self, name)
+            if value is not None and value != getattr(note, name):
+                return False
+        return (
+            (self.include_hidden or not note.hidden)
+            and (self.include_superseded or note.superseded_by is None)
+            and (self.include_expired or note.expires_at is None or note.expires_at > self.now)
+            and (self.since is None or note.when >= self.since)
+            and (self.has_private or not note.private or note.session_id == self.session)
+            and (self.needs_review is None or note.needs_review == self.needs_review)
+            and (not self.tags or set(self.tags) <= set(note.all_tags))
+        )
+
+
+#: What recall and search return of unless more is asked for: what holds now, and is not another session's own.
+RECALLABLE: Final = NoteFilter(include_superseded=False, include_private=False, include_expired=False)

@@ -1,0 +1,93 @@
+"""How many notes a shelf and its nuggets have, as a projection: counting rows takes as long as the shelf is large."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import ClassVar, Final, NamedTuple
+
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.notes import NuggetCounts
+from shelfd.memory.ports.projection import Gone, Projection
+from shelfd.memory.ports.view import View
+from shelfd.memory.settings import MemorySettings
+
+_HIDDEN: Final = 1
+_SUPERSEDED: Final = 2
+_FACT: Final = 4
+#: Of a note's number the nugget's begins here.
+_SHIFT: Final = 3
+
+
+class NoteCounts(NamedTuple):
+    """How many notes there are; ``facts`` are the visible ones."""
+
+    notes: int
+    facts: int
+    hidden: int
+    superseded: int
+
+
+class ShelfCounts(Projection):
+    """Counts of all notes by nugget. Of each note it keeps four bytes: its nugget, and as what it counts."""
+
+    name: ClassVar[str] = "counts"
+
+    def __init__(self, view: View, settings: MemorySettings) -> None:
+        del view, settings
+        self.clear()
+
+    def clear(self) -> None:
+        """Count nothing."""
+        self._counted = array("I")  # by row; 0 for none
+        self._numbers: dict[str, int] = {}  # of nuggets, from 1 on
+        self._nuggets: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])  # as in NoteCounts
+        self._total = [0, 0, 0, 0]
+
+    def apply(self, notes: Sequence[Note]) -> None:
+        """Count *notes* as they are now."""
+        for note in notes:
+            number = self._numbers.setdefault(note.nugget, len(self._numbers) + 1)
+            self._set(
+                note.row,
+                number << _SHIFT
+                | (_HIDDEN if note.archived_at is not None else 0)
+                | (_SUPERSEDED if note.superseded_by is not None else 0)
+                | (_FACT if note.key is not None else 0),
+            )
+
+    def forget(self, gone: Sequence[Gone]) -> None:
+        """Count these notes no more."""
+        for row, _ in gone:
+            self._set(row, 0)
+
+    @property
+    def total(self) -> NoteCounts:
+        """How many notes the shelf has."""
+        return NoteCounts._make(self._total)
+
+    def nugget(self, name: str) -> NuggetCounts:
+        """Return how many notes a nugget has."""
+        notes, facts, hidden, _ = self._nuggets.get(self._numbers.get(name, 0), (0, 0, 0, 0))
+        return NuggetCounts(facts, notes, hidden)
+
+    def _set(self, row: int, new: int) -> None:
+        if row >= len(self._counted):
+            if not new:
+                return
+            self._counted.extend([0] * (row + 1 - len(self._counted)))
+        old, self._counted[row] = self._counted[row], new
+        if old != new:
+            self._count(old, -1)
+            self._count(new, 1)
+
+    def _count(self, what: int, by: int) -> None:
+        if not what:
+            return
+        for counts in (self._total, self._nuggets[what >> _SHIFT]):
+            counts[0] += by
+            if what & _HIDDEN:
+                counts[2] += by
+            elif what & _FACT:
+                counts[1] += by
+            if what & _SUPERSEDED:
+                counts[3] += by
