@@ -112,7 +112,8 @@ def outcome(api: Api) -> object:
     """All that a job leaves: notes and links, what was done and how often, its result."""
     view = api.shelf().view
     done = Counter((row.kind, row.ids) for row in view.log.page(since_seq=0, limit=10_000))
-    jobs = [(job.kind, job.state, dict(job.cursor), job.result) for _, job in view.jobs.page(before=None, limit=9)]
+    found = [view.jobs.get(job.id) for _, job in view.jobs.page(before=None, limit=9)]
+    jobs = [(job.kind, job.state, dict(job.cursor), job.result) for job in found if job is not None]
     rows = sorted(note.row for note in view.notes.scan(before_row=None, limit=10_000))
     left = [view.jobs.pieces(job.id, after=-1, limit=1) for _, job in view.jobs.page(before=None, limit=9)]
     return logical_hash(view), done, jobs, view.usage.by_rows(rows), left
@@ -198,7 +199,7 @@ async def test_what_is_imported_without_an_id_leaves_no_text_with_the_job(either
     imported = await either.call("shelf.import", params, principal=ROOT)
     (_, job), *_ = either.shelf().view.jobs.page(before=None, limit=9)
     assert (job.kind, job.state) == ("import", "done")
-    assert "4711-secret" not in str(job)
+    assert "4711-secret" not in str(either.shelf().view.jobs.get(job.id))
 
     again = await either.call("shelf.import", {**params, "known": imported["known"]}, principal=ROOT)
     assert again["parts"][0]["unchanged"] == len(items)
@@ -387,3 +388,22 @@ async def test_a_slot_s_run_that_somebody_has_begun_again_survives_the_daemon(
     job = either.shelf().view.jobs.get(job_id)
     assert job is not None
     assert (job.state, job.slot) == ("done", "2026-01-01T09:00 UTC")
+
+
+async def test_an_undo_tells_how_far_it_is(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = await many(api)
+    run_id = (await api.call("nugget.clear", name="list"))["run_id"]
+    seen: list[dict[str, int]] = []
+    take = Work._take
+
+    async def noted(work: Work, *arguments: Any) -> Any:
+        result = await take(work, *arguments)
+        seen.append((await api.call("job.get", id=work.job.id))["job"]["progress"])
+        return result
+
+    monkeypatch.setattr(Work, "_take", noted)
+    await api.call("reflection.undo", run_id=run_id)
+    told = [(one["done"], one.get("total")) for one in seen]
+    assert told == sorted(told)
+    assert {total for _, total in told} == {len(ids)}
+    assert told[-1] == (len(ids), len(ids))

@@ -82,13 +82,14 @@ class JobRunner:
         if job.is_unfinished:
             if self._is_closed:
                 raise ShuttingDown
-            if job_id in self._resting:
+            if job.state == "waiting" and job_id in self._resting:
                 raise Unavailable(
                     f"job {job.id} was cut short by {job.error}; it goes on by itself, job.get shows how far it is",
                     job=job.id,
                     progress=progress_of(job),
                 )
-            self.start(job_id)
+            if job_id not in self._resting:
+                self.start(job_id)
             future: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
             self._waiting.setdefault(job_id, []).append(future)
             job = await future

@@ -13,7 +13,7 @@ import structlog
 from shelfd.memory.errors import Unavailable
 from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.log import Entry as LogEntry
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.tending import Promoted
@@ -31,7 +31,7 @@ log = structlog.get_logger("shelfd.memory")
 
 #: How often a file is read anew that somebody else writes at the same time.
 _ATTEMPTS: Final = 5
-#: Notes that others became part of, whose hits are counted without giving others a turn: some 5 ms.
+#: Notes that are read, or whose hits are counted with those of their parts, without giving others a turn: some 5 ms.
 _TARGETS_AT_ONCE: Final = 64
 
 
@@ -233,7 +233,10 @@ class Promoter:
         text, now = _decoded(old), shelf.clock.now()
         recorded = settle(text, *_on_record(shelf, path))
         notes = await candidates(shelf, recorded)
-        usage = shelf.usage.of(notes)
+        usage: dict[int, Usage] = {}
+        for first in range(0, len(notes), _TARGETS_AT_ONCE):
+            usage |= shelf.usage.of(notes[first : first + _TARGETS_AT_ONCE])
+            await asyncio.sleep(0)
         existing = {note.id for note in notes} | shelf.view.notes.by_ids([row.note_id for row in recorded]).keys()
 
         def merged_text() -> Merged:
@@ -324,7 +327,13 @@ async def _known(shelf: Shelf, recorded: Sequence[Promoted]) -> list[Note]:
 
 async def _all(shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
     """The visible notes that enough sessions used, counting what became part of them."""
-    notes = {note.row: note for note in shelf.view.notes.with_hits(MIN_HITS)}
+    notes: dict[int, Note] = {}
+    place = (0, 0)
+    while places := shelf.view.notes.with_hits(after=place, limit=_TARGETS_AT_ONCE):
+        found = shelf.view.notes.by_rows([row for _, row in places])
+        notes |= {row: note for row, note in found.items() if not note.hidden and note.superseded_by is None}
+        place = places[-1]
+        await asyncio.sleep(0)
     after = ""
     while ids := shelf.view.links.merge_targets(after=after, limit=_TARGETS_AT_ONCE):
         targets = [
