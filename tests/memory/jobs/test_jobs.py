@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fakes import BOB, ROOT, Api
+from fakes import BOB, ROOT, Api, Refused
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import Work
@@ -209,36 +209,26 @@ async def test_a_job_that_fails_again_and_again_is_given_up(api: Api, monkeypatc
     assert (await jobs(api))[0]["state"] == "done"
 
 
-async def test_jobs_that_wait_for_another_attempt_keep_no_place_from_others(
+async def test_who_begins_a_job_again_does_not_wait_for_its_next_attempt(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(8):
-        notes = [{"content": f"tea {n}", "nugget": f"n{number}"} for n in range(hide.AT_ONCE + 1)]
-        await api.call("remember_many", notes=notes)
-    hide_some = hide.hide_some
+    await fill(api, 2 * hide.AT_ONCE)
 
-    def troubled(tx: Any, cursor: Any, params: Any) -> None:
-        if cursor["done"] and params["nugget"] != "n7":
-            raise StoreBusy("the disk is full")
-        hide_some(tx, cursor, params)
+    def troubled(*_: object) -> None:
+        raise StoreBusy("the disk is full")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(hide, "hide_some", troubled)
-        refused = await asyncio.gather(*(api.refused("nugget.clear", name=f"n{number}") for number in range(7)))
-        assert {one.kind for one in refused} == {"Unavailable"}
-        async with asyncio.timeout(10):
-            assert (await api.call("nugget.clear", name="n7"))["hidden"] == hide.AT_ONCE + 1
-
-    waiting = await jobs(api, unfinished=True)
-    assert {job["state"] for job in waiting} == {"waiting"}
-    # Whoever has one begun again does not wait for its next attempt.
-    await api.call("job.cancel", id=waiting[0]["id"])
-    await api.call("job.retry", id=waiting[0]["id"])
-    async with asyncio.timeout(10):
-        assert (await api.service.jobs(api.shelf()).end_of(waiting[0]["id"])).state == "done"
-    api.clock.advance(timedelta(minutes=1))
-    await settled(api)
-    assert {job["state"] for job in await jobs(api)} == {"done"}
+    async with halted(api, monkeypatch, "nugget.clear", name="n") as (job_id, calling):
+        monkeypatch.undo()
+        with monkeypatch.context() as patch:
+            patch.setattr(hide, "hide_some", troubled)
+            api.service.jobs(api.shelf()).start(job_id)
+            with pytest.raises(Refused, match="goes on by itself"):
+                await calling
+    await api.call("job.cancel", id=job_id)
+    await api.call("job.retry", id=job_id)
+    async with asyncio.timeout(20):
+        await settled(api)
+    assert [job["state"] for job in await jobs(api)] == ["done"]
 
 
 async def test_a_job_at_work_that_is_ended_and_begun_again_goes_on(

@@ -39,22 +39,20 @@ class JobRunner:
         self._shelf = shelf
         self._limits = limits
         self._procedures = procedures
-        self._queued: dict[str, int] = {}  # with the attempts there were
+        self._places = asyncio.Semaphore(_AT_ONCE)  # which lets those in first that came first
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._resting: dict[str, asyncio.Task[None]] = {}  # until another attempt; others have their places meanwhile
+        self._resting: set[str] = set()  # of these, until another attempt
         self._waiting: dict[str, list[asyncio.Future[Job]]] = {}
         self._is_closed = False
         shelf.at_close(self._close)
 
     def start(self, job_id: str) -> None:
         """See to it that a job is carried out now; one that is at work already is not begun twice."""
-        if (resting := self._resting.pop(job_id, None)) is not None:
-            resting.cancel()
-        if not self._is_closed and not self._has(job_id):
-            self._queue(job_id, 0)
-
-    def _has(self, job_id: str) -> bool:
-        return job_id in self._tasks or job_id in self._queued or job_id in self._resting
+        if job_id in self._resting:
+            self._resting.discard(job_id)
+            self._tasks.pop(job_id).cancel()
+        if not self._is_closed and job_id not in self._tasks:
+            self._tasks[job_id] = self._shelf.spawn(self._carry_out(job_id), f"job.{job_id}")
 
     async def start_unfinished(self) -> None:
         """Go on with the jobs that were cut short, but for those that the scheduler sees to."""
@@ -109,7 +107,7 @@ class JobRunner:
         job = self._shelf.view.jobs.get(job_id)
         if job is None or job.kind not in self._procedures:
             raise JobNotFound(job_id)
-        if self._has(job_id) or not job.is_unfinished:  # a person had it begun again
+        if job_id in self._tasks or not job.is_unfinished:  # a person had it begun again
             return (await self.end_of(job_id)).result or {}
         self._shelf.enter()
         try:
@@ -117,38 +115,27 @@ class JobRunner:
         finally:
             self._shelf.leave()
 
-    def _queue(self, job_id: str, attempts: int) -> None:
-        self._queued[job_id] = attempts
-        self._begin_next()
-
-    def _begin_next(self) -> None:
-        while self._queued and len(self._tasks) < _AT_ONCE and not self._is_closed:
-            job_id = next(iter(self._queued))
-            work = self._carry_out(job_id, self._queued.pop(job_id))
-            self._tasks[job_id] = self._shelf.spawn(work, f"job.{job_id}")
-
-    async def _carry_out(self, job_id: str, attempts: int) -> None:
-        has_ended = False
+    async def _carry_out(self, job_id: str) -> None:
+        attempts = 0
         try:
-            has_ended = await self._attempt_in_use(job_id)
+            while not await self._attempt_in_use(job_id):
+                # It takes up no place meanwhile, which another job may need, nor is the shelf in use, which may be
+                # closed to make room for another.
+                self._resting.add(job_id)
+                await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF) - 1)])
+                self._resting.discard(job_id)
+                attempts += 1
         finally:
-            del self._tasks[job_id]
-            if not has_ended and not self._is_closed:
-                self._resting[job_id] = self._shelf.spawn(self._rest(job_id, attempts), f"job.{job_id}.rest")
-            self._begin_next()
-
-    async def _rest(self, job_id: str, attempts: int) -> None:
-        """Wait for another attempt. Not in use meanwhile: the shelf may be closed to make room for another."""
-        await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF) - 1)])
-        del self._resting[job_id]
-        self._queue(job_id, attempts + 1)
+            if self._tasks.get(job_id) is asyncio.current_task():  # else it was begun again
+                del self._tasks[job_id]
 
     async def _attempt_in_use(self, job_id: str) -> bool:
-        self._shelf.enter()
-        try:
-            return await self._attempt(job_id)
-        finally:
-            self._shelf.leave()
+        async with self._places:
+            self._shelf.enter()
+            try:
+                return await self._attempt(job_id)
+            finally:
+                self._shelf.leave()
 
     async def _attempt(self, job_id: str) -> bool:
         """Try to bring a job to its end; return whether it has ended, or is none that this version knows."""
@@ -227,8 +214,7 @@ class JobRunner:
     def _close(self) -> None:
         """The shelf is about to close: steps under way still become durable, the rest waits for the next start."""
         self._is_closed = True
-        self._queued.clear()
-        for task in [*self._tasks.values(), *self._resting.values()]:
+        for task in self._tasks.values():
             task.cancel()
         for futures in self._waiting.values():
             for future in futures:
