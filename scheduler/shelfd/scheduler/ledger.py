@@ -196,7 +196,7 @@ async def forget_old(shelf: Shelf, now: int) -> None:
         await asyncio.sleep(0)
     if not old:
         return  # a shelf that nobody writes to is not to be written to by this either
-    floor = max((run.planned_at or 0 for run in old if run.reason != MANUAL), default=0)
+    floor = max((run.planned_at or 0 for run in old if not (run.slot or "").startswith(MANUAL)), default=0)
     until = max(run.updated_at for run in old) + 1
 
     def apply(tx: Transaction) -> None:
