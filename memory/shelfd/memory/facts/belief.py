@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.facts.keys import Fact, KeyMatches, Match, Overlap
 
-EXACT: Final = 0.99  #: confidence of a fact whose key is the query: somebody may still have meant another one
+EXACT: Final = 0.99  #: confidence of a fact whose key is the query: another one may still be meant
 THRESHOLD: Final = 0.22  #: below this nothing is answered
 
 _CLEAR: Final = 0.12  #: margin from which on the next fact is no rival

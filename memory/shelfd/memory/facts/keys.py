@@ -180,7 +180,7 @@ class Keys:
         return row
 
     def _weights(self, asked: Sequence[Sequence[Meant]]) -> tuple[dict[str, float], float]:
-        """The known words that are *asked* for, weighted; and the query's length, with the words nobody knows."""
+        """The known words that are *asked* for, weighted; and the query's length, with its unknown words."""
         weights: dict[str, float] = {}
         squares = 0.0
         for meant in asked:

@@ -22,7 +22,7 @@ class Mentions:
     __slots__ = ("_rows",)
 
     def __init__(self) -> None:
-        self._rows: list[array[int] | None] = []  #: by word; None for a word that nobody holds
+        self._rows: list[array[int] | None] = []  #: by word; None for a word that no row holds
 
     def add(self, word: int, row: int) -> None:
         """Note that *row* holds *word*, which it does not yet."""

@@ -133,7 +133,7 @@ def likeliest(word: str, likely: Iterable[str]) -> list[Meant]:
 
 
 def understood(words: Sequence[str], corrector: Corrector, knows: Knows | None = None) -> list[list[Meant]]:
-    """Return, for each of the *words* of a query, the known words it stands for; none for one nobody knows.
+    """Return, for each of the *words* of a query, the known words it stands for; none for an unknown one.
 
     A word that is not known may be two with the blank between them lost or mistyped, one with a blank put in, or
     another one misspelt. Of a long text only the beginning is read, and misspelt words are left as they are.

@@ -13,7 +13,7 @@ KEPT_BY_REVERT = frozenset({"row", "id", "nugget", "kind", "created_at", "update
 #: What the history shows of a note's first version.
 _FIRST = ("title", "content", "tags", "type", "subject", "scope", "source", "confidence", "stability")
 _NOTHING = {**dict.fromkeys(_FIRST), "extra": NO_EXTRA}
-#: Stored fields that nobody is shown.
+#: Stored fields that are never shown.
 _INTERNAL = frozenset({"key", "rendered", "imported"})
 
 

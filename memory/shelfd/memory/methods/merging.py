@@ -1,4 +1,4 @@
-"""Use case: make one note of two because somebody says so.
+"""Use case: merge two notes on request.
 
 Reflection merges only what says the same. Here the caller has decided: the two may say different things, and the
 target says all of it afterwards. What would lose something is refused.
@@ -25,7 +25,7 @@ _IN_A_BLOCK: Final = re.compile(r" {0,3}(```|~~~)|[ \t]+\S|[|>]|.*\|.*\|")
 
 @change("note.merge", render=show_changed)
 def merge(tx: Transaction, params: NoteMergeParams, call: Call) -> Outcome:
-    """Let one note take over another, which is hidden; the same again changes nothing.
+    """Merge one note into another and hide it; repeating that changes nothing.
 
     Raises:
         NotMergeable: If one of them is hidden, or something would be lost.

@@ -85,7 +85,7 @@ class Service(Context):
     def _begin_late(
         self, use_case: ChangeMethod | ReadMethod, call: Call, on_done: OnDone[Answer], shelf: Shelf | Exception
     ) -> None:
-        """Begin a call that waited for its shelf. The shelf of that name may be somebody else's by now."""
+        """Begin a call that waited for its shelf. The shelf of that name may belong to another principal by now."""
         if isinstance(shelf, Exception):
             on_done(shelf)
             return

@@ -1,4 +1,4 @@
-"""What a note is about when nobody says: scope, subject, type, source, stability, confidence and tags.
+"""What a note is about when the caller does not say: scope, subject, type, source, stability, confidence and tags.
 
 The rules are Nuggets', read by whole tokens: "profile" is not about a file, "empathy" not about a path. Tokens are
 runs of letters and digits of any script. Explicit input always wins; what a note already has is never inferred anew.

@@ -39,7 +39,7 @@ class Links:
     """Keeps ``previous`` and ``following`` of every document, and the statistics that hang on them.
 
     A hidden document has the previous note it would have if it were visible,
-    and is nobody's neighbour. A document without a session is alone.
+    and is no neighbour of any. A document without a session is alone.
     """
 
     def __init__(self, columns: Columns, postings: Postings, statistics: Statistics) -> None:

@@ -141,7 +141,7 @@ class NoteSearch:
         return math.log1p(max(statistics.documents, 1) / max(statistics.own[number], 1))
 
     def usual_rarity(self) -> float:
-        """Return the weight of a term as common as the average one, for words that nobody knows."""
+        """Return the weight of a term as common as the average one, for unknown words."""
         statistics = self._contents.statistics
         return math.log1p(statistics.documents * self._contents.vocabulary.size / max(statistics.own_tokens, 1))
 

@@ -84,7 +84,7 @@ class Pump:
         self._backlog: deque[_Step] = deque()
         self._backlog_notes = 0
         self._is_draining = False
-        self._waiting = Reaching()
+        self._waiting = _SeqWaiters()
         self._listeners: dict[int, Callable[[int], None]] = {}
         self._listener_count = 0
         self._sinks: list[Sink] = []
@@ -320,7 +320,7 @@ def purged_in(rows: Sequence[LogRow]) -> Sequence[PurgedNote]:
     return ()  # nearly always
 
 
-class Reaching:
+class _SeqWaiters:
     """Tasks that wait for sequence numbers that are not reached yet."""
 
     def __init__(self) -> None:

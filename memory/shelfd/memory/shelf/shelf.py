@@ -165,7 +165,7 @@ class Shelf:
     async def change(self, call: Call, apply: Apply) -> Changed:
         """Run *apply* in a transaction and return what it did, once it is durable. Reads that begin later know it.
 
-        With an idempotency key the same request is carried out once and its outcome returned again.
+        With an idempotency key the same request is carried out once and its stored outcome returned.
 
         Raises:
             IdempotencyMismatch: If the key was used with other params.

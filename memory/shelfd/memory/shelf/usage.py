@@ -64,7 +64,7 @@ class UsageBuffer:
         return found
 
     def _united(self, note: Note, sources: Sequence[int], own: Usage) -> Usage:
-        """*own* with the hits of the distinct sessions of all these notes; what nobody kept is added."""
+        """*own* with the hits of the distinct sessions of all these notes; what is no longer kept is added."""
         rows = [note.row, *sources]
         usage = self._of(rows)
         stored = self._view.usage.hit_sessions(rows)

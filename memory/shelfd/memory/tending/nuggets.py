@@ -25,9 +25,9 @@ def check_free(tx: Transaction, name: str) -> None:
 
 
 def check_no_import(tx: Transaction) -> None:
-    """Make sure that nothing is on its way into the shelf that could bring back what is about to be purged.
+    """Make sure that no import could bring back what is about to be purged.
 
-    What lies with imports that were given up goes: nobody may begin these again after the purge.
+    The pieces of imports that were given up are deleted: these cannot be retried after the purge.
 
     Raises:
         Conflict: If something is.
@@ -39,7 +39,7 @@ def check_no_import(tx: Transaction) -> None:
 
 
 def is_written_later(tx: Transaction, note: Note, seq: int) -> bool:
-    """Return whether somebody wrote *note* after change *seq*, with which the job was asked for: that holds."""
+    """Return whether *note* was written after change *seq*, with which the job was requested: such a note stays."""
     later = tx.rows.log.of_note(note.row, since_seq=seq)
     return any(row.kind in _WRITTEN or "content" in (row.before or {}) for row in later)
 

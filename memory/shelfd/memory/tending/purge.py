@@ -96,7 +96,7 @@ def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note:
         cursor["after"], cursor["is_kept"] = reached, is_kept
         return False
     if is_kept:
-        # Somebody gave a fact another value since: that stays, what it was before does not.
+        # A fact got another value since: that stays, what it was before does not.
         cursor["still_in"].append(note.id)
         return True
     if tx.rows.promotions.paths_naming(note.id):
@@ -121,7 +121,7 @@ def _next(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> list[tu
 
 def _remove_empty(tx: Transaction, params: Mapping[str, Any]) -> None:
     nugget = tx.rows.nuggets.get(params["nugget"]) if "nugget" in params else None
-    if nugget is not None and not tx.rows.nuggets.counts(nugget.name).notes:  # else somebody has written since
+    if nugget is not None and not tx.rows.nuggets.counts(nugget.name).notes:  # else notes were written since
         remove_nugget(tx, nugget)
 
 

@@ -1,4 +1,4 @@
-"""Whose line is it: what promotion wrote and nobody changed, what a person changed, what a person took out."""
+"""Whose line is it: what promotion wrote and is unchanged, what a person changed, what a person removed."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ def claim(document: MemoryFile, entries: Sequence[PromotionLine], written: Mappi
 
 
 class _Free:
-    """Lines that nobody has claimed yet, by their text."""
+    """Lines not claimed yet, by their text."""
 
     def __init__(self, document: MemoryFile) -> None:
         self._places: dict[str, list[Place]] = defaultdict(list)

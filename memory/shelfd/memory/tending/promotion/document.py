@@ -24,7 +24,7 @@ class Line:
         text: Without its end.
         end: As it was read; empty means the document's own.
         is_opaque: Whether it belongs to code or to a comment.
-        owner: The note whose line it is; None for everybody else's.
+        owner: The note whose line it is; None for lines of other authors.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Part:
         level: 1 to 6, 0 without a heading.
         section: The second-level heading it stands under, in lower case; empty if there is none.
         made: The heading as promotion wrote it, with a line break before and after for each blank line it came
-            with; None for everybody else's.
+            with; None for lines of other authors.
     """
 
     heading: Line | None
@@ -110,7 +110,7 @@ class MemoryFile:
             yield from part.body
 
     def may_remove(self, part: Part) -> bool:
-        """Return whether *part* has a heading of promotion's with nothing of anybody else's under it."""
+        """Return whether *part* has a heading of promotion's with nothing of other authors under it."""
         if part.made is None or any(line.owner is None and not line.is_blank for line in part.body):
             return False
         behind = self.parts.index(part) + 1

@@ -56,7 +56,7 @@ class Promoter:
         """Promote the shelf's notes, or what is left of that; return the result.
 
         Raises:
-            Unavailable: If the file cannot be read or written, or somebody else keeps writing it.
+            Unavailable: If the file cannot be read or written, or another program keeps writing it.
         """
         target = await self.target(work.shelf, work.job.params.get("project"))
 
@@ -217,7 +217,7 @@ class Promoter:
         for _ in range(_ATTEMPTS):
             plan = await self._plan(shelf, path, await self._files.read(path), candidates)
             if plan.new is not None and plan.changes_file:
-                # On record before the file changes: a crash between the two must not leave a line that nobody knows.
+                # On record before the file changes: a crash between the two must not leave an unknown line.
                 if not await caller.intend(plan):
                     continue
                 if not await self._files.replace(path, plan.old, plan.new):

@@ -1,4 +1,4 @@
-"""What a reflection means to do: one change each, planned on a picture of the shelf and checked again when done."""
+"""What a reflection intends to do: one change each, planned on a picture of the shelf and checked again when done."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ def _has_room(tx: Transaction, link: Link, limits: Limits) -> bool:
 def apply_all(
     tx: Transaction, actions: list[Action], revs: Mapping[str, int], limits: Limits
 ) -> tuple[list[Action], dict[str, int]]:
-    """Do those of *actions* whose notes nobody changed meanwhile.
+    """Apply those of *actions* whose notes are unchanged.
 
     Dropping an action drops those after it that were planned on what it would have left.
 
@@ -96,7 +96,7 @@ def apply_all(
 
 
 def _is_as_planned(current: Note | None, planned: Note, revs: Mapping[str, int]) -> bool:
-    """Whether nobody wrote the note since, and every action before this one that it was planned on was done."""
+    """Whether the note is unchanged since, and every action before this one that it was planned on was done."""
     if current is None or current.rev != revs.get(planned.id, planned.rev):
         return False
     return not changed_fields(current, planned)

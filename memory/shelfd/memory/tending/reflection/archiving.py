@@ -12,7 +12,7 @@ _TINY: Final = 2  # characters
 
 
 def is_low_value(note: Note, hits: int) -> bool:
-    """Return whether nobody would miss *note*.
+    """Return whether *note* has no value.
 
     Empty, or a note (no fact: a short value is a value) of two characters at most, or one whose title says that it
     is for the moment only. Never one that is pinned, was ever returned, or is the assistant's own.

@@ -1,4 +1,4 @@
-"""Step: link notes that hang in the air to what they have words in common with."""
+"""Step: link isolated notes to those with words in common."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Step: make one note of two that say the same.
+"""Step: merge two notes that say the same.
 
 The longer one stays and takes over what only the other says, its tags and links. The other is hidden, with a link to
 it, and keeps everything it has.
@@ -25,7 +25,7 @@ _TRIED: Final = 16  # notes tried for each
 _LINKS: Final = 1000  # links read at once; reflection lets a note take over no more
 #: Fields in which notes of different things differ although they read the same.
 _SAME: Final = "nugget kind subject scope type parent_id valid_from valid_to".split()
-#: Who said it, in which field, when; and what each is when nobody says.
+#: Who said it, in which field, when; and the default of each.
 _SAID: Final = {"author": None, "domain": "general", "occurred_at": None}
 
 
@@ -187,7 +187,7 @@ def names_of_both(target: Note, source: Note) -> list[str]:
 
 
 def tags_of_both(target: Note, source: Note) -> tuple[str, ...]:
-    """Return the own tags of both, but for those that somebody took away from the target."""
+    """Return the own tags of both, but for those that a caller removed from the target."""
     dropped = target.extra.dropped_tags
     return tuple(dict.fromkeys((*target.tags, *(tag for tag in source.tags if tag not in dropped))))
 
