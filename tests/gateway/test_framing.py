@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfd.gateway.framing import LineReader
+from shelfd.gateway.lines import LineReader
 
 LIMIT = 8
 PIECES = st.lists(st.sampled_from([b"\n", b"\r\n", b"a", b"bcd", b"x" * 7, b"y" * 20, b"z\n\n"]), max_size=30)

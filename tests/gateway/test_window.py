@@ -2,7 +2,7 @@
 
 import asyncio
 
-from shelfd.gateway.window import Window
+from shelfd.gateway.budget import Window
 
 
 async def test_places_are_given_in_the_order_of_coming_however_they_come_free() -> None:

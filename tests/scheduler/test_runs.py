@@ -12,8 +12,8 @@ from shelfd.memory.errors import QuotaExceeded, ShuttingDown
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import Origin
 from shelfd.scheduler import ScheduledJob
-from shelfd.scheduler.jobs import in_order
 from shelfd.scheduler.ledger import claim_in, new_run
+from shelfd.scheduler.settings import in_order
 
 SLOT = "2026-01-14T09:00 Europe/Berlin"
 

@@ -52,8 +52,8 @@ def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterat
 def _acl(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> str:
     """Return mosquitto's access list for what [access] and the shelves' owners say now."""
     # Only this action needs the parts that know rules, shelves and topics.
-    from shelfd.daemon.clock import SystemClock
     from shelfd.daemon.composition import access, memory_settings
+    from shelfd.daemon.host import SystemClock
     from shelfd.gateway.mqtt import Address, acl_text, mqtt_users
     from shelfd.memory import DEFAULT_SHELF, PROJECTIONS, Shelves
     from shelfd.storage import InMemoryStores, SqliteStores

@@ -11,9 +11,9 @@ from datetime import timedelta
 
 import structlog
 
-from shelfd.daemon import ready, served
-from shelfd.daemon.clock import SystemClock
+from shelfd.daemon import served
 from shelfd.daemon.composition import Parts, build, socket_mode
+from shelfd.daemon.host import SystemClock
 from shelfd.daemon.notify import Notifier
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
@@ -146,7 +146,7 @@ def _say_ready(loaded: Loaded, places: Places, parts: Parts, notifier: Notifier)
         config=str(loaded.file) if loaded.file else None,
         shelves=len(parts.shelves.status()),
     )
-    ready.announce(places, has_mqtt=loaded.settings.mqtt.embedded_broker, warning=parts.system.elsewhere())
+    served.announce(places, has_mqtt=loaded.settings.mqtt.embedded_broker, warning=parts.system.elsewhere())
     notifier.ready(_status(places))
 
 

@@ -15,7 +15,7 @@ from typing import BinaryIO, Literal, TextIO, cast
 
 from pydantic_core import to_json
 
-from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.host import SystemClock
 
 # structlog.dev loads rich when it is installed (0.13 s, 8 MB) only to print pretty tracebacks, which we do not use.
 # A None entry makes that import fail at once; structlog foresees the failure.

@@ -1,18 +1,20 @@
-"""What served a socket last, in a small file beside it.
+"""How people find the daemon: the READY line, and a small file beside its socket that says what served it last.
 
-Whoever finds nobody listening there can then name the command that brings back this memory, and a daemon that listens
-there with another data directory can say that what was remembered is elsewhere.
+A client that finds no daemon listening there can then name the command that brings back this memory, and a daemon that
+listens there with another data directory can say that the memories are elsewhere.
 """
 
 import json
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from shelfd.daemon import streams
 from shelfd.daemon.places import Places
-from shelfd.daemon.ready import client_command
 from shelfd.daemon.settings import Loaded
 
 ENDING = ".served"
@@ -92,3 +94,34 @@ def _beside(socket: Path) -> Path:
 
 def _is_flag(loaded: Loaded, *where: str) -> bool:
     return loaded.origin(where).startswith("flag ")
+
+
+def announce(places: Places, *, has_mqtt: bool = False, warning: str | None = None) -> None:
+    """Print the READY line and the commands below it on stdout.
+
+    Args:
+        has_mqtt: Whether events can be watched over MQTT without further settings.
+        warning: What else a person should know.
+    """
+    command, socket = client_command(), shlex.quote(str(places.socket))
+    lines = [
+        f"READY socket={socket} data={shlex.quote(str(places.data))}",
+        f'  {command} remember "the kettle is green" --socket {socket}',
+        f'  {command} recall "which colour has the kettle" --socket {socket}',
+        f'  echo \'{{"jsonrpc":"2.0","id":1,"method":"system.health"}}\' | socat - UNIX-CONNECT:{socket}',
+    ]
+    if has_mqtt:
+        lines.append(f"  {command} watch --mqtt --socket {socket}")
+    if warning is not None:
+        lines.append(f"WARNING {warning}")
+    # One write: whoever waits for READY has all of it. Nobody reading is no reason not to serve.
+    streams.say("\n".join(lines) + "\n")
+
+
+def client_command() -> str:
+    """Return how the ``shelfd`` command is called from a shell: by name if the search path leads to ours."""
+    ours = Path(sys.executable).with_name("shelfd")
+    found = shutil.which("shelfd")
+    if found is not None and (not ours.exists() or Path(found).resolve() == ours.resolve()):
+        return "shelfd"
+    return shlex.quote(str(ours)) if ours.exists() else f"{shlex.quote(sys.executable)} -m shelfd.client"

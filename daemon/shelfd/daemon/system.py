@@ -1,4 +1,4 @@
-"""What the daemon says of itself: health, version, metrics, and a doctor who says what to do."""
+"""What the daemon says about itself: health, version, metrics, and a doctor that says what to do."""
 
 import asyncio
 import os
@@ -7,17 +7,16 @@ import resource
 import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from shelfd.daemon.health import visible
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Counters
-from shelfd.memory import DEFAULT_SHELF, Clock, Service, Shelves
+from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelves
 from shelfd.protocol import WIRE_VERSION
 
 _LOW_SPACE_BYTES = 256 * 1024 * 1024
@@ -281,3 +280,35 @@ def resident_bytes() -> int:
 def package_version() -> str:
     """Return the installed version of shelfd."""
     return metadata.version("shelfd")
+
+
+_SCHEDULE: Final = ("cron", "tz", "next_at", "last_tick_s")
+_MQTT: Final = ("state", "protocol", "since", "embedded")
+
+
+def visible(health: dict[str, Any], access: Access, principal: str) -> dict[str, Any]:
+    """Return of a whole *health* what *principal* may see."""
+    if access.may(principal, None, "admin"):
+        return health
+    may_read = partial(_may_read, access, principal)
+    scheduler, mqtt = health["scheduler"], health["mqtt"]
+    last = scheduler["last"]
+    return {
+        **{name: health[name] for name in ("status", "ready", "uptime_s", "connections", "clock")},
+        "shelves": [shelf for shelf in health["shelves"] if may_read(shelf)],
+        "scheduler": {
+            **{name: scheduler[name] for name in _SCHEDULE},
+            "last": last if last is not None and may_read(last) else None,
+            "running": [run for run in scheduler["running"] if may_read(run)],
+        },
+        "mqtt": None
+        if mqtt is None
+        else {
+            **{name: mqtt[name] for name in _MQTT if name in mqtt},
+            "events": {"shelves": [shelf for shelf in mqtt["events"]["shelves"] if may_read(shelf)]},
+        },
+    }
+
+
+def _may_read(access: Access, principal: str, shown: dict[str, Any]) -> bool:
+    return access.may(principal, shown["shelf"], "read")

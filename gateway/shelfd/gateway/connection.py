@@ -12,12 +12,11 @@ from shelfd.gateway.binding import peer
 from shelfd.gateway.budget import Account, Budget, Share
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
-from shelfd.gateway.encoding import ReplyArray, encoded, fitted
 from shelfd.gateway.envelope import CANCEL, Envelope, line_too_long
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.lines import Lines
 from shelfd.gateway.outbox import Outbox, Room
-from shelfd.gateway.reply import Reply
+from shelfd.gateway.reply import Reply, ReplyArray, encoded, fitted
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.errors import ShelfError, error_of
 from shelfd.protocol import Limits

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from shelfd.gateway.budget import Account, Budget, Share
-from shelfd.gateway.window import Window
+from shelfd.gateway.budget import Account, Budget, Share, Window
 
 #: Unsent bytes from which on a connection takes no new requests and sends no further events.
 HIGH_WATER_BYTES: Final = 256 * 1024

@@ -8,8 +8,8 @@ from pydantic.json_schema import models_json_schema
 
 from shelfd.protocol.asyncapi_examples import EVENT, GAP, HEALTH, REPLIES, REQUESTS, STATUS
 from shelfd.protocol.errors import ErrorObject
-from shelfd.protocol.events import EVENT_TYPES, CloudEvent
 from shelfd.protocol.limits import SHELF_NAME
+from shelfd.protocol.methods.events import EVENT_TYPES, CloudEvent
 from shelfd.protocol.mqtt import (
     GapEvent,
     HealthMessage,

@@ -8,9 +8,9 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.ports.job import Job
 from shelfd.protocol import from_micros
-from shelfd.scheduler.jobs import ScheduledJob
 from shelfd.scheduler.ledger import claim_in, run_of
 from shelfd.scheduler.scheduler import Scheduler
+from shelfd.scheduler.settings import ScheduledJob
 
 #: Jobs that callers may know of and this version does not have.
 _NOT_YET = frozenset({"backup"})

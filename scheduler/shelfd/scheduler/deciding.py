@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.ports.job import MISSED, Job
 from shelfd.memory.ports.view import View
-from shelfd.scheduler.jobs import ScheduledJob
+from shelfd.scheduler.settings import ScheduledJob
 from shelfd.scheduler.slots import Slot
 
 ATTEMPTS: Final = 3

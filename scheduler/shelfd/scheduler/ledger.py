@@ -10,7 +10,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import INTERRUPTED, MANUAL, MISSED, SCHEDULER, Job, draw_run_id, job_id_of
 from shelfd.memory.ports.log import Entry, Origin
 from shelfd.scheduler.deciding import ATTEMPTS, FLOOR
-from shelfd.scheduler.jobs import ScheduledJob
+from shelfd.scheduler.settings import ScheduledJob
 
 KEPT: Final = timedelta(days=400)
 #: More runs than this are not kept, however young: a schedule by the minute must not fill the shelf.

@@ -10,8 +10,8 @@ import structlog
 from shelfd.memory import Clock, Shelf, ShelfError
 from shelfd.memory.ports.job import Job
 from shelfd.scheduler import ledger
-from shelfd.scheduler.jobs import ScheduledJob
 from shelfd.scheduler.ledger import run_of
+from shelfd.scheduler.settings import ScheduledJob
 
 log = structlog.get_logger("shelfd.scheduler")
 

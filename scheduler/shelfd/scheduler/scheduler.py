@@ -11,10 +11,9 @@ from shelfd.memory import Clock, Shelf, ShelfError, Shelves
 from shelfd.memory.errors import QuotaExceeded, ShelfNotFound, ShuttingDown
 from shelfd.memory.ports.job import MANUAL, Job
 from shelfd.protocol import from_micros
-from shelfd.scheduler.jobs import ScheduledJob, in_order
 from shelfd.scheduler.ledger import new_run, run_of
 from shelfd.scheduler.runner import Runner
-from shelfd.scheduler.settings import SchedulerSettings
+from shelfd.scheduler.settings import ScheduledJob, SchedulerSettings, in_order
 from shelfd.scheduler.shelf_runner import ShelfRunner, ShelfState, soonest
 from shelfd.scheduler.slots import Schedule, Slot, check_cron
 

@@ -13,9 +13,8 @@ from shelfd.memory import Clock, Shelf, Shelves
 from shelfd.memory.ports.job import MANUAL, Job
 from shelfd.scheduler import ledger
 from shelfd.scheduler.deciding import beginning, decide_next, is_credible
-from shelfd.scheduler.jobs import ScheduledJob
 from shelfd.scheduler.runner import Runner
-from shelfd.scheduler.settings import SchedulerSettings
+from shelfd.scheduler.settings import ScheduledJob, SchedulerSettings
 from shelfd.scheduler.slots import Schedule, Slot
 
 log = structlog.get_logger("shelfd.scheduler")

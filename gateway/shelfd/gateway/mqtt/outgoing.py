@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
+from shelfd.gateway.budget import Window
 from shelfd.gateway.mqtt.link import Trouble, check_code
 from shelfd.gateway.mqtt.packing import PublishProperties, common
-from shelfd.gateway.window import Window
 from shelfd.memory.errors import BrokerUnreachable
 
 ANSWER_S: Final = 10.0  #: how long the broker may take to answer anything

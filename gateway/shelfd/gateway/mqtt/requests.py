@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Final
 
 from shelfd.gateway.dispatch import Dispatcher
-from shelfd.gateway.encoding import fitted
 from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.mqtt.inbox import Receipt, Receipts
@@ -20,7 +19,7 @@ from shelfd.gateway.mqtt.link import Arrived, MqttLink
 from shelfd.gateway.mqtt.request import MqttRequest, ReplyTo, read
 from shelfd.gateway.mqtt.status import Ignored, MqttCounters
 from shelfd.gateway.mqtt.topics import Topics
-from shelfd.gateway.reply import Reply
+from shelfd.gateway.reply import Reply, fitted
 from shelfd.memory.errors import BrokerUnreachable, QuotaExceeded, ShelfError, ShuttingDown, error_of
 from shelfd.memory.ports.store import Clock
 from shelfd.protocol import METHODS

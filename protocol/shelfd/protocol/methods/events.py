@@ -1,12 +1,43 @@
-"""Methods on events: follow what happens on a shelf."""
+"""Events: CloudEvents 1.0 in JSON structured mode, rendered from the change log; methods to subscribe to them."""
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from shelfd.protocol.base import Count, ListLimit, NuggetName, Params, ReadParams, Result, ShelfParams, Token
-from shelfd.protocol.events import CloudEvent
 from shelfd.protocol.registry import define
+
+#: Every type of event that has a sequence number.
+EVENT_TYPES: Final = (
+    "note.created", "note.updated", "note.superseded", "note.hidden", "note.restored", "note.merged", "note.purged",
+    "note.promoted", "link.added", "link.removed", "conflict.found", "conflict.resolved", "nugget.created",
+    "nugget.renamed", "nugget.removed", "reflection.started", "reflection.completed", "reflection.undone",
+    "promotion.completed", "context.changed", "session.opened", "session.closed", "session.retracted",
+    "schedule.missed",
+)  # fmt: skip
+
+
+class CloudEvent(BaseModel):
+    """One committed change of a shelf, told to whoever may know.
+
+    ``prev_seq`` is the last sequence number that matched the subscription, so that a gap can be seen.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    specversion: str = "1.0"
+    id: str
+    source: str
+    type: str
+    subject: str
+    time: str
+    seq: int
+    tx: int
+    tx_size: int
+    prev_seq: int
+    datacontenttype: str = "application/json"
+    data: dict[str, Any]
+
 
 TypePattern = Annotated[str, Field(pattern=r"^(\*|[a-z]+\.(\*|[a-z]+))$", max_length=64)]
 
