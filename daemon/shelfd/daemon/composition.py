@@ -87,7 +87,7 @@ def promotion_paths(settings: Settings, places: Places) -> PromotionPaths:
 
 
 def memory_settings(settings: Settings) -> MemorySettings:
-    """Return what the memory wants to know of the settings."""
+    """Return the memory's part of the settings."""
     return MemorySettings(
         instance=settings.daemon.instance,
         language=settings.memory.language,
@@ -114,14 +114,14 @@ def access(settings: Settings, shelves: Shelves) -> Access:
 
 
 def socket_mode(settings: Settings, places: Places) -> int:
-    """Return the permission bits of the socket's file: a service's group may use it, nobody else a user's."""
+    """Return the permission bits of the socket's file: a service's is for its group, a user's for the user alone."""
     if settings.daemon.socket_mode != "auto":
         return int(settings.daemon.socket_mode, 8)
     return SERVICE_MODE if places.is_service else USER_MODE
 
 
 def scheduled_jobs(service: Service) -> tuple[ScheduledJob, ScheduledJob]:
-    """Return the jobs: reflection, and promotion behind it in the same slot, also when reflection failed."""
+    """Return the jobs: reflection, and promotion after it in the same slot, even if reflection failed."""
 
     async def perform(shelf: str, run_id: str, _reason: str) -> Mapping[str, Any]:
         return await service.perform(shelf, run_id)
@@ -133,7 +133,7 @@ def scheduled_jobs(service: Service) -> tuple[ScheduledJob, ScheduledJob]:
 
 
 def scheduler_settings(settings: Settings) -> SchedulerSettings:
-    """Return what the scheduler wants to know of the settings."""
+    """Return the scheduler's part of the settings."""
     section = settings.reflection
     interval_ms = settings.heartbeat.interval_ms
     return SchedulerSettings(

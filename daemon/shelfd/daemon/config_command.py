@@ -8,10 +8,6 @@ from typing import Any
 from shelfd.daemon import flags, streams
 from shelfd.daemon.places import choose
 from shelfd.daemon.settings import Loaded
-from shelfd.daemon.sources import Location
-
-#: Settings whose values are never shown. None yet: secrets come from credential files, not from settings.
-SECRETS: frozenset[Location] = frozenset()
 
 
 def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -46,7 +42,7 @@ def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterat
         for name, value in values.items():
             where = (section, name)
             shown, origin = chosen.get(where, (value, loaded.origin(where)))
-            yield f"{section}.{name}", "…" if where in SECRETS else shown, origin
+            yield f"{section}.{name}", shown, origin
 
 
 def _acl(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> str:

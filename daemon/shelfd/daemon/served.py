@@ -34,12 +34,12 @@ class Served:
 
 
 def by_this(loaded: Loaded, places: Places, environ: Mapping[str, str], *, system: bool, pid: int) -> Served:
-    """Return what this process is to be remembered as.
+    """Return the record of this process.
 
     Args:
-        environ: ``SHELFD_STARTED_BY`` in it is the command that people use here, such as ``make run``.
+        environ: ``SHELFD_STARTED_BY`` in it is the command that is used here, such as ``make run``.
         system: Whether ``--system`` was given.
-        pid: This process, to tell whether the service manager started it.
+        pid: This process, to find out whether the service manager started it.
     """
     if environ.get("SHELFD_STARTED_BY"):
         return Served(places.data, f"cd {shlex.quote(str(Path.cwd()))} && {environ['SHELFD_STARTED_BY']}")
@@ -56,7 +56,7 @@ def by_this(loaded: Loaded, places: Places, environ: Mapping[str, str], *, syste
 
 
 def last(socket: Path) -> Served | None:
-    """Return what served *socket* last; None if nobody knows, or somebody else than us or root says so."""
+    """Return what served *socket* last; None if that is unknown, or recorded by a user other than us or root."""
     try:
         file = os.open(_beside(socket), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -74,7 +74,7 @@ def last(socket: Path) -> Served | None:
 
 
 def remember(socket: Path, served: Served) -> None:
-    """Write down what serves *socket*. Where that is not allowed, as beside a service's socket, nothing is written."""
+    """Record what serves *socket*. Where that is not allowed, as beside a service's socket, nothing is written."""
     record = json.dumps({"data": str(served.data), "command": served.command}).encode() + b"\n"
     draft = _beside(socket).with_name(f".{socket.name}{ENDING}.new")
     try:
@@ -101,7 +101,7 @@ def announce(places: Places, *, has_mqtt: bool = False, warning: str | None = No
 
     Args:
         has_mqtt: Whether events can be watched over MQTT without further settings.
-        warning: What else a person should know.
+        warning: A warning to print with it.
     """
     command, socket = client_command(), shlex.quote(str(places.socket))
     lines = [
@@ -114,7 +114,7 @@ def announce(places: Places, *, has_mqtt: bool = False, warning: str | None = No
         lines.append(f"  {command} watch --mqtt --socket {socket}")
     if warning is not None:
         lines.append(f"WARNING {warning}")
-    # One write: whoever waits for READY has all of it. Nobody reading is no reason not to serve.
+    # One write: a reader that waits for READY gets all of it. Without a reader the daemon serves all the same.
     streams.say("\n".join(lines) + "\n")
 
 

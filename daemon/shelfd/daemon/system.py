@@ -47,7 +47,7 @@ class Finding(NamedTuple):
     detail: str
 
 
-#: Tells how a part of the daemon is.
+#: Reports the state of a part of the daemon.
 Status = Callable[[], dict[str, Any]]
 
 
@@ -85,7 +85,7 @@ class DaemonSystem:
         self._started = clock.monotonic()
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
-        self.mqtt_probe: Probe | None = None  #: finds out whether requests arrive by MQTT
+        self.mqtt_probe: Probe | None = None  #: checks whether requests arrive by MQTT
         self.settings: Loaded | None = None  #: for where they come from
         self.before: Served | None = None  #: what served our socket last, if its data is not ours
         self.complaints: list[str] = []  #: what was wrong with the configuration when it was last reloaded
@@ -94,7 +94,7 @@ class DaemonSystem:
         """Answer ``system.health``: degraded when a shelf is not served, or something else is not as configured.
 
         Args:
-            principal: Who asks; what that one may not know is left out.
+            principal: The caller; what it may not know is left out.
         """
         return visible(self._health(), self._service.access, principal)
 
@@ -142,7 +142,7 @@ class DaemonSystem:
         )
 
     def stuck(self) -> list[str]:
-        """Return the parts that stand still: shelves whose writer does not come back, the scheduler."""
+        """Return the parts that are stuck: shelves whose writer does not return, the scheduler."""
         stuck = [f"shelf {name}" for name in self._shelves.stuck(_STUCK_S)]
         if self._scheduler()["last_tick_s"] > _LATE_TICK_S:
             stuck.append("scheduler")
@@ -287,7 +287,11 @@ _MQTT: Final = ("state", "protocol", "since", "embedded")
 
 
 def visible(health: dict[str, Any], access: Access, principal: str) -> dict[str, Any]:
-    """Return of a whole *health* what *principal* may see."""
+    """Return the part of *health* that *principal* may see.
+
+    Whether all is well, and ready, is for everyone. Shelves show themselves only to those who may read them; what
+    names files, addresses and settings is for administrators.
+    """
     if access.may(principal, None, "admin"):
         return health
     may_read = partial(_may_read, access, principal)

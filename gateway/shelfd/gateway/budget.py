@@ -2,7 +2,7 @@
 
 Each connection has :data:`OWN_BYTES` to itself, so that small traffic never waits for others. What it holds beyond
 comes from the common budget, of which a principal gets no more than it leaves to the others: the first to come may have
-half, the next a third of the rest and so on, and whoever comes later finds room too.
+half, the next a third of the rest and so on, and those that come later find room too.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from shelfd.protocol import Limits
 
 
 class Window:
-    """Counts places; who finds none waits in the order of coming.
+    """Counts places; a caller that finds none waits, first come, first served.
 
     Args:
         size: How many places there are.
@@ -30,7 +30,7 @@ class Window:
         return self._free > 0 and not self._waiting
 
     def take(self) -> bool:
-        """Take a place if one is free and nobody waits for it."""
+        """Take a place if one is free and not waited for."""
         if not self.is_free:
             return False
         self._free -= 1
@@ -46,14 +46,14 @@ class Window:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self.leave()  # it was this one's turn just now: somebody else's then
+                self.leave()  # it was given a place just now: pass it on
             raise
         finally:
-            # Only now: whoever comes between being called and going on would otherwise overtake this one.
+            # Only now: a caller that comes between the wake-up and here would otherwise overtake this one.
             self._waiting.remove(turn)
 
     def leave(self) -> None:
-        """Give a place back: to who waits longest and was not called yet."""
+        """Give a place back: to the one that has waited longest and was not woken yet."""
         for turn in self._waiting:
             if not turn.done():
                 turn.set_result(None)
@@ -100,7 +100,7 @@ class Budget:
     """The bytes of all connections.
 
     Attributes:
-        free: What nobody holds; below zero when replies to changes, which must be given, took more.
+        free: Bytes not held; below zero when replies to changes, which must be sent, took more.
         spare: The place of one answer that is made although there is no room for a large one.
     """
 
@@ -126,7 +126,7 @@ class Budget:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody waits for room."""
+        """Whether a connection waits for room."""
         return bool(self._waiting)
 
     def wait(self, account: "Account", size: int, found: Callable[[], None]) -> Callable[[], None]:

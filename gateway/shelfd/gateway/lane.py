@@ -1,7 +1,7 @@
 """Lanes: the order in which the requests of one caller take effect.
 
 Changes start in the order they arrived. A read waits until every change sent before it has finished. A batch is
-one turn: later changes wait until all of it is done, as they do for a change of who may do what. Every change and
+one turn: later changes wait until all of it is done, as they do for a change of access rules. Every change and
 every batch takes the next turn number; ``finished_to`` is the highest number up to which all turns are over.
 """
 
@@ -25,7 +25,7 @@ class Request:
         send: Takes the reply; called once, never for a notification.
         done: Called once when nothing of the request is left at work, which may be after its answer.
         follow_up: Called when the reply is on its way.
-        follow_ups: Where that is kept for a member of a batch, whose reply goes out with those of the others.
+        follow_ups: Where it is kept for a member of a batch, whose reply goes out with those of the others.
         room: Where its reply goes, if that is bounded.
     """
 
@@ -54,7 +54,7 @@ class Lane:
     """The requests of one connection or MQTT user.
 
     Args:
-        principal: Who the caller is: ``uid:<n>``, ``mqtt:<user>``.
+        principal: The caller: ``uid:<n>``, ``mqtt:<user>``.
         name: Prefix of its request ids.
         subscriptions: Where its event subscriptions live; None if the transport has another way to events.
         room: Makes what is to give room to the reply of a read; None if the transport bounds replies otherwise.
@@ -78,7 +78,7 @@ class Lane:
         self.name = name
         self.subscriptions = subscriptions
         self.requests: set[Request] = set()
-        self.is_closed = False  #: nobody waits for answers any more: reads are pointless
+        self.is_closed = False  #: the caller is gone: reads are pointless
         self.entered = 0
         self.finished_to = 0
         self.barrier = 0  #: the last turn that later changes wait for: a batch's, or of what decides their access
@@ -97,7 +97,7 @@ class Lane:
         return self.entered
 
     def leave(self, turn: int) -> None:
-        """End a turn and let go who waited for it."""
+        """End a turn and begin the requests that waited for it."""
         if turn != self.finished_to + 1:
             self._finished.add(turn)
             return

@@ -13,10 +13,10 @@ class LineReader:
     """Cuts a byte stream into lines.
 
     Lines end with LF or CR LF; blank ones are skipped. A line longer than *limit* bytes becomes one None, its
-    bytes are dropped as they come, and reading goes on behind its end.
+    bytes are discarded as they come, and reading goes on after its end.
 
     Attributes:
-        lines: Whole lines in order; None stands for a too long one. Take them by :meth:`take`.
+        lines: Complete lines in order; None stands for one that was too long. Take them by :meth:`take`.
         lines_bytes: What they amount to.
         part_bytes: What there is of the line that has begun.
     """
@@ -29,7 +29,7 @@ class LineReader:
         self.part_bytes = 0
         self._limit = limit
         self._part: list[bytes] = []
-        self._skips = False  #: inside a line whose bytes are dropped
+        self._skips = False  #: inside a line whose bytes are discarded
 
     def feed(self, data: bytes) -> None:
         """Take the stream's next bytes."""
@@ -58,12 +58,12 @@ class LineReader:
         return line
 
     def skip(self) -> None:
-        """Drop the line that has begun, and what is still to come of it."""
+        """Discard the line that has begun, and the rest of it to come."""
         self._skips = True
         self._part, self.part_bytes = [], 0
 
     def end(self) -> None:
-        """Drop the line that has begun: nothing more will come."""
+        """Discard the line that has begun: nothing more will come."""
         self._part, self.part_bytes = [], 0
 
     def _add(self, line: bytes) -> None:
@@ -104,7 +104,7 @@ class Lines:
         budget: The bytes of all connections.
         account: This connection's.
         go_on: Called when there is room for a line that waited.
-        refuse: Called with what to tell the client of a line that is dropped.
+        refuse: Called with the error for a line that is discarded.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Lines:
         return self._stop_waiting is not None
 
     def __bool__(self) -> bool:
-        """Return whether there is a whole line."""
+        """Return whether there is a complete line."""
         return bool(self._reader.lines)
 
     def feed(self, data: bytes) -> None:
@@ -145,7 +145,7 @@ class Lines:
         return self._reader.take()
 
     def end(self) -> None:
-        """Drop the line that has begun: nothing more will come."""
+        """Discard the line that has begun: nothing more will come."""
         self._reader.end()
 
     def settle(self, taken_bytes: int) -> None:
@@ -188,7 +188,7 @@ class Lines:
         self._timer = asyncio.get_running_loop().call_later(LARGE_LINE_S, self._look)
 
     def _look(self) -> None:
-        """Drop a large line that takes too long for those that wait, or that itself found no room in time."""
+        """Discard a large line that takes too long for those that wait, or that itself found no room in time."""
         if not self._budget.is_wanted:
             self._watch()
             return

@@ -17,7 +17,7 @@ class Reply(NamedTuple):
         id: The request's.
         result: JSON-like, of the method's result shape.
         error: A JSON-RPC error object; then there is no result.
-        is_change: Whether the request was a change, which is made whatever becomes of this.
+        is_change: Whether the request was a change, which is made whatever happens to its reply.
         room: Where there must be room for it; None if the transport bounds replies otherwise.
     """
 

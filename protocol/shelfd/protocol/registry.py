@@ -10,7 +10,7 @@ from pydantic.json_schema import models_json_schema
 
 from shelfd.protocol.base import Params
 
-#: What a principal needs to call a method: ``open`` is asked of nobody, the others of the shelf's access rules.
+#: What a principal needs to call a method: ``open`` needs nothing, the others are granted by the shelf's access rules.
 Need = Literal["open", "read", "write", "admin"]
 
 
@@ -25,7 +25,7 @@ class Method:
         need: What the caller must be allowed to do.
         is_change: Whether it changes the shelf, and so takes an idempotency key and keeps arrival order.
         summary: One sentence for documents and ``rpc.discover``.
-        decides_access: Whether it changes who may do what, so that the caller's later changes wait for its end.
+        decides_access: Whether it changes access, so that the caller's later changes wait for its end.
     """
 
     name: str
@@ -53,7 +53,7 @@ def define(
     is_change: bool | None = None,
     decides_access: bool = False,
 ) -> Method:
-    """Enter a method into the table; a method that needs ``write`` is a change unless told otherwise.
+    """Enter a method into the table; a method that needs ``write`` is a change unless *is_change* says otherwise.
 
     Raises:
         ValueError: If the name is taken.

@@ -1,4 +1,4 @@
-"""Answers to ``scheduler.*``: what is planned, what was run, and a run asked for."""
+"""Answers to ``scheduler.*``: what is planned, what was run, and a run on request."""
 
 from typing import Any
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, NamedTuple, TypeAlias
 
 #: Does a job's work: (shelf, run_id, reason) to a small result of counts and ids, never memory text. It may be tried
-#: again under the same run_id after it failed or was cancelled, and goes on then where it was.
+#: again under the same run_id after it failed or was cancelled, and then continues where it stopped.
 Work: TypeAlias = Callable[[str, str, str], Coroutine[Any, Any, Mapping[str, Any]]]
 
 
@@ -15,9 +15,9 @@ class ScheduledJob:
     """Something to be done on each shelf in each slot.
 
     Attributes:
-        name: As the ledger and callers know it: the kind of its job in the shelf.
+        name: Its name in the ledger and for callers: the kind of its job in the shelf.
         run: Does it.
-        follows: The job behind which it runs in the same slot, also when that one failed.
+        follows: The job after which it runs in the same slot, even if that one failed.
         method: What the change log names; its name if there is none.
     """
 
@@ -28,10 +28,10 @@ class ScheduledJob:
 
 
 def in_order(jobs: Sequence[ScheduledJob]) -> tuple[ScheduledJob, ...]:
-    """Return *jobs*, each behind the one it follows.
+    """Return *jobs*, each after the one it follows.
 
     Raises:
-        ValueError: If two have one name, or one follows a job that is not there or itself.
+        ValueError: If two share a name, or one follows itself or a job that does not exist.
     """
     waiting = {job.name: job for job in jobs}
     if len(waiting) < len(jobs):

@@ -222,7 +222,7 @@ async def test_an_answer_is_waited_for_while_others_come(broker: Mosquitto, monk
         monkeypatch.setattr(link._paho, "on_publish", None)  # the answer that does not come
         publishing = asyncio.create_task(link.publish(OWN, b"x"))
         for _ in range(20):
-            link._outgoing.heard()
+            link._outgoing.received()
             await asyncio.sleep(0.005)
         assert not publishing.done()
         with pytest.raises(BrokerUnreachable):

@@ -18,7 +18,7 @@ EVENT_TYPES: Final = (
 
 
 class CloudEvent(BaseModel):
-    """One committed change of a shelf, told to whoever may know.
+    """One committed change of a shelf, published to those who may read the shelf.
 
     ``prev_seq`` is the last sequence number that matched the subscription, so that a gap can be seen.
     """
@@ -49,7 +49,7 @@ class SubscribeParams(ShelfParams):
         default=["*"], description='Like "note.created" or "note.*".'
     )
     nugget: NuggetName | None = None
-    since_seq: Count | None = Field(default=None, description="Begin behind this change instead of now.")
+    since_seq: Count | None = Field(default=None, description="Begin after this change instead of now.")
 
 
 class SubscribeResult(Result):
@@ -85,6 +85,6 @@ class EventsSinceResult(Result):
     last_seq: int
 
 
-define("events.subscribe", SubscribeParams, SubscribeResult, need="read", summary="Be told of events as they happen.")
-define("events.unsubscribe", UnsubscribeParams, UnsubscribeResult, need="open", summary="Stop being told.")
+define("events.subscribe", SubscribeParams, SubscribeResult, need="read", summary="Receive events as they happen.")
+define("events.unsubscribe", UnsubscribeParams, UnsubscribeResult, need="open", summary="Stop receiving events.")
 define("events.since", EventsSinceParams, EventsSinceResult, need="read", summary="Events that already happened.")

@@ -1,5 +1,5 @@
 """Shelves in memory: all rows of one, and the store that commits to them."""
-# Nobody sets an aggregate of a view or a writer but its maker, so its type may be narrower than the port's.
+# Only the code that makes a view or a writer sets its aggregates, so its type may be narrower than the port's.
 # pyright: reportIncompatibleVariableOverride=false
 # ruff: noqa: D102 (the port documents these methods)
 
