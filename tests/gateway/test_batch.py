@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.fakes import Client, House, Open
+from gateway.fakes import Client, House, Open, until
 from shelfd.memory.errors import ShelfError
 
 
@@ -130,3 +130,21 @@ async def test_a_member_whose_result_is_no_json_spoils_only_its_own_reply(client
     client.raw(batch(member(1, "recall", query="bad"), member(2, "recall", query="good")))
     replies = await client.read()
     assert [reply.get("error", {}).get("code") for reply in replies] == [-32603, None]
+
+
+async def test_a_batch_waits_until_the_client_has_read_what_the_one_before_it_came_to(house: House) -> None:
+    slow, other = await house.connect(), await house.connect()
+    slow.stop_reading()
+    for number in range(30):
+        house.service.results[str(number)] = {"label": "x" * 400_000}
+    members = [member(number, "remember", content=str(number)) for number in range(30)]
+    for number in range(0, 30, 3):
+        slow.raw(batch(*members[number : number + 3]))
+    await until(lambda: len(house.service.applied) >= 3)
+    for _ in range(20):
+        await other.settled()
+    assert house.service.applied == ["0", "1", "2"]
+
+    slow.read_on()
+    replies = [reply["id"] for _ in range(10) for reply in await slow.read()]
+    assert replies == list(range(30))

@@ -1,6 +1,7 @@
 """The end: what is at work is finished, what is new is refused, and the socket file goes."""
 
 import asyncio
+import json
 from datetime import timedelta
 
 from gateway.fakes import SOON, House, Open, until
@@ -43,6 +44,23 @@ async def test_what_has_not_happened_in_time_is_refused(house: House) -> None:
     started.release()
     queued.release()
     await until(lambda: house.service.applied == ["started"])
+
+
+async def test_a_change_that_was_started_in_time_is_answered_with_its_result(house: House) -> None:
+    client = await house.connect()
+    started = house.service.hold_started("started")
+    first = {"jsonrpc": "2.0", "id": 1, "method": "remember", "params": {"content": "first"}}
+    members = [first, {**first, "id": 2, "params": {"content": "started"}}, {**first, "id": 3}]
+    client.raw(json.dumps(members).encode() + b"\n")
+    await started.reached()
+    stopping = asyncio.create_task(house.server.stop(drain=timedelta(0)))
+    await until(lambda: any("ShuttingDown" in outcome for _, outcome in house.counters.requests))
+    started.release()
+    replies = await client.read()
+    await stopping
+
+    assert ["result" in reply for reply in replies] == [True, True, False]
+    assert house.service.applied == ["first", "started"]
 
 
 async def test_a_reader_that_takes_nothing_does_not_hold_up_the_end(house: House) -> None:

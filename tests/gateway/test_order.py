@@ -4,6 +4,8 @@ import json
 import os
 from typing import Any
 
+import pytest
+
 from gateway.fakes import Client, House, request
 
 
@@ -55,6 +57,34 @@ async def test_a_read_waits_also_for_a_change_that_fails(client: Client, house: 
     await slow.reached()
     slow.release()
     assert [("error" in await client.read()) for _ in range(2)] == [True, False]
+
+
+async def test_later_changes_wait_for_one_that_prepares(client: Client, house: House) -> None:
+    held = house.service.hold("promote")
+    client.send("promote")
+    client.send("remember", content="later")
+    await held.reached()
+    await client.settled()
+    assert house.service.begun == ["promote"]
+    held.release()
+    for _ in range(2):
+        await client.read()
+    assert house.service.applied == ["promote", "later"]
+
+
+@pytest.mark.parametrize("is_batch", [False, True])
+async def test_a_dry_run_knows_the_changes_before_it(client: Client, house: House, is_batch: bool) -> None:
+    slow = house.service.hold("slow")
+    rehearsal = request("reflect", 2, dry_run=True)
+    client.raw(request("remember", 1, content="slow"))
+    client.raw(b"[" + rehearsal.strip() + b"]\n" if is_batch else rehearsal)
+    await slow.reached()
+    await client.settled()
+    assert house.service.begun == ["slow"]
+    slow.release()
+    for _ in range(2):
+        await client.read()
+    assert house.service.begun == ["slow", "reflect"]
 
 
 async def test_connections_do_not_wait_for_each_other(house: House) -> None:

@@ -28,8 +28,8 @@ class Batch:
     def add(self, request: Request) -> None:
         """Add the next member."""
         request.follow_ups = self._follow_ups
-        is_change = request.call.method.is_change
-        request.wait_to = self._changes_wait_to if is_change else self._turn - 1
+        is_queued = request.call.method.is_change and not request.is_rehearsal
+        request.wait_to = self._changes_wait_to if is_queued else self._turn - 1
         self._requests.append(request)
 
     def start(self) -> None:

@@ -73,6 +73,7 @@ class Connection(asyncio.Protocol):
         self._next_bytes = 0
         self._is_taking = False
         self._is_waiting = False  #: for a request of its principal to end
+        self._has_batch = False  #: at work
         self._is_read_paused = False
         self._saw_eof = False
         self._is_lost = False
@@ -179,6 +180,7 @@ class Connection(asyncio.Protocol):
             self.in_flight += 1
             self._share.at_work += 1
             if isinstance(message, list):
+                self._has_batch = True
                 array = ReplyArray(len(message), self._limits.line_bytes, self._outbox.hold)
                 self._dispatcher.start_batch(message, self._lane, array.put, partial(self._end_batch, array, done))
             else:
@@ -205,6 +207,8 @@ class Connection(asyncio.Protocol):
             return False  # a full connection still takes what would make room
         if self.in_flight and not self._account.fits(self._next_bytes):
             return True
+        if self._has_batch and isinstance(message, list):
+            return True  # it would wait for the other's end all the same; so no more than one array waits to be sent
         if self.in_flight >= self._limits.in_flight_count:
             return True
         if self._share.has_place:
@@ -264,6 +268,7 @@ class Connection(asyncio.Protocol):
         return reply
 
     def _end_batch(self, array: ReplyArray, done: Callable[[], None]) -> None:
+        self._has_batch = False
         if (message := array.take()) is not None:
             self._send(message)
         done()

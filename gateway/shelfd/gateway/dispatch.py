@@ -101,11 +101,10 @@ class Dispatcher:
         request.call.on_begun = on_begun
         method = request.call.method
         if method.is_change:
-            request.wait_to = lane.barrier
+            request.wait_to = lane.entered if request.is_rehearsal else lane.barrier
             request.turn = lane.enter()
-            if method.decides_access or method.name in self._own.handlers:
-                # The access of later changes is checked when their turn comes, which is after this one's end. A
-                # change that is made here is in no queue, so later ones wait for it, too.
+            if method.is_barrier or method.name in self._own.handlers:
+                # A change that is made here is in no queue, so later ones wait for it, too.
                 lane.barrier = request.turn
         elif method.name not in self._own.unordered:
             request.wait_to = lane.entered

@@ -1,7 +1,7 @@
 """Lanes: the order in which the requests of one caller take effect.
 
 Changes start in the order they arrived. A read waits until every change sent before it has finished. A batch is
-one turn: later changes wait until all of it is done, as they do for a change of access rules. Every change and
+one turn: later changes wait until all of it is done, as they do for a change that is a barrier. Every change and
 every batch takes the next turn number; ``finished_to`` is the highest number up to which all turns are over.
 """
 
@@ -49,6 +49,11 @@ class Request:
         self.turn = 0
         self.wait_to = 0
 
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether it only says what a change would do, and so has to know the changes before it, as a read has."""
+        return bool(getattr(self.call.params, "dry_run", False))
+
 
 class Lane:
     """The requests of one connection or MQTT user.
@@ -81,7 +86,7 @@ class Lane:
         self.is_closed = False  #: the caller is gone: reads are pointless
         self.entered = 0
         self.finished_to = 0
-        self.barrier = 0  #: the last turn that later changes wait for: a batch's, or of what decides their access
+        self.barrier = 0  #: the last turn that later changes wait for: a batch's, or a barrier's
         self._finished: set[int] = set()
         self._waiters: list[tuple[int, int, Callable[[], None]]] = []
         self._numbered = 0

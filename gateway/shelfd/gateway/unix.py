@@ -14,6 +14,7 @@ from shelfd.gateway.connection import Admission, Connection
 from shelfd.gateway.dispatch import Dispatcher
 from shelfd.memory.errors import QuotaExceeded, ShelfError, Unavailable
 
+_LAST_S: Final = 1.0  #: how long changes that were started may take, when the time of the drain is over
 _ABORT_S: Final = 1.0  #: how long aborted transports may take to say that they are closed
 
 
@@ -53,8 +54,8 @@ class UnixServer:
         """Stop accepting, give what is at work *drain* to end, then close every connection.
 
         Requests that arrive meanwhile are answered with ShuttingDown, and so is, when the time is over, all that
-        has not happened yet. A change that has been started may then still be at work in the store, which finishes
-        it. Replies that a client has not read by then are dropped. A second call does nothing.
+        has not happened yet. A change that has been started then gets another second; it may still be at work in the
+        store, which finishes it. Replies that a client has not read by then are dropped. A second call does nothing.
         """
         if self._server is None or self._listener is None:
             return
@@ -63,10 +64,12 @@ class UnixServer:
         self._listener.remove_file()
         self._server = None
         deadline = asyncio.get_running_loop().time() + drain.total_seconds()
-        if not await self._wait(lambda: not any(c.in_flight for c in self._connections), deadline):
+        if not await self._wait(self._is_at_rest, deadline):
             self._log.warning("drain.timed_out", drain_s=drain.total_seconds(), connections=len(self._connections))
             for connection in list(self._connections):
                 connection.abandon()
+            # What is in the store's hands takes milliseconds, unless it is a job, and its caller should hear of it.
+            await self._wait(self._is_at_rest, deadline + _LAST_S)
         for connection in list(self._connections):
             connection.close()
         if not await self._wait(lambda: self._open == 0, deadline):
@@ -74,6 +77,9 @@ class UnixServer:
                 connection.abort()
             # Aborting takes effect in the loop's next turns; it waits for nobody.
             await self._wait(lambda: self._open == 0, deadline + _ABORT_S)
+
+    def _is_at_rest(self) -> bool:
+        return not any(connection.in_flight for connection in self._connections)
 
     async def _wait(self, condition: Callable[[], bool], deadline: float) -> bool:
         """Wait until *condition* holds; return False if *deadline*, in loop time, comes first."""

@@ -25,7 +25,8 @@ class Method:
         need: What the caller must be allowed to do.
         is_change: Whether it changes the shelf, and so takes an idempotency key and keeps arrival order.
         summary: One sentence for documents and ``rpc.discover``.
-        decides_access: Whether it changes access, so that the caller's later changes wait for its end.
+        is_barrier: Whether the caller's later changes wait for its end: it decides access, or has to prepare before it
+            takes its place among the changes.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Method:
     need: Need
     is_change: bool
     summary: str
-    decides_access: bool = False
+    is_barrier: bool = False
 
 
 _methods: dict[str, Method] = {}
@@ -51,7 +52,7 @@ def define(
     need: Need,
     summary: str,
     is_change: bool | None = None,
-    decides_access: bool = False,
+    is_barrier: bool = False,
 ) -> Method:
     """Enter a method into the table; a method that needs ``write`` is a change unless *is_change* says otherwise.
 
@@ -61,7 +62,7 @@ def define(
     if name in _methods:
         raise ValueError(f"method {name!r} is defined twice")
     change = need == "write" if is_change is None else is_change
-    _methods[name] = Method(name, params, result, need, change, summary, decides_access)
+    _methods[name] = Method(name, params, result, need, change, summary, is_barrier)
     return _methods[name]
 
 

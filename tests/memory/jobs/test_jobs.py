@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fakes import BOB, ROOT, Api
+from shelfd.memory.errors import StoreBusy
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.tending import hide, purge
 
@@ -205,6 +206,30 @@ async def test_a_job_that_fails_again_and_again_is_given_up(api: Api, monkeypatc
     await api.call("job.retry", id=job_id)
     await settled(api)
     assert (await jobs(api))[0]["state"] == "done"
+
+
+async def test_jobs_that_wait_for_another_attempt_keep_none_from_its_turn(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide_some = hide.hide_some
+
+    def hide_some_or_fail(tx: Any, cursor: dict[str, Any], params: Any) -> None:
+        if cursor["done"] and params["nugget"] != "n4":
+            raise StoreBusy("the disk is in trouble")
+        hide_some(tx, cursor, params)
+
+    monkeypatch.setattr(hide, "hide_some", hide_some_or_fail)
+    for number in range(5):
+        await api.call("remember_many", notes=[{"content": "tea", "nugget": f"n{number}"}] * (hide.AT_ONCE + 1))
+    for number in range(4):
+        assert (await api.refused("nugget.clear", name=f"n{number}")).kind == "Unavailable"
+    async with asyncio.timeout(20):
+        assert (await api.call("nugget.clear", name="n4"))["hidden"] == hide.AT_ONCE + 1
+
+    monkeypatch.undo()
+    api.clock.advance(timedelta(seconds=1))
+    await settled(api)
+    assert {job["state"] for job in await jobs(api)} == {"done"}
 
 
 async def test_an_unknown_job_is_not_found(api: Api) -> None:

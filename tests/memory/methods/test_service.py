@@ -8,7 +8,10 @@ import pytest
 
 from fakes import BOB, ROOT, Api
 from shelfd.memory.errors import Cancelled, Forbidden, NoteNotFound, ShelfError, ShelfNotFound, ShuttingDown
+from shelfd.memory.methods import USE_CASES
+from shelfd.memory.methods.registry import Procedure
 from shelfd.memory.ports.waiting import outcome_of
+from shelfd.protocol import METHODS
 
 
 class Done:
@@ -72,6 +75,13 @@ async def test_a_result_that_cannot_be_shown_is_an_error(api: Api, monkeypatch: 
     assert isinstance(await done.one(), ValueError)
     assert api.shelf().in_use == 0
     assert (await api.call("get_stats"))["total_notes"] == 1
+
+
+def test_later_changes_wait_for_every_procedure_that_changes_something() -> None:
+    # It has its place among the changes only when it has prepared: nothing else keeps it before them.
+    changes = {name: method for name, method in METHODS.items() if method.is_change}
+    barriers = {name for name, method in changes.items() if method.is_barrier}
+    assert barriers == {name for name in changes if isinstance(USE_CASES.get(name), Procedure)}
 
 
 CHANGES: list[tuple[str, dict[str, Any]]] = [

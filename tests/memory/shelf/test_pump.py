@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from contract.samples import change, make_note
-from fakes import FakeClock
+from fakes import Api, FakeClock
 from shelfd.memory import PROJECTIONS, MemorySettings, Shelf, View
 from shelfd.memory.errors import ShuttingDown, StoreBusy, Unavailable
 from shelfd.memory.facts.fact_memory import ShelfFacts
@@ -490,3 +490,13 @@ async def test_who_waits_for_what_never_comes_hears_of_the_end(bench: Bench) -> 
 
     with pytest.raises(ShuttingDown):
         await waiting
+
+
+async def test_a_read_may_come_between_a_new_follower_and_what_it_missed(api: Api) -> None:
+    with capture_logs() as logs:
+        await api.remember("tea")
+        api.shelf().follow(lambda _seq: None)
+        await api.shelf().reach(None)
+        for _ in range(3):
+            await asyncio.sleep(0)
+    assert [entry for entry in logs if entry["log_level"] == "error"] == []

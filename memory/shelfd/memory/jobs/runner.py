@@ -1,7 +1,6 @@
 """Carries out the jobs of one shelf: those just begun, and at start those that an earlier daemon left unfinished."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -40,7 +39,7 @@ class JobRunner:
         self._shelf = shelf
         self._limits = limits
         self._procedures = procedures
-        self._queued: deque[str] = deque()
+        self._places = asyncio.Semaphore(_AT_ONCE)  # which lets those in first that came first
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._waiting: dict[str, list[asyncio.Future[Job]]] = {}
         self._is_closed = False
@@ -48,10 +47,8 @@ class JobRunner:
 
     def start(self, job_id: str) -> None:
         """See to it that a job is carried out; one that is at work already is not begun twice."""
-        if self._is_closed or job_id in self._tasks or job_id in self._queued:
-            return
-        self._queued.append(job_id)
-        self._begin_next()
+        if not self._is_closed and job_id not in self._tasks:
+            self._tasks[job_id] = self._shelf.spawn(self._carry_out(job_id), f"job.{job_id}")
 
     async def start_unfinished(self) -> None:
         """Go on with the jobs that were cut short, but for those that the scheduler sees to."""
@@ -113,29 +110,24 @@ class JobRunner:
         finally:
             self._shelf.leave()
 
-    def _begin_next(self) -> None:
-        while self._queued and len(self._tasks) < _AT_ONCE:
-            job_id = self._queued.popleft()
-            self._tasks[job_id] = self._shelf.spawn(self._carry_out(job_id), f"job.{job_id}")
-
     async def _carry_out(self, job_id: str) -> None:
         attempts = 0
         try:
             while not await self._attempt_in_use(job_id):
-                # Not in use meanwhile: a shelf whose job waits may be closed to make room for another.
+                # It takes up no place meanwhile, which another job may need, nor is the shelf in use, which may be
+                # closed to make room for another.
                 await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF) - 1)])
                 attempts += 1
         finally:
             del self._tasks[job_id]
-            if not self._is_closed:
-                self._begin_next()
 
     async def _attempt_in_use(self, job_id: str) -> bool:
-        self._shelf.enter()
-        try:
-            return await self._attempt(job_id)
-        finally:
-            self._shelf.leave()
+        async with self._places:
+            self._shelf.enter()
+            try:
+                return await self._attempt(job_id)
+            finally:
+                self._shelf.leave()
 
     async def _attempt(self, job_id: str) -> bool:
         """Try to bring a job to its end; return whether it has ended, or is none that this version knows."""
@@ -212,7 +204,6 @@ class JobRunner:
     def _close(self) -> None:
         """The shelf is about to close: steps under way still become durable, the rest waits for the next start."""
         self._is_closed = True
-        self._queued.clear()
         for task in self._tasks.values():
             task.cancel()
         for futures in self._waiting.values():

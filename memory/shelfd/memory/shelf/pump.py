@@ -295,6 +295,8 @@ class Pump:
 
     async def _catch_up(self) -> None:
         """Take in what is committed by now, in slices if it is much."""
+        if not self._backlog:
+            return  # a read was there before this began
         goal, began = self._backlog[-1].last_seq, self._clock.monotonic()
         self._take_some(_AT_ONCE)
         while self._backlog and self.seq < goal:

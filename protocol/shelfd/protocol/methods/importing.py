@@ -104,4 +104,5 @@ define(
     need="admin",
     summary="Take in what another memory kept; again, it changes nothing.",
     is_change=True,
+    is_barrier=True,
 )

@@ -79,8 +79,9 @@ define(
     PromoteResult,
     need="write",
     summary="Write what was recalled in three or more sessions to MEMORY.md.",
+    is_barrier=True,
 )
-define("promote_facts", PromoteParams, PromoteResult, need="write", summary="The same as `promote`.")
+define("promote_facts", PromoteParams, PromoteResult, need="write", summary="The same as `promote`.", is_barrier=True)
 define(
     "promotion.preview",
     PreviewParams,

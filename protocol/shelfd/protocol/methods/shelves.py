@@ -119,7 +119,7 @@ define(
     need="open",
     summary="Make a shelf; it is yours.",
     is_change=True,
-    decides_access=True,
+    is_barrier=True,
 )
 define("shelf.list", Params, ShelfListResult, need="open", summary="The shelves you may read.")
 define(
@@ -129,7 +129,7 @@ define(
     need="admin",
     summary="Remove a shelf for good.",
     is_change=True,
-    decides_access=True,
+    is_barrier=True,
 )
 define("shelf.check", ShelfParams, ShelfCheckResult, need="admin", summary="Check a shelf's file and index in full.")
 define("shelf.log", ShelfLogParams, ShelfLogResult, need="read", summary="Who changed what.")
