@@ -9,10 +9,9 @@ import structlog
 from pydantic import ValidationError
 
 from shelfd.gateway import envelope as rpc
-from shelfd.gateway.batch import Batch
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import Envelope, Refusal
-from shelfd.gateway.lane import Lane, Request
+from shelfd.gateway.lane import Batch, Lane, Request
 from shelfd.gateway.own import Handler, OwnMethods
 from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
 from shelfd.gateway.reply import Reply, Send

@@ -9,6 +9,7 @@ from shelfd.memory import Shelf
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import INTERRUPTED, MANUAL, MISSED, SCHEDULER, Job, draw_run_id, job_id_of
 from shelfd.memory.ports.log import Entry, Origin
+from shelfd.protocol import from_micros
 from shelfd.scheduler.deciding import ATTEMPTS, FLOOR
 from shelfd.scheduler.settings import ScheduledJob
 
@@ -56,6 +57,28 @@ def run_of(job: Job) -> Run:
         job.error if status == "failed" else None,
         result,
     )
+
+
+def run_view(shelf: str, job: Job) -> dict[str, Any]:
+    """Return a run as it goes over the wire."""
+    run = run_of(job)
+    view: dict[str, Any] = {
+        "job": run.job,
+        "shelf": shelf,
+        "slot": run.slot,
+        "reason": run.reason,
+        "planned_at": from_micros(run.planned_at),
+        "started_at": from_micros(run.started_at),
+        "finished_at": None if run.finished_at is None else from_micros(run.finished_at),
+        "status": run.status,
+        "run_id": run.run_id,
+        "attempts": run.attempts,
+    }
+    if run.error is not None:
+        view["error"] = run.error
+    if run.result:
+        view["result"] = dict(run.result)
+    return view
 
 
 def new_run(job: ScheduledJob, *, slot: str | None, reason: str, planned_at: int, now: int) -> Job:

@@ -11,7 +11,7 @@ from shelfd.memory import Clock, Shelf, ShelfError, Shelves
 from shelfd.memory.errors import QuotaExceeded, ShelfNotFound, ShuttingDown
 from shelfd.memory.ports.job import MANUAL, Job
 from shelfd.protocol import from_micros
-from shelfd.scheduler.ledger import new_run, run_of
+from shelfd.scheduler.ledger import new_run, run_view
 from shelfd.scheduler.runner import Runner
 from shelfd.scheduler.settings import ScheduledJob, SchedulerSettings, in_order
 from shelfd.scheduler.shelf_runner import ShelfRunner, ShelfState, soonest
@@ -300,14 +300,5 @@ class Scheduler:
 
 
 def _brief(shelf: str, job: Job) -> dict[str, Any]:
-    run = run_of(job)
-    ended = None if run.finished_at is None else from_micros(run.finished_at)
-    return {
-        "job": run.job,
-        "shelf": shelf,
-        "slot": run.slot,
-        "reason": run.reason,
-        "run_id": run.run_id,
-        "status": run.status,
-        "finished_at": ended,
-    }
+    view = run_view(shelf, job)
+    return {name: view[name] for name in ("job", "shelf", "slot", "reason", "run_id", "status", "finished_at")}
