@@ -162,7 +162,7 @@ def _tend(tx: Transaction, step: Step) -> object:
         case "promoted":
             lines = [Promoted(step.note, step.session, f"{step.text}{n}", tx.now) for n in range(step.number)]
             rows.promotions.put(step.nugget, lines)
-    return rows.notes.with_hits(3)
+    return rows.notes.with_hits(after=(0, 0), limit=99)
 
 
 def _carry_out(steps: list[Step]) -> Change[list[object]]:
@@ -242,7 +242,7 @@ def _reads(view: View) -> dict[str, object]:
         "pieces": [view.jobs.pieces(f"job-{note_id}", after=0, limit=3) for note_id in NOTE_IDS],
         "tended": view.tended.all(),
         "promoted": [view.promotions.lines(name) for name in NUGGETS],
-        "with hits": [view.notes.with_hits(minimum) for minimum in (0, 3, 4)],
+        "with hits": [view.notes.with_hits(after=after, limit=3) for after in ((0, 0), (3, 2), (4, 0))],
         "meta": [view.meta.get(name) for name in (*NOTE_IDS, "shelf", "owner", "created_at")],
     }
 

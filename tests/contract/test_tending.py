@@ -175,21 +175,23 @@ async def test_promoted_lines_are_replaced_as_a_whole_and_keep_their_order(store
     assert (store.view.promotions.lines(PATH), store.view.promotions.lines("/none")) == ([], [])
 
 
-async def test_notes_with_hits_are_visible_current_and_by_row(store: Store) -> None:
-    await asyncio.gather(
-        *(store.commit(create(f"n{n}")) for n in range(1, 6)),
-        store.commit(create("n6", archived_at=5)),
-        store.commit(create("n7", superseded_by="n1")),
-    )
-    hits = {7: 9, 6: 9, 5: 4, 4: 3, 3: 2, 1: 5}
+async def test_jobs_are_listed_without_what_their_results_have_item_by_item(store: Store) -> None:
+    result = {"created": 2, "parts": [{"kept": ["a"] * 100}], "known": {"a": "b"}, "changes": [], "kept": [1]}
+    ended = job("1", state="done")._replace(result=result)
+    await store.commit(write(lambda rows: rows.jobs.put(ended)))
+    assert store.view.jobs.page(before=None, limit=9) == [(1, ended._replace(result={"created": 2}))]
+    assert store.view.jobs.get(ended.id) == ended
+
+
+async def test_notes_with_hits_come_by_hits_page_by_page(store: Store) -> None:
+    await asyncio.gather(*(store.commit(create(f"n{n}")) for n in range(1, 6)))
+    hits = {5: 4, 4: 3, 3: 2, 2: 4, 1: 5}
     await store.commit(write(lambda rows: rows.usage.put({row: Usage(n, n, 1, "s") for row, n in hits.items()})))
 
-    def found(minimum: int) -> list[str]:
-        return [note.id for note in store.view.notes.with_hits(minimum)]
-
-    assert found(3) == ["n1", "n4", "n5"]
-    assert found(0) == found(3)
-    assert (found(5), found(6)) == (["n1"], [])
+    found = [(3, 4), (4, 2), (4, 5), (5, 1)]
+    assert store.view.notes.with_hits(after=(0, 0), limit=9) == found
+    assert store.view.notes.with_hits(after=(0, 0), limit=2) == found[:2]
+    assert store.view.notes.with_hits(after=(4, 2), limit=9) == found[2:]
 
 
 # ---------------------------------------------------------- recent queries

@@ -183,8 +183,8 @@ class MqttService:
         group = _read(Path(self._settings.share_file).expanduser(), "mqtt.share_file")
         if len(group) < _SECRET_LENGTH or not group.isalnum():
             raise ConfigError(
-                f"mqtt.share_file: must hold at least {_SECRET_LENGTH} letters and digits that nobody can guess: "
-                "whoever knows them gets a share of all requests"
+                f"mqtt.share_file: must hold at least {_SECRET_LENGTH} letters and digits that cannot be guessed: "
+                "a client that knows them gets a share of all requests"
             )
         return group
 

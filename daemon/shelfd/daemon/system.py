@@ -223,7 +223,7 @@ class DaemonSystem:
         except OSError:
             return Finding("socket", False, "the socket's file is gone: restart the daemon")
         is_right = self._places.activated or mode == self._socket_mode
-        advice = "" if is_right else f", expected {self._socket_mode:04o}: somebody changed it"
+        advice = "" if is_right else f", expected {self._socket_mode:04o}: it was changed"
         return Finding("socket", is_right, f"mode {mode:04o}{advice}")
 
     def _open_files(self) -> Finding:

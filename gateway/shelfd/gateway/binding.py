@@ -116,7 +116,7 @@ def _clear(path: Path) -> None:
         except BlockingIOError:
             holder = "a process"  # its backlog is full, so it is alive
         except OSError as error:
-            raise ConfigError(f"cannot tell who listens at {path}: {error.strerror}", field="socket") from error
+            raise ConfigError(f"cannot find out what listens at {path}: {error.strerror}", field="socket") from error
         else:
             pid, uid = peer(probe)
             holder = f"process {pid} of uid {uid}"

@@ -55,7 +55,7 @@ def decide_next(
         if run is None:
             reason = trigger or _inherited(runs.get(job.follows or ""), now)
             return Decision(job, reason=reason) if reason else Decision()
-        if run.run_id in at_work:
+        if run.run_id in at_work or (run.is_unfinished and not run.is_scheduled):  # a person had it begun again
             return Decision()
         if run.is_unfinished:
             return _again(job, run, trigger=trigger, now=now)

@@ -219,7 +219,7 @@ async def delete_old(shelf: Shelf, now: int) -> None:
         await asyncio.sleep(0)
     if not old:
         return  # an idle shelf is not written to for this alone
-    floor = max((run.planned_at or 0 for run in old if run.reason != MANUAL), default=0)
+    floor = max((run.planned_at or 0 for run in old if not (run.slot or "").startswith(MANUAL)), default=0)
     until = max(run.updated_at for run in old) + 1
 
     def apply(tx: Transaction) -> None:

@@ -225,7 +225,7 @@ class ShelfRunner:
 def _last_covered(shelf: Shelf, job: str, now: int) -> int:
     """Return the latest time for which a job had a run or is recorded as missed; 0 if never."""
     found = shelf.view.jobs.page(kind=job, in_slots=True, before=None, limit=_LOOKED_BACK)
-    times = [run.planned_at or 0 for _, run in found if run.reason != MANUAL]
+    times = [run.planned_at or 0 for _, run in found if not (run.slot or "").startswith(MANUAL)]
     return max((time for time in times if is_credible(time, now)), default=0)
 
 

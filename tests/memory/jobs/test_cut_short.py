@@ -12,12 +12,13 @@ from memory.tending.reflection.scenes import a_note, shelve
 from shelfd.memory.jobs import job_id_of
 from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.logical import logical_hash
+from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
-from shelfd.scheduler.ledger import claim_in, new_run
+from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
 
 Request = tuple[str, dict[str, Any]]
 Begin = Callable[[Api], Awaitable[Request]]
@@ -111,7 +112,8 @@ def outcome(api: Api) -> object:
     """All that a job leaves: notes and links, what was done and how often, its result."""
     view = api.shelf().view
     done = Counter((row.kind, row.ids) for row in view.log.page(since_seq=0, limit=10_000))
-    jobs = [(job.kind, job.state, dict(job.cursor), job.result) for _, job in view.jobs.page(before=None, limit=9)]
+    found = [view.jobs.get(job.id) for _, job in view.jobs.page(before=None, limit=9)]
+    jobs = [(job.kind, job.state, dict(job.cursor), job.result) for job in found if job is not None]
     rows = sorted(note.row for note in view.notes.scan(before_row=None, limit=10_000))
     left = [view.jobs.pieces(job.id, after=-1, limit=1) for _, job in view.jobs.page(before=None, limit=9)]
     return logical_hash(view), done, jobs, view.usage.by_rows(rows), left
@@ -191,6 +193,18 @@ async def test_a_job_holds_no_text_of_a_memory(kind: str, api: Api, monkeypatch:
         await asyncio.gather(calling, return_exceptions=True)
 
 
+async def test_what_is_imported_without_an_id_leaves_no_text_with_the_job(either: Api) -> None:
+    items = [{"nuggetName": "work", "content": f"4711-secret {number}", "kind": "note"} for number in range(25)]
+    params = {"parts": [{"part": "notes", "items": items}]}
+    imported = await either.call("shelf.import", params, principal=ROOT)
+    (_, job), *_ = either.shelf().view.jobs.page(before=None, limit=9)
+    assert (job.kind, job.state) == ("import", "done")
+    assert "4711-secret" not in str(either.shelf().view.jobs.get(job.id))
+
+    again = await either.call("shelf.import", {**params, "known": imported["known"]}, principal=ROOT)
+    assert again["parts"][0]["unchanged"] == len(items)
+
+
 # ---------------------------------------------------------------- what it costs
 
 
@@ -261,6 +275,25 @@ async def test_no_purge_begins_while_something_is_imported(api: Api, monkeypatch
     assert (again["state"], again["error"]) == ("failed", "Conflict")
 
 
+async def test_few_items_that_are_long_or_have_many_links_are_taken_in_steps(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "BYTES", 10_000)
+    monkeypatch.setattr(pieces, "LINKS", 20)
+    notes = [
+        {"id": f"note-work-{number:08x}", "nuggetName": "work", "content": f"{number} came " * 300, "kind": "note",
+         "links": [{"to": f"note-work-{other:08x}", "reason": "next"} for other in range(9) if other != number]}
+        for number in range(9)
+    ]  # fmt: skip
+    steps = Stopped(monkeypatch, _ENOUGH)
+    await api.call("shelf.import", parts=[{"part": "notes", "items": notes}], principal=ROOT)
+    assert steps.taken >= 3
+    links = [{"id": note["id"], "links": note["links"]} for note in notes]
+    steps.taken = 0
+    result = await api.call("shelf.import", parts=[{"part": "links", "items": links}], principal=ROOT)
+    assert (result["parts"][0]["created"], steps.taken) == (72, 6)  # two notes at a time, and the end
+
+
 async def test_items_that_wait_for_others_of_their_part_wait_over_steps(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,3 +360,50 @@ async def test_a_slot_s_run_goes_on_where_it_was_and_nobody_else_begins_it(
     assert (job.state, job.slot) == ("done", "2026-01-01T09:00 UTC")
     assert job.cursor["done"] == job.cursor["total"]
     assert (await either.service.perform("default", run_id)) == result
+
+
+async def test_a_slot_s_run_that_somebody_has_begun_again_survives_the_daemon(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler goes on with runs of the present slot alone."""
+    await to_reflect(either)
+    run_id = await claimed(either, "reflection", "reflect")
+    job_id = job_id_of(run_id)
+
+    def give_up(tx: Transaction) -> None:
+        job = tx.rows.jobs.get(job_id)
+        assert job is not None
+        tx.rows.jobs.put(job._replace(state="dead", attempts=3, error="OSError"))
+
+    await either.shelf().commit(Origin("scheduler", "scheduler.record"), give_up)
+    with monkeypatch.context() as patch:
+        stopped = Stopped(patch, 3)
+        await either.call("job.retry", id=job_id, principal=ROOT)
+        await stopped.reached.wait()
+        await either.shelves.close()
+    await either.reopen()
+    assert await mark_orphans(either.shelf(), (), either.clock.now()) == 0
+    await end_passed(either.shelf(), either.clock.now() + 1)
+    await ended(either)
+    job = either.shelf().view.jobs.get(job_id)
+    assert job is not None
+    assert (job.state, job.slot) == ("done", "2026-01-01T09:00 UTC")
+
+
+async def test_an_undo_tells_how_far_it_is(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = await many(api)
+    run_id = (await api.call("nugget.clear", name="list"))["run_id"]
+    seen: list[dict[str, int]] = []
+    take = Work._take
+
+    async def noted(work: Work, *arguments: Any) -> Any:
+        result = await take(work, *arguments)
+        seen.append((await api.call("job.get", id=work.job.id))["job"]["progress"])
+        return result
+
+    monkeypatch.setattr(Work, "_take", noted)
+    await api.call("reflection.undo", run_id=run_id)
+    told = [(one["done"], one.get("total")) for one in seen]
+    assert told == sorted(told)
+    assert {total for _, total in told} == {len(ids)}
+    assert told[-1] == (len(ids), len(ids))

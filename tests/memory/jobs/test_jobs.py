@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from fakes import BOB, ROOT, Api
+from fakes import BOB, ROOT, Api, Refused
 from shelfd.memory.errors import StoreBusy
 from shelfd.memory.jobs.runner import JobRunner
+from shelfd.memory.jobs.work import Work
 from shelfd.memory.tending import hide, purge
 
 
@@ -208,28 +209,46 @@ async def test_a_job_that_fails_again_and_again_is_given_up(api: Api, monkeypatc
     assert (await jobs(api))[0]["state"] == "done"
 
 
-async def test_jobs_that_wait_for_another_attempt_keep_none_from_its_turn(
+async def test_who_begins_a_job_again_does_not_wait_for_its_next_attempt(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hide_some = hide.hide_some
+    await fill(api, 2 * hide.AT_ONCE)
 
-    def hide_some_or_fail(tx: Any, cursor: dict[str, Any], params: Any) -> None:
-        if cursor["done"] and params["nugget"] != "n4":
-            raise StoreBusy("the disk is in trouble")
-        hide_some(tx, cursor, params)
+    def troubled(*_: object) -> None:
+        raise StoreBusy("the disk is full")
 
-    monkeypatch.setattr(hide, "hide_some", hide_some_or_fail)
-    for number in range(5):
-        await api.call("remember_many", notes=[{"content": "tea", "nugget": f"n{number}"}] * (hide.AT_ONCE + 1))
-    for number in range(4):
-        assert (await api.refused("nugget.clear", name=f"n{number}")).kind == "Unavailable"
+    async with halted(api, monkeypatch, "nugget.clear", name="n") as (job_id, calling):
+        monkeypatch.undo()
+        with monkeypatch.context() as patch:
+            patch.setattr(hide, "hide_some", troubled)
+            api.service.jobs(api.shelf()).start(job_id)
+            with pytest.raises(Refused, match="goes on by itself"):
+                await calling
+    await api.call("job.cancel", id=job_id)
+    await api.call("job.retry", id=job_id)
     async with asyncio.timeout(20):
-        assert (await api.call("nugget.clear", name="n4"))["hidden"] == hide.AT_ONCE + 1
+        await settled(api)
+    assert [job["state"] for job in await jobs(api)] == ["done"]
 
-    monkeypatch.undo()
-    api.clock.advance(timedelta(seconds=1))
-    await settled(api)
-    assert {job["state"] for job in await jobs(api)} == {"done"}
+
+async def test_a_job_at_work_that_is_ended_and_begun_again_goes_on(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(either, 3 * hide.AT_ONCE)
+    take = Work._take
+
+    async def ended_and_begun_again(work: Work, *arguments: Any) -> Any:
+        """Take a step that is refused, for the job was ended; before that is known, somebody begins it again."""
+        monkeypatch.setattr(Work, "_take", take)
+        await either.call("job.cancel", id=work.job.id)
+        try:
+            return await take(work, *arguments)
+        finally:
+            await either.call("job.retry", id=work.job.id)
+
+    monkeypatch.setattr(Work, "_take", ended_and_begun_again)
+    assert (await either.call("nugget.clear", name="n"))["hidden"] == 3 * hide.AT_ONCE
+    assert [job["state"] for job in await jobs(either)] == ["done"]
 
 
 async def test_an_unknown_job_is_not_found(api: Api) -> None:

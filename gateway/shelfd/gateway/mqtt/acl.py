@@ -20,7 +20,7 @@ May = Callable[[str, str | None, Need], bool]
 _MQTT: Final = "mqtt:"
 _SHELF: Final = re.compile(SHELF_NAME)
 _HEADER: Final = """\
-# mosquitto's access list for shelfd, instance {instance}. Made by `shelfd config acl`: do not edit it, write it anew
+# mosquitto's access list for shelfd, instance {instance}. Made by `shelfd config acl`: do not edit it, write it again
 # when [access], a shelf's owner or the list of shelves has changed, and let mosquitto read it again (SIGHUP).
 # Names of broker users must not hold "/", "+" or "#"; such a user could write requests as another one.
 """

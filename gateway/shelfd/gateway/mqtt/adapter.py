@@ -177,7 +177,7 @@ class AiomqttLink:
             raise _unreachable(error) from None
         except asyncio.CancelledError:
             is_ours = entering.cancelled()
-            # It connects on a thread that cannot be interrupted; what it opens must not be left behind.
+            # It connects on a thread that cannot be interrupted; what it opens must be closed.
             await asyncio.wait((entering, self._wire.begun), return_when=asyncio.FIRST_COMPLETED)
             entering.cancel()
             await asyncio.gather(entering, return_exceptions=True)

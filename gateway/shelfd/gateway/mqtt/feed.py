@@ -178,7 +178,7 @@ class Feed(Sink):
             self.still.set()
 
     async def _begin(self) -> None:
-        """Find where to go on. The first step runs before anybody can change the shelf."""
+        """Find where to go on. The first step runs before the shelf can change."""
         noted = self.shelf.view.sinks.get(SINK)
         self.delivered = self._read = self._first if noted is None else min(noted, self._first)
         if noted is None:

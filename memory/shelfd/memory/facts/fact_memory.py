@@ -64,6 +64,8 @@ class ShelfFacts(Projection):
             admits: Tells by a fact's id whether it may be the answer.
             least: How sure a key that is only like the query must be, if more than usual.
         """
+        if not self._broadcast:
+            return None
         return self._broadcast.recall(query, nugget, admits, least=max(least, THRESHOLD))
 
     def confirms(self, note: Note) -> bool:

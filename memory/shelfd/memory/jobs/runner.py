@@ -41,12 +41,16 @@ class JobRunner:
         self._procedures = procedures
         self._places = asyncio.Semaphore(_AT_ONCE)  # which lets those in first that came first
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._resting: set[str] = set()  # of these, until another attempt
         self._waiting: dict[str, list[asyncio.Future[Job]]] = {}
         self._is_closed = False
         shelf.at_close(self._close)
 
     def start(self, job_id: str) -> None:
-        """See to it that a job is carried out; one that is at work already is not begun twice."""
+        """See to it that a job is carried out now; one that is at work already is not begun twice."""
+        if job_id in self._resting:
+            self._resting.discard(job_id)
+            self._tasks.pop(job_id).cancel()
         if not self._is_closed and job_id not in self._tasks:
             self._tasks[job_id] = self._shelf.spawn(self._carry_out(job_id), f"job.{job_id}")
 
@@ -76,13 +80,14 @@ class JobRunner:
         if job.is_unfinished:
             if self._is_closed:
                 raise ShuttingDown
-            if job.state == "waiting" and job_id in self._tasks:
+            if job.state == "waiting" and job_id in self._resting:
                 raise Unavailable(
                     f"job {job.id} was cut short by {job.error}; it goes on by itself, job.get shows how far it is",
                     job=job.id,
                     progress=progress_of(job),
                 )
-            self.start(job_id)
+            if job_id not in self._resting:
+                self.start(job_id)
             future: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
             self._waiting.setdefault(job_id, []).append(future)
             job = await future
@@ -116,10 +121,13 @@ class JobRunner:
             while not await self._attempt_in_use(job_id):
                 # It takes up no place meanwhile, which another job may need, nor is the shelf in use, which may be
                 # closed to make room for another.
+                self._resting.add(job_id)
                 await self._shelf.clock.sleep(_BACK_OFF[min(attempts, len(_BACK_OFF) - 1)])
+                self._resting.discard(job_id)
                 attempts += 1
         finally:
-            del self._tasks[job_id]
+            if self._tasks.get(job_id) is asyncio.current_task():  # else it was begun again
+                del self._tasks[job_id]
 
     async def _attempt_in_use(self, job_id: str) -> bool:
         async with self._places:
@@ -135,11 +143,13 @@ class JobRunner:
         if job is None or job.kind not in self._procedures:
             return True
         if not job.is_unfinished:  # somebody ended it while it waited its turn
-            self._notify(job, Cancelled())
+            self._notify(job, None if job.state == "done" else Cancelled())
             return True
         work = Work(self._shelf, self._limits(), job)
         try:
             ended = await self._work(work)
+        except Cancelled:  # it ended meanwhile, and perhaps somebody has begun it again since
+            return await self._attempt(job_id)
         except ShelfError as error:
             if error.retryable:
                 await self._wait(work.job, error)

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note, fold_key
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.recall.planned import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
 
@@ -23,6 +24,8 @@ class Known(NamedTuple):
 
 def fact_by_key(shelf: Shelf, query: str, filters: NoteFilter, planned: Planned = NOTHING_PLANNED) -> Known | None:
     """Return the fact whose key is *query*; of several nuggets' the one written last."""
+    if shelf.tracks.is_exact(ShelfIndex) and not shelf.projection(ShelfIndex).may_be_key(query):
+        return None  # most queries are none, and a look at the rows takes longer
     key = fold_key(query)
     if filters.nugget is not None:
         fact = shelf.view.notes.fact(filters.nugget, key)

@@ -26,7 +26,7 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
         raise InvalidParams(f"format: there is none of that name; expected {', '.join(FORMATS)}", field="format")
     shelf = await context.shelf(call)
     total = pieces.count_items(params)
-    is_job = total > pieces.ITEMS
+    is_job = not pieces.fits_one_step(params)
     found = await asyncio.to_thread(pieces.cut, params) if is_job else pieces.cut(params)
     kinds = [part.part for part in params.parts]
     taken_in: list[tuple[int, dict[int, Usage]]] = []

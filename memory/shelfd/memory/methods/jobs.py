@@ -1,5 +1,6 @@
 """Use cases on jobs: look at them, begin one again that was given up, end one."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,21 +13,28 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.job_kinds import BY_NAME
 from shelfd.memory.methods.registry import change, read
+from shelfd.memory.ports.job import ITEM_BY_ITEM, MANUAL
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.jobs import JobChangeParams, JobGetParams, JobListParams
 
-#: What a result has item by item.
-_LONG: Final = frozenset({"changes", "kept", "known", "parts"})
+#: Jobs read without giving others a turn: of a result that is very long, even to leave that out takes a while.
+_AT_ONCE: Final = 4
 
 
 @read("job.list")
-def list_jobs(shelf: Shelf, params: JobListParams, call: Call) -> dict[str, Any]:
+async def list_jobs(shelf: Shelf, params: JobListParams, call: Call) -> dict[str, Any]:
     """Return jobs, the last begun first."""
     position = cursor.decode_numbers(params.cursor, 1)
-    found = shelf.view.jobs.page(
-        unfinished=params.unfinished, before=position[0] if position else None, limit=params.limit + 1
-    )
+    before = position[0] if position else None
+    found: list[tuple[int, Job]] = []
+    while left := params.limit + 1 - len(found):
+        some = shelf.view.jobs.page(unfinished=params.unfinished, before=before, limit=min(left, _AT_ONCE))
+        found += some
+        if len(some) < min(left, _AT_ONCE):
+            break
+        before = some[-1][0]
+        await asyncio.sleep(0)
     page = found[: params.limit]
     result: dict[str, Any] = {"jobs": [_view(job, is_open=_may(call, job)) for _, job in page]}
     if len(found) > params.limit:
@@ -55,11 +63,15 @@ def _start(context: Context, shelf: Shelf, changed: Changed) -> None:
 
 @change("job.retry", render=_show, then=_start)
 def retry(tx: Transaction, params: JobChangeParams, call: Call) -> Outcome:
-    """Begin a job again that was given up or refused: it goes on where it was."""
+    """Begin a job again that was given up or refused: it goes on where it was.
+
+    From now on it is the caller's, also if the scheduler began it: that would not go on with one whose slot is over.
+    """
     job = _existing(tx, params.id, call)
     if job.state not in ("failed", "dead"):
         raise Conflict(f"the job is {job.state}; only one that was given up can be begun again", id=job.id)
-    tx.rows.jobs.put(job._replace(state="queued", attempts=0, error=None, updated_at=tx.now, finished_at=None))
+    again = job._replace(state="queued", attempts=0, error=None, updated_at=tx.now, finished_at=None)
+    tx.rows.jobs.put(again if job.slot is None else again._replace(reason=MANUAL, started_at=tx.now))
     return {"id": job.id}
 
 
@@ -115,4 +127,4 @@ def _view(job: Job, *, is_open: bool) -> dict[str, Any]:
 
 def _brief(result: Mapping[str, Any]) -> dict[str, Any]:
     """A result without what is long in it: its method has answered with that, and does so again under the same key."""
-    return {name: value for name, value in result.items() if name not in _LONG}
+    return {name: value for name, value in result.items() if name not in ITEM_BY_ITEM}

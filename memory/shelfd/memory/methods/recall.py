@@ -256,7 +256,7 @@ def _search(
 
 
 def _add_links(shelf: Shelf, found: Sequence[Found], planned: Planned) -> None:
-    links = shelf.view.links.leaving([item.note.id for item in found])
+    links = shelf.hot.links([item.note.id for item in found])
     for item in found:
         item.links = [*links.get(item.note.id, ()), *planned.links.get(item.note.id, ())]
 

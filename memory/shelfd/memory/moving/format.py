@@ -33,6 +33,7 @@ class Format:
         read_note: Reads a note of a graph.
         read_fact: Reads a key and its value.
         read_links: Reads the links that leave a note.
+        count_links: Returns about how many these are, whatever the item is.
     """
 
     name: str
@@ -40,3 +41,4 @@ class Format:
     read_note: ReadNote
     read_fact: ReadNote
     read_links: Callable[[object, ItemOrigin], OutgoingLinks]
+    count_links: Callable[[object], int]

@@ -119,8 +119,10 @@ class Importer:
         if source is None:
             raise InvalidParams("id: the note that the links leave is not here", field="id")
         losses = list(outgoing.losses)
+        room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
         for record in outgoing.links:
-            outcome = self._link(source, record)
+            outcome = self._link(source, record, room)
+            room -= outcome == "created"
             if isinstance(outcome, Loss):
                 losses.append(outcome)
             elif outcome == "kept":
@@ -201,7 +203,7 @@ class Importer:
 
     def _remember(self, record: NoteRecord, note: Note) -> None:
         """Keep in mind what later items cannot guess: where this note is."""
-        if record.identity and note.id != record.identity:
+        if record.has_id and note.id != record.identity:  # else it is known by its text, which no job may keep
             self.known[record.identity] = note.id
         if record.kind == "fact" and (note.nugget, note.key) != (record.nugget, fold_key(record.title)):
             self.known[digest(_key_token(record))] = note.id
@@ -212,7 +214,7 @@ class Importer:
 
     # ------------------------------------------------------------- links
 
-    def _link(self, source: Note, record: LinkRecord) -> Status | Loss | Literal["kept"]:
+    def _link(self, source: Note, record: LinkRecord, room: int) -> Status | Loss | Literal["kept"]:
         target = self._known_note(record.target)
         if target is None:
             return Loss("links", "the note that a link leads to is not here")
@@ -221,7 +223,7 @@ class Importer:
         link = Link(source.id, target.id, RELATION, record.reason(), record.created_at)
         old = self.tx.rows.links.get(source.id, target.id, RELATION)
         if old is None:
-            if self.tx.rows.links.count_leaving(source.id) >= self.limits.links_count:
+            if room <= 0:
                 return Loss("links", f"a note has at most {self.limits.links_count} links")
             self.tx.put_link(link, source.nugget)
             return "created"

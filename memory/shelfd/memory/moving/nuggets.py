@@ -78,6 +78,7 @@ def read_fact(item: object, origin: ItemOrigin) -> NoteRecord:
     return NoteRecord(
         id=None,
         identity="",
+        has_id=False,
         nugget=name,
         origin=theirs,
         kind="fact",
@@ -114,6 +115,7 @@ def read_note(item: object, origin: ItemOrigin) -> NoteRecord:
     return NoteRecord(
         id=id_,
         identity=identity,
+        has_id=isinstance(note.take("id"), str),
         nugget=name,
         origin=theirs,
         kind=kind,
@@ -149,6 +151,12 @@ def read_links(item: object, origin: ItemOrigin) -> OutgoingLinks:
         by_target.setdefault(target, []).append((_one_line(link.take("reason")), made_at))
     links = tuple(_link(note, target, found) for target, found in by_target.items())
     return OutgoingLinks(source, links, tuple(note.losses))
+
+
+def count_links(item: object) -> int:
+    """Return about how many links leave a note of the graph."""
+    given = item.get("links") if isinstance(item, Mapping) else None
+    return len(given) if isinstance(given, list) else 0
 
 
 # ------------------------------------------------------------------ parts of a note
@@ -338,5 +346,10 @@ def _check_version(header: Item, newest: int) -> None:
 
 #: The format as a whole.
 NUGGETS: Final = Format(
-    name="nuggets", read_nugget=read_nugget, read_note=read_note, read_fact=read_fact, read_links=read_links
+    name="nuggets",
+    read_nugget=read_nugget,
+    read_note=read_note,
+    read_fact=read_fact,
+    read_links=read_links,
+    count_links=count_links,
 )

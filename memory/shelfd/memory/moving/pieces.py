@@ -4,15 +4,17 @@ Pieces of a part have the part's number times :data:`_PARTS` plus their own; the
 that have to wait until all others of it are there. Piece 0 is what all of them need.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic_core import to_json
 
-from shelfd.protocol.methods.importing import ShelfImportParams
+from shelfd.memory.moving import FORMATS
+from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams
 
-#: Items and bytes of one piece: some milliseconds of the writer.
+#: Items, links and bytes of one piece: some milliseconds of the writer. A single item may have more.
 ITEMS: Final = 50
+LINKS: Final = 150
 BYTES: Final = 512 * 1024
 _PARTS: Final = 100_000
 _COUNTS: Final = ("created", "updated", "unchanged")
@@ -30,19 +32,41 @@ def cut(params: ShelfImportParams) -> dict[int, Piece]:
     sources = [part.source.model_dump() for part in params.parts]
     pieces: dict[int, Piece] = {0: {"format": params.format, "known": dict(params.known), "sources": sources}}
     for number, part in enumerate(params.parts, 1):
-        for count, (first, items) in enumerate(_slices(part.items)):
+        for count, (first, items) in enumerate(_slices(part.items, _links_of(params, part))):
             indexes = list(range(first, first + len(items)))
             pieces[number * _PARTS + count] = {"part": part.part, "indexes": indexes, "items": items}
     return pieces
 
 
-def _slices(items: Sequence[object]) -> Iterator[tuple[int, list[object]]]:
-    first, size = 0, 0
+def fits_one_step(params: ShelfImportParams) -> bool:
+    """Return whether a request is as little as one piece may be, and so need not be cut."""
+    items, links, size = 0, 0, 0
+    for part in params.parts:
+        count_links = _links_of(params, part)
+        for item in part.items:
+            items, links, size = items + 1, links + count_links(item), size + len(to_json(item))
+            if items > ITEMS or links > LINKS or size > BYTES:
+                return False
+    return True
+
+
+def _links_of(params: ShelfImportParams, part: ImportPart) -> Callable[[object], int]:
+    """What counts the links that an item of a part makes."""
+    return FORMATS[params.format].count_links if part.part == "links" else _none
+
+
+def _none(_item: object) -> int:
+    return 0
+
+
+def _slices(items: Sequence[object], count_links: Callable[[object], int]) -> Iterator[tuple[int, list[object]]]:
+    first, links, size = 0, 0, 0
     for index, item in enumerate(items):
-        weight = len(to_json(item))
-        if index > first and (index - first >= ITEMS or size + weight > BYTES):
+        more, weight = count_links(item), len(to_json(item))
+        if index > first and (index - first >= ITEMS or links + more > LINKS or size + weight > BYTES):
             yield first, list(items[first:index])
-            first, size = index, 0
+            first, links, size = index, 0, 0
+        links += more
         size += weight
     if first < len(items):
         yield first, list(items[first:])

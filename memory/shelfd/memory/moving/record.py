@@ -39,6 +39,7 @@ class NoteRecord:
     Attributes:
         id: Its id in the other memory, if that can be kept.
         identity: What it is known by in the other memory, if its id cannot be kept or it had none.
+        has_id: Whether that is an id: then links name it so.
         nugget: Name of its nugget here.
         origin: Name of its nugget in the other memory.
         says: Facets of a note that the item itself speaks of; the others were inferred.
@@ -47,6 +48,7 @@ class NoteRecord:
 
     id: str | None
     identity: str
+    has_id: bool
     nugget: str
     origin: str
     kind: str

@@ -11,6 +11,8 @@ from shelfd.memory.ports.log import Origin
 
 #: States of a job that has work left. Others are ``done``, ``failed`` (refused) and ``dead`` (given up).
 UNFINISHED: Final = ("queued", "running", "waiting")
+#: What a result has item by item; it may be very long.
+ITEM_BY_ITEM: Final = ("changes", "kept", "known", "parts")
 #: As whom the scheduler works; no transport can claim this name.
 SCHEDULER: Final = "scheduler"
 MANUAL: Final = "manual"
@@ -93,6 +95,8 @@ class JobsView(Protocol):
         kind: str | None = None,
     ) -> list[tuple[int, Job]]:
         """Return jobs with their numbers, the last begun first, below number *before*.
+
+        What their results have item by item is left out: :data:`ITEM_BY_ITEM`.
 
         Args:
             unfinished: Only those with work left.

@@ -63,8 +63,8 @@ class NotesView(Protocol):
     def superseded_by(self, note_id: str) -> list[str]:
         """Return ids of the notes that this note replaced."""
 
-    def with_hits(self, minimum: int) -> list[Note]:
-        """Return visible notes that nothing replaced, with at least *minimum* (3 or more) hits, by row."""
+    def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        """Return (hits, row) of notes with 3 hits or more, hidden ones included, in that order, after *after*."""
 
 
 class NotesWriter(NotesView, Protocol):

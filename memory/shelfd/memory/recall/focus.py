@@ -18,6 +18,7 @@ from shelfd.memory.recall.relevance import (
     Beside,
     Calibration,
     Features,
+    RelatedTerms,
     Sought,
     calibration,
     holds_all,
@@ -92,13 +93,21 @@ class Focus:
     Args:
         index: Ranks.
         names: Of the documents in the index.
+        questions: Reads queries; made for the index's language if not given.
         constants: By which it cuts and judges; those that were fitted if none are given.
     """
 
-    def __init__(self, index: RecallIndex, names: Names, constants: Calibration | None = None) -> None:
+    def __init__(
+        self,
+        index: RecallIndex,
+        names: Names,
+        constants: Calibration | None = None,
+        questions: Questions | None = None,
+    ) -> None:
         self._index = index
         self._names = names
-        self._questions = Questions(index.analyzer)
+        self._questions = questions or Questions(index.analyzer)
+        self._related = RelatedTerms(index, self._questions.related_to)
         self._constants = constants or calibration()
         self._least_ratio = self._constants.least_ratio()
 
@@ -153,7 +162,7 @@ class Focus:
         if aim != "all" and not question.terms and not standing.names:
             return [], -1.0
         hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain).hits
-        look = _Look(index, self._names, admitted, standing, sought(index, question), aim)
+        look = _Look(index, self._names, admitted, standing, sought(index, question, self._related), aim)
         look.least_ratio = 0.0 if explain or aim == "topic" else self._least_ratio
         best = look.at(hits[:k], hits)
         if len(self.kept(best, look.rival, aim)) < len(best):

@@ -129,6 +129,11 @@ class RecallIndex:
         """Return the number of *term*; None if no document has it."""
         return self._contents.vocabulary.number(term)
 
+    def vocabulary_state(self) -> tuple[int, int]:
+        """Return what differs once there are new terms, or other numbers for those there are."""
+        vocabulary = self._contents.vocabulary
+        return vocabulary.times_kept, vocabulary.size
+
     def numbers(self, terms: Iterable[str]) -> frozenset[int]:
         """Return the numbers of those of *terms* that documents have."""
         return self._contents.vocabulary.numbers(terms)

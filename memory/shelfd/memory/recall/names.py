@@ -106,6 +106,11 @@ class Names:
         """Return whether *row* has a name that few of those *admitted* share."""
         return any(self._few(self._sharers(name), admitted) for name in self._names.get(row, ()))
 
+    def may_be(self, text: str) -> bool:
+        """Return whether *text* may be the name of a note; if not, it is the key of no fact that is known here."""
+        form = self._name(text)
+        return form in self._rows or not 0 < len(form) <= _LONGEST
+
     def standing(self, query: str, admitted: Admitted) -> Standing:
         """Return the names that stand in *query*; of overlapping ones the longest."""
         notes: dict[int, frozenset[str]] = {}

@@ -27,7 +27,6 @@ _ENDINGS: Final = (
     "ent", "eri", "ship", "hood", "ness", "th",
 )  # fmt: skip
 _SHORTEST_STEM: Final = 4
-_CACHED: Final = 1 << 12  #: words with the next one whose related terms are kept: some 10 MB
 #: What is good enough for one who wants this.
 _ENOUGH: Final = {
     TELLS["time"]: TELLS["duration"] | TELLS["frequency"],
@@ -47,7 +46,7 @@ class AskedTerm(NamedTuple):
 
     term: str
     light: bool  #: says little of what the query is about
-    related: frozenset[str]  #: terms that often speak of the same
+    joined: str | None  #: the term it makes with the next word; None if only the term itself will do
     wants: int  #: what would answer it, bits of :data:`~shelfd.memory.recall.meaning.TELLS`
     kind: bool  #: says what kind of thing is asked for
     run: bool  #: a pair of characters of a script without spaces that overlaps the term before it
@@ -72,7 +71,6 @@ class Questions:
         self._conjunctions = lists.conjunctions
         self._light = frozenset(map(analyzer.term, lists.light))
         self._listed = related_terms(lists, analyzer.term)
-        self._related: dict[str, frozenset[str]] = {}
 
     def goes_on(self, query: str) -> bool:
         """Return whether *query* begins with a conjunction."""
@@ -101,8 +99,8 @@ class Questions:
         run = len(before) == 2 == len(word) and not word.isascii() and before[1] == word[0]
         light = term in self._light and not kind
         number = word.isnumeric()
-        related = _NONE if light or name or number or run else self._related_to(term, word + after)
-        return AskedTerm(term, light, related, asks, kind, run, name, number)
+        joined = None if light or name or number or run else self._analyzer.term(word + after)
+        return AskedTerm(term, light, joined, asks, kind, run, name, number)
 
     def _wants(self, wants: int, words: list[str], terms: Iterable[AskedTerm]) -> int:
         """What a question of those *words* wants, where the words by themselves want all of *wants*."""
@@ -117,15 +115,9 @@ class Questions:
                 wants |= enough
         return wants
 
-    def _related_to(self, term: str, joined: str) -> frozenset[str]:
-        """What a note may say instead of *term*: by the lists, with another ending, *joined* with the next word."""
-        known = self._related.get(joined)
-        if known is None:
-            if len(self._related) >= _CACHED:
-                self._related.clear()
-            known = self._listed.get(term, _NONE) | _other_endings(term) | {self._analyzer.term(joined)} - {term}
-            self._related[joined] = known
-        return known
+    def related_to(self, term: str) -> frozenset[str]:
+        """Return what a note may say instead of *term*: by the lists, or with another ending; most are no words."""
+        return self._listed.get(term, _NONE) | _other_endings(term)
 
 
 def _other_endings(term: str) -> frozenset[str]:

@@ -5,7 +5,7 @@ project.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from shelfd.memory.recall.document import Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.meaning import TELLS
-from shelfd.memory.recall.question import Question
+from shelfd.memory.recall.question import AskedTerm, Question
 
 #: Weight of a word that says little of what a query is about.
 _LIGHT: Final = 0.25
@@ -31,6 +31,9 @@ _MANY: Final = 3
 _FEW: Final = 2
 #: Share of the query beside a name from which on it is more than the name.
 _REST: Final = 0.05
+#: Terms whose related ones are kept, by number.
+_KEPT_TERMS: Final = 1 << 12
+_NOTHING: Final[frozenset[int]] = frozenset()
 #: What is told by numbers and times.
 _TOLD: Final = ~(TELLS["name"] | TELLS["cause"])
 #: A document that tells nothing of the kind that is asked for lacks as much as one that lacks the rarest word.
@@ -129,14 +132,43 @@ class Beside(NamedTuple):
     ratio: float  #: its score as a share of the best
 
 
-def sought(index: RecallIndex, question: Question) -> Sought:
+class RelatedTerms:
+    """Which terms of an index a note may have instead of another, found once and kept until the index has new words.
+
+    Args:
+        related: Gives what a note may say instead of a term, known to the index or not.
+    """
+
+    def __init__(self, index: RecallIndex, related: Callable[[str], frozenset[str]]) -> None:
+        self._index = index
+        self._related = related
+        self._vocabulary = index.vocabulary_state()
+        self._numbers: dict[str, frozenset[int]] = {}
+
+    def of(self, asked: AskedTerm) -> frozenset[int]:
+        """Return the numbers of the terms that are related to one *asked* for."""
+        if asked.joined is None:
+            return _NOTHING
+        if self._vocabulary != (now := self._index.vocabulary_state()):
+            self._vocabulary = now
+            self._numbers.clear()
+        known = self._numbers.get(asked.term)
+        if known is None:
+            if len(self._numbers) >= _KEPT_TERMS:
+                self._numbers.clear()
+            known = self._numbers[asked.term] = self._index.numbers(self._related(asked.term))
+        joined = None if asked.joined == asked.term else self._index.number(asked.joined)
+        return known if joined is None else known | {joined}
+
+
+def sought(index: RecallIndex, question: Question, related_terms: RelatedTerms) -> Sought:
     """Return the terms of *question* with their numbers in the index and their weights."""
     found = []
     numerals = []
     for asked in question.terms:
         number = index.number(asked.term)
         weight = index.rarity(number) * (_LIGHT if asked.light else 1.0)
-        related = index.numbers(asked.related)
+        related = related_terms.of(asked)
         telling = not asked.light and not asked.run
         own = -1 if number is None else number
         found.append(

@@ -13,6 +13,7 @@ from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Names
 from shelfd.memory.recall.note_score import boost_of
 from shelfd.memory.recall.planned import Planned
+from shelfd.memory.recall.question import Questions
 from shelfd.memory.settings import MemorySettings
 
 
@@ -24,13 +25,14 @@ class ShelfIndex(Projection):
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view
         self._analyzer = Analyzer(language=settings.language, timezone=settings.timezone)
+        self._questions = Questions(self._analyzer)
         self.clear()
 
     def clear(self) -> None:
         """Begin with an empty index."""
         self.index = RecallIndex(self._analyzer)
         self._names = Names(self._analyzer)
-        self.focus = Focus(self.index, self._names)
+        self.focus = Focus(self.index, self._names, questions=self._questions)
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Index *notes* as they are now."""
@@ -44,6 +46,10 @@ class ShelfIndex(Projection):
             self._names.remove(row)
             self.index.remove(row)
 
+    def may_be_key(self, query: str) -> bool:
+        """Return whether *query* may be the key of a fact; False for certain if this knows all notes."""
+        return self._names.may_be(query)
+
     def as_planned(self, planned: Planned) -> Focus:
         """Return what would recall if what is *planned* had been done; good until the next change."""
         if not planned.notes:
@@ -52,7 +58,7 @@ class ShelfIndex(Projection):
         names = self._names.layer()
         for note in notes:
             names.put(note.row, names_of(note), title=note.title)
-        return Focus(self.index.overlay(map(document_of, notes)), names)
+        return Focus(self.index.overlay(map(document_of, notes)), names, questions=self._questions)
 
 
 def names_of(note: Note) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class Vocabulary(dict[str, int]):
 
     def numbers(self, terms: Iterable[str]) -> frozenset[int]:
         """Return the numbers of those of *terms* that have one."""
-        get = self._numbers.get
+        get = self._numbers.get if self._below is None else self.number
         return frozenset([number for term in terms if (number := get(term)) is not None])
 
     def keep(self, used: npt.NDArray[np.bool_]) -> None:

@@ -1,4 +1,4 @@
-"""Notes that were read or written lately, kept as they are now.
+"""Notes that were read or written lately, and the links that leave them, kept as they are now.
 
 Recall returns the same notes again and again, and taking ten rows out of SQLite costs as much as ranking them.
 """
@@ -6,7 +6,7 @@ Recall returns the same notes again and again, and taking ten rows out of SQLite
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.projection import Gone
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
@@ -14,6 +14,9 @@ from shelfd.memory.ports.view import View
 _KEPT = 4096
 #: Longer notes are read anew each time: a cache of notes is no place for documents.
 _LONGEST = 8192
+#: The links of notes that have more are read anew each time.
+_MOST_LINKS = 64
+_OF_LINKS = frozenset({"link.added", "link.removed"})
 
 
 class HotNotes:
@@ -22,6 +25,7 @@ class HotNotes:
     def __init__(self, view: View) -> None:
         self._view = view
         self._notes: dict[str, Note] = {}
+        self._links: dict[str, Sequence[Link]] = {}  # by the note they leave; most have none
 
     def get(self, ids: Sequence[str]) -> dict[str, Note]:
         """Return those of the notes that exist, by id."""
@@ -32,21 +36,38 @@ class HotNotes:
             found |= read
         return found
 
+    def links(self, ids: Sequence[str]) -> dict[str, Sequence[Link]]:
+        """Return the links that leave each of the notes, in the order they were made."""
+        found: dict[str, Sequence[Link]] = {note_id: self._links[note_id] for note_id in ids if note_id in self._links}
+        if len(found) < len(ids):
+            read = self._view.links.leaving([note_id for note_id in ids if note_id not in found])
+            if len(self._links) + len(read) > _KEPT:
+                self._links.clear()
+            self._links |= {note_id: links for note_id, links in read.items() if len(links) <= _MOST_LINKS}
+            found |= read
+        return found
+
     def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Take over what was just written of the notes that are kept."""
         for applied in group:
             for note in applied.notes.values():
                 if note.id in self._notes:
                     self._notes[note.id] = note
+            if self._links:
+                for row in applied.rows:
+                    if row.kind in _OF_LINKS:
+                        self._links.pop(row.ids[0], None)
 
     def forget(self, gone: Sequence[Gone]) -> None:
         """Keep nothing of these notes."""
         for _, note_id in gone:
             self._notes.pop(note_id, None)
+        self._links.clear()  # those to a purged note leave others, and have no log row
 
     def clear(self) -> None:
         """Keep nothing; notes are read anew."""
         self._notes.clear()
+        self._links.clear()
 
     def _keep(self, notes: Iterable[Note]) -> None:
         for note in notes:

@@ -48,7 +48,7 @@ def new_cursor(params: Mapping[str, Any]) -> dict[str, Any]:
     total = None if params["run_id"] else params["until"] - params["first"]
     return {
         "done": 0, "total": total, "phase": 0, "before": params["until"],
-        "undone": 0, "kept": [], "more_kept": 0, "is_over": False,
+        "rows": 0, "undone": 0, "kept": [], "more_kept": 0, "is_over": False,
     }  # fmt: skip
 
 
@@ -57,7 +57,8 @@ def undo_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
 
     Args:
         cursor: ``undone`` fields, links and nuggets went back, ``kept`` (and ``more_kept``) stayed; of this ``phase``,
-            the changes from ``before`` on were gone through; ``done`` of all were in all phases.
+            the changes from ``before`` on were gone through, in all phases ``rows``; how many a run has is known, as
+            ``total``, after the first.
         params: See :func:`new_params`.
     """
     left, looked = AT_ONCE, 0
@@ -67,6 +68,7 @@ def undo_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
         for row in rows:
             worked, undone = _PHASES[cursor["phase"]](tx, row, params, kept)
             cursor["before"] = row.seq
+            cursor["rows"] = cursor.get("rows", 0) + 1
             cursor["undone"] += undone
             left -= worked
             if not left:
@@ -75,8 +77,9 @@ def undo_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]
             looked += len(rows)
             if len(rows) < _LOOKED_AT:
                 cursor["phase"] += 1
+                cursor["total"] = cursor["total"] or cursor.get("rows", 0)  # each phase goes through all changes
                 cursor["before"] = params["until"]
-    cursor["done"] = cursor["total"] if cursor["phase"] == len(_PHASES) else _share_done(cursor, params)
+    cursor["done"] = cursor["total"] if cursor["phase"] == len(_PHASES) else cursor.get("rows", 0) // len(_PHASES)
     room = _NAMED - len(cursor["kept"])
     cursor["kept"] += [list(one) for one in kept[:room]]
     cursor["more_kept"] += len(kept[room:])
@@ -90,12 +93,6 @@ def _rows_back(tx: Transaction, params: Mapping[str, Any], *, before: int) -> li
         return tx.rows.log.of_run_back(params["run_id"], before=before, limit=_LOOKED_AT)
     since = max(params["first"], before - _LOOKED_AT) - 1
     return tx.rows.log.page(since_seq=since, limit=before - 1 - since)[::-1]
-
-
-def _share_done(cursor: Mapping[str, Any], params: Mapping[str, Any]) -> int:
-    """How many of a transaction's changes count as gone through; each phase goes through all of them."""
-    phases = cursor["phase"] * (params["until"] - params["first"]) + params["until"] - cursor["before"]
-    return int(phases // len(_PHASES))
 
 
 def _end(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> None:

@@ -76,13 +76,9 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
     def superseded_by(self, note_id: str) -> list[str]:
         return [note.id for note in self._tables.notes.values() if note.superseded_by == note_id]
 
-    def with_hits(self, minimum: int) -> list[Note]:
-        usage = self._tables.usage
-        return [
-            note
-            for row, note in self._tables.notes.items()
-            if row in usage and usage[row].hits >= max(minimum, 3) and not note.hidden and note.superseded_by is None
-        ]
+    def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        places = sorted((usage.hits, row) for row, usage in self._tables.usage.items() if usage.hits >= 3)
+        return [place for place in places if place > after][:limit]
 
     def _wanted(self, wanted: NoteFilter) -> list[Note]:
         return [note for note in self._tables.notes.values() if wanted.admits(note)]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from shelfd.memory.notes.note import Usage
-from shelfd.memory.ports.job import Job, JobsWriter
+from shelfd.memory.ports.job import ITEM_BY_ITEM, Job, JobsWriter
 from shelfd.memory.ports.log import SinksWriter
 from shelfd.memory.ports.tending import (
     Promoted,
@@ -89,7 +89,7 @@ class InMemoryJobs(InMemoryRows, JobsWriter):
         kind: str | None = None,
     ) -> list[tuple[int, Job]]:
         found = [
-            (number, job)
+            (number, job if job.result is None else job._replace(result=_listed(job.result)))
             for number, job in self._tables.jobs.values()
             if (job.is_unfinished or not unfinished)
             and (job.slot is not None or not in_slots)
@@ -127,6 +127,10 @@ class InMemoryJobs(InMemoryRows, JobsWriter):
             key for key in self._tables.pieces if key[0] == job_id or (job_id is None and key[0] not in unfinished)
         ]:
             self._tables.remove(self._tables.pieces, key)
+
+
+def _listed(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in result.items() if name not in ITEM_BY_ITEM}
 
 
 class InMemoryTended(InMemoryRows, TendedWriter):

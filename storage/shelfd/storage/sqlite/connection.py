@@ -23,7 +23,7 @@ T = TypeVar("T")
 _CACHED_STATEMENTS: Final = 256
 #: How long another process may hold the write lock, ms. Only backup tools ever do.
 _BUSY_TIMEOUT_MS: Final = 2_000
-#: The loop must not stand still: readers meet a lock only while the WAL is being recovered.
+#: The loop must not block: readers meet a lock only while the WAL is being recovered.
 _READ_TIMEOUT_MS: Final = 200
 _MMAP_BYTES: Final = 1 << 30
 

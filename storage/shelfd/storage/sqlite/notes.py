@@ -117,13 +117,10 @@ class SqliteNotes(SqliteRows, NotesView):
         found = self._database.all("SELECT id FROM note WHERE superseded_by = ? ORDER BY row", (note_id,))
         return [columns[0] for columns in found]
 
-    def with_hits(self, minimum: int) -> list[Note]:
+    def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         # "hits >= 3" in so many words lets SQLite use the index of what may be promoted.
-        return self._read(
-            "WHERE row IN (SELECT note FROM usage WHERE hits >= 3 AND hits >= ?)"
-            " AND archived_at IS NULL AND superseded_by IS NULL ORDER BY row",
-            (minimum,),
-        )
+        sql = "SELECT hits, note FROM usage WHERE hits >= 3 AND (hits, note) > (?, ?) ORDER BY hits, note LIMIT ?"
+        return [(hits, row) for hits, row in self._database.all(sql, (*after, max(limit, 0)))]
 
     def _count_visible(self, nugget: str | None) -> int:
         # The usual total of a listing, from two indexes; the full condition would read every note.

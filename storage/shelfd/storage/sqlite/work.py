@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from shelfd.memory.ports.job import UNFINISHED, Job, JobsWriter
+from shelfd.memory.ports.job import ITEM_BY_ITEM, UNFINISHED, Job, JobsWriter
 from shelfd.memory.ports.tending import (
     Promoted,
     PromotionsWriter,
@@ -17,6 +17,10 @@ from shelfd.storage.sqlite.database import Columns, SqliteRows, placeholders
 # Table and column names are ours.
 JOB_COLUMNS: Final = ", ".join(Job._fields)
 _JOB_JSON: Final = ("params", "cursor", "result")
+#: A listed job: without what may be very long, which would have to be decoded.
+_LISTED: Final = JOB_COLUMNS.replace(
+    "result", "json_remove(result, {}) AS result".format(", ".join(f"'$.{name}'" for name in ITEM_BY_ITEM))
+)
 _INSERT_JOB: Final = f"INSERT INTO job ({JOB_COLUMNS}) VALUES ({placeholders(JOB_COLUMNS)})"  # noqa: S608
 _PUT_JOB: Final = f"UPDATE job SET ({JOB_COLUMNS}) = ({placeholders(JOB_COLUMNS)}) WHERE id = ?"  # noqa: S608
 #: In so many words, which lets SQLite use the index of such jobs.
@@ -49,7 +53,7 @@ class SqliteJobs(SqliteRows, JobsWriter):
     ) -> list[tuple[int, Job]]:
         wanted = [UNFINISHED_JOB] * unfinished + ["slot IS NOT NULL"] * in_slots + ["1"]
         found = self._database.all(
-            f"SELECT number, {JOB_COLUMNS} FROM job WHERE {' AND '.join(wanted)}"  # noqa: S608
+            f"SELECT number, {_LISTED} FROM job WHERE {' AND '.join(wanted)}"  # noqa: S608
             " AND (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR number < ?2) ORDER BY number DESC LIMIT ?3",
             (kind, before, max(limit, 0)),
         )

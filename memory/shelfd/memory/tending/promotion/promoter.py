@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import asynccontextmanager
 from functools import partial
 from hashlib import sha256
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 import structlog
@@ -13,13 +13,13 @@ import structlog
 from shelfd.memory.errors import Unavailable
 from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Entry as LogEntry
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.tending import Promoted
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.promotion.budget import TOKEN_CHARACTERS
-from shelfd.memory.tending.promotion.entries import MIN_HITS, entries_of
+from shelfd.memory.tending.promotion.candidates import Candidates, known, none, promotable, usage_of
+from shelfd.memory.tending.promotion.entries import entries_of
 from shelfd.memory.tending.promotion.merge import Merged, merge
 from shelfd.memory.tending.promotion.plan import PromotionPlan, counts_of, nothing, result_of
 from shelfd.memory.tending.promotion.ports import LeftAlone, MemoryFiles, Target
@@ -31,8 +31,6 @@ log = structlog.get_logger("shelfd.memory")
 
 #: How often a file is read anew that somebody else writes at the same time.
 _ATTEMPTS: Final = 5
-#: Notes that others became part of, whose hits are counted without giving others a turn: some 5 ms.
-_TARGETS_AT_ONCE: Final = 64
 
 
 class Promoter:
@@ -65,7 +63,7 @@ class Promoter:
         target = await self.target(work.shelf, work.job.params.get("project"))
 
         async def carry_out(path: str) -> Mapping[str, Any]:
-            return await self._promote(work.shelf, _ByJob(work), path, candidates=_all)
+            return await self._promote(work.shelf, _ByJob(work), path, candidates=promotable)
 
         return await self._with(work.shelf, target, carry_out)
 
@@ -77,7 +75,7 @@ class Promoter:
         """
 
         async def look(path: str) -> Mapping[str, Any]:
-            return result_of(await self._plan(shelf, path, await self._files.read(path), _all))
+            return result_of(await self._plan(shelf, path, await self._files.read(path), promotable))
 
         return await self._with(shelf, await self.target(shelf, project), look)
 
@@ -127,7 +125,7 @@ class Promoter:
     ) -> bool:
         """Bring what is on record of a file and the file up to date; return whether nothing of *concerned* stays."""
         try:
-            await self._promote(shelf, _ByPart(shelf, origin), path, candidates=_known)
+            await self._promote(shelf, _ByPart(shelf, origin), path, candidates=known)
             text = _decoded(await self._files.read(path)) or ""
         except (LeftAlone, Unavailable):
             ids = {row.note_id for row in concerned}
@@ -154,7 +152,7 @@ class Promoter:
                 async with self._lock(f"file:{path}"):
                     rows = [*shelf.view.promotions.lines(path), *shelf.view.promotions.planned(path)]
                     try:
-                        await self._promote(shelf, _ByPart(shelf, origin), path, candidates=_none)
+                        await self._promote(shelf, _ByPart(shelf, origin), path, candidates=none)
                         text = _decoded(await self._files.read(path)) or ""
                     except (LeftAlone, Unavailable):
                         left.append(path)
@@ -207,7 +205,7 @@ class Promoter:
             try:
                 old = await self._files.read(target.path)
                 recorded = settle(_decoded(old), *_on_record(shelf, target.path))
-                plan = await self._plan(shelf, target.path, old, _all)
+                plan = await self._plan(shelf, target.path, old, promotable)
             except LeftAlone as refusal:
                 return no_preview(Target(None, str(refusal)), budget)
         return preview_of(shelf, target.path, plan.merged, recorded, budget)
@@ -216,7 +214,7 @@ class Promoter:
         return self._locks.setdefault(name, asyncio.Lock())
 
     async def _promote(
-        self, shelf: Shelf, caller: "_ByPart | _ByJob", path: str, *, candidates: "_Candidates"
+        self, shelf: Shelf, caller: "_ByPart | _ByJob", path: str, *, candidates: Candidates
     ) -> Mapping[str, Any]:
         for _ in range(_ATTEMPTS):
             plan = await self._plan(shelf, path, await self._files.read(path), candidates)
@@ -229,11 +227,11 @@ class Promoter:
             return await caller.record(plan)
         raise Unavailable("MEMORY.md or its notes are being changed by somebody else; try again", file="MEMORY.md")
 
-    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, candidates: "_Candidates") -> PromotionPlan:
+    async def _plan(self, shelf: Shelf, path: str, old: bytes | None, candidates: Candidates) -> PromotionPlan:
         text, now = _decoded(old), shelf.clock.now()
         recorded = settle(text, *_on_record(shelf, path))
         notes = await candidates(shelf, recorded)
-        usage = shelf.usage.of(notes)
+        usage = await usage_of(shelf, notes)
         existing = {note.id for note in notes} | shelf.view.notes.by_ids([row.note_id for row in recorded]).keys()
 
         def merged_text() -> Merged:
@@ -307,34 +305,6 @@ class _ByJob:
 
 def _fingerprint(data: bytes | None) -> str:
     return sha256(data or b"").hexdigest()
-
-
-_Candidates: TypeAlias = Callable[[Shelf, Sequence[Promoted]], Awaitable[list[Note]]]
-
-
-async def _none(_shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
-    return []
-
-
-async def _known(shelf: Shelf, recorded: Sequence[Promoted]) -> list[Note]:
-    """The notes that may be promoted, of those that are on record."""
-    known = {row.note_id for row in recorded}
-    return [note for note in await _all(shelf, recorded) if note.id in known]
-
-
-async def _all(shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
-    """The visible notes that enough sessions used, counting what became part of them."""
-    notes = {note.row: note for note in shelf.view.notes.with_hits(MIN_HITS)}
-    after = ""
-    while ids := shelf.view.links.merge_targets(after=after, limit=_TARGETS_AT_ONCE):
-        targets = [
-            note for note in shelf.view.notes.by_ids(ids).values() if not note.hidden and note.superseded_by is None
-        ]
-        usage = shelf.usage.of(targets)
-        notes |= {note.row: note for note in targets if note.row in usage and usage[note.row].hits >= MIN_HITS}
-        after = ids[-1]
-        await asyncio.sleep(0)
-    return [notes[row] for row in sorted(notes)]
 
 
 def _decoded(data: bytes | None) -> str | None:

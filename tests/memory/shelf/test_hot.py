@@ -1,0 +1,61 @@
+"""Links that are kept in memory: what recall shows is what the rows say, whatever happened in between."""
+
+import asyncio
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fakes import Api, memory
+
+_STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["link", "unlink", "ask", "purge", "undo"]),
+        st.integers(min_value=0, max_value=3),
+        st.integers(min_value=0, max_value=3),
+    ),
+    max_size=12,
+)
+
+
+async def _links_as_recalled(api: Api) -> dict[str, list[str]]:
+    found = (await api.call("recall", query="harbour", k=20, session_id=None))["results"]
+    return {item["note"]["id"]: [link["to"] for link in item["note"]["links"]] for item in found}
+
+
+async def _links_as_stored(api: Api, ids: list[str]) -> dict[str, list[str]]:
+    leaving = api.shelf().view.links.leaving(ids)
+    return {note_id: [link.target for link in leaving[note_id]] for note_id in ids}
+
+
+async def _step(api: Api, kind: str, source: str, target: str, made: list[str]) -> None:
+    if kind == "link" and source != target:
+        call: dict[str, Any] = await api.call("link.upsert", source=source, target=target, relation="near")
+        made.append(str(call["added"]))
+    elif kind == "unlink" and source != target:
+        await api.call("link.delete", source=source, target=target, relation="near")
+    elif kind == "ask":
+        await _links_as_recalled(api)
+    elif kind == "undo" and made:
+        last = api.shelf().view.log.last_seq
+        row = api.shelf().view.log.page(since_seq=last - 1, limit=1)[0]
+        if row.kind.startswith("link."):
+            await api.call("undo", tx=row.tx)
+
+
+@given(_STEPS)
+@settings(max_examples=60, deadline=None)
+def test_links_are_shown_as_they_are_stored(steps: list[tuple[str, int, int]]) -> None:
+    async def run() -> None:
+        async with memory() as api:
+            ids = [(await api.remember(f"harbour crane {n}"))["id"] for n in range(4)]
+            made: list[str] = []
+            await _links_as_recalled(api)
+            for kind, a, b in steps:
+                if kind == "purge" and len(ids) > 2:
+                    await api.call("forget", id=ids.pop(a % len(ids)), purge=True)
+                else:
+                    await _step(api, kind, ids[a % len(ids)], ids[b % len(ids)], made)
+                assert await _links_as_recalled(api) == await _links_as_stored(api, ids)
+
+    asyncio.run(run())
