@@ -20,7 +20,7 @@ sys.stdin.read()
 """
 
 
-def test_a_second_daemon_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
+def test_a_second_daemon_is_refused_and_the_holder_named(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _HOLDER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None

@@ -121,7 +121,7 @@ async def test_what_is_not_acknowledged_comes_again(broker: Mosquitto, is_v5: bo
 
 
 @needs_mosquitto
-async def test_a_message_that_the_broker_refuses_is_told_and_the_link_goes_on(broker: Mosquitto) -> None:
+async def test_a_message_that_the_broker_refuses_is_reported_and_the_link_goes_on(broker: Mosquitto) -> None:
     async with reach(broker.url).connect(WILL) as link:
         with pytest.raises(BrokerUnreachable) as refused:
             await link.publish("elsewhere/x", b"x")
