@@ -30,7 +30,7 @@ import aiosqlite
 import uvloop
 
 from served import Served, fdatasync_overwrites_per_s, median, percentile, served, table, working_directory
-from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.host import SystemClock
 from shelfd.memory.call import Call
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Nugget

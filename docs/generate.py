@@ -41,7 +41,7 @@ JSON-RPC 2.0 over a Unix socket, UTF-8, one message per line. `socat - UNIX-CONN
   is always answered with its result.
 * **Idempotency.** A change repeated with the same `idempotency_key` within 7 days is answered with the first one's
   outcome and `"replayed": true`; other params under the same key are refused.
-* **Who.** The principal of a connection is `uid:<n>`, told by the kernel. Shelf `default` is open to all the socket
+* **Who.** The principal of a connection is `uid:<n>`, from the kernel. Shelf `default` is open to all the socket
   admits; any other belongs to its creator; `[access]` in the configuration adds and removes.
 * **Events.** After `events.subscribe` the daemon sends notifications `{{"method":"event","params":<CloudEvent>}}` in
   order. Who reads too slowly gets `{{"method":"events.lagged","params":{{"seq": …}}}}` and can subscribe again with

@@ -93,7 +93,7 @@ def test_a_dash_reads_stdin(daemon: FakeDaemon) -> None:
     assert daemon.params("remember")["content"] == "zwei\nZeilen – ü\n"
 
 
-def test_text_that_looks_like_a_flag_comes_behind_two_dashes(daemon: FakeDaemon) -> None:
+def test_text_that_looks_like_a_flag_comes_after_two_dashes(daemon: FakeDaemon) -> None:
     assert shelfd("remember", "--socket", str(daemon.path), "--", "--help").returncode == 0
     assert daemon.params("remember")["content"] == "--help"
 
@@ -311,13 +311,13 @@ def test_watch_goes_on_where_a_lost_connection_broke(daemon: FakeDaemon) -> None
     assert "connection lost" in done.stderr
 
 
-def test_watch_without_an_event_goes_on_behind_its_first_subscription(daemon: FakeDaemon) -> None:
+def test_watch_without_an_event_goes_on_after_its_first_subscription(daemon: FakeDaemon) -> None:
     daemon.notifications = [[], [event(5)]]
     assert shelfd("watch", "--count", "1", "--socket", str(daemon.path)).returncode == 0
     assert [params.get("since_seq") for _, params in daemon.asked] == [None, 4]
 
 
-def test_watch_resumes_when_it_was_too_slow_and_tells_of_gaps(daemon: FakeDaemon) -> None:
+def test_watch_resumes_when_it_was_too_slow_and_reports_gaps(daemon: FakeDaemon) -> None:
     lagged = {"method": "events.lagged", "params": {"seq": 5}}
     gap = {"method": "events.gap", "params": {"from_seq": 6, "to_seq": 8, "reason": "trimmed"}}
     daemon.notifications = [[event(5), lagged], [gap, event(9)]]

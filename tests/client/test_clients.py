@@ -71,7 +71,7 @@ def test_the_places_are_the_contract_s() -> None:
     assert found == ["/r/shelfd.sock", "/run/shelfd.sock", "/d/shelfd/shelfd.sock"]
 
 
-def test_somebody_else_s_socket_is_told_apart(tmp_path: Path) -> None:
+def test_another_users_socket_is_recognised(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "s"))
         listening.listen()

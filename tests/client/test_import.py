@@ -168,7 +168,7 @@ def test_a_path_that_is_not_there(fake: FakeDaemon, tmp_path: Path) -> None:
     assert sent(fake) == []
 
 
-def test_items_that_cannot_be_sent_are_told_by_their_place(fake: FakeDaemon, tmp_path: Path) -> None:
+def test_items_that_cannot_be_sent_are_reported_by_their_place(fake: FakeDaemon, tmp_path: Path) -> None:
     items: list[Any] = [
         fact("a", "1"),
         fact("A ", "2"),

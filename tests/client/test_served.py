@@ -51,7 +51,7 @@ def test_a_daemon_that_was_killed_is_advised_as_well(tmp_path: Path) -> None:
         assert f"--data-dir {daemon.data} " in advised(daemon)
 
 
-def test_who_started_it_by_another_command_is_told_that_one(tmp_path: Path) -> None:
+def test_the_advice_names_the_command_it_was_started_by(tmp_path: Path) -> None:
     with Daemon(tmp_path, environment={"SHELFD_STARTED_BY": "make run"}) as daemon:
         daemon.stop()
         assert advised(daemon) == f"cd {shlex.quote(str(Path.cwd()))} && make run"
@@ -147,7 +147,7 @@ def test_a_strangers_command_is_not_repeated(tmp_path: Path) -> None:
     assert advice([socket]).endswith("is another user's (uid 65534), who can start it again")
 
 
-def test_a_record_that_is_no_file_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_record_that_is_no_file_blocks_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s.served")
     assert advice([str(tmp_path / "s"), "/other"]) == "start one with: shelfd run"
     with Daemon(tmp_path) as daemon:

@@ -76,7 +76,7 @@ def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
         yield fake
 
 
-def test_reflect_tells_what_it_did(daemon: FakeDaemon) -> None:
+def test_reflect_reports_what_it_did(daemon: FakeDaemon) -> None:
     assert ran(daemon, "reflect").splitlines() == [
         "run-1: 10 inspected, 1 rewritten, 0 merged, 0 hidden, 1 tagged, 0 linked, 35 remaining",
         "rewrite  project  note-1   two lines to one\N{REPLACEMENT CHARACTER}[2J",
@@ -92,7 +92,7 @@ def test_reflect_takes_its_options(daemon: FakeDaemon) -> None:
     assert daemon.params("reflect") == {"nugget": "project", "limit": 5, "dry_run": True, "shelf": "work"}
 
 
-def test_promote_tells_file_and_sections(daemon: FakeDaemon) -> None:
+def test_promote_reports_file_and_sections(daemon: FakeDaemon) -> None:
     assert ran(daemon, "promote").splitlines() == [
         "/data/MEMORY.md: 2 added, 1 updated, 0 removed, 3 fell out",
         "  Preferences  2",

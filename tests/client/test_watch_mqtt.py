@@ -130,7 +130,7 @@ def test_mqtt_5_is_kept_where_it_is_spoken() -> None:
     assert [one.level for one in broker.seen] == [V5]
 
 
-def test_a_lost_connection_is_taken_up_again_and_a_gap_is_told() -> None:
+def test_a_lost_connection_is_taken_up_again_and_a_gap_is_reported() -> None:
     with FakeBroker(Visit([message(5)]), Visit(connack=136), Visit([message(6), message(9)])) as broker:
         done = watched(broker, "--count", "3", "--json")
     assert seqs(done) == [5, 6, 9]
@@ -140,7 +140,7 @@ def test_a_lost_connection_is_taken_up_again_and_a_gap_is_told() -> None:
     ]
 
 
-def test_what_cannot_be_delivered_is_told_once() -> None:
+def test_what_cannot_be_delivered_is_reported_once() -> None:
     gap = {"type": "shelfd.events.gap.v1", "data": {"from_seq": 6, "to_seq": 8, "reason": "too_large\x1b"}}
     topic = "shelfd/v1/local/ev/default/_/events.gap"
     told = [(topic, json.dumps(gap).encode(), False), (topic, b"[]", False)]
@@ -205,7 +205,7 @@ def test_without_a_broker_it_does_not_wait_for_one() -> None:
         ("--mqtt", "a standing query"),
     ],
 )
-def test_wrong_usage_is_told(arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_is_reported(arguments: tuple[str, ...]) -> None:
     done = shelfd("watch", *arguments)
     assert done.returncode == os.EX_USAGE
     assert done.stderr.startswith("shelfd: ")
@@ -219,7 +219,7 @@ def health(**mqtt: Any) -> dict[str, Any]:
     return {"system.health": {"mqtt": mqtt or None}, "system.version": {"instance": "kitchen"}}
 
 
-def test_the_daemon_tells_where_its_broker_is(tmp_path: Path) -> None:
+def test_the_daemon_says_where_its_broker_is(tmp_path: Path) -> None:
     (tmp_path / "agent.password").write_text("secret\n")
     topic, payload, _ = message(5)
     visit = Visit([(topic.replace("local", "kitchen"), payload, False)])
@@ -243,7 +243,7 @@ def test_the_daemon_tells_where_its_broker_is(tmp_path: Path) -> None:
         ({"url": "mqtt://127.0.0.1:1", "agent_password_file": "/nowhere/x"}, "/nowhere/x"),
     ],
 )
-def test_what_the_daemon_cannot_tell_is_asked_for(tmp_path: Path, mqtt: dict[str, Any], said: str) -> None:
+def test_what_the_daemon_does_not_know_must_be_given(tmp_path: Path, mqtt: dict[str, Any], said: str) -> None:
     with FakeDaemon(tmp_path / "s.sock", health(**mqtt)) as daemon:
         done = shelfd("watch", "--mqtt", "--socket", str(daemon.path))
     assert done.returncode == os.EX_USAGE

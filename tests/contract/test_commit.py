@@ -1,4 +1,4 @@
-"""What a commit promises: order, all or nothing, and who hears of it when."""
+"""What a commit promises: order, all or nothing, and who is notified when."""
 
 import asyncio
 from collections.abc import Sequence
@@ -162,7 +162,7 @@ async def test_a_store_at_rest_reads_and_writes_as_before(store: Store) -> None:
     assert heard == [1, 2, 3]
 
 
-async def test_listeners_hear_of_a_group_in_order_before_its_callers(store: Store) -> None:
+async def test_listeners_are_notified_of_a_group_in_order_before_its_callers(store: Store) -> None:
     heard: list[str] = []
 
     def listen(group: Sequence[Applied[Any]]) -> None:
@@ -190,7 +190,7 @@ async def test_following_ends(store: Store) -> None:
     assert heard == [1]
 
 
-async def test_a_listener_that_raises_harms_nobody(store: Store) -> None:
+async def test_a_listener_that_raises_harms_no_other(store: Store) -> None:
     heard: list[int] = []
 
     def broken(_: Sequence[Applied[Any]]) -> None:
@@ -206,7 +206,7 @@ async def test_a_listener_that_raises_harms_nobody(store: Store) -> None:
     assert [entry["event"] for entry in logs] == ["store.listener_failed"]
 
 
-async def test_nobody_hears_of_a_group_in_which_all_failed(store: Store) -> None:
+async def test_no_listener_is_notified_of_a_group_in_which_all_failed(store: Store) -> None:
     heard: list[int] = []
     store.follow(lambda group: heard.append(len(group)))
     with pytest.raises(ValueError, match="a mistake"):
@@ -284,7 +284,7 @@ async def test_a_sound_store_checks_out(store: Store) -> None:
     assert await store.check(full=True) == []
 
 
-async def test_who_does_not_wait_is_told_in_order_and_later(store: Store) -> None:
+async def test_callers_that_do_not_wait_are_notified_in_order_and_later(store: Store) -> None:
     told: list[int | Exception] = []
     over = asyncio.Event()
 
@@ -302,7 +302,7 @@ async def test_who_does_not_wait_is_told_in_order_and_later(store: Store) -> Non
     assert told == [1, error, 2]
 
 
-async def test_who_cannot_be_told_harms_nobody(store: Store) -> None:
+async def test_a_caller_that_cannot_be_notified_harms_no_other(store: Store) -> None:
     def broken(_: object) -> None:
         raise ValueError("a mistake")
 
@@ -314,7 +314,7 @@ async def test_who_cannot_be_told_harms_nobody(store: Store) -> None:
     assert [entry["event"] for entry in logs] == ["store.caller_failed"]
 
 
-async def test_what_a_caller_submits_when_it_is_told_follows(store: Store) -> None:
+async def test_what_a_caller_submits_when_it_is_notified_follows(store: Store) -> None:
     over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def again(outcome: Applied[Any] | Exception) -> None:
@@ -339,7 +339,7 @@ async def test_a_closed_store_says_so_at_once(store: Store) -> None:
     assert told == []
 
 
-async def test_others_get_their_turn_while_the_callers_of_a_large_group_are_told(store: Store) -> None:
+async def test_other_work_runs_while_the_callers_of_a_large_group_are_notified(store: Store) -> None:
     told: list[int] = []
     seen: set[int] = set()
 

@@ -57,7 +57,7 @@ async def test_nothing_of_the_note_is_left(store: Store) -> None:
     assert note.content == "stays"
 
 
-async def test_use_told_too_late_is_not_kept(store: Store) -> None:
+async def test_use_reported_too_late_is_not_kept(store: Store) -> None:
     await _filled(store)
     row = store.view.notes.by_ids(["n1"])["n1"].row
     await store.commit(write(_erase))

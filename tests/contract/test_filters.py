@@ -118,7 +118,7 @@ def test_the_index_admits_what_the_filter_admits(index: RecallIndex, wanted: Not
 
 
 @pytest.mark.parametrize("wanted", [{"kind": "fact"}, {"stability": "durable"}, {"needs_review": True}])
-def test_what_the_index_cannot_tell_it_does_not_answer(index: RecallIndex, wanted: dict[str, Any]) -> None:
+def test_what_the_index_cannot_decide_it_does_not_answer(index: RecallIndex, wanted: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="cannot filter"):
         index.search("kettle", NoteFilter(**wanted), 5)
 

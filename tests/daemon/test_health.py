@@ -7,9 +7,9 @@ import pytest
 
 from fakes import ALICE, BOB
 from shelfd.daemon.composition import Parts, build
-from shelfd.daemon.health import visible
 from shelfd.daemon.places import choose
 from shelfd.daemon.settings import load
+from shelfd.daemon.system import visible
 from shelfd.memory import ANYONE, Access, Rule
 
 EVERYONE_S = {"status", "ready", "uptime_s", "connections", "clock", "shelves", "scheduler", "mqtt"}

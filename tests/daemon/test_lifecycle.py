@@ -50,7 +50,7 @@ def test_what_was_remembered_survives_kill_9(tmp_path: Path, loop: str) -> None:
         assert again.call("note.get", id=note_id)["note"]["content"] == "the kettle is green"
 
 
-def test_a_second_daemon_is_refused_and_told_who_holds_the_data(tmp_path: Path) -> None:
+def test_a_second_daemon_is_refused_and_the_holder_of_the_data_named(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         second = refused(tmp_path, "--data-dir", str(daemon.data), "--socket", str(tmp_path / "other.sock"))
         assert second.returncode == os.EX_TEMPFAIL
@@ -58,7 +58,7 @@ def test_a_second_daemon_is_refused_and_told_who_holds_the_data(tmp_path: Path) 
         assert daemon.call("system.health")["ready"]
 
 
-def test_a_socket_somebody_listens_on_is_refused(tmp_path: Path) -> None:
+def test_a_socket_with_a_listener_is_refused(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         second = refused(tmp_path, "--data-dir", str(tmp_path / "other"), "--socket", str(daemon.socket))
         assert second.returncode == os.EX_CONFIG
@@ -123,7 +123,7 @@ def test_a_damaged_shelf_does_not_stop_the_daemon(tmp_path: Path) -> None:
         assert again.stop() == 0
 
 
-def test_the_service_manager_is_told(tmp_path: Path) -> None:
+def test_the_service_manager_is_notified(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.settimeout(TIMEOUT_S)
@@ -185,7 +185,7 @@ def test_sighup_takes_over_what_it_can_and_says_what_not(tmp_path: Path) -> None
     assert "not TOML" in events["config.reload_failed"]["complaints"][0]
 
 
-def test_nobody_reading_stdout_is_no_trouble(tmp_path: Path) -> None:
+def test_stdout_without_a_reader_is_no_failure(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         daemon.hang_up()
         assert daemon.call("system.health")["ready"]

@@ -20,7 +20,7 @@ sys.stdin.read()
 """
 
 
-def test_a_second_daemon_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
+def test_a_second_daemon_is_refused_and_the_holder_named(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _HOLDER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
@@ -44,10 +44,10 @@ def test_closing_lets_go_and_may_be_repeated(tmp_path: Path) -> None:
         assert json.loads((tmp_path / LOCK_FILE).read_text())["socket"] == "/b"
 
 
-def test_a_holder_that_has_not_said_who_it_is_is_still_one(tmp_path: Path) -> None:
+def test_a_holder_whose_pid_is_not_recorded_yet_still_holds(tmp_path: Path) -> None:
     with DataLock(tmp_path, socket=Path("/a")):
         (tmp_path / LOCK_FILE).write_text("{")
-        with pytest.raises(HeldError, match="not said"):
+        with pytest.raises(HeldError, match="not recorded"):
             DataLock(tmp_path, socket=Path("/b"))
 
 

@@ -87,7 +87,7 @@ def test_the_threshold_moves_under_a_logger_in_use(log: Log) -> None:
     assert [event["event"] for event in log.events()] == ["now.seen"]
 
 
-def test_libraries_are_heard_from_warning_up(log: Log) -> None:
+def test_libraries_are_logged_from_warning_up(log: Log) -> None:
     library = logging.getLogger("some.library")
     library.info("executing INSERT with somebody's memory")
     library.warning("disk is %s", "slow")

@@ -77,10 +77,10 @@ def test_sockets_for_another_process_are_left_alone() -> None:
 
 _CHILD = """
 import os, sys
-from shelfd.daemon import environment
+from shelfd.daemon import host
 from shelfd.daemon.notify import listen_fds
 os.environ["LISTEN_PID"] = str(os.getpid())
-environ = environment.take()
+environ = host.take_environment()
 found = listen_fds(environ, os.getpid())
 print(sorted(found), [os.get_inheritable(s.fileno()) for s in found.values()], "LISTEN_FDS" in os.environ)
 print(found["rpc"].getsockname())

@@ -70,7 +70,7 @@ async def test_batch_count_is_limited(open_house: Open, count: int) -> None:
     assert (reply["error"]["data"]["field"], reply["error"]["data"]["limit"]) == ("batch", count)
 
 
-async def test_changes_behind_a_batch_wait_for_all_of_it_and_keep_their_order(client: Client, house: House) -> None:
+async def test_changes_after_a_batch_wait_for_all_of_it_and_keep_their_order(client: Client, house: House) -> None:
     held = house.service.hold("first")
     client.raw(batch(member(1, "remember", content="first"), member(2, "remember", content="second")))
     for text in ("third", "fourth"):
@@ -84,7 +84,7 @@ async def test_changes_behind_a_batch_wait_for_all_of_it_and_keep_their_order(cl
     assert house.service.applied == ["first", "second", "third", "fourth", "fifth"]
 
 
-async def test_a_read_behind_a_batch_waits_for_it(client: Client, house: House) -> None:
+async def test_a_read_after_a_batch_waits_for_it(client: Client, house: House) -> None:
     held = house.service.hold("a")
     client.raw(batch(member(1, "recall", query="r"), member(2, "remember", content="a")))
     client.send("recall", query="after")
@@ -118,7 +118,7 @@ async def test_the_reply_array_stays_within_the_line_limit(open_house: Open) -> 
     assert [reply.get("error", {}).get("code") for reply in replies] == [None, None, -32005]
 
 
-async def test_subscribing_in_a_batch_sends_events_behind_the_reply(client: Client, house: House) -> None:
+async def test_subscribing_in_a_batch_sends_events_after_the_reply(client: Client, house: House) -> None:
     client.raw(batch(member(1, "events.subscribe"), member(2, "remember", content="a")))
     replies = await client.read()
     assert replies[0]["result"]["seq"] == 0

@@ -137,7 +137,7 @@ async def test_a_request_that_is_refused_leaves_nothing_behind(open_house: Open,
 # ---------------------------------------------------------------------- replies that nobody reads
 
 
-async def test_what_stands_behind_unread_replies_is_not_carried_out(open_house: Open) -> None:
+async def test_requests_after_unread_replies_are_not_carried_out(open_house: Open) -> None:
     house = await open_house(line_bytes=LINE)
     big(house)
     held = house.service.hold("big")
@@ -362,7 +362,7 @@ async def test_requests_of_one_principal_wait_for_each_other_on_all_its_connecti
         for _ in range(4):
             client.send("recall", query="slow")
     await until(lambda: len(house.service.begun) == 3)
-    second.raw(request("$/cancel", 99, id=1234))  # a cancellation behind requests that wait is heard in its turn
+    second.raw(request("$/cancel", 99, id=1234))  # a cancellation after requests that wait is taken in its turn
     as_principals(4712)
     other = await house.connect()
     assert await other.call("recall", query="fast") == {"label": "fast"}
@@ -388,7 +388,7 @@ async def test_who_waited_and_went_keeps_no_place(open_house: Open) -> None:
     assert (await last.read())["result"] == {"label": "last"}
 
 
-async def test_who_does_not_read_keeps_nobody_of_his_own_from_working(open_house: Open) -> None:
+async def test_a_client_that_does_not_read_holds_up_no_other_of_its_principal(open_house: Open) -> None:
     house = await open_house(line_bytes=LINE, principal_requests_count=8)
     big(house)
     held = house.service.hold("big")

@@ -69,7 +69,7 @@ async def test_cancel_checks_its_params(client: Client, params: dict[str, Any]) 
     assert (error["code"], error["data"]["field"]) == (-32602, "id")
 
 
-async def test_a_full_connection_still_hears_a_cancellation(open_house: Open) -> None:
+async def test_a_full_connection_still_takes_a_cancellation(open_house: Open) -> None:
     house = await open_house(in_flight_count=1)
     client = await house.connect()
     held = house.service.hold("q")

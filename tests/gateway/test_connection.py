@@ -39,7 +39,7 @@ async def test_a_line_of_just_the_limit_is_taken(open_house: Open) -> None:
         assert "result" in await client.read()
 
 
-async def test_too_long_line_is_told_of_before_its_end(open_house: Open) -> None:
+async def test_too_long_line_is_answered_before_its_end(open_house: Open) -> None:
     house = await open_house(line_bytes=200)
     client = await house.connect()
     client.raw(b"x" * 300)
@@ -153,7 +153,7 @@ async def test_a_slow_reader_is_held_back(house: House) -> None:
     assert len(house.service.calls) == sent
 
 
-async def test_half_close_behind_unread_replies_ends_when_all_is_read(house: House) -> None:
+async def test_half_close_after_unread_replies_ends_when_all_is_read(house: House) -> None:
     client = await house.connect()
     house.service.results["big"] = {"text": "x" * 2_000_000}
     client.stop_reading()

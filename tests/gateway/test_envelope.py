@@ -1,4 +1,4 @@
-"""Bad lines, bad envelopes, bad params: each is told what is wrong and the connection goes on."""
+"""Bad lines, bad envelopes, bad params: each is answered with what is wrong and the connection goes on."""
 
 import json
 from typing import Any

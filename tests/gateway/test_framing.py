@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfd.gateway.framing import LineReader
+from shelfd.gateway.lines import LineReader
 
 LIMIT = 8
 PIECES = st.lists(st.sampled_from([b"\n", b"\r\n", b"a", b"bcd", b"x" * 7, b"y" * 20, b"z\n\n"]), max_size=30)
@@ -14,7 +14,7 @@ def expected(stream: bytes) -> list[bytes | None]:
     lines: list[bytes | None] = [
         line.strip() if len(line.removesuffix(b"\r")) <= LIMIT else None for line in whole if line.strip()
     ]
-    # A line that is too long is told of as soon as that is certain.
+    # A line that is too long is answered as soon as that is certain.
     return [*lines, None] if len(open_end) > LIMIT + 1 else lines
 
 

@@ -13,7 +13,7 @@ from shelfd.memory.ports.store import Ticket
 
 
 @given(st.permutations(range(1, 8)), st.lists(st.integers(0, 7), max_size=12))
-def test_nobody_begins_before_the_turns_he_waits_for(ends: list[int], waits: list[int]) -> None:
+def test_no_request_begins_before_the_turns_it_waits_for(ends: list[int], waits: list[int]) -> None:
     lane = Lane("uid:0", "a")
     begun: list[tuple[int, int]] = []
     over: set[int] = set()

@@ -1,4 +1,4 @@
-"""Order within a connection: changes as they came, reads behind the changes before them."""
+"""Order within a connection: changes as they came, reads after the changes before them."""
 
 import json
 import os
@@ -15,7 +15,7 @@ async def test_changes_are_queued_in_order_of_arrival(client: Client, house: Hou
         client.send("remember", content=str(number))
     await held.reached()
     await client.settled()
-    # All are queued behind the slow one: that is what a group commit lives from.
+    # All are queued after the slow one: that is what makes a group commit.
     assert house.service.begun == [str(number) for number in range(20)]
     assert house.service.applied == []
     held.release()
@@ -39,7 +39,7 @@ async def test_a_read_waits_for_the_changes_before_it(client: Client, house: Hou
     assert {reply["id"] for reply in replies} >= {read_id, subscribe_id}
 
 
-async def test_a_read_does_not_wait_for_changes_behind_it(client: Client, house: House) -> None:
+async def test_a_read_does_not_wait_for_changes_after_it(client: Client, house: House) -> None:
     slow = house.service.hold("slow")
     reads = house.service.hold("q")
     client.send("recall", query="q")

@@ -43,7 +43,7 @@ async def test_bad_params(client: Client, method: str, params: dict[str, Any], f
     assert (error["code"], error["data"]["field"]) == (-32602, field)
 
 
-async def test_what_is_told_waits_for_the_changes_sent_before_it(client: Client, house: House) -> None:
+async def test_an_answer_waits_for_the_changes_sent_before_it(client: Client, house: House) -> None:
     held = house.service.hold("first")
     first = client.send("remember", content="first")
     told = client.send("scheduler.history")
@@ -71,6 +71,6 @@ async def test_a_daemon_without_a_scheduler_says_so() -> None:
     assert (reply.error["code"], reply.error["data"]["reason"]) == (-32602, "NOT_AVAILABLE")
 
 
-async def test_a_change_behind_a_run_that_is_asked_for_waits_for_it(client: Client, house: House) -> None:
+async def test_a_change_after_a_requested_run_waits_for_it(client: Client, house: House) -> None:
     client.raw(request("scheduler.run", 1, job="reflection") + request("remember", 2, content="x"))
     assert [(await client.read())["id"] for _ in range(2)] == [1, 2]

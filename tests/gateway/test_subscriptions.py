@@ -15,7 +15,7 @@ async def event(client: Client) -> dict[str, Any]:
     return params
 
 
-async def test_events_come_behind_the_reply_in_order(client: Client, house: House) -> None:
+async def test_events_come_after_the_reply_in_order(client: Client, house: House) -> None:
     house.service.default.apply("old")
     subscribed = await client.call("events.subscribe")
     assert subscribed["seq"] == 1
@@ -103,7 +103,7 @@ async def test_unknown_shelf(client: Client) -> None:
     assert (await client.error())["code"] == -32004
 
 
-async def test_an_own_change_is_answered_and_told(client: Client) -> None:
+async def test_an_own_change_is_answered_and_published(client: Client) -> None:
     await client.call("events.subscribe")
     client.send("remember", content="x")
     messages = [await client.read() for _ in range(2)]

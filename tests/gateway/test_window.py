@@ -2,7 +2,7 @@
 
 import asyncio
 
-from shelfd.gateway.window import Window
+from shelfd.gateway.budget import Window
 
 
 async def test_places_are_given_in_the_order_of_coming_however_they_come_free() -> None:
@@ -29,7 +29,7 @@ async def test_places_are_given_in_the_order_of_coming_however_they_come_free() 
     assert order == [0, 1, 2, 3, 4]
 
 
-async def test_a_place_is_not_lost_with_who_goes_away() -> None:
+async def test_a_place_is_not_lost_with_a_waiter_that_goes_away() -> None:
     window = Window(1)
     assert window.take()
     gone, waits = asyncio.create_task(window.wait()), asyncio.create_task(window.wait())

@@ -100,7 +100,7 @@ def test_every_parameter_of_an_address_is_explained() -> None:
             assert set(channel["parameters"]) == named
 
 
-def test_every_type_of_event_is_told() -> None:
+def test_every_type_of_event_is_described() -> None:
     events = document()["channels"]["events"]
     assert set(events["messages"]) == {*EVENT_TYPES, "events.gap"}
     assert set(events["parameters"]["type"]["enum"]) == {*EVENT_TYPES, "events.gap"}

@@ -213,7 +213,7 @@ def test_an_error_leaves_out_what_it_does_not_know() -> None:
     assert error == {"code": -32001, "message": "gone", "data": {"type": "NotFound", "retryable": False, "id": "x"}}
 
 
-def test_the_most_telling_of_several_complaints_is_told() -> None:
+def test_the_most_specific_of_several_complaints_is_reported() -> None:
     error = refusal(METHODS["recall"].params, query="x", k=0, mode="route")
 
     assert error["data"]["reason"] == NOT_AVAILABLE
@@ -265,7 +265,7 @@ def test_lowered_limits_hold(model: str, params: dict[str, Any], limit: int) -> 
 
 @settings(derandomize=True)
 @given(st.integers(-62_135_510_400_000_000, 253_402_214_399_999_999))
-def test_a_time_as_it_is_told_is_understood_again(micros: int) -> None:
+def test_a_time_as_it_is_sent_is_understood_again(micros: int) -> None:
     assert Sample.model_validate({"at": from_micros(micros)}).at == micros
 
 

@@ -85,7 +85,7 @@ class Work:
 
 
 class House:
-    """Shelves and a scheduler with the jobs reflection and, behind it, promotion."""
+    """Shelves and a scheduler with the jobs reflection and, after it, promotion."""
 
     def __init__(self, stores: Stores, clock: Clock, settings: SchedulerSettings, memory: MemorySettings) -> None:
         self.stores = stores

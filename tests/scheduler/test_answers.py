@@ -58,7 +58,7 @@ async def test_jobs_and_when_they_are_next_due(stores: StoresOf) -> None:
         assert promotion["last"]["job"] == "promotion"
 
 
-async def test_a_run_asked_for_is_told_and_begun(stores: StoresOf) -> None:
+async def test_a_requested_run_is_reported_and_begun(stores: StoresOf) -> None:
     async with running(stores=stores) as house:
         call = Caller(house)
         house.promotion.held = asyncio.Event()
@@ -75,7 +75,7 @@ async def test_a_run_asked_for_is_told_and_begun(stores: StoresOf) -> None:
         assert run["status"] == "done"
 
 
-async def test_the_same_request_again_is_told_the_first_run(stores: StoresOf) -> None:
+async def test_the_same_request_again_gets_the_first_run(stores: StoresOf) -> None:
     async with running(stores=stores) as house:
         call = Caller(house)
         first = await call("run", job="reflection", idempotency_key="once")

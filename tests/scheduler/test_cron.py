@@ -1,4 +1,4 @@
-"""The cron run: once in each slot, promotion behind reflection, whatever the clock does."""
+"""The cron run: once in each slot, promotion after reflection, whatever the clock does."""
 
 import asyncio
 from dataclasses import replace
@@ -139,7 +139,7 @@ async def test_a_suspend_over_the_slot_is_noticed_within_a_minute_and_left_to_th
         assert house.runs()[0].slot == "2026-01-14T09:00 Europe/Berlin"
 
 
-async def test_a_clock_set_to_just_behind_the_slot_is_on_time() -> None:
+async def test_a_clock_set_to_just_after_the_slot_is_on_time() -> None:
     async with running() as house:
         house.clock.jump(HOUR)
         await house.pass_time(MINUTE)

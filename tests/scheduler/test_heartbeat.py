@@ -1,4 +1,4 @@
-"""The heartbeat makes up for what was missed; what it cannot is told."""
+"""The heartbeat makes up for what was missed; what it cannot is reported."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ async def test_a_missed_slot_is_made_up_for_once(stores: StoresOf) -> None:
         assert house.missed() == []
 
 
-async def test_a_slot_missed_in_quiet_hours_is_made_up_for_behind_them() -> None:
+async def test_a_slot_missed_in_quiet_hours_is_made_up_for_after_them() -> None:
     settings = replace(USUAL, cron="0 23 * * *")
     async with running(at=datetime(2026, 1, 14, 21, tzinfo=BERLIN), settings=settings) as house:
         await house.down_for(4 * HOUR)  # it is one at night
@@ -111,7 +111,7 @@ async def test_a_slot_is_given_up_when_the_next_one_falls_due(stores: StoresOf) 
         assert len(house.missed()) == 1
 
 
-async def test_one_event_tells_of_all_slots_that_a_shelf_slept_through() -> None:
+async def test_one_event_reports_all_slots_that_a_shelf_slept_through() -> None:
     async with running() as house:
         await house.pass_time(2 * HOUR)
         await house.down_for(10 * DAY)
@@ -146,7 +146,7 @@ async def test_a_new_shelf_has_missed_nothing() -> None:
         house.shelf("fresh").leave()
 
 
-async def test_another_cron_text_is_no_reason_to_tell_of_missed_slots() -> None:
+async def test_another_cron_text_is_no_reason_to_report_missed_slots() -> None:
     async with running() as house:
         await house.pass_time(2 * DAY + 3 * HOUR)  # it is eleven, the third day
         assert house.scheduler.reschedule(replace(USUAL, cron="0 10 * * *"))

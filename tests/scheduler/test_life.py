@@ -10,7 +10,7 @@ from scheduler.house import BERLIN, HOUR, MINUTE, USUAL, StoresOf, running
 from shelfd.scheduler import TICK, QuietHours
 
 
-async def test_status_before_and_behind_a_run() -> None:
+async def test_status_before_and_after_a_run() -> None:
     async with running() as house:
         status = house.scheduler.status()
         assert status == {

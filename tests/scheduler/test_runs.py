@@ -12,8 +12,8 @@ from shelfd.memory.errors import QuotaExceeded, ShuttingDown
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import Origin
 from shelfd.scheduler import ScheduledJob
-from shelfd.scheduler.jobs import in_order
 from shelfd.scheduler.ledger import claim_in, new_run
+from shelfd.scheduler.settings import in_order
 
 SLOT = "2026-01-14T09:00 Europe/Berlin"
 
@@ -108,7 +108,7 @@ async def test_a_retry_after_a_long_suspend_is_left_to_the_heartbeat() -> None:
         house.clock.jump(15 * HOUR)  # until midnight
         await house.pass_time(7 * HOUR + 50 * MINUTE)
         assert len(house.reflection.calls) == 1
-        await house.pass_time(HOUR)  # behind the quiet hours, before the next slot
+        await house.pass_time(HOUR)  # after the quiet hours, before the next slot
         assert len(house.reflection.calls) >= 2
         assert house.runs("reflection")[0].attempts == 2
         assert house.runs("reflection")[0].status == "done"
@@ -187,7 +187,7 @@ async def test_a_daemon_killed_between_two_jobs_goes_on_with_the_second() -> Non
         assert house.runs("promotion")[0].status == "done"
 
 
-async def test_an_interrupted_run_that_nobody_goes_on_with_is_missed() -> None:
+async def test_an_interrupted_run_that_is_not_continued_is_missed() -> None:
     async with running(settings=replace(USUAL, heartbeat=None)) as house:
         house.reflection.held = asyncio.Event()
         await house.pass_time(HOUR)
@@ -205,7 +205,7 @@ async def test_an_interrupted_run_that_nobody_goes_on_with_is_missed() -> None:
         assert house.runs("reflection")[1].status == "done"
 
 
-async def test_a_slot_somebody_else_claimed_is_not_run(stores: StoresOf) -> None:
+async def test_a_slot_that_was_claimed_elsewhere_is_not_run(stores: StoresOf) -> None:
     async with running(stores=stores) as house:
         now = house.clock.now()
         for job in house.scheduler.jobs:
@@ -317,7 +317,7 @@ async def test_a_failed_run_that_was_asked_for_is_not_tried_again() -> None:
 # ------------------------------------------------------------------------ jobs
 
 
-def test_jobs_come_behind_what_they_follow() -> None:
+def test_jobs_come_after_what_they_follow() -> None:
     async def work(shelf: str, run_id: str, reason: str) -> dict[str, int]:
         return {}
 

@@ -88,7 +88,7 @@ def test_a_zone_without_a_name() -> None:
     assert slot.key == "2026-07-02T00:00 UTC"
 
 
-def test_a_time_that_the_change_to_summer_skips_is_due_once_behind_the_gap() -> None:
+def test_a_time_that_the_change_to_summer_skips_is_due_once_after_the_gap() -> None:
     schedule = Schedule("30 2 * * *", BERLIN)
     start, end = datetime(2026, 3, 28, tzinfo=BERLIN), datetime(2026, 3, 31, tzinfo=BERLIN)
     assert keys(schedule, start, end) == [

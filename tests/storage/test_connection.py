@@ -30,7 +30,7 @@ def test_aiosqlite_still_has_the_method_this_rests_on() -> None:
     assert isinstance(aiosqlite.Connection._conn, property)
 
 
-async def test_what_is_submitted_runs_in_its_turn_and_what_it_raises_harms_nobody(file: Path) -> None:
+async def test_what_is_submitted_runs_in_its_turn_and_what_it_raises_harms_no_other(file: Path) -> None:
     """Rests on the queue of aiosqlite's thread, which takes functions that nobody waits for."""
     writer = await WriterConnection.open(file)
     order: list[str] = []

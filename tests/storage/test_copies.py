@@ -125,7 +125,7 @@ async def test_without_room_for_a_copy_nothing_is_changed(tmp_path: Path, monkey
     await store.close()
 
 
-async def test_who_purges_is_told_of_a_copy_that_may_hold_the_note(tmp_path: Path) -> None:
+async def test_a_purge_names_a_copy_that_may_hold_the_note(tmp_path: Path) -> None:
     async with memory(lambda clock: SqliteStores(tmp_path, clock)) as api:
         note = await api.remember("4711-secret")
         copy = tmp_path / "default" / COPY

@@ -86,7 +86,7 @@ def test_a_group_that_cannot_be_made_durable_fails_whole_and_the_next_goes_on(
         (sqlite3.SQLITE_ERROR, StoreBusy),
     ],
 )
-def test_a_failed_commit_is_told_in_the_shelfs_terms(
+def test_a_failed_commit_is_reported_in_the_shelfs_terms(
     connection: FailingConnection, code: int, told: type[Exception]
 ) -> None:
     connection.failing, connection.error_code = "COMMIT", code

@@ -35,7 +35,7 @@ def mode(path: Path) -> int:
 # ------------------------------------------------------------------ where
 
 
-def test_a_shelf_nobody_configured_has_its_file_beside_its_notes(tmp_path: Path) -> None:
+def test_a_shelf_without_a_setting_has_its_file_beside_its_notes(tmp_path: Path) -> None:
     assert paths(tmp_path).target("team", None) == Target(str(tmp_path / "data/shelves/team/MEMORY.md"))
 
 
@@ -186,7 +186,7 @@ def test_and_its_owner(file: Path) -> None:
     assert (file.stat().st_uid, file.stat().st_gid) == (1234, 5678)
 
 
-def test_what_somebody_else_wrote_meanwhile_is_kept(file: Path) -> None:
+def test_what_was_written_meanwhile_is_kept(file: Path) -> None:
     replace_file(str(file), None, b"old")
     file.write_bytes(b"by a person")
 
@@ -250,7 +250,7 @@ def test_a_directory_that_cannot_be_written_is_a_clear_error() -> None:
     assert str(directory) not in raised.value.message + str(raised.value.data)
 
 
-async def test_the_disk_is_read_and_written_behind_the_loop(tmp_path: Path) -> None:
+async def test_the_disk_is_read_and_written_off_the_loop(tmp_path: Path) -> None:
     files = DiskMemoryFiles(paths(tmp_path, Destination(path=str(tmp_path / "M.md"))))
     target = await files.target("default", None)
     assert target.path is not None

@@ -63,7 +63,7 @@ async def _rest(store: SqliteStore) -> None:
     await store.rest()
 
 
-async def test_a_shelf_nobody_writes_to_costs_one_descriptor_no_thread_and_no_wal(
+async def test_a_shelf_without_writes_costs_one_descriptor_no_thread_and_no_wal(
     stores: SqliteStores, directory: Path
 ) -> None:
     before = _threads()

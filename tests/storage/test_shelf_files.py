@@ -205,7 +205,7 @@ async def _after_a_crash(store: SqliteStore, root: Path) -> Path:
     return directory
 
 
-async def test_an_unclean_stop_is_checked_behind_the_open_store(stores: SqliteStores, root: Path) -> None:
+async def test_an_unclean_stop_is_checked_in_the_background(stores: SqliteStores, root: Path) -> None:
     store = await stores.create("work", owner="uid:1")
     await store.commit(create("n1"))
     await _after_a_crash(store, root)

@@ -15,7 +15,7 @@ class AsyncClient:
 
     Attributes:
         notifications: What the daemon sent without being asked, in order: ``{"method", "params"}``; None is put
-            behind the last one when the connection ends.
+            after the last one when the connection ends.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -32,7 +32,7 @@ class AsyncClient:
         """Connect to the daemon at *path*, or where one usually listens.
 
         Raises:
-            NotRunning: If nobody listens there; the message says what was tried.
+            NotRunning: If no daemon listens there; the message says what was tried.
         """
         tried: list[tuple[str, str]] = []
         for candidate in candidates(path):
@@ -66,7 +66,7 @@ class AsyncClient:
         Raises:
             RpcFailure: If the daemon answers with an error.
             ConnectionError: If the connection ends first; whether the call was carried out is then unknown.
-            TimeoutError: If no reply came within *timeout_s* seconds; a late one is dropped.
+            TimeoutError: If no reply came within *timeout_s* seconds; a late one is discarded.
         """
         answer = self.submit(method, params)
         await self._writer.drain()
@@ -122,6 +122,6 @@ class AsyncClient:
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(error)
-                answer.exception()  # nobody may be waiting for it any more
+                answer.exception()  # its caller may be gone
         self._waiting.clear()
         self.notifications.put_nowait(None)

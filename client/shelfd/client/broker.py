@@ -1,4 +1,4 @@
-"""Which broker a client follows events at: the one it was told, or the one the daemon says it uses."""
+"""Which broker a client follows events at: the given one, or the one the daemon uses."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -13,7 +13,7 @@ _CLICK_USAGE = 2
 def main() -> None:
     """Run the command on this process's arguments and exit with a sysexits status.
 
-    Whatever happens, what is said of it is a sentence on stderr.
+    Every failure is one sentence on stderr.
     """
     arguments = sys.argv[1:]
     flags = set(arguments[: arguments.index("--")] if "--" in arguments else arguments)
@@ -26,7 +26,7 @@ def main() -> None:
         streams.complain("stdout is closed: there is nowhere to write the answer to")
         sys.exit(os.EX_IOERR)
     status = _status(arguments, wants_version="--version" in flags)
-    # Everything is flushed, or nobody takes it; what Python would still say of that at its end, was said.
+    # Everything is flushed, or has no reader; what Python would report about that at exit was reported.
     streams.abandon()
     sys.exit(status)
 
@@ -39,7 +39,7 @@ def _status(arguments: Sequence[str], *, wants_version: bool) -> int | str | Non
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        return os.EX_OK  # whoever read our output has had enough
+        return os.EX_OK  # the reader of our output has closed its end
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "cannot write the output: "
         streams.complain(f"{where}{error.strerror or error}")
@@ -51,7 +51,7 @@ def _status(arguments: Sequence[str], *, wants_version: bool) -> int | str | Non
 
 
 def _run(arguments: Sequence[str]) -> int | str | None:
-    from shelfd.client.application import app  # here, so that whatever goes wrong with it is said as well
+    from shelfd.client.application import app  # here, so that failures of the import are reported as well
 
     try:
         app(arguments, prog_name="shelfd")

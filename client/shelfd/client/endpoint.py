@@ -1,4 +1,4 @@
-"""Where a client looks for the daemon's socket, and what it says when nobody listens there.
+"""Where a client looks for the daemon's socket, and what it says when no daemon listens there.
 
 Nothing else of the client reads the environment. The daemon leaves beside its socket how it was started.
 """
@@ -34,10 +34,10 @@ _BYTES: Final = 16_384
 
 
 def advice(sockets: Sequence[str], *, unit: str = _SYSTEM_UNIT) -> str:
-    """Return what to do when nobody listens at any of these.
+    """Return what to do when no daemon listens at any of these.
 
     Args:
-        sockets: Paths that were tried, in order; one alone is one that somebody named.
+        sockets: Paths that were tried, in order; a single one was named by the caller.
         unit: Where a service of the machine has its socket's unit.
     """
     for socket in sockets:

@@ -1,7 +1,7 @@
 """Files of another memory, read as JSON and cut into requests of ``shelf.import``.
 
 What their members mean is for the daemon to know. Here it is known only where such files lie, which member is the list
-of items, and by which member an item is told from others.
+of items, and by which member items are distinguished.
 """
 
 import json
@@ -17,7 +17,7 @@ REHEARSED_ITEMS, REHEARSED_BYTES = 5000, 6 * 1024 * 1024
 _LARGEST_ITEM = 6 * 1024 * 1024  # bytes; a request is at most 8 MiB
 
 _NEWER, _OLDER, _GRAPH = ".donna.json", ".nugget.json", "graph.json"
-#: By the member that is the list of items: by which member an item is told from others.
+#: By the member that is the list of items: by which member items are distinguished.
 _LISTS = {"notes": "id", "facts": "key"}
 _REFUSED = {"code": -32602, "data": {"type": "InvalidParams", "retryable": False}}
 _EXPECTED = "expected a JSON object with a list `facts` (a nugget) or `notes` (a graph)"
@@ -38,7 +38,7 @@ class Unusable(Exception):
 
 
 class ForeignFile(NamedTuple):
-    """One file: what kind of items it has, the items, and what it says beside."""
+    """One file: the kind of its items, the items, and the other members."""
 
     path: str
     part: str  #: ``notes`` or ``facts``
@@ -93,7 +93,7 @@ def find(path: str) -> list[str]:
 
 
 def choose(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the files that count, and what is to be said of the others.
+    """Return the files that count, and notices about the others.
 
     Of one nugget the ``.donna.json`` counts, which is the later form, then the one that was named first. Graphs come
     in the order in which their notes count.
@@ -104,13 +104,13 @@ def choose(paths: Sequence[str]) -> tuple[list[str], list[str]]:
         suffix = next((suffix for suffix in (_NEWER, _OLDER) if name.endswith(suffix)), "")
         by_name.setdefault(name.removesuffix(suffix) if suffix else path, []).append(path)
     chosen: list[str] = []
-    told: list[str] = []
+    notices: list[str] = []
     for same in by_name.values():
         same.sort(key=lambda path: not path.endswith(_NEWER))
         chosen.append(same[0])
-        told += [f"{path}: left out, {same[0]} has the same nugget" for path in same[1:]]
+        notices += [f"{path}: left out, {same[0]} has the same nugget" for path in same[1:]]
     chosen.sort(key=lambda path: not _is_newer_home(path))
-    return chosen, told
+    return chosen, notices
 
 
 def _is_newer_home(path: str) -> bool:
@@ -197,9 +197,9 @@ def _first(file: ForeignFile, item: object, seen: dict[str, str]) -> str | None:
     name = item.get(_LISTS[file.part]) if isinstance(item, dict) else None
     if not isinstance(name, str):
         return None
-    told = name if file.part == "notes" else name.strip().casefold()
-    first = seen.get(told)
-    seen.setdefault(told, file.path)
+    key = name if file.part == "notes" else name.strip().casefold()
+    first = seen.get(key)
+    seen.setdefault(key, file.path)
     return first
 
 

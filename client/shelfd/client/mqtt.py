@@ -27,7 +27,7 @@ LONGEST_RETRY_S: Final = 10.0
 ANSWER_S: Final = 10.0
 KEEPALIVE_S: Final = 30
 
-#: What a broker answers that does not speak MQTT 5, and one that does not know this user, as paho tells them.
+#: What a broker answers that does not speak MQTT 5, and one that does not know this user, as paho reports them.
 _UNSUPPORTED: Final = 132
 _NOT_ADMITTED: Final = (134, 135)
 _GAP: Final = "_/events.gap"
@@ -75,11 +75,11 @@ class WantedEvents:
         return filters if all_types and self.nugget is None else [*filters, f"{shelf}/{_GAP}"]
 
     def is_gap(self, topic: str) -> bool:
-        """Return whether this topic tells of events that nobody will get."""
+        """Return whether this topic announces events that will not be published."""
         return topic.endswith(f"/ev/{self.shelf}/{_GAP}")
 
     def includes(self, topic: str) -> bool:
-        """Return whether an event with this topic is wanted: a broker may send what was not asked for."""
+        """Return whether an event with this topic is wanted: a broker may send what was not subscribed to."""
         levels = topic.split("/")
         if len(levels) != _LEVELS or levels[3:5] != ["ev", self.shelf]:
             return False
@@ -92,7 +92,7 @@ class EventFollower:
     """Follows events across lost connections.
 
     Args:
-        locate: Tells where the broker is; asked before each connection, because it may have moved.
+        locate: Returns the broker's address; called before each connection, because it may have moved.
         wanted: Which events.
         notice: Called with what a person should know.
     """
@@ -168,8 +168,8 @@ class EventFollower:
 
     def _tell_gap(self, payload: bytes | bytearray) -> None:
         try:
-            told = json.loads(payload)["data"]
-            first, last, reason = int(told["from_seq"]), int(told["to_seq"]), str(told["reason"])
+            gap = json.loads(payload)["data"]
+            first, last, reason = int(gap["from_seq"]), int(gap["to_seq"]), str(gap["reason"])
         except (ValueError, TypeError, KeyError):
             return
         self._notice(clean(f"events {first} to {last} are missing: {reason}"))

@@ -2,7 +2,7 @@
 
 Recent typer validates every argument through pydantic, whose import alone takes longer than a command may take. Our
 parameters are only text, numbers, switches and lists of text. A typer that keeps its conversion elsewhere than in
-``_runtime_param`` just works as it comes; a test tells when that makes commands import pydantic again.
+``_runtime_param`` just works as it comes; a test notices when that makes commands import pydantic again.
 """
 
 import os
@@ -27,7 +27,7 @@ class PlainCommand(TyperCommand):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
-        except BrokenPipeError:  # whoever read our output has had enough
+        except BrokenPipeError:  # the reader of our output has closed its end
             raise SystemExit(os.EX_OK) from None
 
 
@@ -58,7 +58,7 @@ class _Plain:
         """Return *value* converted.
 
         Raises:
-            BadParameter: If it is no whole number in range where one is wanted.
+            BadParameter: If it is no integer in range where one is expected.
         """
         if value is None:
             return () if param.multiple or param.nargs == -1 else None

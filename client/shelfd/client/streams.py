@@ -11,7 +11,7 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 def prepare() -> bool:
     """Make the standard streams safe to use; return whether there is a stdout at all.
 
-    A descriptor that was closed is opened on nothing: else the next file or connection would take its number.
+    A closed descriptor is opened on /dev/null: otherwise the next file or connection would take its number.
     What the encoding of stdout does not have is shown as a question mark.
     """
     for number in (_STDIN, _STDOUT, _STDERR):
@@ -33,7 +33,7 @@ def is_unicode() -> bool:
 
 
 def flush() -> None:
-    """Write out what stdout holds back.
+    """Write out what stdout buffers.
 
     Raises:
         OSError: If it cannot be written.
@@ -42,12 +42,12 @@ def flush() -> None:
 
 
 def abandon() -> None:
-    """Write nothing more to stdout, not even what it holds back; nobody takes it."""
+    """Write nothing more to stdout, not even what it buffers: it has no reader."""
     _redirect(_STDOUT)
 
 
 def complain(message: str) -> None:
-    """Say what is wrong on stderr. Where that cannot be written either, the exit status has to say it."""
+    """Write *message* to stderr. Where that fails too, the exit status has to do."""
     try:
         print(f"shelfd: {message}", file=sys.stderr, flush=True)
     except OSError:

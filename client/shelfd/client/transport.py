@@ -22,7 +22,7 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
         timeout_s: Longest wait for a reply; None waits for ever.
 
     Raises:
-        NotRunning: If nobody listens there; the message says what was tried.
+        NotRunning: If no daemon listens there; the message says what was tried.
     """
     tried: list[tuple[str, str]] = []
     for candidate in candidates(path):

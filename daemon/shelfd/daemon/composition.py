@@ -1,11 +1,12 @@
 """The composition root: which part is made of what. Nothing here runs yet."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from shelfd.daemon import tending
-from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.host import SystemClock
 from shelfd.daemon.mqtt import MqttService
 from shelfd.daemon.places import Places
 from shelfd.daemon.settings import Settings
@@ -15,7 +16,7 @@ from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.memory import PROJECTIONS, Access, MemorySettings, Rule, Service, Shelves
 from shelfd.memory.ports.job import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
-from shelfd.scheduler import Answers, Scheduler
+from shelfd.scheduler import Answers, QuietHours, ScheduledJob, Scheduler, SchedulerSettings, daily_cron
 from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths, SqliteStores
 
 SERVICE_MODE = 0o660
@@ -48,8 +49,8 @@ def build(settings: Settings, places: Places) -> Parts:
     paths = promotion_paths(settings, places)
     paths.check()
     service = Service(shelves, access(settings, shelves), Promoter(DiskMemoryFiles(paths)), settings.limits)
-    jobs = tending.jobs(service)
-    scheduler = Scheduler(shelves, jobs, clock, tending.scheduler_settings(settings))
+    jobs = scheduled_jobs(service)
+    scheduler = Scheduler(shelves, jobs, clock, scheduler_settings(settings))
     system = DaemonSystem(
         instance=settings.daemon.instance,
         places=places,
@@ -86,7 +87,7 @@ def promotion_paths(settings: Settings, places: Places) -> PromotionPaths:
 
 
 def memory_settings(settings: Settings) -> MemorySettings:
-    """Return what the memory wants to know of the settings."""
+    """Return the memory's part of the settings."""
     return MemorySettings(
         instance=settings.daemon.instance,
         language=settings.memory.language,
@@ -113,7 +114,31 @@ def access(settings: Settings, shelves: Shelves) -> Access:
 
 
 def socket_mode(settings: Settings, places: Places) -> int:
-    """Return the permission bits of the socket's file: a service's group may use it, nobody else a user's."""
+    """Return the permission bits of the socket's file: a service's is for its group, a user's for the user alone."""
     if settings.daemon.socket_mode != "auto":
         return int(settings.daemon.socket_mode, 8)
     return SERVICE_MODE if places.is_service else USER_MODE
+
+
+def scheduled_jobs(service: Service) -> tuple[ScheduledJob, ScheduledJob]:
+    """Return the jobs: reflection, and promotion after it in the same slot, even if reflection failed."""
+
+    async def perform(shelf: str, run_id: str, _reason: str) -> Mapping[str, Any]:
+        return await service.perform(shelf, run_id)
+
+    return (
+        ScheduledJob("reflection", perform, method="reflect"),
+        ScheduledJob("promotion", perform, follows="reflection", method="promote"),
+    )
+
+
+def scheduler_settings(settings: Settings) -> SchedulerSettings:
+    """Return the scheduler's part of the settings."""
+    section = settings.reflection
+    interval_ms = settings.heartbeat.interval_ms
+    return SchedulerSettings(
+        cron=section.cron or daily_cron(section.hour, section.minute),
+        zone=zone(settings.memory.timezone),
+        heartbeat=timedelta(milliseconds=interval_ms) if interval_ms > 0 else None,
+        quiet=QuietHours(settings.quiet_hours.start, settings.quiet_hours.end),
+    )

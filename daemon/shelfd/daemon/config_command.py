@@ -8,10 +8,6 @@ from typing import Any
 from shelfd.daemon import flags, streams
 from shelfd.daemon.places import choose
 from shelfd.daemon.settings import Loaded
-from shelfd.daemon.sources import Location
-
-#: Settings whose values are never shown. None yet: secrets come from credential files, not from settings.
-SECRETS: frozenset[Location] = frozenset()
 
 
 def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -46,14 +42,14 @@ def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterat
         for name, value in values.items():
             where = (section, name)
             shown, origin = chosen.get(where, (value, loaded.origin(where)))
-            yield f"{section}.{name}", "…" if where in SECRETS else shown, origin
+            yield f"{section}.{name}", shown, origin
 
 
 def _acl(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> str:
     """Return mosquitto's access list for what [access] and the shelves' owners say now."""
     # Only this action needs the parts that know rules, shelves and topics.
-    from shelfd.daemon.clock import SystemClock
     from shelfd.daemon.composition import access, memory_settings
+    from shelfd.daemon.host import SystemClock
     from shelfd.gateway.mqtt import Address, acl_text, mqtt_users
     from shelfd.memory import DEFAULT_SHELF, PROJECTIONS, Shelves
     from shelfd.storage import InMemoryStores, SqliteStores

@@ -118,7 +118,7 @@ def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Loaded:
 
 
 def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Return the command, ``config`` or ``setup``, and the arguments behind its name; None for the daemon itself."""
+    """Return the command, ``config`` or ``setup``, and the arguments after its name; None for the daemon itself."""
     return (argv[0], list(argv[1:])) if argv[:1] in (["config"], ["setup"]) else (None, list(argv))
 
 

@@ -11,9 +11,9 @@ from datetime import timedelta
 
 import structlog
 
-from shelfd.daemon import ready, served
-from shelfd.daemon.clock import SystemClock
+from shelfd.daemon import served
 from shelfd.daemon.composition import Parts, build, socket_mode
+from shelfd.daemon.host import SystemClock
 from shelfd.daemon.notify import Notifier
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
@@ -26,7 +26,7 @@ log = structlog.get_logger("shelfd.daemon")
 Reload = Callable[[Parts], None]
 
 
-#: Allocations between two looks of the garbage collector at what is young. Requests leave few cycles behind, and
+#: Allocations between two looks of the garbage collector at what is young. Requests leave few cycles, and
 #: Python's default of 700 costs a tenth of a remember.
 _GC_THRESHOLD = 50_000
 
@@ -49,7 +49,7 @@ async def serve(
         origin: What this daemon is remembered as, beside its socket.
         activated: The listening socket the service manager handed over; None to bind one.
         notifier: Speaks to the service manager.
-        watchdog_s: How often to tell it that the daemon is alive; None for never.
+        watchdog_s: How often to ping it; None for never.
         reload: Called on SIGHUP with the daemon's parts.
 
     Raises:
@@ -146,7 +146,7 @@ def _say_ready(loaded: Loaded, places: Places, parts: Parts, notifier: Notifier)
         config=str(loaded.file) if loaded.file else None,
         shelves=len(parts.shelves.status()),
     )
-    ready.announce(places, has_mqtt=loaded.settings.mqtt.embedded_broker, warning=parts.system.elsewhere())
+    served.announce(places, has_mqtt=loaded.settings.mqtt.embedded_broker, warning=parts.system.elsewhere())
     notifier.ready(_status(places))
 
 
@@ -154,7 +154,7 @@ def _say_ready(loaded: Loaded, places: Places, parts: Parts, notifier: Notifier)
 async def _watched(notifier: Notifier, interval_s: float | None, parts: Parts) -> AsyncIterator[None]:
     """Ping the service manager for the length of a block, while the daemon's parts are alive.
 
-    A blocked loop cannot ping; nor is there a ping while a shelf's writer or the scheduler stands still. Either way
+    A blocked loop cannot ping; nor is there a ping while a shelf's writer or the scheduler is stuck. Either way
     the service manager restarts the daemon.
     """
     if interval_s is None:

@@ -1,4 +1,4 @@
-"""One daemon per data directory: an advisory lock that no crash leaves behind."""
+"""One daemon per data directory: an advisory lock that ends with the process."""
 
 import fcntl
 import json
@@ -43,7 +43,7 @@ class DataLock:
         os.pwrite(self._file, record, 0)
 
     def close(self) -> None:
-        """Let go. A second call is harmless."""
+        """Release the lock. A second call is harmless."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -62,4 +62,4 @@ def _describe(record: bytes) -> str:
         holder = json.loads(record)
         return f"pid {holder['pid']}, socket {holder['socket']}"
     except (ValueError, KeyError, TypeError):
-        return "it has not said which yet"  # between taking the lock and writing the record
+        return "its pid is not recorded yet"  # between taking the lock and writing the record

@@ -15,7 +15,7 @@ from typing import BinaryIO, Literal, TextIO, cast
 
 from pydantic_core import to_json
 
-from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.host import SystemClock
 
 # structlog.dev loads rich when it is installed (0.13 s, 8 MB) only to print pretty tracebacks, which we do not use.
 # A None entry makes that import fail at once; structlog foresees the failure.
@@ -58,7 +58,7 @@ def configure(level: str, form: Form, stream: TextIO | None = None) -> Threshold
 
     Args:
         level: debug, info, warning or error.
-        form: json, console, or journal: JSON behind journald's priority prefix.
+        form: json, console, or journal: JSON after journald's priority prefix.
         stream: Where lines go.
 
     Returns:
@@ -200,4 +200,4 @@ class LineLogger:
                 self._out.write(b"\n".join(lines) + b"\n")
                 self._out.flush()
             except (OSError, ValueError):
-                pass  # nobody reads the log any more: no reason to stop serving
+                pass  # the log has no reader any more: no reason to stop serving

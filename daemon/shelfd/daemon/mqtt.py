@@ -1,6 +1,6 @@
 """The daemon's MQTT side: connection, requests, events, and the embedded broker if there is one.
 
-None of it holds up anything else: it starts behind READY, and what is wrong with it is said by health.
+None of it holds up anything else: it starts after READY, and health reports what is wrong with it.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ class MqttService:
         self._starting = asyncio.get_running_loop().create_task(self._start(), name="shelfd.mqtt.start")
 
     async def _start(self) -> None:
-        # Importing the client library takes long enough to be noticed by who is served meanwhile.
+        # Importing the client library takes long enough to delay requests noticeably.
         adapter = await asyncio.to_thread(import_module, "shelfd.gateway.mqtt.adapter")
         address = Address.parse(self._settings.url) if self._settings.url else None
         password = self._password
@@ -183,8 +183,8 @@ class MqttService:
         group = _read(Path(self._settings.share_file).expanduser(), "mqtt.share_file")
         if len(group) < _SECRET_LENGTH or not group.isalnum():
             raise ConfigError(
-                f"mqtt.share_file: must hold at least {_SECRET_LENGTH} letters and digits that nobody can guess: "
-                "whoever knows them gets a share of all requests"
+                f"mqtt.share_file: must hold at least {_SECRET_LENGTH} letters and digits that cannot be guessed: "
+                "a client that knows them gets a share of all requests"
             )
         return group
 
@@ -192,8 +192,8 @@ class MqttService:
         """The client identifier, the same after a restart; of daemons that share requests each has its own."""
         if self._share_group is None:
             return f"shelfd-{self._instance}"
-        who = f"{socket.gethostname()}:{self._places.data}"
-        return f"shelfd-{self._instance}-{sha256(who.encode()).hexdigest()[:8]}"
+        machine = f"{socket.gethostname()}:{self._places.data}"
+        return f"shelfd-{self._instance}-{sha256(machine.encode()).hexdigest()[:8]}"
 
 
 def _read(file: Path, name: str) -> str:

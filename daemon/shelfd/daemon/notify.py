@@ -5,7 +5,7 @@ import os
 import socket
 from collections.abc import Mapping
 
-from shelfd.daemon.clock import monotonic_usec
+from shelfd.daemon.host import monotonic_usec
 
 _FIRST_FD = 3
 

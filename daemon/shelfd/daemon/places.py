@@ -1,4 +1,4 @@
-"""Where the daemon keeps its data, listens and looks for its configuration, when nobody says so."""
+"""Where the daemon keeps its data, listens and looks for its configuration, when it is not configured."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ def choose(loaded: Loaded, environ: Mapping[str, str], *, system: bool, activate
         environ: The process environment.
         system: Whether ``--system`` was given.
         activated: Path of the socket the service manager handed over, None without one.
-        pid: This process, to tell whether the service manager started it.
+        pid: This process, to find out whether the service manager started it.
 
     Raises:
         ConfigError: If the socket's path is too long for a socket address.
@@ -108,7 +108,7 @@ def _data(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> tuple[
 
 def _is_system_service(environ: Mapping[str, str], pid: int) -> bool:
     # A user's service manager sets XDG_RUNTIME_DIR for its units, the system's does not. The variables of a
-    # service are inherited by everything it starts; SYSTEMD_EXEC_PID tells the service itself from its children.
+    # service are inherited by everything it starts; SYSTEMD_EXEC_PID is the service itself and none of its children.
     return environ.get("SYSTEMD_EXEC_PID") == str(pid) and not environ.get("XDG_RUNTIME_DIR")
 
 

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import structlog
 
-from shelfd.daemon.composition import Parts, access
+from shelfd.daemon.composition import Parts, access, scheduler_settings
 from shelfd.daemon.logging import Threshold
 from shelfd.daemon.settings import Loaded, Settings
-from shelfd.daemon.tending import scheduler_settings
 from shelfd.memory.errors import ConfigError
 
 log = structlog.get_logger("shelfd.daemon")

@@ -11,7 +11,7 @@ from socket import socket
 
 import structlog
 
-from shelfd.daemon import environment, flags, streams
+from shelfd.daemon import flags, host, streams
 from shelfd.daemon import logging as daemon_logging
 from shelfd.daemon.lock import DataLock, HeldError
 from shelfd.daemon.notify import Notifier, listen_fds, watchdog_interval_s
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the daemon or its ``config`` or ``setup`` command and return the exit status; ``--help`` explains it."""
     streams.prepare()
     command, rest = flags.split(sys.argv[1:] if argv is None else argv)
-    environ = environment.take()
+    environ = host.take_environment()
     try:
         if command == "config":
             from shelfd.daemon import config_command  # the daemon itself never needs it

@@ -76,10 +76,10 @@ def _only_keep(value: str) -> str:
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_refuse_bool)]
+Integer = Annotated[int, BeforeValidator(_refuse_bool)]
 Seconds = Annotated[float, BeforeValidator(_refuse_bool), Field(ge=0, le=86_400, allow_inf_nan=False)]
-Hour = Annotated[Whole, Field(ge=0, le=23)]
-HourOrOff = Annotated[Whole, Field(le=23)]
+Hour = Annotated[Integer, Field(ge=0, le=23)]
+HourOrOff = Annotated[Integer, Field(le=23)]
 Principal = Annotated[str, Field(pattern=r"^(uid:\d+|mqtt:[^/+#\s]+)$")]
 Grantee = Annotated[str, Field(pattern=r"^(\*|uid:\d+|mqtt:[^/+#\s]+)$")]
 ShelfKey = Annotated[str, Field(pattern=SHELF_NAME)]
@@ -120,7 +120,7 @@ class ShelfRule(Section):
 
 
 class AccessRules(Section):
-    """Who may do what, beyond each shelf's owner."""
+    """Access, beyond each shelf's owner."""
 
     admins: list[Principal] = []
     shelves: dict[ShelfKey, ShelfRule] = {}
@@ -131,11 +131,11 @@ class Memory(Section):
 
     language: Annotated[str, AfterValidator(_known_language)] = "english"
     timezone: Annotated[str, AfterValidator(_known_zone)] = "system"
-    idle_close_s: Annotated[Whole, Field(ge=1, le=31_536_000)] = 900
-    idempotency_days: Annotated[Whole, Field(ge=1, le=365)] = 7
-    shelves_count: Annotated[Whole, Field(ge=1, le=100_000)] = 1000
-    shelves_per_principal_count: Annotated[Whole, Field(ge=0, le=100_000)] = 100
-    open_shelves_count: Annotated[Whole, Field(ge=2, le=100_000)] = 128
+    idle_close_s: Annotated[Integer, Field(ge=1, le=31_536_000)] = 900
+    idempotency_days: Annotated[Integer, Field(ge=1, le=365)] = 7
+    shelves_count: Annotated[Integer, Field(ge=1, le=100_000)] = 1000
+    shelves_per_principal_count: Annotated[Integer, Field(ge=0, le=100_000)] = 100
+    open_shelves_count: Annotated[Integer, Field(ge=2, le=100_000)] = 128
 
 
 class Recall(Section):
@@ -148,15 +148,15 @@ class Reflection(Section):
     """When and how much the daemon tends its shelves."""
 
     hour: Hour = 9
-    minute: Annotated[Whole, Field(ge=0, le=59)] = 0
-    max_notes: Annotated[Whole, Field(ge=1, le=1000)] = 10
+    minute: Annotated[Integer, Field(ge=0, le=59)] = 0
+    max_notes: Annotated[Integer, Field(ge=1, le=1000)] = 10
     cron: Annotated[str, AfterValidator(_cron_text)] = ""
 
 
 class Heartbeat(Section):
     """The fallback for a missed reflection."""
 
-    interval_ms: Annotated[Whole, Field(le=86_400_000)] = 1_800_000
+    interval_ms: Annotated[Integer, Field(le=86_400_000)] = 1_800_000
 
 
 class QuietHoursSection(Section):
@@ -185,7 +185,7 @@ class Promotion(PromotionTarget):
 
 
 class Events(Section):
-    """What events tell of a note."""
+    """What events contain of a note."""
 
     content: Literal["none", "title", "full"] = "title"
 
@@ -203,5 +203,5 @@ class Mqtt(Section):
     password_file: str = ""
     ca_file: str = ""
     share_file: str = ""
-    session_expiry_s: Annotated[Whole, Field(ge=0, le=31_536_000)] = 604_800
+    session_expiry_s: Annotated[Integer, Field(ge=0, le=31_536_000)] = 604_800
     embedded_broker: Annotated[bool, BeforeValidator(_only_bool)] = False

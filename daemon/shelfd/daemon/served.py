@@ -1,18 +1,20 @@
-"""What served a socket last, in a small file beside it.
+"""How people find the daemon: the READY line, and a small file beside its socket that says what served it last.
 
-Whoever finds nobody listening there can then name the command that brings back this memory, and a daemon that listens
-there with another data directory can say that what was remembered is elsewhere.
+A client that finds no daemon listening there can then name the command that brings back this memory, and a daemon that
+listens there with another data directory can say that the memories are elsewhere.
 """
 
 import json
 import os
 import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from shelfd.daemon import streams
 from shelfd.daemon.places import Places
-from shelfd.daemon.ready import client_command
 from shelfd.daemon.settings import Loaded
 
 ENDING = ".served"
@@ -32,12 +34,12 @@ class Served:
 
 
 def by_this(loaded: Loaded, places: Places, environ: Mapping[str, str], *, system: bool, pid: int) -> Served:
-    """Return what this process is to be remembered as.
+    """Return the record of this process.
 
     Args:
-        environ: ``SHELFD_STARTED_BY`` in it is the command that people use here, such as ``make run``.
+        environ: ``SHELFD_STARTED_BY`` in it is the command that is used here, such as ``make run``.
         system: Whether ``--system`` was given.
-        pid: This process, to tell whether the service manager started it.
+        pid: This process, to find out whether the service manager started it.
     """
     if environ.get("SHELFD_STARTED_BY"):
         return Served(places.data, f"cd {shlex.quote(str(Path.cwd()))} && {environ['SHELFD_STARTED_BY']}")
@@ -54,7 +56,7 @@ def by_this(loaded: Loaded, places: Places, environ: Mapping[str, str], *, syste
 
 
 def last(socket: Path) -> Served | None:
-    """Return what served *socket* last; None if nobody knows, or somebody else than us or root says so."""
+    """Return what served *socket* last; None if that is unknown, or recorded by a user other than us or root."""
     try:
         file = os.open(_beside(socket), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -72,7 +74,7 @@ def last(socket: Path) -> Served | None:
 
 
 def remember(socket: Path, served: Served) -> None:
-    """Write down what serves *socket*. Where that is not allowed, as beside a service's socket, nothing is written."""
+    """Record what serves *socket*. Where that is not allowed, as beside a service's socket, nothing is written."""
     record = json.dumps({"data": str(served.data), "command": served.command}).encode() + b"\n"
     draft = _beside(socket).with_name(f".{socket.name}{ENDING}.new")
     try:
@@ -92,3 +94,34 @@ def _beside(socket: Path) -> Path:
 
 def _is_flag(loaded: Loaded, *where: str) -> bool:
     return loaded.origin(where).startswith("flag ")
+
+
+def announce(places: Places, *, has_mqtt: bool = False, warning: str | None = None) -> None:
+    """Print the READY line and the commands below it on stdout.
+
+    Args:
+        has_mqtt: Whether events can be watched over MQTT without further settings.
+        warning: A warning to print with it.
+    """
+    command, socket = client_command(), shlex.quote(str(places.socket))
+    lines = [
+        f"READY socket={socket} data={shlex.quote(str(places.data))}",
+        f'  {command} remember "the kettle is green" --socket {socket}',
+        f'  {command} recall "which colour has the kettle" --socket {socket}',
+        f'  echo \'{{"jsonrpc":"2.0","id":1,"method":"system.health"}}\' | socat - UNIX-CONNECT:{socket}',
+    ]
+    if has_mqtt:
+        lines.append(f"  {command} watch --mqtt --socket {socket}")
+    if warning is not None:
+        lines.append(f"WARNING {warning}")
+    # One write: a reader that waits for READY gets all of it. Without a reader the daemon serves all the same.
+    streams.say("\n".join(lines) + "\n")
+
+
+def client_command() -> str:
+    """Return how the ``shelfd`` command is called from a shell: by name if the search path leads to ours."""
+    ours = Path(sys.executable).with_name("shelfd")
+    found = shutil.which("shelfd")
+    if found is not None and (not ours.exists() or Path(found).resolve() == ours.resolve()):
+        return "shelfd"
+    return shlex.quote(str(ours)) if ours.exists() else f"{shlex.quote(sys.executable)} -m shelfd.client"

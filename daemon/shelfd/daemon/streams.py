@@ -1,4 +1,4 @@
-"""The process's standard streams, whatever it was started with: closed, full, or with nobody who reads."""
+"""The process's standard streams, whatever it was started with: closed, full, or without a reader."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from typing import TextIO
 
 
 def prepare() -> None:
-    """Open on nothing what was closed: else a shelf's file would take its number, and have messages written into it."""
+    """Open closed streams on /dev/null: otherwise a shelf's file would take their number, and messages."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -20,10 +20,10 @@ def prepare() -> None:
 
 
 def say(text: str) -> bool:
-    """Write *text* to stdout at once; return whether it was written, as far as anybody wanted it.
+    """Write *text* to stdout at once; return False if it could not be written.
 
-    A reader that has had enough is no trouble; a full disk is, and is said on stderr. Either way, nothing more is
-    written to stdout from then on.
+    A reader that has closed its end is no failure; a full disk is, and is reported on stderr. Either way, nothing
+    more is written to stdout from then on.
     """
     try:
         sys.stdout.write(text)
@@ -38,7 +38,7 @@ def say(text: str) -> bool:
 
 
 def complain(message: str) -> None:
-    """Say on stderr what is wrong, line by line. Where that cannot be written either, the exit status has to say it."""
+    """Write *message* to stderr, line by line. Where that fails too, the exit status has to do."""
     try:
         for line in message.splitlines():
             print(f"shelfd: {line}", file=sys.stderr, flush=True)  # noqa: T201 - no logging yet, or none any more
@@ -47,7 +47,7 @@ def complain(message: str) -> None:
 
 
 def _abandon() -> None:
-    # Not by another file object: at its end, Python would still try to write what this one holds back.
+    # Not by another file object: at exit, Python would still try to write what this one buffers.
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())
     os.close(nothing)

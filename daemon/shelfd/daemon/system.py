@@ -1,4 +1,4 @@
-"""What the daemon says of itself: health, version, metrics, and a doctor who says what to do."""
+"""What the daemon says about itself: health, version, metrics, and a doctor that says what to do."""
 
 import asyncio
 import os
@@ -7,17 +7,16 @@ import resource
 import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from shelfd.daemon.health import visible
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Counters
-from shelfd.memory import DEFAULT_SHELF, Clock, Service, Shelves
+from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelves
 from shelfd.protocol import WIRE_VERSION
 
 _LOW_SPACE_BYTES = 256 * 1024 * 1024
@@ -48,7 +47,7 @@ class Finding(NamedTuple):
     detail: str
 
 
-#: Tells how a part of the daemon is.
+#: Reports the state of a part of the daemon.
 Status = Callable[[], dict[str, Any]]
 
 
@@ -86,7 +85,7 @@ class DaemonSystem:
         self._started = clock.monotonic()
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
-        self.mqtt_probe: Probe | None = None  #: finds out whether requests arrive by MQTT
+        self.mqtt_probe: Probe | None = None  #: checks whether requests arrive by MQTT
         self.settings: Loaded | None = None  #: for where they come from
         self.before: Served | None = None  #: what served our socket last, if its data is not ours
         self.complaints: list[str] = []  #: what was wrong with the configuration when it was last reloaded
@@ -95,7 +94,7 @@ class DaemonSystem:
         """Answer ``system.health``: degraded when a shelf is not served, or something else is not as configured.
 
         Args:
-            principal: Who asks; what that one may not know is left out.
+            principal: The caller; what it may not know is left out.
         """
         return visible(self._health(), self._service.access, principal)
 
@@ -143,7 +142,7 @@ class DaemonSystem:
         )
 
     def stuck(self) -> list[str]:
-        """Return the parts that stand still: shelves whose writer does not come back, the scheduler."""
+        """Return the parts that are stuck: shelves whose writer does not return, the scheduler."""
         stuck = [f"shelf {name}" for name in self._shelves.stuck(_STUCK_S)]
         if self._scheduler()["last_tick_s"] > _LATE_TICK_S:
             stuck.append("scheduler")
@@ -224,7 +223,7 @@ class DaemonSystem:
         except OSError:
             return Finding("socket", False, "the socket's file is gone: restart the daemon")
         is_right = self._places.activated or mode == self._socket_mode
-        advice = "" if is_right else f", expected {self._socket_mode:04o}: somebody changed it"
+        advice = "" if is_right else f", expected {self._socket_mode:04o}: it was changed"
         return Finding("socket", is_right, f"mode {mode:04o}{advice}")
 
     def _open_files(self) -> Finding:
@@ -281,3 +280,39 @@ def resident_bytes() -> int:
 def package_version() -> str:
     """Return the installed version of shelfd."""
     return metadata.version("shelfd")
+
+
+_SCHEDULE: Final = ("cron", "tz", "next_at", "last_tick_s")
+_MQTT: Final = ("state", "protocol", "since", "embedded")
+
+
+def visible(health: dict[str, Any], access: Access, principal: str) -> dict[str, Any]:
+    """Return the part of *health* that *principal* may see.
+
+    Whether all is well, and ready, is for everyone. Shelves show themselves only to those who may read them; what
+    names files, addresses and settings is for administrators.
+    """
+    if access.may(principal, None, "admin"):
+        return health
+    may_read = partial(_may_read, access, principal)
+    scheduler, mqtt = health["scheduler"], health["mqtt"]
+    last = scheduler["last"]
+    return {
+        **{name: health[name] for name in ("status", "ready", "uptime_s", "connections", "clock")},
+        "shelves": [shelf for shelf in health["shelves"] if may_read(shelf)],
+        "scheduler": {
+            **{name: scheduler[name] for name in _SCHEDULE},
+            "last": last if last is not None and may_read(last) else None,
+            "running": [run for run in scheduler["running"] if may_read(run)],
+        },
+        "mqtt": None
+        if mqtt is None
+        else {
+            **{name: mqtt[name] for name in _MQTT if name in mqtt},
+            "events": {"shelves": [shelf for shelf in mqtt["events"]["shelves"] if may_read(shelf)]},
+        },
+    }
+
+
+def _may_read(access: Access, principal: str, shown: dict[str, Any]) -> bool:
+    return access.may(principal, shown["shelf"], "read")

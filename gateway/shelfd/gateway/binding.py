@@ -22,7 +22,7 @@ class Listener:
 
     Attributes:
         listening: The socket, bound, listening, non-blocking.
-        path: Where it is bound; None if somebody else made it and keeps it.
+        path: Where it is bound; None if another process made it and keeps it.
         inode: Device and inode of the socket file, by which it is known as ours.
     """
 
@@ -35,13 +35,13 @@ class Listener:
         """Bind at *path* with permission bits *mode*; a dead daemon's socket file is replaced.
 
         Raises:
-            ConfigError: If the path is too long, its directory is missing, somebody listens there, something
+            ConfigError: If the path is too long, its directory is missing, another process listens there, something
                 that is not a socket is there, or the system refuses.
         """
         _check_path(path)
         _clear(path)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        # Nobody else may connect between bind and chmod.
+        # No other user may connect between bind and chmod.
         umask = os.umask(0o177)
         try:
             listening.bind(str(path))
@@ -58,7 +58,7 @@ class Listener:
 
     @classmethod
     def adopt(cls, listening: socket.socket) -> Self:
-        """Take a socket somebody else has bound, as systemd does; its file stays when it is closed.
+        """Take a socket that another process has bound, as systemd does; its file stays when it is closed.
 
         Raises:
             ConfigError: If it is not a Unix stream socket.
@@ -79,7 +79,7 @@ class Listener:
 
 
 def peer(connection: socket.socket) -> tuple[int, int]:
-    """Return process id and user id of who opened the other end, as the kernel knows them."""
+    """Return process id and user id of the peer that opened the other end, as the kernel knows them."""
     pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return pid, uid
 
@@ -94,7 +94,7 @@ def _check_path(path: Path) -> None:
 
 
 def _clear(path: Path) -> None:
-    """Remove a socket file nobody listens at; leave everything else alone."""
+    """Remove a socket file without a listener; leave everything else alone."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -114,10 +114,10 @@ def _clear(path: Path) -> None:
         except FileNotFoundError:
             return
         except BlockingIOError:
-            who = "a process"  # its backlog is full, so it is alive
+            holder = "a process"  # its backlog is full, so it is alive
         except OSError as error:
-            raise ConfigError(f"cannot tell who listens at {path}: {error.strerror}", field="socket") from error
+            raise ConfigError(f"cannot find out what listens at {path}: {error.strerror}", field="socket") from error
         else:
             pid, uid = peer(probe)
-            who = f"process {pid} of uid {uid}"
-    raise ConfigError(f"{who} already listens at {path}", field="socket")
+            holder = f"process {pid} of uid {uid}"
+    raise ConfigError(f"{holder} already listens at {path}", field="socket")

@@ -2,15 +2,64 @@
 
 Each connection has :data:`OWN_BYTES` to itself, so that small traffic never waits for others. What it holds beyond
 comes from the common budget, of which a principal gets no more than it leaves to the others: the first to come may have
-half, the next a third of the rest and so on, and whoever comes later finds room too.
+half, the next a third of the rest and so on, and those that come later find room too.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from shelfd.gateway.window import Window
 from shelfd.protocol import Limits
+
+
+class Window:
+    """Counts places; a caller that finds none waits, first come, first served.
+
+    Args:
+        size: How many places there are.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._free = size
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether :meth:`take` would take a place."""
+        return self._free > 0 and not self._waiting
+
+    def take(self) -> bool:
+        """Take a place if one is free and not waited for."""
+        if not self.is_free:
+            return False
+        self._free -= 1
+        return True
+
+    async def wait(self) -> None:
+        """Take a place as soon as it is this one's turn."""
+        if self.take():
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.leave()  # it was given a place just now: pass it on
+            raise
+        finally:
+            # Only now: a caller that comes between the wake-up and here would otherwise overtake this one.
+            self._waiting.remove(turn)
+
+    def leave(self) -> None:
+        """Give a place back: to the one that has waited longest and was not woken yet."""
+        for turn in self._waiting:
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
 
 #: What each connection may hold beside the budget: requests, replies, a line that has begun.
 OWN_BYTES: Final = 512 * 1024
@@ -51,7 +100,7 @@ class Budget:
     """The bytes of all connections.
 
     Attributes:
-        free: What nobody holds; below zero when replies to changes, which must be given, took more.
+        free: Bytes not held; below zero when replies to changes, which must be sent, took more.
         spare: The place of one answer that is made although there is no room for a large one.
     """
 
@@ -77,7 +126,7 @@ class Budget:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody waits for room."""
+        """Whether a connection waits for room."""
         return bool(self._waiting)
 
     def wait(self, account: "Account", size: int, found: Callable[[], None]) -> Callable[[], None]:

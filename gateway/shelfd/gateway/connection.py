@@ -12,12 +12,11 @@ from shelfd.gateway.binding import peer
 from shelfd.gateway.budget import Account, Budget, Share
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
-from shelfd.gateway.encoding import ReplyArray, encoded, fitted
 from shelfd.gateway.envelope import CANCEL, Envelope, line_too_long
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.lines import Lines
 from shelfd.gateway.outbox import Outbox, Room
-from shelfd.gateway.reply import Reply
+from shelfd.gateway.reply import Reply, ReplyArray, encoded, fitted
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.errors import ShelfError, error_of
 from shelfd.protocol import Limits
@@ -35,7 +34,7 @@ class Admission(NamedTuple):
 
 
 class Owner(Protocol):
-    """What a connection notifies the server of that it belongs to."""
+    """The server that a connection belongs to, as the connection notifies it."""
 
     def opened(self, connection: "Connection", principal: str) -> Admission:
         """Let the connection in.
@@ -62,7 +61,7 @@ class Connection(asyncio.Protocol):
     connection closed. After a hang-up changes go on and reads end.
     """
 
-    principal = ""  #: who it is, once that is known
+    principal = ""  #: of the caller, once known
 
     def __init__(self, owner: Owner, dispatcher: Dispatcher, limits: Limits, counters: Counters) -> None:
         self.in_flight = 0
@@ -88,7 +87,7 @@ class Connection(asyncio.Protocol):
     # ------------------------------------------------------------------ called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Find out who it is, and let them in if there is room."""
+        """Identify the caller and admit it if there is room."""
         self._transport = cast("asyncio.Transport", transport)
         _, uid = peer(cast("socket.socket", transport.get_extra_info("socket")))
         self.principal = f"uid:{uid}"
@@ -137,7 +136,7 @@ class Connection(asyncio.Protocol):
             self._outbox.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        """End what only the client wanted; changes go on, also those that were read and not begun."""
+        """End what was for the client only; changes go on, also those that were read and not begun."""
         self._is_lost = True
         if self._lane is None:
             return

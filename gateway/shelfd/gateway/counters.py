@@ -10,7 +10,7 @@ class Counters:
     """Counts since start, shared by every transport.
 
     Attributes:
-        requests: By method and outcome; the method of a request nobody understood is ``?``.
+        requests: By method and outcome; the method of a request that could not be parsed is ``?``.
     """
 
     requests: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))

@@ -1,4 +1,4 @@
-"""Dispatch: from one message to what came of it, the same for every transport."""
+"""Dispatch: from one message to its outcome, the same for every transport."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,10 +9,9 @@ import structlog
 from pydantic import ValidationError
 
 from shelfd.gateway import envelope as rpc
-from shelfd.gateway.batch import Batch
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import Envelope, Refusal
-from shelfd.gateway.lane import Lane, Request
+from shelfd.gateway.lane import Batch, Lane, Request
 from shelfd.gateway.own import Handler, OwnMethods
 from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
 from shelfd.gateway.reply import Reply, Send
@@ -28,7 +27,7 @@ Result: TypeAlias = dict[str, Any] | Exception
 
 
 class Dispatcher:
-    """Takes messages, carries them out in their lane's order, and hands over what came of them.
+    """Takes messages, carries them out in their lane's order, and hands over their outcomes.
 
     Construct it after structlog is configured: the logger is bound once.
     """
@@ -61,7 +60,7 @@ class Dispatcher:
         self._is_draining = True
 
     def read(self, data: bytes) -> Message:
-        """Parse one message. Never raises: what is wrong with it becomes its answer in :meth:`start`."""
+        """Parse one message. Never raises: an error becomes its answer in :meth:`start`."""
         try:
             return self.open(rpc.parse(data, self.limits))
         except Refusal as refusal:
@@ -92,7 +91,7 @@ class Dispatcher:
             lane: The caller's lane.
             send: Called with the reply; never for notifications.
             done: Called once when all work on the message has ended, perhaps before this returns.
-            on_begun: Called when the message has become a durable job, whose end may be far away.
+            on_begun: Called when the message has become a durable job, which may take long to end.
         """
         request = self._admit(message, lane, send)
         if request is None:
@@ -104,7 +103,7 @@ class Dispatcher:
             request.wait_to = lane.entered if request.is_rehearsal else lane.barrier
             request.turn = lane.enter()
             if method.is_barrier or method.name in self._own.handlers:
-                # A change that is made here is queued nowhere, so later ones wait for it, too.
+                # A change that is made here is in no queue, so later ones wait for it, too.
                 lane.barrier = request.turn
         elif method.name not in self._own.unordered:
             request.wait_to = lane.entered
@@ -134,7 +133,7 @@ class Dispatcher:
         return request is not None and self._abandon(request, Cancelled())
 
     def close(self, lane: Lane) -> None:
-        """Say that nobody waits for answers any more: reads end, changes go on."""
+        """The caller is gone: reads end, changes go on."""
         lane.is_closed = True
         if lane.subscriptions is not None:
             lane.subscriptions.close_all()
@@ -175,10 +174,10 @@ class Dispatcher:
         return request
 
     def _check(self, message: Envelope) -> tuple[Method, Params]:
-        """Return what is asked for, its params validated.
+        """Return the method and its validated params.
 
         Raises:
-            Refusal: If the daemon is on its way out, there is no such method, or the params are wrong.
+            Refusal: If the daemon is stopping, there is no such method, or the params are wrong.
         """
         if self._is_draining:
             raise Refusal(error_of(ShuttingDown()))
@@ -226,7 +225,7 @@ class Dispatcher:
         call, lane = request.call, request.lane
         over = partial(self._over, request)
         if request.is_answered:
-            # Later, as every end: who begins many requests in a row relies on it.
+            # In a later turn, like every end: a caller that begins many requests in a row relies on it.
             asyncio.get_running_loop().call_soon(over, {})
             return
         if lane.room is not None and not call.method.is_change:
@@ -273,7 +272,7 @@ class Dispatcher:
         self._abandon(request, DeadlineExceeded())
 
     def _abandon(self, request: Request, error: ShelfError) -> bool:
-        """Answer with *error* and see to it that nothing happens; return False if it is too late for that."""
+        """Answer with *error* and prevent the work; return False if it is too late for that."""
         # What cannot start any more ends by itself when its turn comes; the caller need not wait for that.
         call = request.call
         if request.is_answered or not call.ticket.withdraw():

@@ -41,7 +41,7 @@ class Refusal(Exception):
         self.id = request_id
 
     def kept(self) -> Self:
-        """Return this, to be kept: without the frames it came through, which hold the message and whoever keeps it."""
+        """Return this, to be kept: without its frames, which hold the message and what keeps it."""
         self.__traceback__ = self.__context__ = None
         return self
 

@@ -25,7 +25,7 @@ class Request:
         send: Takes the reply; called once, never for a notification.
         done: Called once when nothing of the request is left at work, which may be after its answer.
         follow_up: Called when the reply is on its way.
-        follow_ups: Where that is kept for a member of a batch, whose reply goes out with those of the others.
+        follow_ups: Where it is kept for a member of a batch, whose reply goes out with those of the others.
         room: Where its reply goes, if that is bounded.
     """
 
@@ -59,7 +59,7 @@ class Lane:
     """The requests of one connection or MQTT user.
 
     Args:
-        principal: Who the caller is: ``uid:<n>``, ``mqtt:<user>``.
+        principal: The caller: ``uid:<n>``, ``mqtt:<user>``.
         name: Prefix of its request ids.
         subscriptions: Where its event subscriptions live; None if the transport has another way to events.
         room: Makes what is to give room to the reply of a read; None if the transport bounds replies otherwise.
@@ -83,7 +83,7 @@ class Lane:
         self.name = name
         self.subscriptions = subscriptions
         self.requests: set[Request] = set()
-        self.is_closed = False  #: nobody waits for answers any more: reads are pointless
+        self.is_closed = False  #: the caller is gone: reads are pointless
         self.entered = 0
         self.finished_to = 0
         self.barrier = 0  #: the last turn that later changes wait for: a batch's, or a barrier's
@@ -102,7 +102,7 @@ class Lane:
         return self.entered
 
     def leave(self, turn: int) -> None:
-        """End a turn and let go who waited for it."""
+        """End a turn and begin the requests that waited for it."""
         if turn != self.finished_to + 1:
             self._finished.add(turn)
             return
@@ -137,3 +137,45 @@ class Lane:
 
 def _nothing() -> None:
     pass
+
+
+class Batch:
+    """One batch at work. It takes one turn of its lane, so that later changes wait for all of it.
+
+    Args:
+        lane: The caller's lane.
+        launch: Starts one member; calls the function given to it when that has ended.
+        done: Called once when the last member has ended, before what follows their replies.
+    """
+
+    def __init__(
+        self, lane: Lane, launch: Callable[[Request, Callable[[], None]], None], done: Callable[[], None]
+    ) -> None:
+        self._lane = lane
+        self._launch = launch
+        self._done = done
+        self._requests: list[Request] = []
+        self._follow_ups: list[Callable[[], None]] = []
+        self._changes_wait_to = lane.barrier
+        self._turn = lane.barrier = lane.enter()
+
+    def add(self, request: Request) -> None:
+        """Add the next member."""
+        request.follow_ups = self._follow_ups
+        is_queued = request.call.method.is_change and not request.is_rehearsal
+        request.wait_to = self._changes_wait_to if is_queued else self._turn - 1
+        self._requests.append(request)
+
+    def start(self) -> None:
+        """Begin with the first member."""
+        self._requests.reverse()
+        self._next()
+
+    def _next(self) -> None:
+        if self._requests:
+            self._launch(self._requests.pop(), self._next)
+            return
+        self._lane.leave(self._turn)
+        self._done()
+        for follow_up in self._follow_ups:
+            follow_up()

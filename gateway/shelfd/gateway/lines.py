@@ -1,12 +1,91 @@
-"""What a connection has read and not begun: lines, cut and kept within the budget."""
+"""What a connection has read and not begun: one message per line, cut and kept in bounded memory whatever is sent."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
 from shelfd.gateway.budget import Account, Budget
-from shelfd.gateway.framing import LineReader
 from shelfd.memory.errors import ShelfError, Unavailable
+
+
+class LineReader:
+    """Cuts a byte stream into lines.
+
+    Lines end with LF or CR LF; blank ones are skipped. A line longer than *limit* bytes becomes one None, its
+    bytes are discarded as they come, and reading goes on after its end.
+
+    Attributes:
+        lines: Complete lines in order; None stands for one that was too long. Take them by :meth:`take`.
+        lines_bytes: What they amount to.
+        part_bytes: What there is of the line that has begun.
+    """
+
+    __slots__ = ("_limit", "_part", "_skips", "lines", "lines_bytes", "part_bytes")
+
+    def __init__(self, limit: int) -> None:
+        self.lines: deque[bytes | None] = deque()
+        self.lines_bytes = 0
+        self.part_bytes = 0
+        self._limit = limit
+        self._part: list[bytes] = []
+        self._skips = False  #: inside a line whose bytes are discarded
+
+    def feed(self, data: bytes) -> None:
+        """Take the stream's next bytes."""
+        head, *rest = data.split(b"\n")
+        if not rest:
+            self._keep(head)
+            return
+        tail = rest.pop()
+        if self._skips:
+            self._skips = False
+        elif self._part:
+            self._part.append(head)
+            self._add(b"".join(self._part))
+        else:
+            self._add(head)
+        self._part, self.part_bytes = [], 0
+        for line in rest:
+            self._add(line)
+        if tail:
+            self._keep(tail)
+
+    def take(self) -> bytes | None:
+        """Return the oldest line; there must be one."""
+        line = self.lines.popleft()
+        self.lines_bytes -= len(line or b"")
+        return line
+
+    def skip(self) -> None:
+        """Discard the line that has begun, and the rest of it to come."""
+        self._skips = True
+        self._part, self.part_bytes = [], 0
+
+    def end(self) -> None:
+        """Discard the line that has begun: nothing more will come."""
+        self._part, self.part_bytes = [], 0
+
+    def _add(self, line: bytes) -> None:
+        if not line or line.isspace():
+            return
+        if len(line) > self._limit:
+            line = line.removesuffix(b"\r")
+        if len(line) > self._limit:
+            self.lines.append(None)
+            return
+        self.lines.append(line)
+        self.lines_bytes += len(line)
+
+    def _keep(self, part: bytes) -> None:
+        if self._skips:
+            return
+        self._part.append(part)
+        self.part_bytes += len(part)
+        if self.part_bytes > self._limit + 1:  # one more for a carriage return
+            self.lines.append(None)
+            self.skip()
+
 
 #: From here on a line that has not ended needs room in the budget for the longest one.
 LARGE_BYTES: Final = 256 * 1024
@@ -25,7 +104,7 @@ class Lines:
         budget: The bytes of all connections.
         account: This connection's.
         go_on: Called when there is room for a line that waited.
-        refuse: Called with what to tell the client of a line that is dropped.
+        refuse: Called with the error for a line that is discarded.
     """
 
     def __init__(
@@ -54,7 +133,7 @@ class Lines:
         return self._stop_waiting is not None
 
     def __bool__(self) -> bool:
-        """Return whether there is a whole line."""
+        """Return whether there is a complete line."""
         return bool(self._reader.lines)
 
     def feed(self, data: bytes) -> None:
@@ -66,7 +145,7 @@ class Lines:
         return self._reader.take()
 
     def end(self) -> None:
-        """Drop the line that has begun: nothing more will come."""
+        """Discard the line that has begun: nothing more will come."""
         self._reader.end()
 
     def settle(self, taken_bytes: int) -> None:
@@ -109,7 +188,7 @@ class Lines:
         self._timer = asyncio.get_running_loop().call_later(LARGE_LINE_S, self._look)
 
     def _look(self) -> None:
-        """Drop a large line that takes too long for those that wait, or that itself found no room in time."""
+        """Discard a large line that takes too long for those that wait, or that itself found no room in time."""
         if not self._budget.is_wanted:
             self._watch()
             return

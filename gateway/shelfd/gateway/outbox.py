@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from shelfd.gateway.budget import Account, Budget, Share
-from shelfd.gateway.window import Window
+from shelfd.gateway.budget import Account, Budget, Share, Window
 
 #: Unsent bytes from which on a connection takes no new requests and sends no further events.
 HIGH_WATER_BYTES: Final = 256 * 1024
@@ -39,7 +38,7 @@ class Room:
         self._has_room = await self._outbox.wait_for_room(self._size)
 
     def settle(self, size: int) -> bool:
-        """Give back what was taken; return whether there is room for the *size* that the reply came to."""
+        """Give back what was taken; return whether there is room for the *size* of the finished reply."""
         has_room, self._has_room = self._has_room, None
         if has_room is None:
             return True
@@ -57,7 +56,7 @@ class Outbox:
         budget: The bytes of all connections.
         account: This connection's.
         share: Its principal's.
-        go_on: Called when the client has read on after it had fallen behind.
+        go_on: Called when the client has caught up after it had fallen behind.
     """
 
     def __init__(
@@ -130,7 +129,7 @@ class Outbox:
         self._resumed()
 
     def end(self) -> None:
-        """Drop everything: the client is gone."""
+        """Discard everything: the client is gone."""
         self._is_lost = True
         self._is_paused = False
         self._messages.clear()
@@ -171,12 +170,12 @@ class Outbox:
         self._account.give_back(size)
 
     def leave_spare(self, size: int) -> bool:
-        """End the making of an answer without room; return whether there is room for the *size* bytes it came to."""
+        """End the making of an answer without room; return whether there is room for its *size* bytes."""
         self._budget.spare.leave()
         return self._account.fits(size)
 
     async def _until_read(self) -> None:
-        self._share.leave()  # who waits for its own client is not at work, and must not keep others from it
+        self._share.leave()  # while it waits for its own client it is not at work, and must not take up a place
         try:
             await self._door.wait()  # in the order in which they came
             try:

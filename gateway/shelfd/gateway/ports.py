@@ -36,15 +36,15 @@ class ServicePort(Protocol):
 
     @property
     def access(self) -> Access:
-        """Who may do what."""
+        """The access rules."""
 
     def submit(self, call: Call, on_done: OnDone[dict[str, Any]]) -> None:
         """Begin *call*; a change has its place among those of its shelf when this returns.
 
         Args:
             call: What to do.
-            on_done: Called later, once, on the loop, with the result or with what went wrong: a ShelfError is what
-                the caller gets to know. It must not raise.
+            on_done: Called later, once, on the loop, with the result or the error; a ShelfError is passed
+                on to the caller. It must not raise.
         """
 
     async def shelf(self, call: Call) -> EventLogPort:
@@ -60,7 +60,7 @@ class SystemPort(Protocol):
     """The daemon's own state; each answer has the shape of the method's result."""
 
     def health(self, principal: str) -> dict[str, Any]:
-        """Answer ``system.health``: of what *principal* may not read nothing but whether all is well."""
+        """Answer ``system.health``: without what *principal* may not read."""
 
     def version(self) -> dict[str, Any]:
         """Answer ``system.version``."""
@@ -75,7 +75,7 @@ class SystemPort(Protocol):
 class Scheduling(Protocol):
     """What the daemon does by itself; each answer has the shape of the method's result.
 
-    Every method may raise a ShelfError, which is what the caller gets to know.
+    Every method may raise a ShelfError, which is passed on to the caller.
     """
 
     async def jobs(self, call: Call) -> dict[str, Any]:

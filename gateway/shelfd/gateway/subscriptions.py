@@ -117,7 +117,7 @@ class Subscriptions:
 
     Args:
         send: Takes one message for the connection.
-        is_backed_up: Says whether the connection's reader is behind with reading.
+        is_backed_up: Says whether the client has fallen behind with reading.
         limit: How many there may be.
         counters: Where events are counted.
     """

@@ -68,14 +68,14 @@ class UnixServer:
             self._log.warning("drain.timed_out", drain_s=drain.total_seconds(), connections=len(self._connections))
             for connection in list(self._connections):
                 connection.abandon()
-            # What is in the store's hands takes milliseconds, unless it is a job, and its caller should hear of it.
+            # What the store has begun takes milliseconds, unless it is a job, and its caller should get the reply.
             await self._wait(self._is_at_rest, deadline + _LAST_S)
         for connection in list(self._connections):
             connection.close()
         if not await self._wait(lambda: self._open == 0, deadline):
             for connection in list(self._connections):
                 connection.abort()
-            # Aborting takes effect in the loop's next turns; it waits for nobody.
+            # Aborting takes effect in the loop's next turns; it waits for no client.
             await self._wait(lambda: self._open == 0, deadline + _ABORT_S)
 
     def _is_at_rest(self) -> bool:

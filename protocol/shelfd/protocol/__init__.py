@@ -13,11 +13,10 @@ from shelfd.protocol.base import (
     to_micros,
 )
 from shelfd.protocol.errors import BAD_ARGS, NOT_AVAILABLE, Code, ErrorData, ErrorObject, error_object, from_validation
-from shelfd.protocol.events import EVENT_TYPES, CloudEvent
 from shelfd.protocol.limits import Limits
+from shelfd.protocol.methods.events import EVENT_TYPES, CloudEvent
 from shelfd.protocol.note import NoteLink, NoteView
-from shelfd.protocol.openrpc import document
-from shelfd.protocol.registry import METHODS, PLANNED, Method, Need
+from shelfd.protocol.registry import METHODS, PLANNED, Method, Need, document
 
 #: The wire version of topics and methods.
 WIRE_VERSION = 1

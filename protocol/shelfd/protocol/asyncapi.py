@@ -8,8 +8,8 @@ from pydantic.json_schema import models_json_schema
 
 from shelfd.protocol.asyncapi_examples import EVENT, GAP, HEALTH, REPLIES, REQUESTS, STATUS
 from shelfd.protocol.errors import ErrorObject
-from shelfd.protocol.events import EVENT_TYPES, CloudEvent
 from shelfd.protocol.limits import SHELF_NAME
+from shelfd.protocol.methods.events import EVENT_TYPES, CloudEvent
 from shelfd.protocol.mqtt import (
     GapEvent,
     HealthMessage,
@@ -37,7 +37,7 @@ _HEALTH: Final[Document] = {
 }
 _PARAMETERS: Final[dict[str, Document]] = {
     "instance": {"description": "The daemon's name.", "default": "local"},
-    "user": {"description": "Who asks. The broker lets a user write and read below their own name only."},
+    "user": {"description": "The caller. The broker lets a user write and read below their own name only."},
     "shelf": {"description": f"Matches `{SHELF_NAME}`.", "default": "default"},
     "nugget": {"description": "The topic a note belongs to; `_` for what belongs to none.", "default": "_"},
     "type": {"description": "What happened.", "enum": [*EVENT_TYPES, "events.gap"]},
@@ -166,7 +166,7 @@ def _request_operation(method: Method) -> Document:
     }
 
 
-# ---------------------------------------------------------------------- what the daemon tells
+# ---------------------------------------------------------------------- what the daemon publishes
 
 
 def _told_channels() -> dict[str, Document]:
@@ -200,12 +200,12 @@ def _event(kind: str) -> Document:
 
 
 def _told_operations() -> dict[str, Document]:
-    told = {"events": _QOS_1, "watch": _QOS_1, "status": _RETAINED, "health": _HEALTH}
+    published = {"events": _QOS_1, "watch": _QOS_1, "status": _RETAINED, "health": _HEALTH}
     summaries = {
-        "events": "Tell what was changed.",
-        "watch": "Tell what a standing query found.",
-        "status": "Tell whether the daemon is there.",
-        "health": "Tell how the daemon is, every 60 seconds.",
+        "events": "Publish what was changed.",
+        "watch": "Publish what a standing query found.",
+        "status": "Publish whether the daemon is there.",
+        "health": "Publish the daemon's health, every 60 seconds.",
     }
     return {
         f"tell.{name}": {
@@ -214,7 +214,7 @@ def _told_operations() -> dict[str, Document]:
             "summary": summaries[name],
             "bindings": bindings,
         }
-        for name, bindings in told.items()
+        for name, bindings in published.items()
     }
 
 

@@ -184,7 +184,7 @@ def _second(second: int) -> str:
     return (_EPOCH + timedelta(seconds=second)).isoformat().removesuffix("+00:00")
 
 
-#: A day is left at either end, so that a time can be told in every zone.
+#: A day is left at either end, so that a time can be expressed in every zone.
 _FIRST_INSTANT = to_micros(datetime(1, 1, 2, tzinfo=UTC))
 _LAST_INSTANT = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) - 1
 _LONGEST_SPAN = timedelta(days=3_652_059)  #: reaches back beyond the first instant

@@ -1,7 +1,7 @@
 """Error codes and reasons of the wire contract, and how a pydantic complaint becomes one of them.
 
 Codes below -32000 are JSON-RPC's own; the rest are ours. Messages name the field and the limit and never repeat
-what the caller sent: it may be somebody's memory.
+what the caller sent: it may be memory text.
 """
 
 from enum import IntEnum
@@ -69,7 +69,7 @@ def error_object(code: int, message: str, *, kind: str, retryable: bool = False,
 
 
 def from_validation(error: ValidationError, *, prefix: tuple[str | int, ...] = ()) -> dict[str, Any]:
-    """Turn the first and most telling complaint about params into an error object.
+    """Turn the first and most specific complaint about params into an error object.
 
     A size in bytes over its limit is TOO_LARGE, everything else INVALID_PARAMS. Both carry the field's path
     and, where there is one, the limit.

@@ -1,4 +1,4 @@
-"""What goes over MQTT besides params and results: the envelope of requests and replies, and what the daemon tells."""
+"""What goes over MQTT besides params and results: envelopes of requests and replies, and what the daemon publishes."""
 
 from typing import Any, Literal
 
@@ -62,7 +62,7 @@ class StatusMessage(BaseModel):
 
 
 class HealthMessage(BaseModel):
-    """What ``system.health`` tells everyone, retained, every 60 seconds."""
+    """What ``system.health`` returns to every caller, retained, every 60 seconds."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -72,7 +72,7 @@ class HealthMessage(BaseModel):
 
 
 class MissedEvents(BaseModel):
-    """Which changes nobody will be told of."""
+    """The changes that will not be published."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -21,7 +21,7 @@ class NoteLink(Result):
 
 
 class NoteVectorView(Result):
-    """What stands for a note's vector in note.search."""
+    """What replaces a note's vector in note.search."""
 
     seed: int = Field(description="Equal for equal bases.")
     basis: list[str] = Field(max_length=20, description="Words in their roles, such as `title:deploy`.")

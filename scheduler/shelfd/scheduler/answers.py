@@ -1,4 +1,4 @@
-"""Answers to ``scheduler.*``: what is planned, what was run, and a run asked for."""
+"""Answers to ``scheduler.*``: what is planned, what was run, and a run on request."""
 
 from typing import Any
 
@@ -7,10 +7,9 @@ from shelfd.memory.errors import InvalidParams, NotAvailable
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.ports.job import Job
-from shelfd.protocol import from_micros
-from shelfd.scheduler.jobs import ScheduledJob
-from shelfd.scheduler.ledger import claim_in, run_of
+from shelfd.scheduler.ledger import claim_in, run_view
 from shelfd.scheduler.scheduler import Scheduler
+from shelfd.scheduler.settings import ScheduledJob
 
 #: Jobs that callers may know of and this version does not have.
 _NOT_YET = frozenset({"backup"})
@@ -111,25 +110,3 @@ class Answers:
     def _last(shelf: Shelf, job: ScheduledJob) -> dict[str, Any] | None:
         runs = shelf.view.jobs.page(kind=job.name, in_slots=True, before=None, limit=1)
         return run_view(shelf.name, runs[0][1]) if runs else None
-
-
-def run_view(shelf: str, job: Job) -> dict[str, Any]:
-    """Return a run as it goes over the wire."""
-    run = run_of(job)
-    view: dict[str, Any] = {
-        "job": run.job,
-        "shelf": shelf,
-        "slot": run.slot,
-        "reason": run.reason,
-        "planned_at": from_micros(run.planned_at),
-        "started_at": from_micros(run.started_at),
-        "finished_at": None if run.finished_at is None else from_micros(run.finished_at),
-        "status": run.status,
-        "run_id": run.run_id,
-        "attempts": run.attempts,
-    }
-    if run.error is not None:
-        view["error"] = run.error
-    if run.result:
-        view["result"] = dict(run.result)
-    return view

@@ -1,4 +1,4 @@
-"""What is to be done next on a shelf in a slot, as its jobs say. Decides, and does nothing."""
+"""Decides what to do next on a shelf in a slot, from its jobs. Changes nothing itself."""
 
 from collections.abc import Container, Sequence
 from datetime import timedelta
@@ -6,15 +6,15 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.ports.job import MISSED, Job
 from shelfd.memory.ports.view import View
-from shelfd.scheduler.jobs import ScheduledJob
+from shelfd.scheduler.settings import ScheduledJob
 from shelfd.scheduler.slots import Slot
 
 ATTEMPTS: Final = 3
 #: How long after its first and its second failure a run is tried again.
 BACK_OFF: Final = (timedelta(minutes=1), timedelta(minutes=5))
-#: How long after a run began it goes on by itself; later that is left to the heartbeat, which knows quiet hours.
-GOES_ON: Final = timedelta(hours=1)
-#: Slots up to this time are over: their runs were forgotten. An entry of the shelf's own properties.
+#: How long after its start a run continues by itself; later that is left to the heartbeat, which respects quiet hours.
+CONTINUES: Final = timedelta(hours=1)
+#: Slots up to this time are over: their runs were deleted. An entry of the shelf's own properties.
 FLOOR: Final = "scheduler.floor"
 _AHEAD: Final = timedelta(days=2)
 _MICROSECOND = timedelta(microseconds=1)
@@ -80,16 +80,16 @@ def is_credible(time: int, now: int) -> bool:
 
 
 def _inherited(followed: Job | None, now: int) -> str | None:
-    """What a job's run begins for behind the one it follows, some time after the slot."""
-    return followed.reason if followed is not None and _goes_on(followed, now) else None
+    """The reason for which a job's run begins after the one it follows, some time after the slot."""
+    return followed.reason if followed is not None and _continues(followed, now) else None
 
 
-def _goes_on(run: Job, now: int) -> bool:
-    return now - (run.started_at or 0) <= GOES_ON // _MICROSECOND and run.error != MISSED
+def _continues(run: Job, now: int) -> bool:
+    return now - (run.started_at or 0) <= CONTINUES // _MICROSECOND and run.error != MISSED
 
 
 def _again(job: ScheduledJob, run: Job, *, trigger: str | None, now: int) -> Decision:
-    if trigger != "heartbeat" and not _goes_on(run, now):
+    if trigger != "heartbeat" and not _continues(run, now):
         return Decision()
     since = now - (run.finished_at or run.started_at or 0)
     left = BACK_OFF[min(max(run.attempts, 1), len(BACK_OFF)) - 1] - timedelta(microseconds=since)

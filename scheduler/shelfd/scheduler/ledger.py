@@ -9,22 +9,23 @@ from shelfd.memory import Shelf
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import INTERRUPTED, MANUAL, MISSED, SCHEDULER, Job, draw_run_id, job_id_of
 from shelfd.memory.ports.log import Entry, Origin
+from shelfd.protocol import from_micros
 from shelfd.scheduler.deciding import ATTEMPTS, FLOOR
-from shelfd.scheduler.jobs import ScheduledJob
+from shelfd.scheduler.settings import ScheduledJob
 
 KEPT: Final = timedelta(days=400)
 #: More runs than this are not kept, however young: a schedule by the minute must not fill the shelf.
 KEPT_COUNT: Final = 10_000
 _PAGE: Final = 200
-_LOOKED_FOR: Final = 200  #: among so many unfinished runs are those that a dead daemon left behind
+_ORPHANS_AMONG: Final = 200  #: runs interrupted by the daemon's death are looked for among this many unfinished ones
 _STATUS: Final = {"queued": "running", "running": "running", "done": "done"}
-#: Of a job's result, what the ledger does not tell.
-_NOT_TOLD: Final = frozenset({"changes", "path", "ran_at", "reason", "sections"})
+#: Members of a job's result that the ledger leaves out.
+_LEFT_OUT: Final = frozenset({"changes", "path", "ran_at", "reason", "sections"})
 _BY_ERROR: Final = {INTERRUPTED: "interrupted", MISSED: "missed"}
 
 
 class Run(NamedTuple):
-    """A job in a slot as people are told of it. Times are microseconds since 1970 UTC."""
+    """A job in a slot as it is reported. Times are microseconds since 1970 UTC."""
 
     run_id: str
     job: str
@@ -42,7 +43,7 @@ class Run(NamedTuple):
 def run_of(job: Job) -> Run:
     """Return the run that a job in a slot is."""
     status = _STATUS.get(job.state) or _BY_ERROR.get(job.error or "", "failed")
-    result = {name: value for name, value in (job.result or {}).items() if name not in _NOT_TOLD}
+    result = {name: value for name, value in (job.result or {}).items() if name not in _LEFT_OUT}
     return Run(
         job.run_id,
         job.kind,
@@ -56,6 +57,28 @@ def run_of(job: Job) -> Run:
         job.error if status == "failed" else None,
         result,
     )
+
+
+def run_view(shelf: str, job: Job) -> dict[str, Any]:
+    """Return a run as it goes over the wire."""
+    run = run_of(job)
+    view: dict[str, Any] = {
+        "job": run.job,
+        "shelf": shelf,
+        "slot": run.slot,
+        "reason": run.reason,
+        "planned_at": from_micros(run.planned_at),
+        "started_at": from_micros(run.started_at),
+        "finished_at": None if run.finished_at is None else from_micros(run.finished_at),
+        "status": run.status,
+        "run_id": run.run_id,
+        "attempts": run.attempts,
+    }
+    if run.error is not None:
+        view["error"] = run.error
+    if run.result:
+        view["result"] = dict(run.result)
+    return view
 
 
 def new_run(job: ScheduledJob, *, slot: str | None, reason: str, planned_at: int, now: int) -> Job:
@@ -80,7 +103,7 @@ def new_run(job: ScheduledJob, *, slot: str | None, reason: str, planned_at: int
 
 
 def missed(run: Job, now: int) -> Job:
-    """Return a run whose slot went by."""
+    """Return a run whose slot was missed."""
     return run._replace(state="failed", error=MISSED, updated_at=now, finished_at=now)
 
 
@@ -92,7 +115,7 @@ def cut_short(run: Job, now: int) -> Job:
 
 
 def failed(run: Job, error: str, now: int) -> Job:
-    """Return a run that failed: the scheduler tries it again, unless a caller asked for it, who can do so himself."""
+    """Return a run that failed. The scheduler tries it again, unless a caller requested it, who can ask again."""
     attempts = run.attempts + 1
     state = "waiting" if run.is_scheduled and attempts < ATTEMPTS else "dead"
     return run._replace(state=state, error=error, attempts=attempts, finished_at=now)
@@ -107,13 +130,13 @@ def claim_in(tx: Transaction, run: Job) -> bool:
 
 
 async def claim(shelf: Shelf, run: Job) -> bool:
-    """Claim the run's slot; return False if somebody did before."""
+    """Claim the run's slot; return False if it was claimed before."""
     applied = await shelf.commit(_origin("scheduler.claim", run), lambda tx: claim_in(tx, run))
     return applied.value
 
 
 async def put(shelf: Shelf, run: Job) -> None:
-    """Write down how a claimed run stands, unless it has come to its end by itself."""
+    """Record the state of a claimed run, unless it has already ended."""
 
     def apply(tx: Transaction) -> None:
         stored = tx.rows.jobs.get(run.id)
@@ -125,13 +148,13 @@ async def put(shelf: Shelf, run: Job) -> None:
 
 
 def unfinished(shelf: Shelf) -> list[Job]:
-    """Return the runs with work left that the scheduler sees to."""
-    found = shelf.view.jobs.page(unfinished=True, in_slots=True, before=None, limit=_LOOKED_FOR)
+    """Return the unfinished runs that are the scheduler's."""
+    found = shelf.view.jobs.page(unfinished=True, in_slots=True, before=None, limit=_ORPHANS_AMONG)
     return [job for _, job in found if job.is_scheduled]
 
 
 async def mark_orphans(shelf: Shelf, at_work: Container[str], now: int) -> int:
-    """Mark runs as interrupted whose daemon is gone; return how many."""
+    """Mark as interrupted the runs whose daemon is gone; return how many."""
     orphans = [run for run in unfinished(shelf) if run.state != "waiting" and run.run_id not in at_work]
     for run in orphans:
         await put(shelf, cut_short(run, now))
@@ -139,18 +162,18 @@ async def mark_orphans(shelf: Shelf, at_work: Container[str], now: int) -> int:
 
 
 async def end_passed(shelf: Shelf, planned_at: int) -> None:
-    """Give up runs of slots before that time which wait to be tried again: nobody does that any more."""
+    """Give up runs of earlier slots that wait for another attempt: there will be none."""
     for run in unfinished(shelf):
         if run.state == "waiting" and (run.planned_at or 0) < planned_at:
             await put(shelf, run._replace(state="dead"))
 
 
-async def give_up(shelf: Shelf, runs: Sequence[Job], told: Mapping[str, Any]) -> bool:
-    """Claim slots as missed, or mark what was interrupted in them so, and tell of it in the shelf's change log.
+async def give_up(shelf: Shelf, runs: Sequence[Job], details: Mapping[str, Any]) -> bool:
+    """Claim slots as missed, or mark interrupted runs in them as missed, and record it in the shelf's change log.
 
     Args:
-        runs: One per job, missed; the first one's job and slot are told.
-        told: What else the event says.
+        runs: One per job, missed; the event names the job and slot of the first.
+        details: What else the event says.
 
     Returns:
         Whether anything was given up: a slot that was claimed meanwhile is not.
@@ -160,7 +183,7 @@ async def give_up(shelf: Shelf, runs: Sequence[Job], told: Mapping[str, Any]) ->
         given_up = [run for run in runs if claim_in(tx, run) or _mark_missed(tx, run)]
         if not given_up:
             return False
-        data = {"job": given_up[0].kind, "jobs": [run.kind for run in given_up], "slot": given_up[0].slot, **told}
+        data = {"job": given_up[0].kind, "jobs": [run.kind for run in given_up], "slot": given_up[0].slot, **details}
         tx.log(Entry("schedule.missed", None, (), None, data))
         return True
 
@@ -181,8 +204,8 @@ def _mark_missed(tx: Transaction, run: Job) -> bool:
     return True
 
 
-async def forget_old(shelf: Shelf, now: int) -> None:
-    """Forget runs of long ago, and remember up to which slot, so that none is run again when a clock is set back."""
+async def delete_old(shelf: Shelf, now: int) -> None:
+    """Delete old runs, and record up to which slot, so that none is run again when a clock is set back."""
     begin = now - KEPT // timedelta(microseconds=1)
     kept = 0
     old: list[Job] = []
@@ -195,7 +218,7 @@ async def forget_old(shelf: Shelf, now: int) -> None:
         before = page[-1][0]
         await asyncio.sleep(0)
     if not old:
-        return  # a shelf that nobody writes to is not to be written to by this either
+        return  # an idle shelf is not written to for this alone
     floor = max((run.planned_at or 0 for run in old if not (run.slot or "").startswith(MANUAL)), default=0)
     until = max(run.updated_at for run in old) + 1
 

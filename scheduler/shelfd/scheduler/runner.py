@@ -1,4 +1,4 @@
-"""The job runner: one attempt of one run, as a task of its own, to its entry in the ledger."""
+"""Runs one attempt of a run as a task of its own, up to its entry in the ledger."""
 
 import asyncio
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ import structlog
 from shelfd.memory import Clock, Shelf, ShelfError
 from shelfd.memory.ports.job import Job
 from shelfd.scheduler import ledger
-from shelfd.scheduler.jobs import ScheduledJob
 from shelfd.scheduler.ledger import run_of
+from shelfd.scheduler.settings import ScheduledJob
 
 log = structlog.get_logger("shelfd.scheduler")
 
@@ -30,7 +30,7 @@ class Attempt:
 
 
 class Runner:
-    """Runs jobs and writes down what came of them.
+    """Runs jobs and records their outcomes.
 
     Attributes:
         attempts: What is at work, by run id.
@@ -45,15 +45,15 @@ class Runner:
         self._unwritten: dict[str, tuple[str, Job]] = {}
 
     def __contains__(self, run_id: object) -> bool:
-        """Whether a run waits for its turn, is at work, or has ended without that being written down yet."""
+        """Whether a run waits for its turn, is at work, or has ended and is not recorded yet."""
         return run_id in self.attempts or run_id in self._queued or run_id in self._unwritten
 
     def queue(self, run_id: str, shelf: str) -> None:
-        """Say that a run waits for its turn; nobody must take it for one that a dead daemon left."""
+        """Note that a run waits for its turn, so that it is not taken for one that a dead daemon left."""
         self._queued[run_id] = shelf
 
     def unqueue(self, run_id: str) -> None:
-        """Say that a run waits no more."""
+        """Note that a run no longer waits."""
         self._queued.pop(run_id, None)
 
     def count_queued(self, shelf: str) -> int:
@@ -63,7 +63,7 @@ class Runner:
     async def perform(self, shelf: Shelf, job: ScheduledJob, run: Job, limit: timedelta) -> Job:
         """Work on a run that is claimed; return how it ended.
 
-        Cancelling this cancels the job, which has its end written down as an interruption.
+        Cancelling this cancels the job, which is recorded as an interruption.
         """
         began = self._clock.monotonic()
         work = job.run(shelf.name, run.run_id, run.reason or "")
@@ -79,13 +79,13 @@ class Runner:
             await asyncio.wait({task})
             raise
         finally:
-            # Also on cancellation, which comes once: what the job did is written down before this ends.
+            # Also on cancellation, which comes once: the outcome is recorded before this ends.
             del self.attempts[run.run_id]
             ended = _ended(attempt, self._clock.now())
             duration_ms = round((self._clock.monotonic() - began) * 1000, 1)
-            told = run_of(ended)
-            say = log.info if told.status == "done" else log.warning
-            say("run.ended", **fields, status=told.status, error=told.error, duration_ms=duration_ms)
+            entry = run_of(ended)
+            report = log.info if entry.status == "done" else log.warning
+            report("run.ended", **fields, status=entry.status, error=entry.error, duration_ms=duration_ms)
             await self._write(shelf, ended)
         return ended
 
@@ -98,7 +98,7 @@ class Runner:
                 attempt.task.cancel()
 
     async def write_rest(self, shelf: Shelf) -> None:
-        """Write down what could not be written when it ended.
+        """Record what could not be recorded when it ended.
 
         Raises:
             ShelfError: If it still cannot.
@@ -113,18 +113,18 @@ class Runner:
         try:
             await ledger.put(shelf, run)
         except ShelfError as error:
-            # Kept in mind: the run must not be taken for one that nobody works on, and be run again.
+            # Kept: otherwise the run would be taken for an abandoned one and run again.
             self._unwritten[run.run_id] = shelf.name, run
             log.error("run.record_failed", shelf=shelf.name, run_id=run.run_id, error=type(error).__name__)
 
 
 def _ended(attempt: Attempt, now: int) -> Job:
-    """Return the run as its task left it. Of an error only the kind is kept: its message may quote a memory."""
+    """Return the run as its task left it. Only the kind of an error is kept: its message may quote a memory."""
     run, task = attempt.run, attempt.task
     if not task.done() or task.cancelled():
         if attempt.is_overdue:
             return ledger.failed(run, TimeoutError.__name__, now)
-        # One that a caller asked for is gone on with when the shelf is opened again, like any job.
+        # One that a caller requested continues when the shelf is opened again, like any job.
         return ledger.cut_short(run, now) if run.is_scheduled else run
     error = task.exception()
     if error is None:

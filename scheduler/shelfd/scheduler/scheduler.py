@@ -1,4 +1,4 @@
-"""The scheduler: watches the clock, and sees to it that each shelf is tended once in each slot."""
+"""The scheduler: watches the clock and has each shelf tended once per slot."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -11,24 +11,23 @@ from shelfd.memory import Clock, Shelf, ShelfError, Shelves
 from shelfd.memory.errors import QuotaExceeded, ShelfNotFound, ShuttingDown
 from shelfd.memory.ports.job import MANUAL, Job
 from shelfd.protocol import from_micros
-from shelfd.scheduler.jobs import ScheduledJob, in_order
-from shelfd.scheduler.ledger import new_run, run_of
+from shelfd.scheduler.ledger import new_run, run_view
 from shelfd.scheduler.runner import Runner
-from shelfd.scheduler.settings import SchedulerSettings
+from shelfd.scheduler.settings import ScheduledJob, SchedulerSettings, in_order
 from shelfd.scheduler.shelf_runner import ShelfRunner, ShelfState, soonest
 from shelfd.scheduler.slots import Schedule, Slot, check_cron
 
 log = structlog.get_logger("shelfd.scheduler")
 
-#: The longest sleep: a suspend, a clock set anew and a changed time zone are noticed within it.
+#: The longest sleep: a suspend, a reset clock and a changed time zone are noticed within it.
 TICK: Final = timedelta(seconds=60)
 #: A slot seen later than this was missed, and is left to the heartbeat.
 ON_TIME: Final = timedelta(minutes=2)
 #: How long a shelf must have been left alone before the heartbeat makes up for a slot.
 IDLE: Final = timedelta(minutes=5)
 _JUMP_S: Final = 5.0
-_LAST_RUNS_S: Final = 5.0  #: how long stopping waits for jobs to take their end
-_ASKED_FOR: Final = 16  #: how many runs may wait on one shelf
+_LAST_RUNS_S: Final = 5.0  #: how long stopping waits for jobs to end
+_REQUESTED: Final = 16  #: how many runs may wait on one shelf
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -87,7 +86,7 @@ class Scheduler:
         self._watch = self._spawn(self._watch_clock(), "shelfd.scheduler")
 
     async def stop(self) -> None:
-        """Interrupt what runs, have that written down, and end. To be called before the shelves are closed."""
+        """Interrupt what runs, record that, and end. To be called before the shelves are closed."""
         self._is_stopping = True
         tasks = list(self._tasks)
         for task in tasks:
@@ -100,7 +99,7 @@ class Scheduler:
     def reschedule(self, settings: SchedulerSettings) -> bool:
         """Take over new settings from now on; runs at work go on.
 
-        A bad cron text changes nothing, is told by :meth:`status`, and returns False.
+        A bad cron text changes nothing, is reported by :meth:`status`, and returns False.
         """
         try:
             check_cron(settings.cron)
@@ -135,7 +134,7 @@ class Scheduler:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether any shelf is being state."""
+        """Whether any shelf is being tended."""
         return any(task is not self._watch for task in self._tasks)
 
     def next_at(self) -> str | None:
@@ -162,7 +161,7 @@ class Scheduler:
         }
 
     async def run_now(self, job: ScheduledJob, shelf: Shelf, claim: Callable[[Job], Awaitable[bool]]) -> None:
-        """Begin a run that somebody asked for when the shelf's turn comes.
+        """Begin a run that a caller requested, when the shelf's turn comes.
 
         Args:
             job: One of :attr:`jobs`.
@@ -175,8 +174,8 @@ class Scheduler:
         """
         if self._is_stopping:
             raise ShuttingDown
-        if self._runner.count_queued(shelf.name) >= _ASKED_FOR:
-            raise QuotaExceeded(f"{_ASKED_FOR} runs wait on this shelf already", limit=_ASKED_FOR)
+        if self._runner.count_queued(shelf.name) >= _REQUESTED:
+            raise QuotaExceeded(f"{_REQUESTED} runs wait on this shelf already", limit=_REQUESTED)
         now = self._clock.now()
         run = new_run(job, slot=None, reason=MANUAL, planned_at=now, now=now)
         self._runner.queue(run.run_id, shelf.name)
@@ -193,9 +192,9 @@ class Scheduler:
     # --------------------------------------------------------------- the clock
 
     async def _watch_clock(self) -> None:
-        await asyncio.to_thread(check_cron, self._schedule.text)  # imports croniter beside other work
+        await asyncio.to_thread(check_cron, self._schedule.text)  # imports croniter while other work goes on
         for name in self._shelves.names():
-            self._of(name)  # used by an earlier daemon, for all that is known: looked at once
+            self._of(name)  # an earlier daemon may have used it: it is checked once
         self._is_watching = True
         log.info("scheduler.started", cron=self._schedule.text, zone=self._schedule.zone_name)
         while True:
@@ -216,7 +215,7 @@ class Scheduler:
             shelf = self._shelves.opened(state.name)
             trigger = "cron" if is_on_time else "heartbeat" if is_beat and self._is_idle(shelf, moment) else None
             is_due = state.retry_at is not None and moment >= state.retry_at
-            # To look at the ledger of an open shelf costs little; a closed one is opened for a reason.
+            # Reading the ledger of an open shelf costs little; a closed one is opened only for a reason.
             if shelf is not None or trigger or is_due:
                 self._tend(state, slot, trigger)
 
@@ -301,14 +300,5 @@ class Scheduler:
 
 
 def _brief(shelf: str, job: Job) -> dict[str, Any]:
-    run = run_of(job)
-    ended = None if run.finished_at is None else from_micros(run.finished_at)
-    return {
-        "job": run.job,
-        "shelf": shelf,
-        "slot": run.slot,
-        "reason": run.reason,
-        "run_id": run.run_id,
-        "status": run.status,
-        "finished_at": ended,
-    }
+    view = run_view(shelf, job)
+    return {name: view[name] for name in ("job", "shelf", "slot", "reason", "run_id", "status", "finished_at")}

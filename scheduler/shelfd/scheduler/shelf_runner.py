@@ -13,14 +13,13 @@ from shelfd.memory import Clock, Shelf, Shelves
 from shelfd.memory.ports.job import MANUAL, Job
 from shelfd.scheduler import ledger
 from shelfd.scheduler.deciding import beginning, decide_next, is_credible
-from shelfd.scheduler.jobs import ScheduledJob
 from shelfd.scheduler.runner import Runner
-from shelfd.scheduler.settings import SchedulerSettings
+from shelfd.scheduler.settings import ScheduledJob, SchedulerSettings
 from shelfd.scheduler.slots import Schedule, Slot
 
 log = structlog.get_logger("shelfd.scheduler")
 
-_FORGET_EVERY_S: Final = 86_400.0
+_CLEAN_EVERY_S: Final = 86_400.0
 _COUNTED: Final = 1000  #: missed slots are counted up to this many
 _COUNTED_AT_ONCE: Final = 8  #: slots calculated without giving others a turn, about 2 ms
 _LOOKED_BACK: Final = 100  #: how many runs are looked through for the last one of the schedule
@@ -38,9 +37,9 @@ class ShelfState:
         tended_at: When its jobs had last all succeeded; before that it counts as used.
         tended_seq: Its last change at that moment.
         settled: The slot that is over.
-        looked_back: The slot at whose turn it was seen whether one before had been missed.
+        looked_back: The slot for which missed slots before it were looked for.
         retry_at: When a run may be tried again.
-        forgot_at: When old runs were last forgotten; None: nobody has looked at the ledger yet.
+        cleaned_at: When old runs were last deleted; None: the ledger has not been read yet.
         task: What tends it now.
     """
 
@@ -53,7 +52,7 @@ class ShelfState:
     settled: str | None = None
     looked_back: str | None = None
     retry_at: float | None = None
-    forgot_at: float | None = None
+    cleaned_at: float | None = None
     task: asyncio.Task[None] | None = None
 
     @property
@@ -106,7 +105,7 @@ class ShelfRunner:
             await self._run_due(state, shelf, slot, trigger)
 
     async def run_claimed(self, state: ShelfState, job: ScheduledJob, run: Job) -> None:
-        """Work on a run that somebody asked for, when its turn comes.
+        """Work on a run that a caller requested, when its turn comes.
 
         Raises:
             ShelfError: If the shelf cannot be opened.
@@ -137,14 +136,14 @@ class ShelfRunner:
 
     async def _prepare(self, state: ShelfState, shelf: Shelf) -> None:
         now = self._clock.monotonic()
-        if state.forgot_at is None:
+        if state.cleaned_at is None:
             count = await ledger.mark_orphans(shelf, self._runner, self._clock.now())
             if count:
                 log.warning("run.found_interrupted", shelf=shelf.name, runs=count)
         await self._runner.write_rest(shelf)
-        if state.forgot_at is None or now - state.forgot_at >= _FORGET_EVERY_S:
-            await ledger.forget_old(shelf, self._clock.now())
-            state.forgot_at = now
+        if state.cleaned_at is None or now - state.cleaned_at >= _CLEAN_EVERY_S:
+            await ledger.delete_old(shelf, self._clock.now())
+            state.cleaned_at = now
 
     async def _run_due(self, state: ShelfState, shelf: Shelf, slot: Slot, trigger: str | None) -> None:
         state.retry_at = None
@@ -157,7 +156,7 @@ class ShelfRunner:
             if run is None:
                 run = ledger.new_run(ahead.job, slot=slot.key, reason=ahead.reason, planned_at=slot.planned_at, now=now)
                 if not await ledger.claim(shelf, run):
-                    continue  # somebody was faster: what the ledger says now decides
+                    continue  # another claim was faster: the ledger decides
             else:
                 run = run._replace(state="running", started_at=now, finished_at=None)
                 await ledger.put(shelf, run)
@@ -174,10 +173,10 @@ class ShelfRunner:
             state.see(shelf)
             state.tended_at, state.tended_seq = self._clock.monotonic(), state.seq
 
-    # ------------------------------------------------------------- what was missed
+    # ------------------------------------------------------------- missed slots
 
     async def _give_up(self, state: ShelfState, shelf: Shelf, schedule: Schedule, slot: Slot) -> None:
-        """Say which slots before *slot* were missed: now that it is due, nobody makes up for them any more."""
+        """Record which slots before *slot* were missed: now that it is due, they are no longer made up for."""
         last = schedule.previous(slot)
         begin = beginning(shelf.view, self._clock.now())
         if last is None or not begin or last.planned_at <= begin:
@@ -186,12 +185,12 @@ class ShelfRunner:
         if not missed:
             return
         first, count, is_more = await self._count_missed(shelf, schedule, missed[0], last)
-        told = {"first_slot": first.key, "count": count, "zone": schedule.zone_name}
+        details = {"first_slot": first.key, "count": count, "zone": schedule.zone_name}
         if is_more:
-            told["more"] = True
-        if await ledger.give_up(shelf, missed, told):
-            log.warning("schedule.missed", shelf=shelf.name, job=missed[0].kind, slot=last.key, **told)
-            if not state.was_used:  # to have been told so is no reason to tend it
+            details["more"] = True
+        if await ledger.give_up(shelf, missed, details):
+            log.warning("schedule.missed", shelf=shelf.name, job=missed[0].kind, slot=last.key, **details)
+            if not state.was_used:  # this record alone is no reason to tend it
                 state.see(shelf)
                 state.tended_seq = state.seq
 
@@ -201,7 +200,7 @@ class ShelfRunner:
         now = self._clock.now()
         if known is not None:
             return ledger.missed(known, now) if ledger.was_interrupted(known) else None
-        if _served(shelf, job.name, now) >= last.planned_at:
+        if _last_covered(shelf, job.name, now) >= last.planned_at:
             return None
         run = ledger.new_run(job, slot=last.key, reason="cron", planned_at=last.planned_at, now=now)
         return ledger.missed(run, now)
@@ -213,7 +212,7 @@ class ShelfRunner:
         first: Slot | None = None
         count = 0
         now = self._clock.now()
-        for slot in schedule.after(max(beginning(shelf.view, now), _served(shelf, missed.kind, now))):
+        for slot in schedule.after(max(beginning(shelf.view, now), _last_covered(shelf, missed.kind, now))):
             if slot.planned_at > last.planned_at or count == _COUNTED:
                 break
             first = first or slot
@@ -223,8 +222,8 @@ class ShelfRunner:
         return first or last, max(count, 1), count == _COUNTED
 
 
-def _served(shelf: Shelf, job: str, now: int) -> int:
-    """Return the latest time for which a job had a run, or was told to have missed one; 0 if never."""
+def _last_covered(shelf: Shelf, job: str, now: int) -> int:
+    """Return the latest time for which a job had a run or is recorded as missed; 0 if never."""
     found = shelf.view.jobs.page(kind=job, in_slots=True, before=None, limit=_LOOKED_BACK)
     times = [run.planned_at or 0 for _, run in found if not (run.slot or "").startswith(MANUAL)]
     return max((time for time in times if is_credible(time, now)), default=0)

@@ -22,7 +22,7 @@ _ALIASES: Final = {
 _EXPECTED: Final = f"expected five fields (minute hour day month weekday) or one of {', '.join(_ALIASES)}"
 #: What croniter would draw at random (R) or from a name it is not given (H); letters of MAR, THU … are no match.
 _DRAWN: Final = re.compile(r"(?<![a-z])[rh](?![a-z])", re.IGNORECASE)
-#: A fixed day behind a leap day, so that the same text is always taken or always refused.
+#: A fixed day after a leap day, so that the same text is always taken or always refused.
 _CHECKED_FROM: Final = datetime(2025, 3, 1, tzinfo=UTC)
 _LONGEST_GAP: Final = timedelta(days=366)
 #: How far to look back for the latest slot, nearest first: most texts are found in one of the first three.
@@ -76,8 +76,8 @@ def _five_fields(text: str) -> str:
 class Schedule:
     """The slots of one cron text in one time zone.
 
-    A text with fixed hours means wall-clock times: one that a change to summer time skips is due right behind the
-    gap, one that comes twice in the change back is due the first time. A text with ``*`` or a step in the hour field
+    A text with fixed hours means wall-clock times: one that a change to summer time skips is due right after the
+    gap; one that occurs twice in the change back is due the first time. A text with ``*`` or a step in the hour field
     means a rhythm, which goes on through both.
 
     Args:
@@ -101,7 +101,7 @@ class Schedule:
         """Yield the slots later than *moment*, in order; each takes a third of a millisecond."""
         from croniter import CroniterBadDateError, croniter  # lazily: see the module
 
-        # From the whole minute: croniter reckons in floating seconds.
+        # From the full minute: croniter calculates in floating-point seconds.
         start = (_EPOCH + timedelta(microseconds=moment - moment % _MINUTE)).astimezone(self.zone)
         walk: Any = croniter(self._fields, start, ret_type=datetime)
         last: int = moment
@@ -140,7 +140,7 @@ class Schedule:
         return latest.planned_at <= at and following is not None and at < following.planned_at
 
     def _look_around(self, at: int) -> tuple[Slot, Slot | None] | None:
-        """Return the latest slot at *at* and the one behind it."""
+        """Return the latest slot at *at* and the one after it."""
         for reach in _LOOK_BACK:
             latest: Slot | None = None
             for slot in self.after(at - reach):

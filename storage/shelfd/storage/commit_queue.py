@@ -24,7 +24,7 @@ Deliver: TypeAlias = Callable[[Sequence[Outcome] | Exception], None]
 WriteGroup: TypeAlias = Callable[[Take, Deliver], None]
 Listener: TypeAlias = Callable[[Sequence[Applied[Any]]], None]
 
-#: Callers of a group that are notified before others get their turn on the loop: about two milliseconds.
+#: Callers of a group that are notified before the loop does other work: about two milliseconds.
 NOTIFIED_AT_ONCE: Final = 32
 #: Changes in one group. At about 30 us each this bounds how long the first waits for the last.
 GROUP_LIMIT: Final = 512
@@ -38,7 +38,7 @@ class _Waiting(NamedTuple):
 
 
 class CommitQueue:
-    """Takes changes in order, hands them over in groups and notifies everyone of what came of them.
+    """Takes changes in order, hands them over in groups and notifies callers of their outcomes.
 
     Args:
         write_group: Calls the first function it is given, on any thread, for the changes of a group; makes them
@@ -58,7 +58,7 @@ class CommitQueue:
         self.writing_since: float | None = None  #: when the group at work was begun, by the loop's time
 
     def submit(self, change: Change[T], on_done: OnDone[Applied[T]]) -> None:
-        """Queue *change*; *on_done* is called later, on the loop, with what came of it.
+        """Queue *change*; *on_done* is called later, on the loop, with its outcome.
 
         Raises:
             ShuttingDown: After :meth:`drain`.
@@ -93,7 +93,7 @@ class CommitQueue:
         self._write_group(self._take, self._deliver)
 
     def _take(self) -> list[Change[Any]]:
-        # On the writer's thread, while the loop may append; nobody else takes from the queue.
+        # On the writer's thread, while the loop may append; nothing else takes from the queue.
         self._group = [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_LIMIT))]
         return [waiting.change for waiting in self._group]
 

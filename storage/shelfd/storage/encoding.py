@@ -69,7 +69,7 @@ def decode_before(text: str) -> dict[str, Any]:
 
 
 def quote(value: str) -> str:
-    """Return *value* as a JSON string, just as it stands inside what the other functions return."""
+    """Return *value* as a JSON string, exactly as the other functions embed it."""
     return _quote(value)
 
 

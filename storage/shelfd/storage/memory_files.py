@@ -36,11 +36,11 @@ class PromotionPaths:
     """Knows where each shelf's MEMORY.md is.
 
     Args:
-        data: The data directory; a shelf nobody configured has its file beside its notes.
+        data: The data directory; a shelf without a setting of its own has its file beside its notes.
         home: Home of the daemon's user; projects have theirs in ``.claude/projects`` under it.
         default: Destination of shelf ``default``.
         shelves: Destinations of others.
-        projects: Directories whose projects' files everybody who may write to a shelf may have it written to.
+        projects: Directories of projects: every writer of a shelf may have it promoted to their files.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class DiskMemoryFiles:
         return await asyncio.to_thread(self._paths.target, shelf, project)
 
     def is_open(self, project: str) -> bool:
-        """Return whether everybody may name *project*. See the port."""
+        """Return whether every caller may name *project*. See the port."""
         return self._paths.is_open(project)
 
     async def read(self, path: str) -> bytes | None:
@@ -153,7 +153,7 @@ def read_file(path: str) -> bytes | None:
     """Return a file's bytes, None if there is none. See the port."""
     with _translated("read"):
         try:
-            # A pipe of this name would make a plain open wait for somebody to write into it.
+            # A pipe of this name would make a plain open wait for a writer.
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except FileNotFoundError:
             return None
@@ -183,7 +183,7 @@ def replace_file(path: str, old: bytes | None, new: bytes) -> bool:
         temporary = Path(name)
         try:
             with os.fdopen(descriptor, "wb") as file:
-                flock(descriptor, LOCK_EX)  # who cleans up leaves it alone
+                flock(descriptor, LOCK_EX)  # so that cleaning up leaves it alone
                 _dress_like(descriptor, real)
                 file.write(new)
                 file.flush()
@@ -200,7 +200,7 @@ def replace_file(path: str, old: bytes | None, new: bytes) -> bool:
 def remove_left_over(directory: Path) -> int:
     """Remove the unfinished files of daemons that died while they replaced one in *directory*; return how many."""
     removed = 0
-    with suppress(OSError):  # nobody's daemon ever got this far
+    with suppress(OSError):  # no daemon ever got this far
         for entry in os.scandir(directory):
             if entry.name.startswith(_TEMPORARY[0]) and entry.name.endswith(_TEMPORARY[1]):
                 removed += _remove_unlocked(Path(entry.path))
@@ -248,7 +248,7 @@ def _sync_directory(directory: Path) -> None:
 
 @contextmanager
 def _translated(done: str) -> Iterator[None]:
-    """Tell what the system refuses without saying where."""
+    """Say what the system refuses without saying where."""
     try:
         yield
     except OSError as error:

@@ -41,7 +41,7 @@ class Sent(NamedTuple):
 
 
 class FakeLink(MqttLink):
-    """A connection to a broker that takes everything over at once, or when told to, until it breaks."""
+    """A connection to a broker that takes everything over at once, or on command, until it breaks."""
 
     is_v5 = True
 
@@ -168,7 +168,7 @@ class Press:
         await asyncio.gather(*(self.api.remember(f"thing {first + n}", shelf=shelf) for n in range(count)))
 
     async def crash(self) -> "Press":
-        """Start anew without what was not on record: nothing is written on the way out."""
+        """Start again without what was not on record: nothing is written on the way out."""
         for feed in list(self.publisher._feeds.values()):
             feed._end()
         self.publisher._feeds.clear()

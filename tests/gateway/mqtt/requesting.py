@@ -16,7 +16,7 @@ from paho.mqtt.properties import Properties
 from fakes import Api, FakeClock, memory
 from gateway.fakes import SOON, FakeService, FakeSystem, until
 from mosquitto import USERS, Mosquitto
-from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.host import SystemClock
 from shelfd.gateway import Dispatcher
 from shelfd.gateway.mqtt.adapter import AiomqttBroker, AiomqttLink
 from shelfd.gateway.mqtt.link import Address, Arrived, MqttBroker, MqttLink, Trouble, Will

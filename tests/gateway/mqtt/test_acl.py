@@ -139,7 +139,7 @@ def arrives(receiver: MqttClient, marker: str) -> list[str]:
 
 
 @pytest.mark.component("mosquitto")
-def test_nobody_writes_requests_as_somebody_else(tmp_path: Path) -> None:
+def test_no_user_writes_requests_as_another(tmp_path: Path) -> None:
     with clients(tmp_path, text(["alice", "bob"]), "shelfd", "alice") as (daemon, alice):
         daemon.subscribe(f"{ROOT}/#")
         for topic in (f"{ROOT}/req/bob/remember", f"{ROOT}/rep/alice/x", f"{ROOT}/ev/default/_/note.created"):
@@ -151,7 +151,7 @@ def test_nobody_writes_requests_as_somebody_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.component("mosquitto")
-def test_nobody_reads_replies_or_requests_of_somebody_else(tmp_path: Path) -> None:
+def test_no_user_reads_replies_or_requests_of_another(tmp_path: Path) -> None:
     with clients(tmp_path, text(["alice", "bob"]), "shelfd", "alice") as (daemon, alice):
         for topic in ("shelfd/v1/#", f"{ROOT}/rep/bob/#", f"{ROOT}/rep/+/x", f"{ROOT}/req/#", f"{ROOT}/rep/alice/#"):
             alice.subscribe(topic)

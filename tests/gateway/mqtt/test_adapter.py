@@ -121,7 +121,7 @@ async def test_what_is_not_acknowledged_comes_again(broker: Mosquitto, is_v5: bo
 
 
 @needs_mosquitto
-async def test_a_message_that_the_broker_refuses_is_told_and_the_link_goes_on(broker: Mosquitto) -> None:
+async def test_a_message_that_the_broker_refuses_is_reported_and_the_link_goes_on(broker: Mosquitto) -> None:
     async with reach(broker.url).connect(WILL) as link:
         with pytest.raises(BrokerUnreachable) as refused:
             await link.publish("elsewhere/x", b"x")
@@ -222,7 +222,7 @@ async def test_an_answer_is_waited_for_while_others_come(broker: Mosquitto, monk
         monkeypatch.setattr(link._paho, "on_publish", None)  # the answer that does not come
         publishing = asyncio.create_task(link.publish(OWN, b"x"))
         for _ in range(20):
-            link._outgoing.heard()
+            link._outgoing.received()
             await asyncio.sleep(0.005)
         assert not publishing.done()
         with pytest.raises(BrokerUnreachable):

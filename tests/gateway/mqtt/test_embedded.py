@@ -172,7 +172,7 @@ async def test_an_agent_cannot_listen_to_requests_or_foreign_replies(broker: Emb
         assert (await received(agent))[1] == b"event"
 
 
-async def test_an_agent_hears_of_the_shelves_it_may_read_alone(broker: EmbeddedBroker) -> None:
+async def test_an_agent_gets_events_of_the_shelves_it_may_read_alone(broker: EmbeddedBroker) -> None:
     async with client(broker, DAEMON) as daemon, client(broker, AGENT) as agent:
         await agent.subscribe([(f"{BASE}/ev/#", 1), (f"{BASE}/ev/secret/#", 1), (f"{BASE}/watch/+/w", 1)])
         for shelf in ("secret", "work"):

@@ -62,7 +62,7 @@ async def test_only_the_client_id_changes(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("level", [3, 5, 0, 255])
-def test_another_level_is_told_apart_whatever_follows(level: int) -> None:
+def test_another_level_is_recognised_whatever_follows(level: int) -> None:
     assert parse(field("MQTT") + bytes([level, 0]) + b"\xff\xff\xff").level == level
 
 

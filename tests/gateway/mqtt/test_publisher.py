@@ -118,7 +118,7 @@ async def test_without_a_connection_nothing_is_rendered_and_all_is_kept(house: P
 # ---------------------------------------------------------------- connections come and go
 
 
-async def test_a_new_connection_goes_on_behind_what_was_acknowledged(either: Press) -> None:
+async def test_a_new_connection_goes_on_after_what_was_acknowledged(either: Press) -> None:
     first = either.attach(holds=True)
     await either.remember(WINDOW)
     await either.until(lambda: len(first.held) == WINDOW)
@@ -190,7 +190,7 @@ async def test_a_replaced_connection_is_forgotten(house: Press) -> None:
     assert all(answer.cancelled() for _, answer in first.held)
 
 
-async def test_an_event_that_is_too_large_is_told_as_a_gap_and_the_rest_goes_on(house: Press) -> None:
+async def test_an_event_that_is_too_large_is_published_as_a_gap_and_the_rest_goes_on(house: Press) -> None:
     link = house.attach()
     link.refuses = lambda message: Trouble.TOO_LARGE if message.event.get("seq") == 3 else None
     await house.remember(20)
@@ -400,7 +400,7 @@ async def test_what_an_earlier_daemon_left_is_delivered_and_its_shelf_closed_aga
     assert [message.topic.split("/")[4] for message in link.sent] == ["one"] * 3 + ["two"] * 3
 
 
-async def test_a_visited_shelf_that_somebody_uses_stays_open(house: Press) -> None:
+async def test_a_visited_shelf_that_is_in_use_stays_open(house: Press) -> None:
     await house.api.call("shelf.create", shelf="other")
     await house.remember(2, shelf="other")
     again = await house.restart()
@@ -494,7 +494,7 @@ def trim(root: Path, before: int) -> None:
 
 
 @pytest.mark.parametrize("kept_from", [6, 1000], ids=["partly", "whole"])
-async def test_a_trimmed_history_is_told_as_a_gap(tmp_path: Path, kept_from: int) -> None:
+async def test_a_trimmed_history_is_published_as_a_gap(tmp_path: Path, kept_from: int) -> None:
     async with press(lambda clock: SqliteStores(tmp_path, clock)) as house:
         await house.remember(9)
         last = house.last_seq()

@@ -12,7 +12,7 @@ import pytest
 from fakes import Api, FakeClock
 from mosquitto import USERS, Mosquitto, mosquitto
 from mqtt_client import Got, MqttClient
-from shelfd.daemon.clock import SystemClock
+from shelfd.daemon.host import SystemClock
 from shelfd.gateway.mqtt.adapter import AiomqttBroker
 from shelfd.gateway.mqtt.feed import WINDOW
 from shelfd.gateway.mqtt.link import Address, Will

@@ -454,7 +454,7 @@ async def test_what_is_abandoned_stays_with_the_broker() -> None:
         assert at.requests.status()["left"] == 3
 
 
-async def test_reads_that_are_abandoned_are_told_for_they_do_not_come_again() -> None:
+async def test_reads_that_are_abandoned_are_answered_for_they_do_not_come_again() -> None:
     async with desk(in_flight_count=2) as at:
         held = at.service.hold("slow")
         for number in range(3):

@@ -102,7 +102,7 @@ async def test_it_subscribes_and_announces_itself() -> None:
         assert b'"state":"offline"' in will.payload
 
 
-async def test_health_is_told_every_minute() -> None:
+async def test_health_is_published_every_minute() -> None:
     link = FakeLink()
     async with stage(link) as on:
         await on.reaches("connected")
@@ -128,7 +128,7 @@ async def test_requests_are_answered_on_the_link() -> None:
         assert on.session.status()["requests"]["received"] == 1
 
 
-async def test_followers_hear_of_every_link() -> None:
+async def test_followers_are_notified_of_every_link() -> None:
     first, second = FakeLink(), FakeLink()
     async with stage(first, second) as on:
         await on.reaches("connected")

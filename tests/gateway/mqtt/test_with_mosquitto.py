@@ -137,7 +137,7 @@ async def test_what_is_not_committed_when_the_link_dies_comes_again(broker: Mosq
         held.release()
         await soon(lambda: len(alice.replies) == 2)
         await soon(lambda: not daemon.requests.at_work)
-        await daemon.reaches("connected")  # requests come as soon as it is, before anybody is told
+        await daemon.reaches("connected")  # requests come as soon as it is, before that is reported
         # Acknowledged now: another connection brings nothing.
         daemon.cut()
         await daemon.reaches("down")

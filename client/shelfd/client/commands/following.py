@@ -25,9 +25,7 @@ def watch(
         list[str] | None, typer.Option("--types", metavar="TYPE", help='Like "note.created" or "note.*".')
     ] = None,
     nugget: options.Nugget = None,
-    since: Annotated[
-        int | None, typer.Option("--since", metavar="SEQ", min=0, help="Begin behind this change.")
-    ] = None,
+    since: Annotated[int | None, typer.Option("--since", metavar="SEQ", min=0, help="Begin after this change.")] = None,
     count: Annotated[
         int | None, typer.Option("--count", "-c", metavar="N", min=1, help="End after this many events.")
     ] = None,

@@ -19,8 +19,8 @@ _COUNTS = ("created", "updated", "unchanged")
 _LISTS = ("kept", "rejected", "not_kept")
 #: What the indexes of a part count.
 _ITEMS = {"nuggets": "nugget", "notes": "note", "facts": "fact", "links": "note"}
-#: Rejected and kept items that are told one by one; ``--json`` has all.
-_TOLD = 20
+#: Rejected and kept items that are listed one by one; ``--json`` has all.
+_LISTED = 20
 _TOO_LARGE = -32005
 
 
@@ -54,7 +54,7 @@ def import_(
         params = {"format": format_, "shelf": shelf, **({"dry_run": True} if dry_run else {})}
         with daemon(socket) as client:
             _send(client, params, sorted_.batches, report)
-    print_json(report.as_json()) if as_json else report.tell()
+    print_json(report.as_json()) if as_json else report.print()
     status = max([trouble.status for trouble in troubles] + [os.EX_DATAERR if report.has_rejected else os.EX_OK])
     if status:
         raise Stop(status)
@@ -70,13 +70,13 @@ def _read(paths: Sequence[str]) -> tuple[list[ForeignFile], list[Unusable]]:
             found += foreign.find(path)
         except Unusable as trouble:
             troubles.append(trouble)
-    chosen, told = foreign.choose(found)
+    chosen, notices = foreign.choose(found)
     for path in chosen:
         try:
             files.append(foreign.read(path))
         except Unusable as trouble:
             troubles.append(trouble)
-    for line in [*told, *map(str, troubles)]:
+    for line in [*notices, *map(str, troubles)]:
         complain(clean(line))
     return files, troubles
 
@@ -113,7 +113,7 @@ def _send(client: Client, params: Mapping[str, Any], batches: Sequence[ForeignBa
 
 
 class _Report:
-    """What came of it, by file and kind of items."""
+    """The result, by file and kind of items."""
 
     def __init__(self, *, dry_run: bool) -> None:
         self.dry_run = dry_run
@@ -143,11 +143,11 @@ class _Report:
                 _add_loss(account["not_kept"], loss, [batch.indexes[index] for index in loss["indexes"]])
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything there is to say."""
+        """Return everything as JSON."""
         parts = list(self._parts.values())
         return {"dry_run": self.dry_run, "parts": parts, "unusable": self.unusable, "last_seq": self.last_seq}
 
-    def tell(self) -> None:
+    def print(self) -> None:
         """Print sums on stdout, and what needs attention on stderr."""
         for account in self._parts.values():
             for line in _warnings(account):
@@ -158,8 +158,8 @@ class _Report:
             counts = [(sum(account[name] for account in accounts), name) for name in _COUNTS]
             counts += [(sum(len(account[name]) for account in accounts), name) for name in ("kept", "rejected")]
             if accounts:
-                told = ", ".join(f"{number} {name}" for number, name in counts if number or name in _COUNTS)
-                rows.append((kind, told))
+                summary = ", ".join(f"{number} {name}" for number, name in counts if number or name in _COUNTS)
+                rows.append((kind, summary))
         if self.dry_run:
             print("dry run: nothing was changed")
         print_table(rows)
@@ -190,6 +190,6 @@ def _warnings(account: Mapping[str, Any]) -> list[str]:
 
 
 def _first(lines: list[str]) -> list[str]:
-    if len(lines) <= _TOLD:
+    if len(lines) <= _LISTED:
         return lines
-    return [*lines[:_TOLD], f"and {len(lines) - _TOLD} more, which --json has"]
+    return [*lines[:_LISTED], f"and {len(lines) - _LISTED} more, which --json has"]

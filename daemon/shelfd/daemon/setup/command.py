@@ -32,9 +32,9 @@ def _parser() -> flags.Parser:
     root = flags.Parser(
         prog="shelfd setup", description="Make the daemon a service of the machine, or of a user.", allow_abbrev=False
     )
-    whose = root.add_mutually_exclusive_group(required=True)
-    whose.add_argument("--system", action="store_true", help="a service of the machine; needs root")
-    whose.add_argument("--user", action="store_true", help="a service of the user who calls this")
+    owner = root.add_mutually_exclusive_group(required=True)
+    owner.add_argument("--system", action="store_true", help="a service of the machine; needs root")
+    owner.add_argument("--user", action="store_true", help="a service of the user who calls this")
     root.add_argument("--dry-run", action="store_true", help="only say what would be done")
     root.add_argument("--uninstall", action="store_true", help="undo it; data and edited files stay")
     root.add_argument(
@@ -92,7 +92,7 @@ def _failure(step: InstallStep) -> tuple[str, int] | None:
 
 
 def _print(line: str) -> None:
-    # Nobody reading is no reason to stop halfway.
+    # A missing reader is no reason to stop halfway.
     streams.say(line + "\n")
 
 

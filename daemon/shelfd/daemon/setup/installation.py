@@ -97,7 +97,7 @@ def _links(path: Path) -> Iterator[Path]:
 
 
 def _is_closed(path: Path) -> bool:
-    """Whether somebody who is neither owner nor in the group cannot read *path*, or pass through it."""
+    """Whether users other than the owner and the group cannot read *path*, or pass through it."""
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -128,7 +128,7 @@ def _start(machine: Machine, systemctl: list[str], *, is_changed: bool) -> list[
     return [
         RunCommand([*systemctl, "daemon-reload"]),
         RunCommand([*systemctl, "enable", SOCKET, SERVICE]),
-        # Both in one transaction; whoever runs setup twice does not disturb a daemon that is as it should be.
+        # Both in one transaction; a second setup does not disturb a daemon that is as it should be.
         RunCommand([*systemctl, "restart" if is_changed else "start", SOCKET, SERVICE]),
     ]
 

@@ -14,7 +14,7 @@ def directory(component: str, *, checkout: Path = _CHECKOUT, package: Path = _PA
     Beside the code in a checkout, which an editable install is; inside the package in a wheel.
     """
     beside = checkout / component
-    # A wheel lies in a site-packages directory, beside which there may be a folder called "config" of anybody's.
+    # A wheel lies in a site-packages directory, beside which there may be an unrelated folder called "config".
     if (checkout / "pyproject.toml").is_file() and beside.is_dir():
         return beside
     return package / "share" / component
@@ -52,7 +52,7 @@ def with_command(unit: str, command: Sequence[str]) -> str:
 
 def _quoted(word: str) -> str:
     """Return *word* so that the service manager reads it as it is: no specifier, one word."""
-    # It takes no quotes and backslashes in the path of a command, and a dollar is read differently there and behind it.
+    # It takes no quotes and backslashes in the path of a command, and a dollar is read differently there and after it.
     if not word.isprintable() or set(word) & set("\"'\\$"):
         raise ValueError(f"{word!r} cannot be written into a unit")
     escaped = word.replace("%", "%%")

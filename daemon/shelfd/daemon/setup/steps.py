@@ -54,7 +54,7 @@ class WriteFile:
         return f"keep    {self.path} (yours)" if not says(self.path, self.text) else f"keep    {self.path} (as it is)"
 
     def perform(self) -> None:
-        """Write it whole or not at all."""
+        """Write it completely or not at all."""
         if not self.is_needed:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ class RemoveFile:
     """Remove a file, and its directory if that leaves it empty.
 
     Attributes:
-        only_if: What it has to say; a file that says something else is somebody's work and stays. None for any.
+        only_if: The content it must have; a file with another content was edited and stays. None for any.
         also_directory: Whether an empty directory is removed as well.
     """
 

@@ -1,6 +1,6 @@
 """MQTT: requests in, replies and events out, on the dispatch that every transport shares.
 
-The adapter that owns the client library is imported by whoever connects, for it takes long to load.
+The adapter that owns the client library is imported only to connect, because it takes long to load.
 """
 
 from shelfd.gateway.mqtt.acl import acl_text, mqtt_users

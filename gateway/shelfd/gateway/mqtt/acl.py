@@ -1,7 +1,7 @@
 """The broker's access list: what ``[access]`` says about reading shelves, in mosquitto's words.
 
-The broker makes the user in a topic the user who is logged in; what that user may do on which shelf the daemon
-decides for each request. Events are not asked for, so the broker must know who may have them.
+The broker ties the user in a topic to the login; the daemon decides for each request what that user may do on which
+shelf. Events are not requested one by one, so the broker must know which users may have them.
 """
 
 import re
@@ -20,9 +20,9 @@ May = Callable[[str, str | None, Need], bool]
 _MQTT: Final = "mqtt:"
 _SHELF: Final = re.compile(SHELF_NAME)
 _HEADER: Final = """\
-# mosquitto's access list for shelfd, instance {instance}. Made by `shelfd config acl`: do not edit it, write it anew
+# mosquitto's access list for shelfd, instance {instance}. Made by `shelfd config acl`: do not edit it, write it again
 # when [access], a shelf's owner or the list of shelves has changed, and let mosquitto read it again (SIGHUP).
-# Names of broker users must not hold "/", "+" or "#"; such a one could write requests as somebody else.
+# Names of broker users must not hold "/", "+" or "#"; such a user could write requests as another one.
 """
 
 
@@ -45,7 +45,7 @@ def acl_text(instance: str, users: Iterable[str], shelves: Iterable[str], may: M
         daemon: The broker user that the daemon logs in as.
 
     Raises:
-        ConfigError: If a name cannot stand in an access list.
+        ConfigError: If a name cannot be in an access list.
     """
     names = sorted({_checked_shelf(shelf) for shelf in shelves})
     topics = Topics(_checked_shelf(instance))
@@ -64,7 +64,7 @@ def acl_text(instance: str, users: Iterable[str], shelves: Iterable[str], may: M
         lines += [f"topic read {one}" for shelf in readable for one in _told(topics, shelf)]
     lines += [
         "",
-        "# Every user; %u is who is logged in.",
+        "# Every user; %u is the user who is logged in.",
         f"pattern write {ROOT}/+/req/%u/#",
         f"pattern read {ROOT}/+/rep/%u/#",
         f"pattern read {ROOT}/+/status",
@@ -75,18 +75,18 @@ def acl_text(instance: str, users: Iterable[str], shelves: Iterable[str], may: M
 
 
 def _told(topics: Topics, shelf: str) -> tuple[str, str]:
-    """Return the filters of what is told about a shelf."""
+    """Return the topic filters of what is published about a shelf."""
     return topics.events(shelf), topics.watch(shelf)
 
 
 def _checked_user(name: str) -> str:
     # A line end would begin a line of its own, a wildcard or a level would reach into others' topics.
     if not name or not name.isprintable() or any(character.isspace() or character in "/+#" for character in name):
-        raise ConfigError(f"mqtt user {name!r} cannot stand in an access list: no blanks, '/', '+', '#', controls")
+        raise ConfigError(f"mqtt user {name!r} cannot be in an access list: no blanks, '/', '+', '#', controls")
     return name
 
 
 def _checked_shelf(name: str) -> str:
     if _SHELF.fullmatch(name) is None:
-        raise ConfigError(f"{name!r} cannot stand in an access list: it is no name of a shelf or an instance")
+        raise ConfigError(f"{name!r} cannot be in an access list: it is no name of a shelf or an instance")
     return name

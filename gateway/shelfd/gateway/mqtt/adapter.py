@@ -45,7 +45,7 @@ class AiomqttBroker:
     Args:
         address: Where it is.
         identifier: The client identifier, the same after a restart: the broker keeps its session by it.
-        clock: Tells when MQTT 5 is tried again after it was refused, and when a message expires.
+        clock: Decides when MQTT 5 is tried again after it was refused, and when a message expires.
         password: For ``address.user``.
         tls: TLS settings; needed if the address asks for TLS.
         session_expiry: How long the broker keeps what arrives while we are away.
@@ -91,7 +91,7 @@ class AiomqttBroker:
             if error.data["reason"] != Trouble.VERSION_REFUSED:
                 raise
         link = await self._open_as(will, is_v5=False)
-        # Not before that worked: a broker that is being restarted hangs up on everybody.
+        # Not before that worked: a broker that is being restarted hangs up on all clients.
         self._v5_again_at = self._clock.monotonic() + _TRY_V5_AGAIN.total_seconds()
         return link
 
@@ -131,9 +131,9 @@ class AiomqttLink:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._paho: Client = client._client  # noqa: SLF001 - see the module's docstring
-        self._intake = SocketReader(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
-        self._outflow = SocketWriter(self._paho._sock_send)  # noqa: SLF001 - see the module's docstring
-        self._wire = CodecSocket(self._paho, self._intake, self._outflow, self._on_broken)
+        self._reader = SocketReader(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
+        self._writer = SocketWriter(self._paho._sock_send)  # noqa: SLF001 - see the module's docstring
+        self._wire = CodecSocket(self._paho, self._reader, self._writer, self._on_broken)
         self._inbox = Inbox(self._wire.hold_back, self._wire.read_on)
         self._failure: BrokerUnreachable | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
@@ -148,7 +148,7 @@ class AiomqttLink:
         self._tell_connected, self._tell_disconnected = paho.on_connect, paho.on_disconnect
         self._tell_opened = paho.on_socket_open
         paho.manual_ack_set(True)
-        paho._sock_recv, paho._sock_send = self._intake.receive, self._outflow.put  # noqa: SLF001
+        paho._sock_recv, paho._sock_send = self._reader.receive, self._writer.put  # noqa: SLF001
         paho.max_inflight_messages_set(0)  # the window is ours
         paho.on_connect = self._on_connect
         paho.on_disconnect = self._on_disconnect
@@ -177,7 +177,7 @@ class AiomqttLink:
             raise _unreachable(error) from None
         except asyncio.CancelledError:
             is_ours = entering.cancelled()
-            # It connects on a thread that cannot be interrupted; what it opens must not be left behind.
+            # It connects on a thread that cannot be interrupted; what it opens must be closed.
             await asyncio.wait((entering, self._wire.begun), return_when=asyncio.FIRST_COMPLETED)
             entering.cancel()
             await asyncio.gather(entering, return_exceptions=True)
@@ -190,7 +190,7 @@ class AiomqttLink:
         self._client._disconnected.add_done_callback(self._on_lost)  # noqa: SLF001 - see the module's docstring
 
     async def close(self) -> None:
-        """Say farewell if somebody listens, and release everything."""
+        """Say farewell if the link is up, and release everything."""
         try:
             async with asyncio.timeout(_FAREWELL_S):
                 await self._client.__aexit__(None, None, None)
@@ -296,7 +296,7 @@ class AiomqttLink:
         self._tell_connected(*details)
 
     def _on_socket_open(self, *details: Any) -> None:  # noqa: ANN401 - handed on as they came
-        # On the thread that connects. Our reader takes the place of aiomqtt's, which knows nothing of the intake.
+        # On the thread that connects. Our reader takes the place of aiomqtt's, which bypasses our buffer.
         self._tell_opened(*details)
         self._loop.call_soon_threadsafe(self._wire.read_on)
 
@@ -306,7 +306,7 @@ class AiomqttLink:
         self._tell_disconnected(*details)
 
     def _on_message(self, message: MQTTMessage) -> None:
-        self._outgoing.heard()
+        self._outgoing.received()
         properties: Any = message.properties
         expiry = getattr(properties, "MessageExpiryInterval", None)
         self._inbox.put(
@@ -335,7 +335,7 @@ class AiomqttLink:
         self._fail(lost(_number(error.rc) if isinstance(error, aiomqtt.MqttCodeError) else None))
 
     def _fail(self, failure: BrokerUnreachable) -> None:
-        """Let everybody who waits know that nothing more will come."""
+        """Notify all waiting callers that nothing more will come."""
         if self._failure is not None:
             return
         self._failure = failure

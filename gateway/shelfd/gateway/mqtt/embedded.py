@@ -1,6 +1,6 @@
 """A small MQTT broker inside the daemon, for trying out: loopback only, MQTT 3.1.1, two users.
 
-User ``shelfd`` is the daemon itself, ``agent`` whoever talks to it; their passwords are in files beside the shelves.
+User ``shelfd`` is the daemon itself, ``agent`` every other client; their passwords are in files beside the shelves.
 Nothing is kept when the daemon stops: events are taken up again from the change log.
 """
 
@@ -36,7 +36,7 @@ class EmbeddedBroker:
 
     Args:
         directory: Where the password files are kept; made if it is missing.
-        may_read: Says whether a principal may read a shelf; asked for each event and each of its receivers.
+        may_read: Says whether a principal may read a shelf; called for each event and each of its receivers.
         host: A loopback address.
         port: Where to listen; 0 takes any free port, None the usual one if it is free and else any.
 

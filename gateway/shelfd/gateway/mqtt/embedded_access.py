@@ -1,4 +1,4 @@
-"""Who may do what on the embedded broker: two users, their passwords and their topics."""
+"""Access to the embedded broker: two users, their passwords and their topics."""
 
 import os
 import secrets
@@ -28,7 +28,7 @@ class Grant(NamedTuple):
     write: tuple[str, ...]
 
 
-#: By user. Nobody else gets in. Of events and standing queries :func:`may_receive` picks the readable shelves'.
+#: By user. There are no others. Of events and standing queries :func:`may_receive` picks the readable shelves'.
 GRANTS: Final[Mapping[str, Grant]] = {
     DAEMON: Grant((f"{ROOT}/#",), (f"{ROOT}/#",)),
     AGENT: Grant(
@@ -49,7 +49,7 @@ def may(user: str | None, direction: Direction, topic: str) -> bool:
 def may_receive(user: str | None, topic: str, may_read: MayRead) -> bool:
     """Return whether a message on *topic* goes to *user*, who has subscribed to it.
 
-    What is told of a shelf goes to those who may read it at that moment: shelves come and go, and so do rules.
+    What is published about a shelf goes to those who may read it at that moment: shelves and rules change.
     """
     if not may(user, "read", topic):
         return False
@@ -130,6 +130,6 @@ def _make(path: Path) -> bytes:
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
         file.write(password + b"\n")
-    # Only a whole password ever has the name that is read.
+    # Only a complete password ever has the name that is read.
     fresh.replace(path)
     return password

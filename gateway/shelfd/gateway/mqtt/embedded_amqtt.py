@@ -66,7 +66,7 @@ _is_subscribing: ContextVar[bool] = ContextVar("is_subscribing", default=False)
 class _Broker(Broker):
     """Sends retained messages for a client's own new subscriptions only.
 
-    The library also does when a client connects, and then for the subscriptions of everybody.
+    The library also does so when a client connects, and then for every client's subscriptions.
     """
 
     async def _handle_subscription(
@@ -89,10 +89,10 @@ class _Broker(Broker):
 
 
 class Library:
-    """A broker that takes connections over from somebody who accepts them.
+    """A broker that takes over connections that others have accepted.
 
     Args:
-        may_read: Says whose events a user gets.
+        may_read: Says which shelves' events a user gets.
     """
 
     def __init__(self, may_read: MayRead) -> None:
@@ -155,7 +155,7 @@ class _Replayed(ReaderAdapter):
 
 
 class _Discreet(logging.Handler):
-    """Tells where the library complained and of what kind of error, and nothing it says: that may hold payloads."""
+    """Logs where the library complained and the kind of error, but not its text: that may hold payloads."""
 
     def emit(self, record: logging.LogRecord) -> None:
         kind = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else None

@@ -42,7 +42,7 @@ class Greeting:
         is_clean: Whether the session ends with the connection.
         will_topic: Where the will goes; None without one.
         head: What comes before the client id.
-        tail: What comes behind it.
+        tail: What comes after it.
     """
 
     level: int
@@ -62,7 +62,7 @@ class Greeting:
 
 
 async def read_greeting(reader: asyncio.StreamReader) -> Greeting:
-    """Read one CONNECT and nothing behind it.
+    """Read one CONNECT and nothing after it.
 
     Raises:
         Malformed: If it is none, or too long.

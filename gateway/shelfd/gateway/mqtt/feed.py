@@ -1,7 +1,7 @@
 """One shelf's events on their way to the broker: in order, at least once, from where its cursor stands.
 
 Nothing is queued here but one slice of rendered events. A feed is two positions in the shelf's log: how far the
-broker has taken events over, without a hole, and how far that is on record in the shelf.
+broker has taken events over, without a gap, and how far that is on record in the shelf.
 """
 
 import asyncio
@@ -178,7 +178,7 @@ class Feed(Sink):
             self.still.set()
 
     async def _begin(self) -> None:
-        """Find where to go on. The first step runs before anybody can change the shelf."""
+        """Find where to go on. The first step runs before the shelf can change."""
         noted = self.shelf.view.sinks.get(SINK)
         self.delivered = self._read = self._first if noted is None else min(noted, self._first)
         if noted is None:
@@ -207,7 +207,7 @@ class Feed(Sink):
         return has_sent
 
     def _publish(self, link: MqttLink, event: _Outgoing) -> asyncio.Future[None]:
-        # Once one has to wait for its turn all behind it do, until none waits: the order of the calls is kept.
+        # Once one has to wait for its turn all after it do, until none waits: the order of the calls is kept.
         sending = (
             link.post(event.topic, event.payload, content_type=CONTENT_TYPE, is_event=True)
             if not self._queued
@@ -310,7 +310,7 @@ class Feed(Sink):
             self._is_stuck = True  # until something changes
             return
         for event in events:
-            # Every change is told, and the log has no holes behind its beginning.
+            # Every change is published, and the log has no gaps after its beginning.
             event["prev_seq"] = event["seq"] - 1
             kind = event["type"].removeprefix("shelfd.").removesuffix(".v1")
             topic = self._topics.event(self.shelf.name, event["data"].get("nugget"), kind)
@@ -318,7 +318,7 @@ class Feed(Sink):
         self._read = reached
 
     def _gap(self, from_seq: int, to_seq: int, reason: str) -> _Outgoing:
-        """Return what says which changes nobody will be told."""
+        """Return the event that names the changes that will not be published."""
         shelf = self.shelf.name
         log.warning("events.gap_told", shelf=shelf, from_seq=from_seq, to_seq=to_seq, reason=reason)
         event = {

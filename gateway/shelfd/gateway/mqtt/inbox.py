@@ -1,4 +1,4 @@
-"""What a link has received and nobody has taken yet: bounded, by holding the sender back.
+"""What a link has received and not handed over yet: bounded, by holding the sender back.
 
 What was taken is acknowledged to the broker in the order of arrival, whatever ends first.
 """
@@ -17,7 +17,7 @@ UNREAD_BYTES: Final = 16 * 1024 * 1024
 
 
 class Inbox:
-    """Messages between the socket and the one who works on them.
+    """Messages between the socket and the code that handles them.
 
     Args:
         hold_back: Called when there is enough: read no more from the socket.

@@ -1,6 +1,6 @@
 """What the MQTT gateway needs of a connection to a broker: where it is, what it does, how it fails.
 
-Nothing of the library behind it, so that reading a setting loads none. The codes are MQTT 5's; for 3.1.1 the library
+It imports nothing of the library, so that reading a setting loads none. The codes are MQTT 5's; for 3.1.1 the library
 gives the one that says the same.
 """
 # A port's method is its docstring; there is nothing to return.
@@ -49,7 +49,7 @@ class MqttLink(Protocol):
         """Yield messages in the order of arrival until the connection is lost, which raises BrokerUnreachable."""
 
     def acknowledge(self, message: Arrived) -> None:
-        """Tell the broker that *message* need not come again. On a dead connection nothing happens."""
+        """Acknowledge *message* to the broker: it need not come again. On a dead connection nothing happens."""
 
     async def publish(
         self,
@@ -67,7 +67,7 @@ class MqttLink(Protocol):
 
         Raises:
             BrokerUnreachable: If the connection is lost first, or with reason NOT_AUTHORIZED or REFUSED if the broker
-                does not take this message, which says nothing about the next one. MQTT 3.1.1 cannot tell.
+                does not take this message, which says nothing about the next one. MQTT 3.1.1 does not report that.
         """
 
     def post(
@@ -123,13 +123,13 @@ class MqttBroker(Protocol):
 
 
 class LinkUser(Protocol):
-    """Who uses a session's links beside its requests, such as the publisher of events."""
+    """A user of a session's links beside its requests, such as the publisher of events."""
 
     def attached(self, link: MqttLink, /) -> None:
-        """Hear of a new link that is subscribed and announced."""
+        """Take over a new link that is subscribed and announced."""
 
     def detached(self) -> None:
-        """Hear that the link is gone."""
+        """Stop using the link: it is gone."""
 
 
 class Trouble(StrEnum):
@@ -148,7 +148,7 @@ class Trouble(StrEnum):
 
     @property
     def is_refusal(self) -> bool:
-        """Whether somebody has to change something before it can work: trying again soon is pointless."""
+        """Whether the configuration has to change before it can work: trying again soon is pointless."""
         return self in (Trouble.BAD_CREDENTIALS, Trouble.NOT_AUTHORIZED, Trouble.REFUSED)
 
 
@@ -198,7 +198,7 @@ class Address(NamedTuple):
     """A broker's address.
 
     Attributes:
-        user: As whom to log in; None for a broker that asks nobody.
+        user: The user to log in as; None for a broker without logins.
     """
 
     host: str

@@ -1,12 +1,12 @@
-"""What a link has on its way to the broker: so many at a time, each until the broker says what became of it."""
+"""What a link has on its way to the broker: so many at a time, each until the broker has answered."""
 
 import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
+from shelfd.gateway.budget import Window
 from shelfd.gateway.mqtt.link import Trouble, check_code
 from shelfd.gateway.mqtt.packing import PublishProperties, common
-from shelfd.gateway.window import Window
 from shelfd.memory.errors import BrokerUnreachable
 
 ANSWER_S: Final = 10.0  #: how long the broker may take to answer anything
@@ -23,7 +23,7 @@ class Outgoing:
     Args:
         paho: The client.
         is_v5: Whether it speaks MQTT 5.
-        is_held_back: Says whether we are not reading, and so cannot hear an answer.
+        is_held_back: Says whether we are not reading, and so cannot receive an answer.
     """
 
     def __init__(self, paho: Any, *, is_v5: bool, is_held_back: Callable[[], bool]) -> None:  # noqa: ANN401
@@ -35,7 +35,7 @@ class Outgoing:
         self._event_window = Window(_EVENTS)
         self._largest: int | None = None  #: bytes of a packet the broker takes
         self._pending: dict[int, asyncio.Future[None]] = {}
-        self._heard = 0  #: what the broker has sent, counted
+        self._received = 0  #: what the broker has sent, counted
         self._silence: asyncio.TimerHandle | None = None
         self._failure: BrokerUnreachable | None = None
 
@@ -106,7 +106,7 @@ class Outgoing:
             return answer
         self._pending[number] = answer
         if self._silence is None:
-            self._silence = self._loop.call_later(ANSWER_S, self._look_for_silence, self._heard, {number})
+            self._silence = self._loop.call_later(ANSWER_S, self._look_for_silence, self._received, {number})
         return answer
 
     def _begin(
@@ -122,7 +122,7 @@ class Outgoing:
             raise BrokerUnreachable("the connection to the broker is lost", reason=Trouble.LOST)
         return int(info.mid)
 
-    # ------------------------------------------------------------------ what the link hears
+    # ------------------------------------------------------------------ called by the link
 
     def agreed(self, *, largest: int | None, at_a_time: int | None) -> None:
         """Take note of what the broker takes: bytes of a packet, messages at a time."""
@@ -131,13 +131,13 @@ class Outgoing:
             self._event_window = Window(max(1, min(_EVENTS, at_a_time // 3)))
             self._window = Window(max(1, min(_REPLIES, at_a_time - at_a_time // 3)))
 
-    def heard(self) -> None:
+    def received(self) -> None:
         """Take note of a sign of life."""
-        self._heard += 1
+        self._received += 1
 
     def answered(self, number: int, code: int) -> None:
-        """Take note of what became of a message."""
-        self._heard += 1
+        """Take note of the broker's answer to a message."""
+        self._received += 1
         answer = self._pending.pop(number, None)
         if answer is None or answer.done():
             return
@@ -148,13 +148,13 @@ class Outgoing:
         else:
             answer.set_result(None)
 
-    def _look_for_silence(self, heard: int, waiting: set[int]) -> None:
-        """Give up on answers that were waited for already when the last word of the broker came.
+    def _look_for_silence(self, received: int, waiting: set[int]) -> None:
+        """Give up on answers that were already due when the broker last sent anything.
 
-        As long as others come there is hope: an answer may stand behind thousands of requests.
+        As long as anything arrives there is hope: an answer may come after thousands of requests.
         """
         self._silence = None
-        if heard == self._heard and not self._is_held_back():
+        if received == self._received and not self._is_held_back():
             for number in waiting:
                 answer = self._pending.pop(number, None)
                 if answer is not None and not answer.done():
@@ -162,7 +162,7 @@ class Outgoing:
                     answer.set_exception(late)
         still = {number for number, answer in self._pending.items() if not answer.done()}
         if still:
-            self._silence = self._loop.call_later(ANSWER_S, self._look_for_silence, self._heard, still)
+            self._silence = self._loop.call_later(ANSWER_S, self._look_for_silence, self._received, still)
 
     def fail(self, failure: BrokerUnreachable) -> None:
         """End everything on its way."""

@@ -1,4 +1,4 @@
-"""Events over MQTT: every shelf's change log, told to the broker from where each shelf's cursor stands."""
+"""Events over MQTT: every shelf's change log, published from where each shelf's cursor stands."""
 
 import asyncio
 from collections.abc import Callable
@@ -60,7 +60,7 @@ class EventPublisher:
                 self._to_visit[name] = None
 
     def attached(self, link: MqttLink) -> None:
-        """Publish on *link*, beginning behind the last event that the broker took over."""
+        """Publish on *link*, beginning after the last event that the broker took over."""
         self._use(link)
 
     def detached(self) -> None:
@@ -70,7 +70,7 @@ class EventPublisher:
     async def close(self, *, drain: timedelta = DRAIN) -> None:
         """Deliver what can be delivered within *drain*, then stop and put on record how far that was.
 
-        Call it while the connection and the shelves are still there and nobody changes them any more.
+        Call it while the connection and the shelves are still there and no more changes come.
         """
         self._is_closed = True
         self._unhook()

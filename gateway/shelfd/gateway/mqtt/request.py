@@ -34,7 +34,7 @@ class ReplyTo(NamedTuple):
 
     topic: str
     correlation: bytes | None  #: the property of MQTT 5
-    mirrored: str | None  #: the body's member, for those who have no properties
+    mirrored: str | None  #: the body's member, for clients without properties
 
     @property
     def members(self) -> dict[str, str]:
@@ -46,7 +46,7 @@ class MqttRequest(NamedTuple):
     """One request.
 
     Attributes:
-        user: Who asks, by the topic.
+        user: The caller, by the topic.
         message: What, or how it is refused.
         reply_to: Where the reply goes; None for nowhere.
         exp: When it is pointless, in microseconds since 1970; None for never.

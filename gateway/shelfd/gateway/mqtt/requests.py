@@ -1,7 +1,7 @@
 """Requests by MQTT: each user's on a lane of their own, never too many at once.
 
 A change is acknowledged when it is done, everything else when it is taken: a read that is lost with the daemon has
-changed nothing and is sent again, while an acknowledgement that waits for it would hold back all those behind it.
+changed nothing and is sent again, while an acknowledgement that waits for it would hold back all those after it.
 """
 
 import asyncio
@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Final
 
 from shelfd.gateway.dispatch import Dispatcher
-from shelfd.gateway.encoding import fitted
 from shelfd.gateway.envelope import Envelope, Refusal
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.mqtt.inbox import Receipt, Receipts
@@ -20,7 +19,7 @@ from shelfd.gateway.mqtt.link import Arrived, MqttLink
 from shelfd.gateway.mqtt.request import MqttRequest, ReplyTo, read
 from shelfd.gateway.mqtt.status import Ignored, MqttCounters
 from shelfd.gateway.mqtt.topics import Topics
-from shelfd.gateway.reply import Reply
+from shelfd.gateway.reply import Reply, fitted
 from shelfd.memory.errors import BrokerUnreachable, QuotaExceeded, ShelfError, ShuttingDown, error_of
 from shelfd.memory.ports.store import Clock
 from shelfd.protocol import METHODS
@@ -75,11 +74,11 @@ class Requests:
     Args:
         dispatcher: Carries them out, as it does those of every transport.
         topics: The instance's topics.
-        clock: Tells what has expired.
+        clock: Decides what has expired.
         at_work_count: How many may be at work for all users together.
 
     Attributes:
-        counts: What came, and what became of it.
+        counts: What arrived, and its outcomes.
         at_work: How many requests are taken and not done.
     """
 
@@ -165,7 +164,7 @@ class Requests:
         self._start_some(user)
 
     def _refuse(self, pending: _Pending, limit: int) -> None:
-        """Answer what changes nothing with an error: to wait for room would keep everybody's requests waiting."""
+        """Answer what changes nothing with an error: if it waited for room, so would all other users' requests."""
         message = f"mqtt:{pending.request.user} has {limit} requests under way; wait for replies before you ask more"
         self.counts.refused["QuotaExceeded"] += 1
         self._fail(pending, QuotaExceeded(message, field="requests", limit=limit))
@@ -259,7 +258,7 @@ class Requests:
             user.lane,
             partial(self._answer, pending),
             partial(self._done, user, pending),
-            # Acknowledged now: until a purge of thousands of notes has ended nobody's requests would come through.
+            # Acknowledged now: otherwise no request would come through until a purge of thousands of notes has ended.
             on_begun=partial(self._begun, pending),
         )
 
@@ -295,7 +294,7 @@ class Requests:
             return reply
         payload, reply = fitted(reply, REPLY_BYTES, **to.members)
         # A reply normally leaves its place to the next request. When the broker is slow to take replies over they do
-        # not, and go by QoS 0: that waits for the socket only, never for an answer which stands behind requests that
+        # not, and go by QoS 0: that waits for the socket only, never for an answer that comes after requests that
         # are not read because everything is taken.
         has_room = len(self._replies) < _UNSENT_COUNT and self._unsent_bytes + len(payload) <= _UNSENT_BYTES
         pending.ends += not has_room

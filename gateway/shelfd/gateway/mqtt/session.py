@@ -18,7 +18,7 @@ from shelfd.memory.ports.store import Clock
 
 _FIRST_DELAY_S: Final = 0.5
 _LONGEST_DELAY_S: Final = 10.0
-_REFUSED_DELAY_S: Final = 60.0  #: somebody has to act first
+_REFUSED_DELAY_S: Final = 60.0  #: the configuration has to change first
 _STABLE_S: Final = 30.0  #: a connection that lasted this long was a good one
 _HEALTH_EVERY: Final = timedelta(seconds=60)
 _FAREWELL_S: Final = 2.0
@@ -44,7 +44,7 @@ class Session:
         topics: The instance's topics.
         clock: Waits between attempts.
         announcer: What is said of the daemon on its status and health topics.
-        followers: Who else uses the links.
+        followers: The other users of the links.
         share_group: The secret name under which several daemons share the requests; None for a single one.
         chance: A number of [0, 1) that spreads attempts of many daemons over time.
     """
@@ -92,7 +92,7 @@ class Session:
         if self._listening is not None:
             self._listening.cancel()
         if self._link is not None:
-            await self._say(self._link, Presence.DRAINING)
+            await self._announce(self._link, Presence.DRAINING)
         if not await self._requests.drain(limit):
             self._log.warning("drain.timed_out", drain_s=limit.total_seconds(), requests=self._requests.at_work)
             self._requests.abandon()
@@ -120,7 +120,7 @@ class Session:
     async def probe(self, user: str) -> float | None:
         """Send a request to ourselves as *user*; return the seconds until it arrived, None if it did not.
 
-        A broker whose access list forbids us to read grants the subscription all the same: only this tells.
+        A broker whose access list forbids us to read grants the subscription all the same: only this finds out.
 
         Raises:
             BrokerUnreachable: If there is no link, or the broker refuses the request.
@@ -139,11 +139,11 @@ class Session:
             return None
         return self._clock.monotonic() - began
 
-    async def _say(self, link: MqttLink, presence: Presence) -> None:
+    async def _announce(self, link: MqttLink, presence: Presence) -> None:
         # A broker that does not answer must not hold up the daemon's end.
         with suppress(BrokerUnreachable, TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):
-                await self._announcer.say(link, presence)
+                await self._announcer.announce(link, presence)
 
     # ------------------------------------------------------------------ the loop
 
@@ -157,7 +157,7 @@ class Session:
             await self._clock.sleep(self._delay())
 
     def _delay(self) -> timedelta:
-        """How long to wait: somewhere up to a bound that doubles each time, or long if somebody must act first."""
+        """How long to wait: up to a bound that doubles each time, or long if the configuration must change first."""
         connected_at, self._connected_at = self._connected_at, None
         if connected_at is not None and self._clock.monotonic() - connected_at >= _STABLE_S:
             self._attempt = 0
@@ -183,27 +183,27 @@ class Session:
         # What came for us while we were away comes at once: be ready before the first question is asked.
         self._requests.attached(link)
         listening = self._listening = asyncio.get_running_loop().create_task(self._listen(link))
-        telling = None
+        publishing = None
         try:
             await link.subscribe([self._filter])
-            await self._announcer.say(link, Presence.DRAINING if self._is_draining else Presence.ONLINE)
+            await self._announcer.announce(link, Presence.DRAINING if self._is_draining else Presence.ONLINE)
             self._link, self._connected_at = link, self._clock.monotonic()
             if self._status.enter(ConnectionState.CONNECTED, is_v5=link.is_v5):
                 self._log.info("broker.connected", protocol=self._status.protocol)
-            telling = asyncio.get_running_loop().create_task(self._tell_health(link))
+            publishing = asyncio.get_running_loop().create_task(self._publish_health(link))
             for follower in self._followers:
                 follower.attached(link)
             await self._until_lost(listening)
         except asyncio.CancelledError:
             # The farewell that follows keeps the broker from publishing the will.
-            await self._say(link, Presence.OFFLINE)
+            await self._announce(link, Presence.OFFLINE)
             raise
         finally:
             self._link = None
             self._requests.detached()
             for follower in self._followers:
                 follower.detached()
-            await _end(listening, telling)
+            await _end(listening, publishing)
 
     async def _until_lost(self, listening: asyncio.Task[None]) -> None:
         await asyncio.wait([listening])
@@ -227,10 +227,10 @@ class Session:
         finally:
             link.deliver_to(None)
 
-    async def _tell_health(self, link: MqttLink) -> None:
-        with suppress(BrokerUnreachable):  # those who listen hear of it
+    async def _publish_health(self, link: MqttLink) -> None:
+        with suppress(BrokerUnreachable):  # the listening task reports it
             while True:
-                await self._announcer.tell_health(link)
+                await self._announcer.publish_health(link)
                 await self._clock.sleep(_HEALTH_EVERY)
 
 

@@ -67,7 +67,7 @@ class Announcer:
         payload = to_json({"state": Presence.OFFLINE, **self._who, "reason": "connection lost"})
         return Will(self._topics.status, payload, _WILL_DELAY_S)
 
-    async def say(self, link: MqttLink, presence: Presence) -> None:
+    async def announce(self, link: MqttLink, presence: Presence) -> None:
         """Publish *presence*, retained.
 
         Raises:
@@ -76,7 +76,7 @@ class Announcer:
         payload = to_json({"state": presence, **self._who, "at": from_micros(self._clock.now())})
         await link.publish(self._topics.status, payload, is_retained=True, content_type=_JSON)
 
-    async def tell_health(self, link: MqttLink) -> None:
+    async def publish_health(self, link: MqttLink) -> None:
         """Publish the daemon's health, retained for as long as it says something.
 
         Raises:
@@ -135,13 +135,13 @@ class LinkStatus:
 
 
 class Ignored(StrEnum):
-    """Why a message is acknowledged to the broker and otherwise passed over in silence."""
+    """Why a message is acknowledged to the broker and otherwise ignored."""
 
     RETAINED = "retained"
     EXPIRED = "expired"
     BAD_TOPIC = "bad_topic"  #: no user and method in it
-    FOREIGN_REPLY = "foreign_response_topic"  #: replies would go to somebody else, or hold wildcards
-    UNANSWERABLE = "read_without_reply"  #: nothing to change and nobody to tell
+    FOREIGN_REPLY = "foreign_response_topic"  #: replies would go to another user, or the topic holds wildcards
+    UNANSWERABLE = "read_without_reply"  #: nothing to change and no address for a reply
 
 
 class MqttCounters:

@@ -11,7 +11,7 @@ _FORBIDDEN: Final = frozenset("/+#$\x00")
 
 
 class RequestTopic(NamedTuple):
-    """Who asks for what, as the topic says it."""
+    """The user and the method that a topic names."""
 
     user: str
     method: str

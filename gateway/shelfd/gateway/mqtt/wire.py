@@ -1,4 +1,4 @@
-"""A link's socket on the loop: written to once a turn, read from only while somebody wants more.
+"""A link's socket on the loop: written to once a turn, read from only while more is wanted.
 
 The codec asks for a byte or two at a time and sends packet by packet; the socket is read and written in large pieces.
 """
@@ -16,7 +16,7 @@ _AT_ONCE: Final = 16
 
 
 class Codec(Protocol):
-    """What speaks MQTT on the socket, and is told when to."""
+    """The MQTT codec on the socket; it is called when to read and write."""
 
     def socket(self) -> Any:  # noqa: ANN401 - a socket or one of its wrappers
         """Return the socket, None while there is none."""
@@ -36,7 +36,7 @@ _PIECE: Final = 65_536
 
 
 class SocketReader:
-    """Stands between a codec and its socket.
+    """Reads a codec's socket in large pieces.
 
     Args:
         receive: Reads at most so many bytes from the socket, as ``socket.recv`` does.
@@ -49,7 +49,7 @@ class SocketReader:
 
     @property
     def pending(self) -> bool:
-        """Whether there are bytes that were read and not asked for yet: they do not make the socket readable."""
+        """Whether there are bytes that were read and not taken yet: they do not make the socket readable."""
         return self._at < len(self._piece)
 
     def receive(self, size: int) -> bytes:
@@ -68,12 +68,12 @@ class SocketReader:
         return found
 
 
-#: First half byte of the packet behind which the codec closes the socket.
+#: First half byte of the packet after which the codec closes the socket.
 _DISCONNECT: Final = 14
 
 
 class SocketWriter:
-    """Stands between a codec and its socket.
+    """Collects a codec's packets and sends them together.
 
     Args:
         send: Sends what fits and returns how much that was, as ``socket.send`` does.
@@ -114,18 +114,18 @@ class CodecSocket:
 
     Args:
         codec: What speaks on the socket.
-        intake: Where the codec reads.
-        outflow: Where it writes.
+        reader: Where the codec reads.
+        writer: Where it writes.
         broke: Called when the socket turns out to be broken.
 
     Attributes:
         begun: Done when the first packet is ready: the thread that connects has done its part.
     """
 
-    def __init__(self, codec: Codec, intake: SocketReader, outflow: SocketWriter, broke: Callable[[], None]) -> None:
+    def __init__(self, codec: Codec, reader: SocketReader, writer: SocketWriter, broke: Callable[[], None]) -> None:
         self._codec = codec
-        self._intake = intake
-        self._outflow = outflow
+        self._reader = reader
+        self._writer = writer
         self._broke = broke
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
@@ -146,8 +146,8 @@ class CodecSocket:
             self._write()
 
     def written(self, sock: Any) -> None:  # noqa: ANN401 - a socket or one of its wrappers
-        """Hear that the codec has nothing left to write."""
-        if not self._outflow.pending:
+        """Stop waiting to write: the codec has nothing left."""
+        if not self._writer.pending:
             self._loop.remove_writer(sock)
 
     def hold_back(self) -> None:
@@ -171,13 +171,13 @@ class CodecSocket:
             return
         try:
             self._codec.loop_write()
-            self._outflow.flush()
+            self._writer.flush()
         except OSError:
             self._broke()
             return
         if self._codec.socket() is not sock:
             return
-        if self._outflow.pending or self._codec.want_write():
+        if self._writer.pending or self._codec.want_write():
             self._loop.add_writer(sock, self._write)
         else:
             self._loop.remove_writer(sock)
@@ -189,7 +189,7 @@ class CodecSocket:
                     return
                 self._is_reading = True
                 self._codec.loop_read()
-                if not (self._intake.pending or _has_decrypted(sock)):
+                if not (self._reader.pending or _has_decrypted(sock)):
                     return
         except (OSError, ValueError):
             self._broke()

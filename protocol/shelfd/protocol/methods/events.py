@@ -1,12 +1,43 @@
-"""Methods on events: follow what happens on a shelf."""
+"""Events: CloudEvents 1.0 in JSON structured mode, rendered from the change log; methods to subscribe to them."""
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from shelfd.protocol.base import Count, ListLimit, NuggetName, Params, ReadParams, Result, ShelfParams, Token
-from shelfd.protocol.events import CloudEvent
 from shelfd.protocol.registry import define
+
+#: Every type of event that has a sequence number.
+EVENT_TYPES: Final = (
+    "note.created", "note.updated", "note.superseded", "note.hidden", "note.restored", "note.merged", "note.purged",
+    "note.promoted", "link.added", "link.removed", "conflict.found", "conflict.resolved", "nugget.created",
+    "nugget.renamed", "nugget.removed", "reflection.started", "reflection.completed", "reflection.undone",
+    "promotion.completed", "context.changed", "session.opened", "session.closed", "session.retracted",
+    "schedule.missed",
+)  # fmt: skip
+
+
+class CloudEvent(BaseModel):
+    """One committed change of a shelf, published to those who may read the shelf.
+
+    ``prev_seq`` is the last sequence number that matched the subscription, so that a gap can be seen.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    specversion: str = "1.0"
+    id: str
+    source: str
+    type: str
+    subject: str
+    time: str
+    seq: int
+    tx: int
+    tx_size: int
+    prev_seq: int
+    datacontenttype: str = "application/json"
+    data: dict[str, Any]
+
 
 TypePattern = Annotated[str, Field(pattern=r"^(\*|[a-z]+\.(\*|[a-z]+))$", max_length=64)]
 
@@ -18,7 +49,7 @@ class SubscribeParams(ShelfParams):
         default=["*"], description='Like "note.created" or "note.*".'
     )
     nugget: NuggetName | None = None
-    since_seq: Count | None = Field(default=None, description="Begin behind this change instead of now.")
+    since_seq: Count | None = Field(default=None, description="Begin after this change instead of now.")
 
 
 class SubscribeResult(Result):
@@ -54,6 +85,6 @@ class EventsSinceResult(Result):
     last_seq: int
 
 
-define("events.subscribe", SubscribeParams, SubscribeResult, need="read", summary="Be told of events as they happen.")
-define("events.unsubscribe", UnsubscribeParams, UnsubscribeResult, need="open", summary="Stop being told.")
+define("events.subscribe", SubscribeParams, SubscribeResult, need="read", summary="Receive events as they happen.")
+define("events.unsubscribe", UnsubscribeParams, UnsubscribeResult, need="open", summary="Stop receiving events.")
 define("events.since", EventsSinceParams, EventsSinceResult, need="read", summary="Events that already happened.")

@@ -19,7 +19,9 @@ class ImportSource(Wire):
     """Where items come from."""
 
     name: Annotated[str, Field(max_length=255)] = Field(default="", description="Name of the file, without folders.")
-    header: dict[str, Any] = Field(default_factory=dict, description="What the file says beside its list of items.")
+    header: dict[str, Any] = Field(
+        default_factory=dict, description="The file's other members beside its list of items."
+    )
 
 
 class ImportPart(Wire):
@@ -35,7 +37,7 @@ class ImportPart(Wire):
 class ShelfImportParams(ChangeParams):
     """Params of ``shelf.import``.
 
-    More than 50 items, 150 links or 512 KiB are several transactions, each of which stands by itself.
+    More than 50 items, 150 links or 512 KiB are several transactions, each of which is complete in itself.
     """
 
     format: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")] = Field(
@@ -72,7 +74,7 @@ class ImportLoss(Result):
 
 
 class ImportPartResult(Result):
-    """What came of one part. Of ``links``, the counts are of links and the indexes of notes."""
+    """The result of one part. Of ``links``, the counts are of links and the indexes of notes."""
 
     part: Part
     created: int
@@ -84,7 +86,7 @@ class ImportPartResult(Result):
 
 
 class ShelfImportResult(Result):
-    """What came of each part, in their order."""
+    """The result of each part, in order."""
 
     parts: list[ImportPartResult]
     known: dict[str, str] = Field(

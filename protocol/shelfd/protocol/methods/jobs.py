@@ -22,7 +22,7 @@ class JobView(Result):
 
     id: str
     kind: str = Field(description="hide, import, promotion, purge, reflection or undo")
-    note_ids: list[str] = Field(description="The notes it was begun for; empty for a whole nugget.")
+    note_ids: list[str] = Field(description="The notes it was begun for; empty for an entire nugget.")
     nugget: str | None = None
     state: str = Field(
         description="queued, running, waiting (for another attempt), done, failed (refused) or dead (given up)"
@@ -31,7 +31,7 @@ class JobView(Result):
     progress: JobProgress
     error: str | None = Field(default=None, description="The kind of the last error.")
     result: dict[str, Any] | None = Field(
-        default=None, description="Counts, ids and paths; what its method tells item by item is left out."
+        default=None, description="Counts, ids and paths; what its method reports item by item is left out."
     )
     run_id: str = Field(description="In the change log, of everything it changed.")
     method: str

@@ -127,7 +127,7 @@ class KeyedInput(NoteInput):
         if self.key is None:
             return self
         if is_scope_prefix(self.key):
-            raise between_params("key", "key is a scope prefix without a name behind it")
+            raise between_params("key", "key is a scope prefix without a name after it")
         if self.title is not None and self.title != self.key:
             raise between_params("title", "key and title differ; a fact's title is its key")
         return self

@@ -30,7 +30,7 @@ class PromoteParams(ChangeParams):
 
 
 class PromoteResult(Result):
-    """What a promotion came to."""
+    """The result of a promotion."""
 
     added: int = Field(description="Lines that did not exist before.")
     updated: int = Field(description="Lines that say something else now, or stand in another section.")

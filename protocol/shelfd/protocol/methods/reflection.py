@@ -17,7 +17,7 @@ class ReflectParams(ChangeParams):
         default=None,
         description="Notes to inspect, moved into 1 to the configured MEMORY_REFLECTION_MAX_NOTES; that without it.",
     )
-    dry_run: bool = Field(default=False, description="Tell what would be done and do nothing.")
+    dry_run: bool = Field(default=False, description="Report what would be done and do nothing.")
 
 
 class ReflectionChange(Result):
@@ -65,7 +65,7 @@ class PastReflection(Result):
     run_id: str
     ran_at: str
     nugget: str | None = Field(description="The only nugget it looked at; null for all.")
-    principal: str = Field(description="Who asked for it.")
+    principal: str = Field(description="The principal that requested it.")
     inspected: int
     rewritten: int
     merged: int

@@ -26,7 +26,7 @@ class ScheduledRun(Result):
     run_id: str
     attempts: int
     error: str | None = Field(default=None, description="The kind of the last failure.")
-    result: dict[str, Any] | None = Field(default=None, description="Counts and ids, as the job tells them.")
+    result: dict[str, Any] | None = Field(default=None, description="Counts and ids, as the job reports them.")
 
 
 class ScheduleEntry(Result):
@@ -53,7 +53,7 @@ class SchedulerRunParams(ChangeParams):
 
 
 class SchedulerRunResult(Result):
-    """The run that was claimed; ``scheduler.history`` tells how it ends."""
+    """The run that was claimed; ``scheduler.history`` shows how it ends."""
 
     run_id: str
     replayed: bool | None = None

@@ -33,7 +33,7 @@ class NoteMatch(Result):
         "believed notes. Compares across queries."
     )
     vector_score: float = Field(ge=0, le=1, description="(cosine + 1) / 2 of the note's vector with the query's.")
-    text_score: float = Field(description="0.75 if the query stands in the note, and the share of its words that do.")
+    text_score: float = Field(description="0.75 if the note contains the query, and the share of its words that do.")
 
 
 class NoteSearchResult(Result):

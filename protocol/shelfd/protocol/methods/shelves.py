@@ -1,4 +1,4 @@
-"""Methods on whole shelves."""
+"""Methods on shelves."""
 
 from pydantic import Field
 

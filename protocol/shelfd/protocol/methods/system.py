@@ -27,7 +27,7 @@ class ShelfHealth(Result):
 class HealthResult(OpenDocument):
     """Liveness and readiness for everyone; what names files, addresses and settings for administrators only."""
 
-    status: str = Field(description="`ok` or `degraded`, whoever asks.")
+    status: str = Field(description="`ok` or `degraded`, for every caller.")
     ready: bool
     uptime_s: float
     connections: int

@@ -1,4 +1,6 @@
-"""Shelves in memory."""
+"""Shelves in memory: all rows of one, and the store that commits to them."""
+# Only the code that makes a view or a writer sets its aggregates, so its type may be narrower than the port's.
+# pyright: reportIncompatibleVariableOverride=false
 # ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
@@ -9,10 +11,54 @@ from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, Stores
-from shelfd.memory.ports.view import View
+from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
+from shelfd.storage.inmemory.log import InMemoryLog, InMemoryRecorded
+from shelfd.storage.inmemory.notes import InMemoryLinks, InMemoryNotes, InMemoryNuggets, visible_facts
 from shelfd.storage.inmemory.tables import Tables
-from shelfd.storage.inmemory.view import InMemoryShelf
+from shelfd.storage.inmemory.work import (
+    InMemoryJobs,
+    InMemoryMeta,
+    InMemoryPromotions,
+    InMemoryQueries,
+    InMemoryReflectionProgress,
+    InMemorySinks,
+    InMemoryUsage,
+)
+
+
+class InMemoryShelf(Writer):
+    """Reads and writes. What is stored goes through JSON where the file's rows do."""
+
+    log: InMemoryLog
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self.notes = InMemoryNotes(tables)
+        self.links = InMemoryLinks(tables)
+        self.nuggets = InMemoryNuggets(tables)
+        self.log = InMemoryLog(tables)
+        self.recorded = InMemoryRecorded(tables)
+        self.usage = InMemoryUsage(tables)
+        self.queries = InMemoryQueries(tables)
+        self.jobs = InMemoryJobs(tables)
+        self.reflection = InMemoryReflectionProgress(tables)
+        self.promotions = InMemoryPromotions(tables)
+        self.sinks = InMemorySinks(tables)
+        self.meta = InMemoryMeta(tables)
+
+    def counts(self) -> Counts:
+        tables = self._tables
+        notes = tables.notes.values()
+        return Counts(
+            notes=len(notes),
+            facts=visible_facts(notes),
+            hidden=sum(note.hidden for note in notes),
+            superseded=sum(note.superseded_by is not None for note in notes),
+            nuggets=len(tables.nuggets),
+            links=len(tables.links),
+        )
+
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from shelfd.storage.sqlite.database import sqlite3_name
 
 log = structlog.get_logger(__name__)
 
-#: Problems reported of one kind; the first ones tell what is the matter.
+#: Problems reported of one kind; the first ones show what is wrong.
 _REPORTED: Final = 10
 
 
@@ -105,7 +105,7 @@ def check_rows(connection: sqlite3.Connection, *, full: bool) -> list[str]:
 
 
 class BackgroundCheck:
-    """The quick check that runs behind an open store after an unclean stop."""
+    """The quick check that runs in the background, on an open store, after an unclean stop."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

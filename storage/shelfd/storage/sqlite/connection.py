@@ -23,11 +23,11 @@ T = TypeVar("T")
 _CACHED_STATEMENTS: Final = 256
 #: How long another process may hold the write lock, ms. Only backup tools ever do.
 _BUSY_TIMEOUT_MS: Final = 2_000
-#: The loop must not stand still: readers meet a lock only while the WAL is being recovered.
+#: The loop must not block: readers meet a lock only while the WAL is being recovered.
 _READ_TIMEOUT_MS: Final = 200
 _MMAP_BYTES: Final = 1 << 30
 
-#: Pages after which the WAL is written back and begun anew: 8 MiB to recover after a crash, at most a moment.
+#: Pages after which the WAL is written back and restarted: 8 MiB to recover after a crash, at most a moment.
 _WAL_PAGES: Final = 4000
 
 _WRITER_PRAGMAS: Final = (
@@ -36,7 +36,7 @@ _WRITER_PRAGMAS: Final = (
     "synchronous = FULL",  # a commit survives power loss; in groups it costs 6 % against NORMAL
     "foreign_keys = ON",
     "secure_delete = ON",  # what is deleted is overwritten
-    "temp_store = MEMORY",  # memories must not reach files that nobody purges
+    "temp_store = MEMORY",  # memories must not reach files that are never purged
     "cache_size = -16384",  # KiB
     f"mmap_size = {_MMAP_BYTES}",
     f"wal_autocheckpoint = {_WAL_PAGES}",
@@ -91,7 +91,7 @@ class WriterConnection:
     def submit(self, function: Callable[[], None]) -> None:
         """Run *function* on the connection's thread, after those given before it; it must not raise.
 
-        Who waits for what comes of it is told by the function, with one wake-up of the loop instead of two.
+        The function itself notifies the callers, with one wake-up of the loop instead of two.
         """
         self._connection._tx.put_nowait((None, function))  # noqa: SLF001
 
@@ -120,7 +120,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 def open_untouched(path: Path) -> sqlite3.Connection:
     """Return a connection that reads the file without writing a byte to it or its WAL.
 
-    Without a WAL the file is complete and nobody writes: the connection then takes no lock, no shared memory and one
+    Without a WAL the file is complete and has no writer: the connection then takes no lock, no shared memory and one
     descriptor, and does not see what is written later.
     """
     mode = "mode=ro" if has_wal(path) else "mode=ro&immutable=1"

@@ -1,6 +1,6 @@
 """Copies of a shelf's file that are made before its schema changes, and lie beside it.
 
-A copy has what the shelf had then, and no purge comes to it: whoever purges is told of it. Only the last one is kept.
+A copy has what the shelf had then, and no purge reaches it: the reply to a purge names it. Only the last one is kept.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Statements on one connection, whose errors are raised in the words of the store's port."""
+"""Statements on one connection, whose errors are raised as the store's port names them."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -35,8 +35,8 @@ class Database:
         try:
             columns: Columns | None = self.connection.execute(sql, params).fetchone()
         except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
+            if known := translated(error):
+                raise known from error
             raise
         return columns
 
@@ -45,8 +45,8 @@ class Database:
         try:
             return self.connection.execute(sql, params).fetchall()
         except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
+            if known := translated(error):
+                raise known from error
             raise
 
     def run(self, sql: str, params: Columns) -> int:
@@ -54,8 +54,8 @@ class Database:
         try:
             return self.connection.execute(sql, params).rowcount
         except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
+            if known := translated(error):
+                raise known from error
             raise
 
     def run_many(self, sql: str, params: Sequence[Columns]) -> None:
@@ -99,7 +99,7 @@ REMEDY: Final = (
 
 
 def translated(error: sqlite3.Error) -> ShelfError | None:
-    """Return what callers are told of *error*, None if it is no condition of disk or file but a mistake."""
+    """Return the error that callers get for *error*; None if it is a mistake and no condition of disk or file."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:  # raised by the driver, not by SQLite
         return ShuttingDown() if "closed database" in str(error) else None
@@ -117,8 +117,8 @@ def translating() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if told := translated(error):
-            raise told from error
+        if known := translated(error):
+            raise known from error
         raise
 
 

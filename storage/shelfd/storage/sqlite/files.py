@@ -1,12 +1,12 @@
 """A shelf's files as they lie in its directory: whether they are files at all, what waits in the WAL, and how a
 directory is removed.
 
-To open a FIFO waits for somebody at its other end, and to open a device may do anything. So nothing is opened before
+Opening a FIFO waits for its other end, and opening a device may do anything. So nothing is opened before
 its kind is known, and no symbolic link is followed.
 
 The write-ahead log (WAL) grows as changes come until it has about 8 MiB, which some hundred changes take, and is then
 written over from its beginning. A commit that overwrites costs the disk less than one that also makes the file longer
-(measured: 620 us against 760), so it keeps its length for as long as somebody writes.
+(measured: 620 us against 760), so it keeps its length while there is a writer.
 """
 
 import os
@@ -81,7 +81,7 @@ def remove_all(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make durable what is in a file that nobody has open, or which names are in a directory.
+    """Make durable the content of a file that is not open, or the names in a directory.
 
     Raises:
         OSError: If that fails.
@@ -96,7 +96,7 @@ def sync(path: Path) -> None:
 _HEADER_BYTES: Final = 32
 _FRAME_HEADER_BYTES: Final = 24
 _ZEROS: Final = bytes(1 << 16)
-#: Frames of the transaction that begins the WAL anew; more mean that it did not begin anew.
+#: Frames of the transaction that restarts the WAL; more mean that it did not restart.
 _FIRST_FRAMES: Final = 2
 
 
@@ -129,7 +129,7 @@ def wipe_wal(connection: sqlite3.Connection, path: Path) -> bool:
     """Write the WAL back and overwrite what it held with zeros; return whether that worked.
 
     It keeps its length. Readers at work can prevent it; then it has to be tried again. A kill at any moment loses
-    nothing: SQLite has begun the WAL anew by then, and takes nothing behind its few frames for its own.
+    nothing: SQLite has restarted the WAL by then, and takes nothing after its few frames for its own.
 
     Args:
         connection: Of this file, outside of a transaction. No other connection may write.
@@ -142,7 +142,7 @@ def wipe_wal(connection: sqlite3.Connection, path: Path) -> bool:
     if busy:
         return False
     if frames > 0 or has_wal(path):
-        # The next transaction begins the WAL anew. This one changes nothing.
+        # The next transaction restarts the WAL. This one changes nothing.
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute(f"PRAGMA user_version = {version}")
         _, frames, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

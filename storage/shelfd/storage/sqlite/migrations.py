@@ -1,4 +1,4 @@
-"""Schema versions: numbered, append-only, each applied whole with its own record or not at all."""
+"""Schema versions: numbered, append-only, each applied completely, with its own record, or not at all."""
 
 import re
 import sqlite3

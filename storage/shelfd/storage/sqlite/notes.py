@@ -123,7 +123,7 @@ class SqliteNotes(SqliteRows, NotesView):
         return [(hits, row) for hits, row in self._database.all(sql, (*after, max(limit, 0)))]
 
     def _count_visible(self, nugget: str | None) -> int:
-        # The usual total of a listing, from two indexes; the condition as a whole would read every note.
+        # The usual total of a listing, from two indexes; the full condition would read every note.
         condition, params = ("1", ()) if nugget is None else ("nugget = ?", (nugget,))
         return int(
             self._database.value(
@@ -223,8 +223,8 @@ def note_from_columns(columns: Columns) -> Note:
 _NEEDS_REVIEW: Final = (
     f"(confidence < {REVIEW_BELOW} OR coalesce(json_extract(extra, '$.evolution_count'), 0) > {REVIEW_ABOVE})"
 )
-#: Own tags are a JSON array of strings, in which a quoted one stands only as a whole. Derived ones lie beside other
-#: things: JSON is taken apart, which takes long, only where the tag stands at all.
+#: Own tags are a JSON array of strings, in which a quoted string is one complete tag. Derived ones lie beside other
+#: things: JSON is parsed, which takes long, only where the tag occurs at all.
 _HAS_TAG: Final = (
     "(instr(tags, ?) > 0 OR (instr(extra, ?) > 0 AND ? IN (SELECT value FROM json_each(note.extra, '$.derived_tags'))))"
 )
@@ -272,7 +272,7 @@ def _has_tag(tag: str) -> tuple[str, list[Any]]:
 def between(
     order: str, after: tuple[int, int] | None, until: tuple[int, int] | None, *, descending: bool
 ) -> list[tuple[str, list[int]]]:
-    """Return the ranges behind *after* up to *until* in the listing's order, each a condition and its parameters.
+    """Return the ranges after *after* up to *until* in the listing's order, each a condition and its parameters.
 
     They are read one after another. As one condition, ``(updated_at, row) > (?, ?)``, SQLite would step over every
     note of that same time again for each page, and notes of one transaction have the same time.

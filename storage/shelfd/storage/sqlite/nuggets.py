@@ -126,7 +126,7 @@ class SqliteNuggetsWriter(SqliteNuggets, NuggetsWriter):
         self._unsaved = set(unsaved)
 
     def forget(self) -> None:
-        """Let go of everything: the group failed."""
+        """Discard everything: the group failed."""
         self._known.clear()
         self._unsaved.clear()
         self._before.clear()

@@ -1,4 +1,4 @@
-"""Pages of notes from a shelf of any size: read beside the loop, a slice at a time."""
+"""Pages of notes from a shelf of any size: read off the loop, a slice at a time."""
 
 import asyncio
 import sqlite3
@@ -22,7 +22,7 @@ _Place = tuple[int, int]
 
 
 class Page(NamedTuple):
-    """A page that is asked for. See :meth:`~shelfd.memory.ports.store.Store.list_notes`."""
+    """A requested page. See :meth:`~shelfd.memory.ports.store.Store.list_notes`."""
 
     wanted: NoteFilter
     order: str
@@ -58,12 +58,12 @@ class Pages:
             pass
 
     def _read(self, page: Page, is_over: Callable[[], bool]) -> Listing:
-        # A connection that stayed open would keep a write-ahead log beside a shelf that nobody writes to.
+        # A connection that stayed open would keep a write-ahead log beside a shelf that has no writer.
         try:
             connection = open_reader(self._path)
         except sqlite3.Error as error:
-            if told := translated(error):
-                raise told from error
+            if known := translated(error):
+                raise known from error
             raise
         with closing(connection):
             return _SlicedNotes(Database(connection)).read(page, is_over)
@@ -73,7 +73,7 @@ class _SlicedNotes(SqliteNotes):
     """Listings by statements that each look at so many notes at most."""
 
     def read(self, page: Page, is_over: Callable[[], bool]) -> Listing:
-        """Return *page*; ends early, with an error that nobody is waiting for, when *is_over* says so."""
+        """Return *page*; ends early, with an error that no caller sees, when *is_over* says so."""
         wanted, order, descending, after, limit = page
         counted = after is None
         if is_over():
@@ -91,7 +91,7 @@ class _SlicedNotes(SqliteNotes):
             if len(found) < limit:
                 room = limit - len(found)
                 notes = self.listed(_source(page), wanted, order, (after, until), room, descending=descending)
-                for note in notes:  # one that was changed meanwhile may come again, and is then further behind
+                for note in notes:  # one that was changed meanwhile may come again, further on
                     found.pop(note.row, None)
                     found[note.row] = note
             if counting:
@@ -108,7 +108,7 @@ class _SlicedNotes(SqliteNotes):
         return bool(self._database.value(sql, (*params, _SLICE + 1)) <= _SLICE)
 
     def _place_behind(self, page: Page, after: _Place | None) -> _Place | None:
-        """Return the place of the last note of the slice behind *after*; None if no more than a slice is left."""
+        """Return the place of the last note of the slice after *after*; None if no more than a slice is left."""
         left = _SLICE
         by = direction(page.order, descending=page.descending)
         for range_, range_params in between(page.order, after, None, descending=page.descending):

@@ -37,7 +37,7 @@ class _Writing(NamedTuple):
 class SqliteStore(Store):
     """A shelf's file, open. Made by :meth:`open`; belongs to the event loop it was opened on.
 
-    While nobody writes it has one descriptor and no thread: it reads the file without its WAL, which is empty then.
+    Without a writer it has one descriptor and no thread: it reads the file without its WAL, which is empty then.
     The first change opens what writing needs and moves the reader to a connection that sees each commit;
     :meth:`rest` goes the other way.
     """
@@ -62,7 +62,7 @@ class SqliteStore(Store):
         """Open an existing shelf file, bring its schema up to date and recover its WAL.
 
         The time this takes does not depend on the size of the shelf: after an unclean stop its pages are
-        checked behind the open store, and what is found is logged as ``store.check_failed``.
+        checked in the background, and what is found is logged as ``store.check_failed``.
 
         Raises:
             StorageCorrupt: If it is no shelf; it is left untouched.
@@ -126,10 +126,12 @@ class SqliteStore(Store):
         return await asyncio.to_thread(check_file, self._path, full=full)
 
     async def rest(self) -> None:
-        """Close what only writing needs, unless somebody wrote since the last call. See the port."""
+        """Close what only writing needs, unless there was a change since the last call. See the port."""
         is_used, self._is_used = self._is_used, False
         if self._writing is not None and not is_used and self._closing is None:
-            await asyncio.shield(self._begin(self._rest(), "rest"))  # whoever is cancelled, it goes on to its end
+            await asyncio.shield(
+                self._begin(self._rest(), "rest")
+            )  # also when the caller is cancelled, it runs to its end
 
     async def close(self) -> None:
         """Finish what is queued, empty the WAL and close the file. A second call waits for the first."""
@@ -163,7 +165,7 @@ class SqliteStore(Store):
     async def _write_first(self, take: Take, deliver: Deliver) -> None:
         try:
             writing = await self._awake()
-        except Exception as error:  # noqa: BLE001 - whoever waits must be notified
+        except Exception as error:  # noqa: BLE001 - the callers that wait must be notified
             deliver([group_error(error) for _ in take()])
         else:
             self._write(writing, take, deliver)
@@ -174,7 +176,7 @@ class SqliteStore(Store):
         def write() -> None:
             try:
                 outcomes: Sequence[Outcome] | Exception = writing.group.apply(take())
-            except Exception as error:  # noqa: BLE001 - whoever waits must be notified
+            except Exception as error:  # noqa: BLE001 - the callers that wait must be notified
                 outcomes = error
             loop.call_soon_threadsafe(deliver, outcomes)
 
@@ -214,10 +216,10 @@ class SqliteStore(Store):
                 still = open_untouched(self._path)
             except (SqliteError, OSError):
                 return  # it stays as it is, and is tried again
-            # From here to the writer's end nobody can begin to write.
+            # From here to the writer's end no change can begin.
             self._writing = None
             self._view.move_to(still)
-            with suppress(SqliteError):  # whoever writes next meets the same disk
+            with suppress(SqliteError):  # the next change meets the same disk
                 await connection.close()
 
     @property

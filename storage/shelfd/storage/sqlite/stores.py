@@ -107,7 +107,7 @@ class SqliteStores(Stores):
         removed = 0
         for entry in os.scandir(self._root):
             if _is_left_over(entry.name):
-                with suppress(OSError):  # one that stays is in nobody's way
+                with suppress(OSError):  # one that stays does no harm
                     remove_all(Path(entry.path))
                     removed += 1
             elif entry.is_dir(follow_symlinks=False):

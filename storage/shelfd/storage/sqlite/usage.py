@@ -12,7 +12,7 @@ from shelfd.storage.encoding import decode_strings, encode_integers, encode_stri
 from shelfd.storage.sqlite.database import AMONG, SqliteRows, placeholders
 
 USAGE_COLUMNS: Final = ", ".join(Usage._fields)
-# Use is told up to a second late, and the note may have been purged meanwhile.
+# Use is reported up to a second late, and the note may have been purged meanwhile.
 _STILL_THERE: Final = "WHERE EXISTS (SELECT 1 FROM note WHERE row = ?1)"
 _PUT: Final = (
     f"INSERT OR REPLACE INTO usage (note, {USAGE_COLUMNS}) SELECT ?1, {placeholders(USAGE_COLUMNS)} {_STILL_THERE}"

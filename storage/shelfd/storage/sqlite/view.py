@@ -1,5 +1,5 @@
 """A shelf's rows through one connection: all aggregates, to be read or to be written inside a transaction."""
-# Nobody sets an aggregate of a view or a writer but its maker, so its type may be narrower than the port's.
+# Only the code that makes a view or a writer sets its aggregates, so its type may be narrower than the port's.
 # pyright: reportIncompatibleVariableOverride=false
 
 import sqlite3
@@ -25,7 +25,7 @@ _COUNTS: Final = (
 
 
 def _add_aggregates(rows: View, database: Database) -> None:
-    """Give *rows* what is written just as it stands in the file; a reader's connection refuses the writes."""
+    """Give *rows* the aggregates that need nothing beside the file; a reader's connection refuses writes."""
     rows.links = SqliteLinks(database)
     rows.recorded = SqliteRecorded(database)
     rows.usage = SqliteUsage(database)
@@ -97,6 +97,6 @@ class SqliteWriter(Writer):
         self.nuggets.take_back(unsaved)
 
     def forget(self, state: WriterState) -> None:
-        """Let go of everything a failed group brought; *state* is from before it."""
+        """Discard everything a failed group brought; *state* is from before it."""
         self.log.seq, self.notes.row, _ = state
         self.nuggets.forget()

@@ -1,7 +1,9 @@
-"""The machine's clock. Nothing else of the daemon reads it."""
+"""What the daemon takes from its host: the clock and the environment. Nothing else of the daemon reads either."""
 
 import asyncio
+import os
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 
 
@@ -26,3 +28,15 @@ class SystemClock:
 def monotonic_usec() -> int:
     """Return CLOCK_MONOTONIC in microseconds, the form the service manager compares RELOADING with."""
     return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+
+
+#: What the service manager says to this process alone. A child that inherited it would speak in our name.
+_FOR_US_ALONE = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES")
+
+
+def take_environment() -> Mapping[str, str]:
+    """Return a copy of the environment and remove from it what is meant for this process alone."""
+    environ = dict(os.environ)
+    for name in _FOR_US_ALONE:
+        os.environ.pop(name, None)
+    return environ
