@@ -351,7 +351,7 @@ async def test_bad_items_are_told_and_the_others_come(api: Api) -> None:
     assert [(index, message.split(":")[0]) for _, index, message in errors(result)] == [
         (1, "content"), (2, "key"), (3, "content"), (4, "content is required, or fields to render it from"), (5, "key"),
         (6, "is not an object"), (7, "is not an object"), (8, "content"),
-        (9, "key is a scope prefix without a name behind it"), (10, "key"), (11, "key"),
+        (9, "key is a scope prefix without a name after it"), (10, "key"), (11, "key"),
     ]  # fmt: skip
     assert result["parts"][1]["rejected"][0]["error"]["code"] == -32005
     assert result["parts"][1]["rejected"][0]["error"]["data"]["limit"] == 256 * 1024

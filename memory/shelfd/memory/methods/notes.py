@@ -101,7 +101,7 @@ def _edited(old: Note, params: NoteEditParams, now: int, limits: Limits) -> Note
             if not params.title:
                 raise InvalidParams("title: a fact's title is its key and cannot be empty", field="title")
             if is_scope_prefix(params.title):
-                raise InvalidParams("title: is a scope prefix without a name behind it", field="title")
+                raise InvalidParams("title: is a scope prefix without a name after it", field="title")
             changes["key"] = fold_key(params.title)
         changes["title"] = params.title
     if params.aliases is not None:
