@@ -69,7 +69,7 @@ def telling_words(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def telling_count(words: Iterable[str]) -> int:
-    """Return how many :func:`resulting_words` there are of *words*."""
+    """Return how many :func:`telling_words` there are of *words*."""
     distinct = set(words)
     return len(distinct - _STOP_WORDS) or len(distinct)
 

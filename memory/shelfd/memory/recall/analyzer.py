@@ -77,9 +77,7 @@ class ParsedText(NamedTuple):
     beside: list[str]  #: words it is found by as well, which do not count in its length
     temporal: bool  #: holds an expression of time
     question: bool  #: ends with a question mark
-    answer_types: (
-        int  #: what kinds of thing it answer_types, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
-    )
+    answer_types: int  #: which types of answer it holds, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
 
 
 class Analyzer:

@@ -37,7 +37,7 @@ class Columns:
     """One array per value; the first ``size`` slots are in use."""
 
     flags: npt.NDArray[np.uint8]
-    answer_types: npt.NDArray[np.uint16]  #: what kinds of thing the document answer_types, bits of meaning.ANSWER_TYPES
+    answer_types: npt.NDArray[np.uint16]  #: which types of answer the document holds, bits of meaning.ANSWER_TYPES
     previous: IntArray  #: ordinal of the previous note of the session, -1 for none
     following: IntArray  #: ordinal of the next one, -1 for none
     group: IntArray  #: number of the (nugget, session)

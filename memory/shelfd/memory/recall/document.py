@@ -57,7 +57,5 @@ class Words(NamedTuple):
 
     own: AbstractSet[int]
     previous: AbstractSet[int]  #: in the previous note of its session
-    answer_types: (
-        int  #: what kinds of thing it answer_types, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
-    )
+    answer_types: int  #: which types of answer it holds, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
     question: bool  #: it ends with a question mark

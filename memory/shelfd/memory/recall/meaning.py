@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -35,6 +35,7 @@ ANSWER_TYPES: Final = {
 #: A text without a number holds none of these.
 _MEASURED: Final = sum(ANSWER_TYPES[name] for name in ("money", "age", "weight", "length", "rate"))
 _DIGITS: Final = "0123456789"
+_DIGIT: Final = re.compile(r"[0-9]")
 _UNIT: Final = re.compile(r"\d ?([a-z]{1,4})\b")
 _CLOCK: Final = re.compile(r"\b\d?\d:\d\d\b")
 _NEVER: Final = re.compile(r"(?!)")
@@ -54,7 +55,7 @@ class MeaningLists:
     kinds: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()  #: words for a kind, and what is of it
     answer_types: Mapping[str, int] = field(
         default_factory=dict
-    )  #: what a text with this word answer_types, see ANSWER_TYPES
+    )  #: which types of answer a text with this word holds, see ANSWER_TYPES
     units: Mapping[str, int] = field(default_factory=dict)  #: the same of a unit that follows digits
     clock: re.Pattern[str] = _NEVER  #: times of day and of month in a text with a number
     asks: Mapping[str, int] = field(default_factory=dict)  #: what a question with this word wants, see ANSWER_TYPES
@@ -105,8 +106,8 @@ def related_terms(lists: MeaningLists, term: Callable[[str], str]) -> Mapping[st
     return {one: frozenset(others - {one}) for one, others in related.items()}
 
 
-def answer_types_of(lists: MeaningLists, text: str, words: Iterable[str]) -> int:
-    """Return what kinds of thing a text answer_types, bits of :data:`ANSWER_TYPES`.
+def answer_types_of(lists: MeaningLists, text: str, words: Sequence[str]) -> int:
+    """Return which types of answer a text holds, bits of :data:`ANSWER_TYPES`.
 
     Args:
         lists: Of its language; numbers, sums and names are known in any.
@@ -115,10 +116,12 @@ def answer_types_of(lists: MeaningLists, text: str, words: Iterable[str]) -> int
     """
     known, number = lists.answer_types, ANSWER_TYPES["number"]
     found = numbers = 0
-    for word in words:
-        answer_types = known.get(word, 0)
+    # For every note that is written: most words are not known, and most texts have no digit.
+    for answer_types in [known[word] for word in words if word in known]:
         found |= answer_types
-        numbers += answer_types & number != 0 or word[0] in _DIGITS
+        numbers += answer_types & number != 0
+    if not text.isascii() or _DIGIT.search(text) is not None:  # folding makes digits of "½"
+        numbers += sum([word[0] in _DIGITS and not known.get(word, 0) & number for word in words])
     if _MONEY_SIGN.search(text) is not None:
         found |= ANSWER_TYPES["money"]
     if _NAME.search(text) is not None:
