@@ -172,7 +172,7 @@ class RecallIndex:
     def near(
         self, words: Iterable[str], filters: NoteFilter, *, terms: int, missing: int | None, limit: int
     ) -> list[str]:
-        """Return ids of documents that have the rarest of *words*, those with the most resulting ones first.
+        """Return ids of documents that have the rarest of *words*, those with the most telling ones first.
 
         Takes well under a millisecond however large the index is: of a term in thousands of documents it sees the
         most recent ones. Terms in a single document find nothing and are passed over.

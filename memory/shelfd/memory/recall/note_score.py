@@ -144,7 +144,7 @@ def _tag_words(tags: Sequence[str]) -> Sequence[str]:
 
 
 def _said(words: Sequence[str], telling: Sequence[str], room: int) -> Sequence[str]:
-    """Return as many of the *resulting* ones of a content's *words* as there is *room* for: those that come often."""
+    """Return as many of the *telling* ones of a content's *words* as there is *room* for: those that come often."""
     if len(telling) <= room:
         return telling
     counts = Counter(words)

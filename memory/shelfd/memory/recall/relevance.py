@@ -42,9 +42,9 @@ _KIND: Final = 1.0
 #: What the judgement rests on, in the order of :func:`observe`.
 FEATURES: Final = (
     "coverage",  # share of the query's weight that is matched
-    "held_words",  # how many resulting words are matched
+    "held_words",  # how many telling words are matched
     "empty",  # none of those, names and numbers apart, is in its own text, though the question has such
-    "lacks",  # how many resulting words are not, and the requested kind if it is missing
+    "lacks",  # how many telling words are not, and the requested kind if it is missing
     "lacks_what",  # whether the word is among them that names the kind of thing asked for
     "lacks_first",  # whether the first one is among them
     "lacks_kind",  # a number or a time is requested, and there is none of its kind
@@ -119,7 +119,7 @@ class ResolvedQuestion(NamedTuple):
     numbers: frozenset[int]  #: all that count, related ones included
     numerals: frozenset[int]  #: of the terms that are numbers
     total: float  #: weight of all terms
-    first: str | None  #: the first resulting term that is no name
+    first: str | None  #: the first telling term that is no name
     runs: int  #: how many terms are pieces of scripts without spaces
     wants: int
 
