@@ -31,7 +31,7 @@ class Echo(NamedTuple):
 def waiting(options: Options) -> int:
     """Return up to how many pairs a bank keeps as they are.
 
-    No more than a bank can result apart either: the next one is begun when this many are in each.
+    No more than a bank can tell apart either: the next one is begun when this many are in each.
     """
     elements = options.dimension * options.ensembles
     return max(min(_FEW, _FEW_ELEMENTS // elements, capacity(options) // options.banks), 1)

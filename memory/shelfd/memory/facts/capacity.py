@@ -46,7 +46,7 @@ class Status(NamedTuple):
 
 
 def capacity(options: Options) -> int:
-    """Return how many facts the banks can result apart by themselves, 99 in 100 right, among as many values.
+    """Return how many facts the banks can tell apart by themselves, 99 in 100 right, among as many values.
 
     A bank of d elements holds about 0.05 d; an ensemble is another d elements for each.
     """

@@ -12,7 +12,7 @@ from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition,
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
-#: Longer values are kept as their hash: the memory only needs to result them apart, and rows answer.
+#: Longer values are kept as their hash: the memory only needs to tell them apart, and rows answer.
 _LONGEST = 64
 _USUAL = Options()
 

@@ -162,7 +162,7 @@ class Keys:
             return KeyMatches((), asked)
         length = max(length, math.sqrt(sum(weight**2 for weight in weights.values())))
         matches = [self._match(row, weights, length) for row in self._likely(weights, length, home)]
-        # Of equals the order must not result which came first: that is another one once the shelf is reopened.
+        # Of equals the order must not tell which came first: that is another one once the shelf is reopened.
         matches.sort(key=lambda match: (-match.cosine, match.fact.row, match.words))
         return KeyMatches(matches, asked)
 

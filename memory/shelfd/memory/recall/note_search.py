@@ -1,6 +1,6 @@
 """Which notes have anything of a query, and about how much: note search's part of the index.
 
-The postings result which notes hold which terms, but not in which form, nor whether side by side. So the published
+The postings tell which notes hold which terms, but not in which form, nor whether side by side. So the published
 formula is estimated here for all notes at once; from the texts of the best the caller computes it.
 """
 

@@ -183,7 +183,7 @@ class Promoter:
                 try:
                     text = _decoded(await self._files.read(path))
                 except LeftAlone:
-                    continue  # nobody can result; the next promotion looks again
+                    continue  # nobody can tell; the next promotion looks again
                 rows = settle(text, *_on_record(shelf, path))
                 await shelf.commit(Origin("shelfd", "promotion.settle"), partial(_put_record, path=path, rows=rows))
                 log.info("promotion.settled", shelf=shelf.name)
