@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fakes import FakeClock
 from model_server import ModelServer
-from shelfd.memory.ports.language_model import Passage, Question, Reply
+from shelfd.memory.ports.language_model import ModelQuestion, ModelReply, Passage
 from shelfd.models import ConfiguredModel, ModelSettings
 
 
@@ -27,9 +27,9 @@ class Colours(BaseModel):
 GOOD = {"colours": ["red", "blue"], "count": 2}
 
 
-def question(text: str = "the sea is blue", **changed: Any) -> Question[Colours]:
+def question(text: str = "the sea is blue", **changed: Any) -> ModelQuestion[Colours]:
     """A question about a text."""
-    asked = Question("test.colours", "Which colours are named?", [Passage("text", "memory", text)], Colours, 200)
+    asked = ModelQuestion("test.colours", "Which colours are named?", [Passage("text", "memory", text)], Colours, 200)
     return asked._replace(**changed)
 
 
@@ -48,7 +48,7 @@ class Desk:
         self.made.append(ConfiguredModel(replace(self.settings, **changed), self.clock, UTC, self.ledger))
         return self.made[-1]
 
-    async def ask(self, **changed: Any) -> Reply[Colours]:
+    async def ask(self, **changed: Any) -> ModelReply[Colours]:
         """Ask a model of its own."""
         return await self.model(**changed).ask(question())
 

@@ -48,7 +48,8 @@ async def test_what_may_pass_is_tried_again(desk: Desk, bad: Behaviour) -> None:
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [(refuses("401 Who"), "MODEL_REFUSED"), (refuses("403 No"), "MODEL_REFUSED"),
-     (refuses("404 Gone"), "MODEL_REFUSED"), (refuses("307 There", Location="http://127.0.0.1:9/v1"), "REDIRECT"), (never_ends, "REPLY_TOO_LONG"),
+     (refuses("404 Gone"), "MODEL_REFUSED"), (never_ends, "REPLY_TOO_LONG"),
+     (refuses("307 There", Location="http://127.0.0.1:9/v1"), "REDIRECT"),
      (sends(gzip.compress(b" " * 10_000_000), Content_Encoding="gzip"), "MODEL_FAILED")],
 )  # fmt: skip
 async def test_what_will_not_pass_is_not(desk: Desk, bad: Behaviour, reason: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from shelfd.memory.errors import InvalidReply
-from shelfd.memory.ports.language_model import A, Question
+from shelfd.memory.ports.language_model import A, ModelQuestion
 from shelfd.models.failure import AttemptFailed
 from shelfd.models.settings import Format
 
@@ -60,7 +60,7 @@ def forms(wanted: Format) -> Sequence[Form]:
     return _AUTO if wanted == "auto" else (Form(wanted), Form(wanted, is_new=True))
 
 
-def request(question: Question[A], model: str, form: Form) -> dict[str, Any]:
+def request(question: ModelQuestion[A], model: str, form: Form) -> dict[str, Any]:
     """Return the body of a request."""
     schema = question.answer.model_json_schema()
     system = [question.instructions, _ABOUT_DATA, _ABOUT_REPLY]
@@ -85,13 +85,13 @@ def request(question: Question[A], model: str, form: Form) -> dict[str, Any]:
     return body
 
 
-def _limits(question: Question[A], form: Form) -> dict[str, Any]:
+def _limits(question: ModelQuestion[A], form: Form) -> dict[str, Any]:
     if form.is_new:
         return {"max_completion_tokens": question.reply_tokens}
     return {"max_tokens": question.reply_tokens, "temperature": 0}
 
 
-def material(question: Question[A]) -> str:
+def material(question: ModelQuestion[A]) -> str:
     """Return the passages as one JSON text, which nothing in them can leave."""
     return json.dumps({passage.name: passage.value for passage in question.passages}, ensure_ascii=False)
 
@@ -163,7 +163,7 @@ def _count(value: object) -> int | None:
     return value if is_count else None  # type: ignore[return-value]
 
 
-def answer(said: Completion, question: Question[A]) -> A:
+def answer(said: Completion, question: ModelQuestion[A]) -> A:
     """Return the first object in a reply that is what was expected.
 
     Raises:

@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from shelfd.memory import Clock
 from shelfd.memory.errors import InvalidReply, ModelUnavailable
-from shelfd.memory.ports.language_model import A, Question, Reply, tokens_of
+from shelfd.memory.ports.language_model import A, ModelQuestion, ModelReply, Permit, tokens_of
 from shelfd.models import dialect
 from shelfd.models.breaker import Breaker
 from shelfd.models.failure import AttemptFailed
@@ -90,7 +90,7 @@ class Endpoint:
         """How JSON is got now."""
         return self._forms[0].json_by
 
-    async def ask(self, question: Question[A], deadline: float, permit: Callable[[], None]) -> Reply[A]:
+    async def ask(self, question: ModelQuestion[A], deadline: float, permit: Permit) -> ModelReply[A]:
         """Return the answer, trying again as often as is allowed. Raises as the port says."""
         retries = 0
         while True:
@@ -122,7 +122,7 @@ class Endpoint:
             raise ModelUnavailable(text, reason="MODEL_BUSY", retry_after_s=round(wait_s, 1))
         await self._clock.sleep(timedelta(seconds=wait_s))
 
-    async def _attempt(self, question: Question[A], deadline: float, permit: Callable[[], None]) -> Reply[A]:
+    async def _attempt(self, question: ModelQuestion[A], deadline: float, permit: Permit) -> ModelReply[A]:
         form = self._forms[0]
         body = to_json(dialect.request(question, self.settings.model, form))
         most_in = tokens_of(len(body))
@@ -155,7 +155,7 @@ class Endpoint:
             await self._ledger.settle(day, most_in + question.reply_tokens, tokens_in=spent_in, tokens_out=spent_out)
         value = dialect.answer(told.completion, question)
         self._forms, self._is_form_known = [form], True
-        return Reply(value, spent_in, spent_out)
+        return ModelReply(value, spent_in, spent_out)
 
     async def _post(self, body: bytes, most_in: int, deadline: float) -> _Told:
         left_s = min(self.settings.timeout.total_seconds(), deadline - self._clock.monotonic())

@@ -1,7 +1,6 @@
 """The language model that is configured: the port's adapter, which can be configured anew while it is at work."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import timedelta, tzinfo
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +9,7 @@ import structlog
 
 from shelfd.memory import Clock
 from shelfd.memory.errors import InvalidReply, ModelUnavailable, NoLanguageModel, ShelfError, TooLarge
-from shelfd.memory.ports.language_model import A, Question, Reply, tokens_of
+from shelfd.memory.ports.language_model import A, ModelQuestion, ModelReply, Permit, tokens_of
 from shelfd.models import dialect
 from shelfd.models.endpoint import CallCounters, Endpoint
 from shelfd.models.failure import AttemptFailed
@@ -60,8 +59,8 @@ class ConfiguredModel:
         return self.settings.context_tokens if self.is_configured else 0
 
     async def ask(
-        self, question: Question[A], *, deadline: float | None = None, permit: Callable[[], None] = lambda: None
-    ) -> Reply[A]:
+        self, question: ModelQuestion[A], *, deadline: float | None = None, permit: Permit = lambda: None
+    ) -> ModelReply[A]:
         """Return the validated answer. See the port."""
         if not self.is_configured:
             raise NoLanguageModel
@@ -85,13 +84,13 @@ class ConfiguredModel:
         )
         return reply
 
-    def _check_size(self, question: Question[A]) -> None:
+    def _check_size(self, question: ModelQuestion[A]) -> None:
         characters = len(question.instructions) + len(dialect.material(question))
         if tokens_of(characters) + question.reply_tokens > self.settings.context_tokens:
             text = f"{question.purpose}: the question has more tokens than llm.context_tokens"
             raise TooLarge(text, field="context_tokens", limit=self.settings.context_tokens)
 
-    async def _ask_in_turn(self, question: Question[A], latest: float, permit: Callable[[], None]) -> Reply[A]:
+    async def _ask_in_turn(self, question: ModelQuestion[A], latest: float, permit: Permit) -> ModelReply[A]:
         slots = self._slots
         if slots.locked():
             if self._waiting >= _WAITING:
@@ -113,7 +112,7 @@ class ConfiguredModel:
         finally:
             slots.release()
 
-    async def _ask_endpoint(self, question: Question[A], latest: float, permit: Callable[[], None]) -> Reply[A]:
+    async def _ask_endpoint(self, question: ModelQuestion[A], latest: float, permit: Permit) -> ModelReply[A]:
         endpoint = await self._opened()
         self._at_work[endpoint] = self._at_work.get(endpoint, 0) + 1
         try:
@@ -137,7 +136,7 @@ class ConfiguredModel:
                 self._endpoint = Endpoint(settings, transport, self._clock, self._ledger, self._counters)
             return self._endpoint
 
-    def _failed(self, question: Question[A], error: ShelfError) -> None:
+    def _failed(self, question: ModelQuestion[A], error: ShelfError) -> None:
         if isinstance(error, NoLanguageModel):  # it was not asked
             return
         if isinstance(error, InvalidReply):

@@ -49,6 +49,8 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
             data["promoted_at"] = from_micros(at)
     elif row.kind.startswith("link."):
         data |= {"source": row.ids[0], "target": row.ids[1], **_about_link(row.before or {})}
+    elif row.kind == "nugget.updated" and row.before:
+        data["changed"] = sorted(row.before["new"])
     elif row.kind in ("nugget.renamed", "schedule.missed", "reflection.undone") and row.before:
         data |= row.before
     elif row.kind == "promotion.completed" and row.before:

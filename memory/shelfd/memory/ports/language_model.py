@@ -3,13 +3,15 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
 from shelfd.memory.errors import InvalidReply, ModelUnavailable, NoLanguageModel, QuotaExceeded
 
 A = TypeVar("A", bound=BaseModel)
+#: Raises what ends a question, if it may not be sent now.
+Permit: TypeAlias = Callable[[], None]
 #: Of English text; other languages have fewer characters to a token, for which callers leave room.
 CHARACTERS_PER_TOKEN: Final = 4
 #: What a caller catches that has an answer of its own.
@@ -30,7 +32,7 @@ class Passage(NamedTuple):
     value: Any
 
 
-class Question(NamedTuple, Generic[A]):
+class ModelQuestion(NamedTuple, Generic[A]):
     """What a model is asked.
 
     Attributes:
@@ -47,12 +49,12 @@ class Question(NamedTuple, Generic[A]):
     answer: type[A]
     reply_tokens: int = 2000
 
-    def again(self, problem: str) -> "Question[A]":
+    def again(self, problem: str) -> "ModelQuestion[A]":
         """Return the same question, and why the last answer to it was refused; *problem* is our own words."""
         return self._replace(passages=[*self.passages, Passage("your_last_answer_was_refused", None, problem)])
 
 
-class Reply(NamedTuple, Generic[A]):
+class ModelReply(NamedTuple, Generic[A]):
     """A model's answer, and the tokens that it cost."""
 
     value: A
@@ -72,8 +74,8 @@ class LanguageModel(Protocol):
         """How many tokens a question may have, its answer included."""
 
     async def ask(
-        self, question: Question[A], *, deadline: float | None = None, permit: Callable[[], None] = lambda: None
-    ) -> Reply[A]:
+        self, question: ModelQuestion[A], *, deadline: float | None = None, permit: Permit = lambda: None
+    ) -> ModelReply[A]:
         """Return the validated answer. May be cancelled at any time.
 
         Args:
@@ -102,8 +104,8 @@ class NoModel:
     context_tokens = 0
 
     async def ask(
-        self, question: Question[A], *, deadline: float | None = None, permit: Callable[[], None] = lambda: None
-    ) -> Reply[A]:
+        self, question: ModelQuestion[A], *, deadline: float | None = None, permit: Permit = lambda: None
+    ) -> ModelReply[A]:
         """Raise NoLanguageModel."""
         del question, deadline, permit
         raise NoLanguageModel

@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from shelfd.memory.errors import NoLanguageModel
-from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel, Question, Reply
+from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel, ModelQuestion, ModelReply
 from shelfd.memory.ports.view import View
 
 A = TypeVar("A", bound=BaseModel)
@@ -29,7 +29,7 @@ class ShelfModel:
         """Return whether there is a model and the text of *nugget* may be sent to it."""
         return self._model.is_configured and not self._is_local(nugget)
 
-    async def ask(self, question: Question[A], *, deadline: float | None = None) -> Reply[A]:
+    async def ask(self, question: ModelQuestion[A], *, deadline: float | None = None) -> ModelReply[A]:
         """Return the validated answer. See the port.
 
         Raises:
