@@ -32,7 +32,12 @@ from shelfd.storage.inmemory.tables import Tables
 Do = Callable[[Transaction], object]
 WORDS: Final = ("harbour", "crane", "ferry", "lighthouse", "tide", "anchor")
 #: Reads of many rows, by port.
-_READS: Final = {"notes": {"scan", "by_rows", "page"}, "nuggets": {"page"}, "log": {"page"}}
+_READS: Final = {
+    "notes": {"scan", "by_rows", "by_ids", "page", "changed_positions"},
+    "nuggets": {"page"},
+    "links": {"leaving"},
+    "log": {"page"},
+}
 
 
 class Unreliable:

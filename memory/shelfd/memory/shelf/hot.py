@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shelfd.memory.notes.note import Link, Note
-from shelfd.memory.ports.projection import PurgedNote
+from shelfd.memory.ports.projection import OF_LINKS, PurgedNote
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 
@@ -16,7 +16,6 @@ _KEPT = 4096
 _LONGEST = 8192
 #: The links of notes that have more are read again each time.
 _MOST_LINKS = 64
-_OF_LINKS = frozenset({"link.added", "link.removed"})
 
 
 class HotNotes:
@@ -55,7 +54,7 @@ class HotNotes:
                     self._notes[note.id] = note
             if self._links:
                 for row in applied.rows:
-                    if row.kind in _OF_LINKS:
+                    if row.kind in OF_LINKS:
                         self._links.pop(row.ids[0], None)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
