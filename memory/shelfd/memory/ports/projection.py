@@ -98,6 +98,10 @@ class Projection(Purgeable, Protocol):
         """Apply the links that leave notes which were just applied: all of them, by the note's id."""
         del links  # most are made from notes alone
 
+    def withhold(self, note: PurgedNote) -> None:
+        """Remove what a note said, which cannot be applied as it is; it may come again."""
+        self.purge([note])
+
     def clear(self) -> None:
         """Keep nothing; what it is to know comes again from the rows."""
 

@@ -41,7 +41,10 @@ _AHEAD_CHANGES: Final = 100_000
 
 
 class _Step(NamedTuple):
-    """What a change did to notes and to the links that leave those *linked*; or, if *since* is given, changes after that number that are still to be read."""
+    """What a change did to notes, and to the links that leave those with ids *linked*.
+
+    Or, if *since* is given, changes after that number that are still to be read.
+    """
 
     last_seq: int
     notes: Sequence[Note] = ()

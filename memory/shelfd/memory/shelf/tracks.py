@@ -134,7 +134,8 @@ class Track:
         except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be applied holds up nothing
             name, cause = self.projection.name, type(error).__name__
             log.error("projection.note_skipped", shelf=self._shelf, projection=name, id=note.id, error=cause)
-            self._purge([PurgedNote(note.row, note.id)])  # it must not be found by what it said before
+            # It must not be found by what it said before.
+            self._try(lambda: self.projection.withhold(PurgedNote(note.row, note.id)))
             self.skipped[note.row] = note.rev
         else:
             self.skipped.pop(note.row, None)
@@ -145,11 +146,11 @@ class Track:
             self.skipped.pop(row, None)
             self._changed.pop(note_id, None)
         if self.is_awake and self.failure is None:
-            self._purge(purged)
+            self._try(lambda: self.projection.purge(purged))
 
-    def _purge(self, purged: Sequence[PurgedNote]) -> None:
+    def _try(self, remove: Callable[[], None]) -> None:
         try:
-            self.projection.purge(purged)
+            remove()
         except Exception as error:  # noqa: BLE001 - what it holds can no longer be trusted
             self.fail(type(error).__name__)
 
@@ -214,7 +215,9 @@ class Tracks:
         self._spawn = spawn
         self._is_closing = False
         self.are_lazy_awake = False
-        self._all: dict[Key, Track] = {type(projection): Track(projection, view, shelf, self._mend_later) for projection in projections}
+        self._all: dict[Key, Track] = {
+            type(projection): Track(projection, view, shelf, self._mend_later) for projection in projections
+        }
         self.eager = [track for track in self._all.values() if not track.projection.is_lazy]
         self.lazy = [track for track in self._all.values() if track.projection.is_lazy]
 
