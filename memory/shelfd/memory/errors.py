@@ -100,7 +100,8 @@ class SessionNotFound(NotFound):
     """No session has this id."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__("there is no session with this id", session_id=session_id)
+        text = "there is no open session with this id; session.open opens one"
+        super().__init__(text, session_id=session_id)
 
 
 class JobNotFound(NotFound):

@@ -65,7 +65,9 @@ def _about_link(before: Mapping[str, Any]) -> dict[str, Any]:
     link, old = before["link"], before.get("old")
     about: dict[str, Any] = {"relation": link[2]}
     if old is not None:
-        about["changed"] = sorted(name for name, was, now in zip(Link._fields, old, link, strict=True) if was != now)
+        about["changed"] = sorted(
+            name for name, was, now in zip(Link._fields, Link(*old), Link(*link), strict=True) if was != now
+        )
     return about
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from shelfd.memory.errors import DuplicateId
 from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
-from shelfd.memory.ports.log import REDACTED, Entry
+from shelfd.memory.ports.log import REDACTED, Entry, Origin
 from shelfd.memory.ports.view import Writer
 
 #: The effect of putting a link.
@@ -27,13 +27,17 @@ class Transaction:
         now: Its one point in time, microseconds.
         entries: Log entries so far.
         touched: State of every note written so far, by id.
+        variant: Which alternative of its turn is live; None if the turn has none or there is no turn.
     """
 
-    __slots__ = ("_nuggets", "_writer", "entries", "now", "touched")
+    __slots__ = ("_nuggets", "_writer", "entries", "now", "touched", "variant")
 
-    def __init__(self, writer: Writer, now: int) -> None:
+    def __init__(self, writer: Writer, now: int, origin: Origin | None = None) -> None:
         self._writer = writer
         self.now = now
+        self.variant: int | None = None
+        if origin is not None and origin.turn is not None and origin.session_id is not None:
+            self.variant = writer.rewinds.live_variant(origin.session_id, origin.turn)
         self.entries: list[Entry] = []
         self.touched: dict[str, Note] = {}
         self._nuggets: dict[str, Nugget] = {}
@@ -101,6 +105,7 @@ class Transaction:
                 reason=link.reason or old.reason,
                 valid_from=old.valid_from if link.valid_from is None else link.valid_from,
                 valid_to=old.valid_to if link.valid_to is None else link.valid_to,
+                seq_to=old.seq_to,
             )
             if merged == old:
                 return "unchanged"

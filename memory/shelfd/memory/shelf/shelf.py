@@ -178,7 +178,8 @@ class Shelf:
         Raises:
             ShuttingDown: If the shelf is being closed; *on_done* is not called.
         """
-        transact = once(call, apply, self.settings.idempotency_retention)
+        origin = call.origin()
+        transact = once(call, origin, apply, self.settings.idempotency_retention)
 
         def committed(applied: _Committed) -> None:
             if isinstance(applied, RolledBack):
@@ -189,7 +190,7 @@ class Shelf:
                 outcome, replayed = applied.value
                 on_done(Changed(outcome, applied.notes, replayed, applied.last_seq))
 
-        self.store.submit(Change(call.origin(), transact, call.ticket), committed)
+        self.store.submit(Change(origin, transact, call.ticket), committed)
 
     async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
         """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.
@@ -199,7 +200,7 @@ class Shelf:
         """
 
         def transact(writer: Writer, now: int) -> tuple[T, Transaction]:
-            transaction = Transaction(writer, now)
+            transaction = Transaction(writer, now, origin)
             return apply(transaction), transaction
 
         return await self.store.commit(Change(origin, transact))

@@ -117,6 +117,10 @@ class SqliteNotes(SqliteRows, NotesView):
         found = self._database.all("SELECT id FROM note WHERE superseded_by = ? ORDER BY row", (note_id,))
         return [columns[0] for columns in found]
 
+    def children(self, ids: Sequence[str], *, after: int = 0, limit: int | None = None) -> list[Note]:
+        clauses = f"WHERE parent_id {AMONG} AND row > ? ORDER BY row LIMIT ?"
+        return self._read(clauses, (encode_strings(ids), after, -1 if limit is None else max(limit, 0)))
+
     def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         # "hits >= 3" in so many words lets SQLite use the index of what may be promoted.
         sql = "SELECT hits, note FROM usage WHERE hits >= 3 AND (hits, note) > (?, ?) ORDER BY hits, note LIMIT ?"
