@@ -16,7 +16,17 @@ from shelfd.memory.sessions.name_parts import NameParts
 from shelfd.memory.sessions.policy import policy_of
 from shelfd.memory.sessions.projection import ProjectedLinks, joined, tree_links
 from shelfd.memory.sessions.stored_links import UNSTAMPED, StoredLinks
-from shelfd.memory.sessions.tree import ACTIVE, CANDIDATE, ELSEWHERE, FRONTIER, KNOWN, MOST_DEPTH, ROLLUP, Place, Tree
+from shelfd.memory.sessions.tree import (
+    ACTIVE,
+    CANDIDATE,
+    ELSEWHERE,
+    FRONTIER,
+    KNOWN,
+    MOST_DEPTH,
+    ROLLUP,
+    Tree,
+    TreePlace,
+)
 from shelfd.memory.settings import MemorySettings
 
 
@@ -129,7 +139,7 @@ class NuggetGraph(Graph, PartProjection):
         seq_to = -1 if note.seq_to is None else note.seq_to
         depth = min(extra.rollup_depth, MOST_DEPTH)
         type_ = self._tree.type_number(note.type)
-        self._move(node, Place(note.row, type_, flags, parent, seq_to, depth))
+        self._move(node, TreePlace(note.row, type_, flags, parent, seq_to, depth))
         if old_parent not in (NOWHERE, parent):
             self._release(old_parent)
         if note.private:
@@ -168,7 +178,7 @@ class NuggetGraph(Graph, PartProjection):
             self._release(parent)
         self._release(node)
 
-    def _move(self, node: int, place: Place) -> None:
+    def _move(self, node: int, place: TreePlace) -> None:
         moved = self._tree.put(node, place)
         if moved.is_split:
             self._projected.clear()

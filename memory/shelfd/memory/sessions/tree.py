@@ -27,7 +27,7 @@ _ROW: Final = (1 << _ROW_BITS) - 1
 _NO_CHILDREN: Final = array("i")
 
 
-class Place(NamedTuple):
+class TreePlace(NamedTuple):
     """Where a note stands."""
 
     row: int
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 #: Of a node that is no note of the nugget.
-ELSEWHERE: Final = Place(0, 0, 0, NOWHERE, -1, 0)
+ELSEWHERE: Final = TreePlace(0, 0, 0, NOWHERE, -1, 0)
 
 
 class Tree:
@@ -87,10 +87,10 @@ class Tree:
 
     # -------------------------------------------------------------- reading
 
-    def place(self, node: int) -> Place:
+    def place(self, node: int) -> TreePlace:
         """Return where a note stands."""
         row, type_, flags, parent, seq, depth = (values[node] for values in self._columns())
-        return Place(row, type_, flags & ~FRONTIER, parent, seq, depth)
+        return TreePlace(row, type_, flags & ~FRONTIER, parent, seq, depth)
 
     def has(self, node: int, flags: int) -> bool:
         """Return whether a node has all of these *flags*."""
@@ -199,7 +199,7 @@ class Tree:
 
     # -------------------------------------------------------------- writing
 
-    def put(self, node: int, place: Place) -> "Moved":
+    def put(self, node: int, place: TreePlace) -> "Moved":
         """Put a note where it stands now; return what that means for those it represents."""
         old = self.place(node)
         if old == place:
@@ -219,7 +219,7 @@ class Tree:
         is_split = any(was not in (NOWHERE, self.above(each)) for each, was in zip(near, above, strict=True))
         return Moved(is_split, tuple({old.parent, place.parent, *near} - {NOWHERE}))
 
-    def _write(self, node: int, old: Place, place: Place) -> None:
+    def _write(self, node: int, old: TreePlace, place: TreePlace) -> None:
         for values, value in zip(self._columns(), place, strict=True):
             values[node] = value
         if old.parent != place.parent:
@@ -240,7 +240,7 @@ class Tree:
         if new != NOWHERE:
             self._children.setdefault(new, array("i")).append(node)
 
-    def _reorder(self, node: int, place: Place) -> None:
+    def _reorder(self, node: int, place: TreePlace) -> None:
         was_frontier = self._unlist(node)
         self._seqs[node], self._depths[node] = place.seq_to, place.depth
         if place.flags & KNOWN:
