@@ -277,6 +277,8 @@ def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept:
         return _Reverted(1, _undo_removed(tx, row))
     if row.kind == "nugget.renamed":
         return _Reverted(1, _undo_renamed(tx, row, kept))
+    if row.kind == "nugget.updated":
+        return _Reverted(1, _undo_edited(tx, row, kept))
     return _NOTHING
 
 
@@ -294,6 +296,16 @@ def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
         kept.append(Retained(new, "nugget", EDITED))
         return 0
     rename_nugget(tx, new, old)
+    return 1
+
+
+def _undo_edited(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
+    before, name = row.before or {}, row.nugget or ""
+    nugget = tx.rows.nuggets.get(name)
+    if nugget is None or any(getattr(nugget, field) != value for field, value in before["new"].items()):
+        kept.append(Retained(name, "nugget", EDITED))
+        return 0
+    tx.change_nugget(nugget._replace(**before["old"]))
     return 1
 
 
