@@ -31,7 +31,7 @@ REQUIRED: dict[str, Any] = {
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
     "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",
-    "job": "reflection",
+    "job": "reflection", "turn": 1,
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {

@@ -78,8 +78,8 @@ class NotFound(ShelfError):
 class NoteNotFound(NotFound):
     """No note has this id."""
 
-    def __init__(self, note_id: str) -> None:
-        super().__init__("there is no note with this id", id=note_id[:256], reason="NODE_NOT_FOUND")
+    def __init__(self, note_id: str, *, field: str | None = None) -> None:
+        super().__init__("there is no note with this id", id=note_id[:256], field=field, reason="NODE_NOT_FOUND")
 
 
 class NuggetNotFound(NotFound):

@@ -13,9 +13,9 @@ from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.note import Extra, Link, Note, Nugget
+from shelfd.memory.notes.note import Extra, Link, Note
 from shelfd.memory.ports.log import Entry, LogRow
-from shelfd.memory.shelf.nuggets import ensure_nugget, remove_nugget, rename_nugget
+from shelfd.memory.shelf.nuggets import ensure_nugget, remove_nugget, rename_nugget, restore_nugget
 
 EDITED: Final = "edited"
 LATER_RUN: Final = "later_run"
@@ -285,7 +285,7 @@ def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept:
 def _undo_removed(tx: Transaction, row: LogRow) -> int:
     if row.nugget is None or tx.rows.nuggets.get(row.nugget) is not None:
         return 0  # it was created again
-    tx.create_nugget(Nugget(*(row.before or {})["options"]), again=True)
+    restore_nugget(tx, row.before or {})
     return 1
 
 
