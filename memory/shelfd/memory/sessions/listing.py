@@ -10,7 +10,7 @@ import numpy as np
 from shelfd.memory.sessions.graph import IN, OUT, NodeLinks
 from shelfd.memory.sessions.nugget_graph import is_trace
 from shelfd.memory.sessions.reading import Reading
-from shelfd.memory.sessions.session import last_turn
+from shelfd.memory.sessions.recent import last_turns
 from shelfd.memory.sessions.summing import EdgeKey, RelationFilter
 
 #: Places of an order, or links of a note, looked at before other tasks have their turn: some milliseconds.
@@ -60,7 +60,7 @@ async def candidates(
 ) -> list[Listed]:
     """Return notes of the frontier in its order, but for those that the session's last *recent* turns touched."""
     graph = reading.graph
-    shown = _turns(reading, recent)
+    shown = last_turns(reading.shelf.view, reading.session, recent)
 
     def iterate(after: int | None) -> Iterator[Listed]:
         for one in graph.frontier(types, after=after, until_seq=span.last):
@@ -68,16 +68,10 @@ async def candidates(
                 return
             yield one
 
-    return await _page(iterate, lambda node: reading.is_open(node) and graph.seq_to(node) not in shown, after, limit)
+    def admits(node: int) -> bool:
+        return reading.is_open(node) and (shown is None or not shown.holds(graph.seq_to(node)))
 
-
-def _turns(reading: Reading, count: int) -> frozenset[int]:
-    """Numbers of the session's last turns."""
-    view, session = reading.shelf.view, reading.session
-    last = (last_turn(view, session) or 0) if count else 0
-    turns = range(max(1, last - count + 1), last + 1)
-    numbers = (view.nuggets.turn_number(session.nugget, session.session_id, turn) for turn in turns)
-    return frozenset(number for number in numbers if number is not None)
+    return await _page(iterate, admits, after, limit)
 
 
 class NodeFilter(NamedTuple):

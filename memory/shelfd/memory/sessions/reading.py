@@ -11,6 +11,7 @@ import numpy.typing as npt
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.sessions import Injection, Session
 from shelfd.memory.sessions.graph import Graph, NodeLinks, Numbers
+from shelfd.memory.sessions.injection import present
 from shelfd.memory.sessions.nugget_graph import NuggetGraph
 from shelfd.memory.sessions.policy import policy_of
 from shelfd.memory.sessions.schema import Schema, schema_of
@@ -69,7 +70,7 @@ class Reading:
 
     def visible(self, ids: Sequence[str] | None) -> "Visible":
         """Return a set of visible notes: *ids*; for None what the prompt saw last, else the frontier."""
-        if ids is None and self.injection is not None and self.injection.frontier:
+        if ids is None and self.injection is not None:
             ids = self.injection.frontier
         if ids is None:
             return Visible(self, None)
@@ -86,7 +87,7 @@ async def open_reading(shelf: Shelf, session_id: str) -> Reading:
     session = read_session(shelf, session_id)
     graph = await live_graph(shelf, session.nugget)
     schema = schema_of(shelf.view, session.nugget)
-    return Reading(shelf, session, graph, shelf.hot.get, schema, shelf.view.injections.last(session_id))
+    return Reading(shelf, session, graph, shelf.hot.get, schema, present(shelf.view, session_id))
 
 
 async def live_graph(shelf: Shelf, nugget: str) -> NuggetGraph:
