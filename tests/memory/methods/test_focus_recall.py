@@ -56,6 +56,16 @@ async def test_other_names_are_cut_and_counted_and_come_back_without_focus(eithe
     assert (everything["dropped"], everything["cut"]) == (0, [])
 
 
+@pytest.mark.parametrize("query", ["?", "...", "🚲"])
+async def test_a_query_without_words_finds_nothing(api: Api, query: str) -> None:
+    await house(api)
+    result = await api.call("recall", query=query, session_id="s")
+
+    assert (result["results"], result["abstained"]) == ([], True)
+    assert len((await api.call("recall", query=query, focus="off"))["results"]) == 0
+    assert (await api.call("get_context", query=query))["notes"] == []
+
+
 async def test_what_was_cut_is_named_only_when_asked_for(api: Api) -> None:
     await house(api)
     result = await api.call("recall", query="boiler service")

@@ -82,7 +82,7 @@ class Questions:
         found: dict[str, AskedTerm] = {}
         wants, named_at = 0, -_NEAR
         before = ""
-        for at, (word, after) in enumerate(zip(words, [*words[1:], ""], strict=True)):
+        for at, (word, after) in enumerate(zip(words, [*words, ""][1:], strict=True)):
             if word in _NAMES_WHAT:
                 named_at = at
             asks = self._asks.get(word, 0) if before == "how" or at < named_at + _NEAR else 0
