@@ -85,12 +85,12 @@ class Shelf:
         for op in ops:
             if op["op"] == "link_upsert":
                 for link in op["links"]:
-                    source = self.name(op.get("source_id"), op.get("source_ref"), prefix)
-                    target = self.name(link.get("target_id"), link.get("target_ref"), prefix)
+                    source = self.name(op.get("source_node_id"), op.get("source_ref"), prefix)
+                    target = self.name(link.get("target_node_id"), link.get("target_ref"), prefix)
                     yield "link", {"source": source, "target": target, "relation": link["relation"]}
                 continue
             fields = dict(op.get("fields") or op.get("set_fields") or {})
-            had = self.entities.get(op.get("id", ""))
+            had = self.entities.get(op.get("node_id", ""))
             if op["op"] == "create":
                 if op["type"] == "event":
                     yield "event", {"fields": fields}

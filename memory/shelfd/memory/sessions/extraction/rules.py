@@ -204,7 +204,7 @@ class _Operations:
             self._ends[title] = entity.id
             changes = {column: new for column, values in columns.items() if (new := _merged(entity, column, values))}
             if changes:
-                self.ops.append({"op": "edit", "id": entity.id, "set_fields": changes})
+                self.ops.append({"op": "edit", "node_id": entity.id, "set_fields": changes})
             return
         fields = {column: list(values) if column in _LISTS else ", ".join(values) for column, values in columns.items()}
         if type_ == "character_sheet":
@@ -220,7 +220,7 @@ class _Operations:
             return
         fields = {"status": said.status, "note": said.note}
         if said.known is not None:
-            self.ops.append({"op": "edit", "id": said.known.id, "set_fields": fields})
+            self.ops.append({"op": "edit", "node_id": said.known.id, "set_fields": fields})
         else:
             self._create("thread", f"thread-{len(self._refs) + 1}", fields, title=said.title)
 
@@ -231,16 +231,13 @@ class _Operations:
         if source == target or (source, relation, target) in self._linked:
             return
         self._linked.add((source, relation, target))
-        key = "ref" if source in self._refs else "id"
-        link = {
-            f"target_{'ref' if target in self._refs else 'id'}": target,
-            "relation": relation,
-            "direction": "outgoing",
-        }
-        if self.ops and self.ops[-1].get(f"source_{key}") == source:
+        from_ = "source_ref" if source in self._refs else "source_node_id"
+        to = "target_ref" if target in self._refs else "target_node_id"
+        link = {to: target, "relation": relation, "direction": "outgoing"}
+        if self.ops and self.ops[-1].get(from_) == source:
             self.ops[-1]["links"].append(link)
         else:
-            self.ops.append({"op": "link_upsert", f"source_{key}": source, "links": [link]})
+            self.ops.append({"op": "link_upsert", from_: source, "links": [link]})
 
     def _create(self, type_: str, ref: str, fields: dict[str, Any], title: str | None = None) -> None:
         self._refs.add(ref)
