@@ -245,6 +245,7 @@ def main() -> None:
     parts: dict[str, dict[str, Score]] = {}
     domains: defaultdict[str, dict[str, Score]] = defaultdict(lambda: {type_: Score() for type_ in TYPES})
     spent = 0.0
+    operations([Message("The lists of words are read once.")], KnownEntities(TYPES))
     for dialogue in dialogues:
         spent += judge(dialogue, domains[dialogue["domain"]], arguments.tuning)
         part = "held out" if dialogue["held_out"] else "not held out"

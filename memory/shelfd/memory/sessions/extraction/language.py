@@ -46,7 +46,7 @@ _NAME_PARTS = ("about", "honorifics", "connectors", "foreign_words")
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class EnglishWords:
     """Lists of folded words by name; those of verbs hold stems."""
 
     lists: dict[str, frozenset[str]]
@@ -61,7 +61,7 @@ class Lexicon:
 
 
 @cache
-def lexicon() -> Lexicon:
+def lexicon() -> EnglishWords:
     """Return the lists; they are read on first use."""
     path = files("shelfd.memory").joinpath("sessions", "extraction", "en.json")
     data: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
@@ -82,7 +82,7 @@ def lexicon() -> Lexicon:
     )
     spelled = {word for name, text in data.items() if name not in _NAME_PARTS for word in re.findall(r"[^\W_]+", text)}
     lists["common"] = frozenset(spelled | _common_of_recall())
-    return Lexicon(lists, phrases)
+    return EnglishWords(lists, phrases)
 
 
 def _common_of_recall() -> set[str]:

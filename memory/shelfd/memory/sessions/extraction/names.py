@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from shelfd.memory.sessions.extraction.language import is_common, is_past, lexicon
 from shelfd.memory.sessions.extraction.sentences import Sentence
-from shelfd.memory.sessions.extraction.turns import Entity, Known
+from shelfd.memory.sessions.extraction.turns import Entity, KnownNotes
 
 Kind: TypeAlias = Literal["person", "place"]
 
@@ -97,7 +97,7 @@ def is_titled(name: str) -> bool:
 class Cast:
     """The people and places of a turn, proven by its sentences or known before."""
 
-    def __init__(self, sentences: Sequence[Sentence], known: Known, authors: Sequence[str]) -> None:
+    def __init__(self, sentences: Sequence[Sentence], known: KnownNotes, authors: Sequence[str]) -> None:
         self._known = known
         self._entities: dict[str, Entity | None] = {}
         self._called: dict[str, str] = {}

@@ -7,7 +7,7 @@ from shelfd.memory.sessions.extraction.language import lexicon
 from shelfd.memory.sessions.extraction.names import ARTICLES, POSSESSIVES, Cast
 from shelfd.memory.sessions.extraction.people import clause_end
 from shelfd.memory.sessions.extraction.sentences import Sentence
-from shelfd.memory.sessions.extraction.turns import Known
+from shelfd.memory.sessions.extraction.turns import KnownNotes
 
 _IS: Final = frozenset("is was are were 's".split())
 _SAYING: Final = _IS | {"been", "belongs", "belonged"}
@@ -23,7 +23,7 @@ class PlaceSaid(NamedTuple):
     value: str
 
 
-def places_said(at: int, sentence: Sentence, cast: Cast, known: Known) -> Iterator[PlaceSaid]:
+def places_said(at: int, sentence: Sentence, cast: Cast, known: KnownNotes) -> Iterator[PlaceSaid]:
     """Yield what *sentence*, number *at* of the turn, says of places."""
     low = sentence.low
     if _SAYING.isdisjoint(low):
@@ -39,7 +39,7 @@ def places_said(at: int, sentence: Sentence, cast: Cast, known: Known) -> Iterat
                 yield PlaceSaid(title, "controller", _agent(sentence, here + 2))
 
 
-def place_before(at: int, sentence: Sentence, end: int, cast: Cast, known: Known) -> str | None:
+def place_before(at: int, sentence: Sentence, end: int, cast: Cast, known: KnownNotes) -> str | None:
     """Return the title of the place whose words end before token *end*, None if no place stands there."""
     for mention in cast.of(at, "place"):
         if mention.end == end:

@@ -22,24 +22,24 @@ from shelfd.memory.sessions.extraction.people import Portraits
 from shelfd.memory.sessions.extraction.places import PlaceSaid, places_said
 from shelfd.memory.sessions.extraction.sentences import sentences
 from shelfd.memory.sessions.extraction.threads import Threads, ThreadSaid, begun
-from shelfd.memory.sessions.extraction.turns import Entity, Known, Message, Op
+from shelfd.memory.sessions.extraction.turns import Entity, KnownNotes, Message, Op
 
 _LISTS: Final = frozenset(("aliases", "traits", "inventory"))
 #: Sentences of a turn that are read; what is beyond them is data.
 _MOST_SENTENCES: Final = 400
 
 
-class Rules:
+class ExtractionRules:
     """Extraction without a model."""
 
     engine = "rules"
 
-    async def operations(self, turn: Sequence[Message], known: Known) -> list[Op]:
+    async def operations(self, turn: Sequence[Message], known: KnownNotes) -> list[Op]:
         """Return what *turn* adds to and changes in what is *known*."""
         return operations(turn, known)
 
 
-def operations(turn: Sequence[Message], known: Known) -> list[Op]:
+def operations(turn: Sequence[Message], known: KnownNotes) -> list[Op]:
     """Return what *turn* adds to and changes in what is *known*: a pure function, linear in the turn's text."""
     spoken = _spoken(turn)
     ops = _Operations(known)
@@ -90,7 +90,7 @@ def _spoken(turn: Sequence[Message]) -> list[Spoken]:
 class _Reading:
     """What the sentences of an English turn say, put together."""
 
-    def __init__(self, spoken: Sequence[Spoken], known: Known) -> None:
+    def __init__(self, spoken: Sequence[Spoken], known: KnownNotes) -> None:
         sentences = [one.sentence for one in spoken]
         authors = list(dict.fromkeys(one.author for one in spoken if one.author))
         self.spoken = spoken
@@ -108,7 +108,7 @@ class _Reading:
         self._place_people()
         self.people = list(dict.fromkeys([*self.involved, *self._named("person"), *self._related(authors)]))
 
-    def _read(self, known: Known) -> None:
+    def _read(self, known: KnownNotes) -> None:
         threads = Threads(known.threads)
         before: str | None = None
         message = -1
@@ -181,7 +181,7 @@ class _Reading:
 class _Operations:
     """Operations being put together; who is known is edited, who is new is created once."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: KnownNotes) -> None:
         self.ops: list[Op] = []
         self._known = known
         self._ends: dict[str, str] = {}

@@ -27,7 +27,7 @@ class Entity(NamedTuple):
     fields: Mapping[str, Any] = {}
 
 
-class Known(Protocol):
+class KnownNotes(Protocol):
     """What the graph knows before a turn, as far as extraction asks."""
 
     @property
@@ -50,7 +50,7 @@ class Extractor(Protocol):
 
     engine: str  #: "rules" or "model"
 
-    async def operations(self, turn: Sequence[Message], known: Known) -> list[Op]:
+    async def operations(self, turn: Sequence[Message], known: KnownNotes) -> list[Op]:
         """Return what *turn* adds to and changes in what is *known*; an empty list if nothing.
 
         A later operation may name the ``ref`` of an earlier one. Nothing that is known is created again.
