@@ -61,8 +61,9 @@ async def build(api: Api, nodes: Sequence[Note] = NODES, links: Sequence[Any] = 
     await api.shelf().store.commit(change(make))
 
 
-async def publish(api: Api, **lists: Sequence[str]) -> None:
-    shown = Injection(SESSION, 1, 0, 0, **{name: tuple(ids) for name, ids in lists.items()})
+async def publish(api: Api, *, pinned: Sequence[str] = (), frontier: Sequence[str] | None = None) -> None:
+    visible = None if frontier is None else tuple(frontier)
+    shown = Injection(SESSION, 1, 0, 0, pinned=tuple(pinned), frontier=visible)
     await api.shelf().store.commit(change(lambda tx: tx.rows.injections.add(shown)))
 
 

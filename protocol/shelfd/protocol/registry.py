@@ -73,11 +73,9 @@ PLANNED = frozenset(
     validate_synthesis check_synthesis_quality why_not recall.feedback
     note.release get_entity_relationships traverse_graph graph.timeline
     graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
-    session.get_schema
-    session.compaction_candidates session.create_node session.edit_node session.delete_node
-    session.upsert_links session.delete_links session.compact_nodes session.apply_extraction_batch
-    session.get_injection_state session.retract_turns session.branch
-    session.select_variant schema.get schema.set_type schema.delete_type
+    session.compaction_candidates session.compact_nodes
+    session.get_injection_state
+    session.retract_turns session.branch session.select_variant
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()
