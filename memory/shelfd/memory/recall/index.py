@@ -25,7 +25,7 @@ from shelfd.memory.recall.document import Document, Ranking, Words
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.note_search import NoteSearch, word_bits
-from shelfd.memory.recall.overlap import Overlap, overlap
+from shelfd.memory.recall.overlap import WordOverlap, overlap
 from shelfd.memory.recall.postings import MAX_FREQUENCY, Postings
 from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
@@ -118,7 +118,7 @@ class RecallIndex:
         """Return what :meth:`search` does for a query that is parsed already."""
         return self._search.run(parsed, filters, k, explain=explain)
 
-    def overlap(self, query: str, filters: NoteFilter) -> Overlap:
+    def overlap(self, query: str, filters: NoteFilter) -> WordOverlap:
         """Return which documents have words of *query*, of those that *filters* admit, and what share of them."""
         return overlap(self._contents, self.analyzer.parse_query(query).terms, filters)
 

@@ -13,7 +13,7 @@ _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 _TERMS: Final = 1_024  #: of a query that are looked up
 
 
-class Overlap(NamedTuple):
+class WordOverlap(NamedTuple):
     """Documents that have at least one term of a query: arrays of one length, in no particular order."""
 
     rows: IntArray
@@ -21,10 +21,10 @@ class Overlap(NamedTuple):
     weights: FloatArray  #: more for rare terms, and for what is said more than once
 
 
-_NOTHING: Final = Overlap(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
+_NOTHING: Final = WordOverlap(np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
 
 
-def overlap(contents: Contents, terms: Sequence[str], filters: NoteFilter) -> Overlap:
+def overlap(contents: Contents, terms: Sequence[str], filters: NoteFilter) -> WordOverlap:
     """Return which documents have some of *terms*. Of terms that too many have, the most common find nothing."""
     number_of, statistics = contents.vocabulary.number, contents.statistics
     numbers = [number for term in terms[:_TERMS] if (number := number_of(term)) is not None]
@@ -41,4 +41,4 @@ def overlap(contents: Contents, terms: Sequence[str], filters: NoteFilter) -> Ov
     )
     (reached,) = np.nonzero(counts)
     reached = reached[contents.filtering.admitted(filters, reached)]
-    return Overlap(contents.columns.row[reached], counts[reached] / len(terms), weights[reached])
+    return WordOverlap(contents.columns.row[reached], counts[reached] / len(terms), weights[reached])
