@@ -85,9 +85,10 @@ class ProjectedLinks:
                 links = self._of_tree(node, ())
             parts.append(links)
             whose.append(np.full(len(links.others), node, np.int32))
-        stored = self._stored.of(leaving, reaching)
-        parts.append(stored._replace(others=self._tree.representatives(stored.others)))
-        whose += [np.array(sources, np.int32), np.array(targets, np.int32)]
+        if leaving or reaching or not parts:
+            stored = self._stored.of(leaving, reaching)
+            parts.append(stored._replace(others=self._tree.representatives(stored.others)))
+            whose.append(np.concatenate([np.array(sources, np.int32), np.array(targets, np.int32)]))
         owners, every = np.concatenate(whose), joined(parts)
         leads_on = every.others != owners
         return owners[leads_on], every.where(leads_on)
@@ -147,6 +148,8 @@ def tree_links(tree: Tree, node: int, parent: int, children: Sequence[int]) -> N
 
 def joined(parts: Sequence[NodeLinks]) -> NodeLinks:
     """Return all of these links."""
+    if len(parts) == 1:
+        return parts[0]
     return NodeLinks._make(np.concatenate(each) for each in zip(*parts, strict=True))
 
 

@@ -178,6 +178,8 @@ class Visible:
 
         Other ends are as they are stored, or the notes of the frontier that represent these.
         """
+        if self.nodes is None:
+            return await projected_all(self._graph, nodes)
         owners: list[Numbers] = []
         found: list[NodeLinks] = []
         waiting = list(zip(nodes, nodes, strict=True))
@@ -195,8 +197,6 @@ class Visible:
         graph = self._graph
         if self._is_coarse:
             whose, links = await projected_all(graph, nodes)
-            if self.nodes is None:
-                return whose, links, []
             # Notes of the frontier that are not visible are represented by their parents.
             down = (links.relations <= CONTAINS) & (links.directions == OUT)
             pairs = zip(whose[down].tolist(), links.others[down].tolist(), strict=True)
