@@ -101,6 +101,7 @@ class Analyzer:
         self._days: dict[int, date] = {}
         self.lists = word_lists(language)
         self._meanings = meaning_lists(language)
+        self._without_content = self.lists.stop | self.lists.question
         # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
         self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
         self._terms: dict[str, str] = {}
@@ -108,7 +109,7 @@ class Analyzer:
 
     def is_content(self, word: str) -> bool:
         """Return whether a folded *word* is neither a stop word nor a question word."""
-        return word not in self.lists.stop and word not in self.lists.question
+        return word not in self._without_content
 
     def words(self, text: str) -> list[str]:
         """Return the folded words of *text* in order."""
@@ -172,7 +173,8 @@ class Analyzer:
         words = split(folded)
         # In a question "well-known" is two words; as one more, the compound costs more than it finds (measured).
         asked = [*words, *emoji(folded), *compounds(query, "_")]
-        content = [word for word in asked if self.is_content(word)]
+        idle = self._without_content
+        content = [word for word in asked if word not in idle]
         terms = tuple(sorted({self.term(word) for word in content or words}))
         asks_when = self.lists.asks_when.search(folded) is not None
         return ParsedQuery(terms, words, asks_when, explicit_dates(folded))

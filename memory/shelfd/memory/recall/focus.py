@@ -141,11 +141,15 @@ class Focus:
             explain: Whether hits carry their signals.
         """
         best, rival = self.candidates(query, filters, k, aim, explain=explain)
-        kept = self.kept(best, rival, aim)[: max(k, 0)]
-        here = {one.hit.row for one in kept}
+        kept = self.kept(best, rival, aim)
+        found = [self._judged(one) for one in kept[: max(k, 0)]]
+        if kept is best:
+            return Focused(found, [])
+        here = {one.hit.row for one in found}
         reason: Literal["another_name", "little_in_common"] = "another_name" if rival >= 0 else "little_in_common"
-        cut = [Cut(one.hit, one.coverage, reason) for one in best[: max(k, 0)] if one.hit.row not in here]
-        return Focused([self._judged(one) for one in kept], cut)
+        return Focused(
+            found, [Cut(one.hit, one.coverage, reason) for one in best[: max(k, 0)] if one.hit.row not in here]
+        )
 
     def candidates(
         self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False

@@ -84,6 +84,8 @@ class Search:
 
     def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
+        if len(terms) * self._contents.columns.size <= _POSTINGS:
+            return terms
         sizes = [self._contents.postings.size(number) for number, _, _ in terms]
         if sum(sizes) <= _POSTINGS:
             return terms
