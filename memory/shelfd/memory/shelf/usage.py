@@ -92,8 +92,8 @@ class UsageBuffer:
             if missing := [row for row in rows if row not in found and row not in stored]:
                 stored |= dict.fromkeys(missing, _NEVER_USED) | self._view.usage.by_rows(missing)
             for row in rows:
-                if row not in found and (usage := stored[row]) is not _NEVER_USED:
-                    found[row] = usage
+                if row not in found and stored[row] is not _NEVER_USED:
+                    found[row] = stored[row]
         return found
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:  # noqa: ARG002
