@@ -1,8 +1,7 @@
 """From text to terms, for documents and for queries."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, tzinfo
 from typing import NamedTuple
 
@@ -56,8 +55,7 @@ class TemporalExpressions:
 _CACHED_WORDS = 1 << 17
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(NamedTuple):
     """A query as the formula sees it."""
 
     terms: tuple[str, ...]  #: distinct, sorted: sums must not depend on the order of words
@@ -110,6 +108,10 @@ class Analyzer:
     def is_content(self, word: str) -> bool:
         """Return whether a folded *word* is neither a stop word nor a question word."""
         return word not in self._without_content
+
+    def has_content(self, words: Iterable[str]) -> bool:
+        """Return whether any of folded *words* is neither a stop word nor a question word."""
+        return not self._without_content.issuperset(words)
 
     def words(self, text: str) -> list[str]:
         """Return the folded words of *text* in order."""

@@ -117,7 +117,7 @@ class Focus:
     def says_nothing(self, query: str) -> bool:
         """Return whether *query* has neither a content word nor a name."""
         analyzer = self._index.analyzer
-        return not any(map(analyzer.is_content, analyzer.words(query))) and not self._has_name(query)
+        return not analyzer.has_content(analyzer.words(query)) and not self._has_name(query)
 
     def going_on(self, query: str, last: str | None) -> str:
         """Return what *query* asks if the *last* one was asked before: "and why?" asks the same as it.

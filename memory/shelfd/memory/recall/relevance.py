@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from shelfd.memory.recall.document import Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.meaning import ANSWER_TYPES
-from shelfd.memory.recall.question import AskedTerm, Question
+from shelfd.memory.recall.question import MOST_TERMS, AskedTerm, Question
 
 #: Weight of a word that says little of what a query is about.
 _LIGHT: Final = 0.25
@@ -89,24 +89,29 @@ class Calibration:
         needed = log(self.threshold / (1 - self.threshold)) - self.intercept - others
         # What is lacking may be one more in the end, and what is covered a smaller share.
         lacks = min(0.0, weight["lacks"])
-        at_most = needed - max(0.0, weight["lacks"]) * _MANY
-        return Bound(at_most - _ROUNDING, max(0.0, weight["coverage"]), weight["held_words"], lacks, weight["ratio"])
+        counts = range(MOST_TERMS + 1)
+        return Bound(
+            least=needed - max(0.0, weight["lacks"]) * _MANY - _ROUNDING,
+            coverage=max(0.0, weight["coverage"]),
+            held_words=tuple(weight["held_words"] * min(count, _MANY) for count in counts),
+            lacks=tuple(lacks * min(count, _MANY) for count in counts),
+            ratio=weight["ratio"],
+        )
 
 
 class Bound(NamedTuple):
     """What a document without a name must have of four features to be relevant, the others being as good as can be."""
 
-    least: float
-    coverage: float  #: weights
-    held_words: float
-    lacks: float
-    ratio: float
+    least: float  #: sum of what the four add
+    coverage: float  #: what complete coverage adds
+    held_words: tuple[float, ...]  #: what so many telling words add
+    lacks: tuple[float, ...]
+    ratio: float  #: what the best score adds
 
     @property
     def least_ratio(self) -> float:
         """The share of the best score below which no such document is relevant, whatever it matches."""
-        best = self.coverage + max(0.0, self.held_words) * _MANY
-        return (self.least - best) / self.ratio if self.ratio > 0 else 0.0
+        return (self.least - self.coverage - max(self.held_words)) / self.ratio if self.ratio > 0 else 0.0
 
 
 @cache
@@ -124,8 +129,7 @@ class ResolvedQuestion(NamedTuple):
     """
 
     terms: tuple[AskedTerm, ...]
-    term_bits: tuple[int, ...]
-    weights: tuple[float, ...]  #: of the terms
+    worth: tuple[tuple[int, float], ...]  #: bit and weight of each of the terms
     total: float  #: weight of all terms
     found_by: Mapping[int, tuple[int, int]]  #: by number in the index: which term that is, and which it is related to
     numbers: frozenset[int]  #: all of those
@@ -139,7 +143,7 @@ class ResolvedQuestion(NamedTuple):
 
     def among(self, terms: AbstractSet[str]) -> int:
         """Return those of its terms that are among *terms*."""
-        return sum(bit for bit, asked in zip(self.term_bits, self.terms, strict=True) if asked.term in terms)
+        return sum(1 << at for at, asked in enumerate(self.terms) if asked.term in terms)
 
 
 class DocumentContext(NamedTuple):
@@ -191,7 +195,7 @@ def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms)
     weights = [
         rarity * _LIGHT if asked.light else rarity for asked, rarity in zip(terms, index.rarities(numbers), strict=True)
     ]
-    term_bits = tuple([1 << at for at in range(len(terms))])
+    term_bits = [1 << at for at in range(len(terms))]
     found_by = {number: (bit, 0) for bit, number in zip(term_bits, numbers, strict=True) if number is not None}
     numerals = [number for one, number in zip(terms, numbers, strict=True) if one.is_number and number is not None]
     wanting = []
@@ -207,8 +211,9 @@ def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms)
             kinds |= bit if asked.kind else 0
             subject |= 0 if asked.is_name or number in numerals else bit
     return ResolvedQuestion(
-        terms, term_bits, tuple(weights), sum(weights), found_by, frozenset(found_by), frozenset(numerals),
-        telling, subject, kinds, tuple(wanting), sum([asked.run for asked in terms]), question.wants,
+        terms, tuple(zip(term_bits, weights, strict=True)), sum(weights),
+        found_by, frozenset(found_by), frozenset(numerals), telling, subject, kinds, tuple(wanting),
+        sum([asked.run for asked in terms]), question.wants,
     )  # fmt: skip
 
 
@@ -241,28 +246,42 @@ def match(question: ResolvedQuestion, words: Words, names: int = 0) -> Match:
         if wants & answer_types:
             stood_for |= bit
     matched = own | before | related | stood_for
+    if question.runs:
+        return _match_by_characters(question, own, before, related, matched)
+    weight = 0.0
+    for bit, whole in question.worth:
+        if matched & bit:
+            weight += (
+                whole if own & bit
+                else _PREVIOUS * whole if before & bit
+                else _RELATED * whole if related & bit
+                else _NUMBER * whole
+            )  # fmt: skip
+    return Match(weight, matched, own | related)
+
+
+def _match_by_characters(question: ResolvedQuestion, own: int, before: int, related: int, matched: int) -> Match:
     parts = [
         0.0 if not matched & bit
         else 1.0 if own & bit
         else _PREVIOUS if before & bit
         else _RELATED if related & bit
         else _NUMBER
-        for bit in question.term_bits
+        for bit, _ in question.worth
     ]  # fmt: skip
-    if question.runs:
-        parts = _by_characters(question.terms, parts)
-        matched = sum(bit for bit, part in zip(question.term_bits, parts, strict=True) if part)
-    return Match(sum(map(mul, question.weights, parts)), matched, own | related)
+    parts = _by_characters(question.terms, parts)
+    covered = [(bit, whole * part) for (bit, whole), part in zip(question.worth, parts, strict=True) if part]
+    return Match(sum(weight for _, weight in covered), sum(bit for bit, _ in covered), own | related)
 
 
 def is_below(bound: Bound, question: ResolvedQuestion, found: Match, ratio: float) -> bool:
     """Return whether a document without a name cannot be relevant; not for scripts without spaces."""
-    telling, total = question.telling, question.total
-    held = (telling & found.matched).bit_count()
-    lacks = (telling & ~found.matched).bit_count()
-    at_most = bound.ratio * ratio + bound.held_words * min(held, _MANY)
-    at_most += bound.lacks * min(lacks, _MANY)
-    return at_most + (bound.coverage * found.weight / total if total else 0.0) < bound.least
+    least, coverage, held_words, lacks, best = bound
+    weight, matched, _ = found
+    telling = question.telling
+    held = (telling & matched).bit_count()
+    of_words = held_words[held] + lacks[telling.bit_count() - held]
+    return best * ratio + of_words + coverage * weight / (question.total or 1.0) < least
 
 
 def observe(question: ResolvedQuestion, words: Words, found: Match, context: DocumentContext) -> Features:
@@ -299,7 +318,7 @@ def observe(question: ResolvedQuestion, words: Words, found: Match, context: Doc
 
 
 def _weight(question: ResolvedQuestion, names: AbstractSet[str]) -> float:
-    return sum(weight for weight, one in zip(question.weights, question.terms, strict=True) if one.term in names)
+    return sum(whole for (_, whole), one in zip(question.worth, question.terms, strict=True) if one.term in names)
 
 
 def _missing(question: ResolvedQuestion, words: Words) -> int:
