@@ -17,6 +17,7 @@ from shelfd.memory.ports.projection import PartProjection, Project, Projection
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, outcome_of
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.settings import MemorySettings
+from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
@@ -57,6 +58,7 @@ class Shelf:
         self.queries = QueryBuffer(is_on=settings.recall_log)
         self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
+        self.model = ShelfModel(store.view)
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
