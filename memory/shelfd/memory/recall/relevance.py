@@ -224,7 +224,7 @@ def holds_all(question: ResolvedQuestion, name: AbstractSet[str], own: AbstractS
     return asked != 0 and asked & ~held == 0
 
 
-class Match(NamedTuple):
+class Matched(NamedTuple):
     """What a document's words match of a question; terms are bits, see :class:`ResolvedQuestion`."""
 
     weight: float  #: of the question's terms, each as far as it is matched
@@ -232,7 +232,7 @@ class Match(NamedTuple):
     said: int  #: those that stand in the document, or in a name of it that stands in the query, or related ones
 
 
-def match(question: ResolvedQuestion, words: Words, names: int = 0) -> Match:
+def match(question: ResolvedQuestion, words: Words, names: int = 0) -> Matched:
     """Return what a document's *words* match of a *question*, and its *names* that stand there."""
     found_by, answer_types = question.found_by, words.answer_types
     own, related, before, stood_for = names, 0, 0, 0
@@ -257,10 +257,10 @@ def match(question: ResolvedQuestion, words: Words, names: int = 0) -> Match:
                 else _RELATED * whole if related & bit
                 else _NUMBER * whole
             )  # fmt: skip
-    return Match(weight, matched, own | related)
+    return Matched(weight, matched, own | related)
 
 
-def _match_by_characters(question: ResolvedQuestion, own: int, before: int, related: int, matched: int) -> Match:
+def _match_by_characters(question: ResolvedQuestion, own: int, before: int, related: int, matched: int) -> Matched:
     parts = [
         0.0 if not matched & bit
         else 1.0 if own & bit
@@ -271,10 +271,10 @@ def _match_by_characters(question: ResolvedQuestion, own: int, before: int, rela
     ]  # fmt: skip
     parts = _by_characters(question.terms, parts)
     covered = [(bit, whole * part) for (bit, whole), part in zip(question.worth, parts, strict=True) if part]
-    return Match(sum(weight for _, weight in covered), sum(bit for bit, _ in covered), own | related)
+    return Matched(sum(weight for _, weight in covered), sum(bit for bit, _ in covered), own | related)
 
 
-def is_below(bound: Bound, question: ResolvedQuestion, found: Match, ratio: float) -> bool:
+def is_below(bound: Bound, question: ResolvedQuestion, found: Matched, ratio: float) -> bool:
     """Return whether a document without a name cannot be relevant; not for scripts without spaces."""
     least, coverage, held_words, lacks, best = bound
     weight, matched, _ = found
@@ -284,7 +284,7 @@ def is_below(bound: Bound, question: ResolvedQuestion, found: Match, ratio: floa
     return best * ratio + of_words + coverage * weight / (question.total or 1.0) < least
 
 
-def observe(question: ResolvedQuestion, words: Words, found: Match, context: DocumentContext) -> Features:
+def observe(question: ResolvedQuestion, words: Words, found: Matched, context: DocumentContext) -> Features:
     """Return by what a document is judged, whose *words* match *found* of a *question*."""
     missing = _missing(question, words)
     lacking = question.telling & ~found.matched
