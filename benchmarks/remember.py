@@ -154,7 +154,7 @@ async def statement_rate(directory: Path, seconds: float) -> float:
             change = remember_change(clock, number)
             statements = Statements(number)
             _, outbox = change.apply(statements, clock.now())  # type: ignore[arg-type]
-            statements.log.append(number_entries(outbox.entries, change.origin, last_seq=number, at=clock.now()))
+            statements.log.append(number_entries(outbox, change.origin, last_seq=number, at=clock.now()))
             async with lock:
                 await connection.execute("BEGIN IMMEDIATE")
                 # Every remember reads its nugget; the store keeps it, which this way of working cannot.

@@ -22,6 +22,7 @@ class Outbox:
 
     entries: Sequence[Entry] = ()
     touched: Mapping[str, Note] = field(default_factory=dict)
+    variant: int | None = None
 
 
 def make_note(note_id: str, **fields: Any) -> Note:
@@ -49,7 +50,7 @@ def change(apply: Callable[[Transaction], T], *, origin: Origin = ORIGIN, ticket
     """Return a change that runs *apply* in a transaction, as every use case does."""
 
     def run(writer: Writer, now: int) -> tuple[T, Transaction]:
-        transaction = Transaction(writer, now)
+        transaction = Transaction(writer, now, origin)
         return apply(transaction), transaction
 
     return Change(origin, run, ticket)

@@ -40,14 +40,18 @@ async def old_shelf(root: Path) -> Path:
     path = root / "work" / "shelf.db"
     with closing(sqlite3.connect(path)) as new:
         tables = ("meta", "note", "change", "nugget")
-        rows = {table: new.execute(f"SELECT * FROM {table}").fetchall() for table in tables}
+        new.row_factory = sqlite3.Row
+        rows = {table: [dict(row) for row in new.execute(f"SELECT * FROM {table}")] for table in tables}
     path.unlink()
     with closing(sqlite3.connect(path, isolation_level=None)) as old:
         old.execute("PRAGMA journal_mode = WAL")
         migrate(old, load_migrations()[:OLD], now=1)
         for table, found in rows.items():
+            known = [name for _, name, *_ in old.execute(f"PRAGMA table_info({table})")]
             for row in found:
-                old.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+                columns = ", ".join(name for name in known if name in row)
+                values = [row[name] for name in known if name in row]
+                old.execute(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(values))})", values)
         old.executemany(f"INSERT INTO run VALUES (NULL, {', '.join('?' * 11)})", RUNS)
         params, cursor = {"nugget": "memory", "drop": False, "seq": 0}, {"done": 1, "total": 2}
         job = ("job-old", "hide", "queued", "p", "nugget.clear", None, "run-0", json.dumps(params), json.dumps(cursor))

@@ -21,10 +21,10 @@ from shelfd.gateway import Dispatcher
 from shelfd.gateway.mqtt import (
     Address,
     Announcer,
+    BrokerSession,
     EmbeddedBroker,
     EventPublisher,
     Requests,
-    Session,
     Topics,
     tls_context,
 )
@@ -73,7 +73,7 @@ class MqttService:
         self._password = self._read_password()
         self._share_group = self._read_share_group()
         self._tls = _tls(settings.mqtt.ca_file) if settings.mqtt.url.startswith("mqtts:") else None
-        self._session: Session | None = None
+        self._session: BrokerSession | None = None
         self._starting: asyncio.Task[None] | None = None
         self._complaint: str | None = None
 
@@ -113,7 +113,7 @@ class MqttService:
             boot=draw_run_id().removeprefix("run-"),
             health=partial(self._system.health, ANYONE),
         )
-        self._session = Session(
+        self._session = BrokerSession(
             broker, self._requests, self._topics, self._clock, announcer,
             followers=[self._publisher], share_group=self._share_group,
         )  # fmt: skip

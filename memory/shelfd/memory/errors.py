@@ -6,7 +6,7 @@
     ├── InvalidParams
     ├── NotFound ── NoteNotFound, NuggetNotFound, ShelfNotFound, SessionNotFound, LinkNotFound
     ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, DuplicateId, RevisionConflict, NotMergeable,
-    │                IdempotencyMismatch
+    │                IdempotencyMismatch, SessionElsewhere, SessionFrozen
     ├── Forbidden
     ├── TooLarge
     ├── QuotaExceeded
@@ -18,7 +18,7 @@
     ├── HistoryTrimmed
     ├── StorageCorrupt
     ├── SchemaTooNew
-    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable
+    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable, ModelUnavailable, InvalidReply
 
 An error carries data for programs and builds its own message. Messages never hold memory text.
 """
@@ -78,8 +78,8 @@ class NotFound(ShelfError):
 class NoteNotFound(NotFound):
     """No note has this id."""
 
-    def __init__(self, note_id: str) -> None:
-        super().__init__("there is no note with this id", id=note_id[:256], reason="NODE_NOT_FOUND")
+    def __init__(self, note_id: str, *, field: str | None = None) -> None:
+        super().__init__("there is no note with this id", id=note_id[:256], field=field, reason="NODE_NOT_FOUND")
 
 
 class NuggetNotFound(NotFound):
@@ -100,7 +100,8 @@ class SessionNotFound(NotFound):
     """No session has this id."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__("there is no session with this id", session_id=session_id)
+        text = "there is no open session with this id; session.open opens one"
+        super().__init__(text, session_id=session_id)
 
 
 class JobNotFound(NotFound):
@@ -165,6 +166,22 @@ class IdempotencyMismatch(Conflict):
         super().__init__("this idempotency_key was used before with other params", field="idempotency_key")
 
 
+class SessionElsewhere(Conflict):
+    """The session works on another nugget."""
+
+    def __init__(self, session_id: str, nugget: str) -> None:
+        text = f"nugget: the session works on nugget {nugget!r} and keeps to it; open one with another id"
+        super().__init__(text, field="nugget", session_id=session_id, nugget=nugget)
+
+
+class SessionFrozen(Conflict):
+    """The session shows the shelf as it was and takes no changes."""
+
+    def __init__(self, session_id: str, at_seq: int) -> None:
+        text = f"the session is frozen at change {at_seq}; session.open without at_seq lets it write"
+        super().__init__(text, reason="FROZEN", session_id=session_id, at_seq=at_seq)
+
+
 class Forbidden(ShelfError):
     """The principal may not do this."""
 
@@ -202,9 +219,16 @@ class NoEmbedder(ShelfError):
 
 
 class NoLanguageModel(ShelfError):
-    """A language model was asked for and none is configured."""
+    """A language model was asked for, and none is configured or may be asked."""
 
     code = Code.NO_LANGUAGE_MODEL
+
+    def __init__(
+        self,
+        message: str = "no language model is configured: see [llm] in the configuration",
+        **data: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(message, **data)
 
 
 class DeadlineExceeded(ShelfError):
@@ -270,6 +294,18 @@ class ShuttingDown(Unavailable):
 
 class BrokerUnreachable(Unavailable):
     """The MQTT broker cannot be reached."""
+
+
+class ModelUnavailable(Unavailable):
+    """The language model cannot be reached, is overloaded, refuses, or took too long."""
+
+
+class InvalidReply(Unavailable):
+    """A language model said something else than what it was asked for. The message repeats nothing of it."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the language model's reply cannot be used: {problem}", reason="INVALID_REPLY")
+        self.problem = problem
 
 
 class ConfigError(ShelfError):

@@ -18,6 +18,7 @@ class NoteLink(Result):
     created_at: Timestamp
     valid_from: Timestamp | None = None
     valid_to: Timestamp | None = None
+    seq_to: int | None = Field(default=None, description="The nugget's number of the turn in which it was made.")
 
 
 class NoteVectorView(Result):
@@ -69,7 +70,16 @@ class NoteView(Result):
     ttl_days: int | None = None
     expires_at: Timestamp | None = None
     superseded_by: str | None = None
-    parent_id: str | None = None
+    parent_id: str | None = Field(default=None, description="The rollup that represents the note.")
+    is_rollup: bool | None = None
+    rollup_depth: int | None = Field(default=None, ge=1, description="One more than that of its deepest child.")
+    source_span: list[int] | None = Field(
+        default=None,
+        min_length=2,
+        max_length=2,
+        description="The nugget's numbers of the first and the last turn it comes from.",
+    )
+    copied_from: str | None = Field(default=None, description="The note it is a copy of, made by session.branch.")
     archived_at: Timestamp | None = None
     pinned: bool | None = None
     needs_review: bool | None = None
@@ -81,4 +91,5 @@ class NoteView(Result):
     keywords: list[str] | None = None
     supersedes: list[str] | None = None
     level: str | None = None
+    children_ids: list[str] | None = Field(default=None, description="Notes that this rollup represents.")
     vector: NoteVectorView | None = Field(default=None, description="With include_vector too.")

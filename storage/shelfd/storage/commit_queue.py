@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 import structlog
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy, traced
-from shelfd.memory.ports.log import Entry, LogRow, Origin
-from shelfd.memory.ports.store import Applied, Change, OnDone
+from shelfd.memory.ports.log import LogRow, Origin
+from shelfd.memory.ports.store import Applied, Change, Effects, OnDone
 
 T = TypeVar("T")
 
@@ -144,8 +144,11 @@ def _raisable(error: BaseException) -> Exception:
     return wrapped
 
 
-def number_entries(entries: Sequence[Entry], origin: Origin, *, last_seq: int, at: int) -> list[LogRow]:
+def number_entries(effects: Effects, origin: Origin, *, last_seq: int, at: int) -> list[LogRow]:
     """Return the log rows of one transaction, with consecutive sequence numbers after *last_seq*."""
+    if effects.variant is not None:
+        origin = origin._replace(variant=effects.variant)
+    entries = effects.entries
     tx, size = last_seq + 1, len(entries)
     return [
         LogRow(seq, tx, size, at, origin, entry.kind, entry.nugget, entry.ids, entry.row, entry.before)

@@ -21,7 +21,7 @@ from shelfd.gateway import Dispatcher
 from shelfd.gateway.mqtt.adapter import AiomqttBroker, AiomqttLink
 from shelfd.gateway.mqtt.link import Address, Arrived, MqttBroker, MqttLink, Trouble, Will
 from shelfd.gateway.mqtt.requests import Requests
-from shelfd.gateway.mqtt.session import Session
+from shelfd.gateway.mqtt.session import BrokerSession
 from shelfd.gateway.mqtt.status import Announcer
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Stores
@@ -250,7 +250,9 @@ class Station:
             Address.parse(url), identifier="shelfd-here", clock=clock, password=password or USERS["shelfd"]
         )
         chance = options.pop("chance", lambda: 0.1)
-        self.session = Session(self.broker, self.requests, TOPICS, clock, announcer(clock), chance=chance, **options)
+        self.session = BrokerSession(
+            self.broker, self.requests, TOPICS, clock, announcer(clock), chance=chance, **options
+        )
 
     async def open(self, state: str = "connected") -> "Station":
         self.session.start()

@@ -15,7 +15,7 @@ from gateway.mqtt.requesting import SOON_DELTA, TOPICS, FakeBroker, FakeLink, an
 from shelfd.gateway import Dispatcher
 from shelfd.gateway.mqtt.link import MqttLink, Trouble
 from shelfd.gateway.mqtt.requests import Requests
-from shelfd.gateway.mqtt.session import Session
+from shelfd.gateway.mqtt.session import BrokerSession
 from shelfd.protocol import Limits
 
 MOMENT = timedelta(milliseconds=1)
@@ -44,7 +44,7 @@ class Stage:
         self.watcher = Watcher()
         self.dispatcher = Dispatcher(self.service, FakeSystem(), clock=self.clock, limits=Limits())
         self.requests = Requests(self.dispatcher, TOPICS, self.clock)
-        self.session = Session(
+        self.session = BrokerSession(
             self.broker,
             self.requests,
             TOPICS,

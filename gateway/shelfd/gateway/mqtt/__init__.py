@@ -8,17 +8,17 @@ from shelfd.gateway.mqtt.embedded import EmbeddedBroker
 from shelfd.gateway.mqtt.link import Address, tls_context
 from shelfd.gateway.mqtt.publisher import EventPublisher
 from shelfd.gateway.mqtt.requests import Requests
-from shelfd.gateway.mqtt.session import Session
+from shelfd.gateway.mqtt.session import BrokerSession
 from shelfd.gateway.mqtt.status import Announcer
 from shelfd.gateway.mqtt.topics import Topics
 
 __all__ = [
     "Address",
     "Announcer",
+    "BrokerSession",
     "EmbeddedBroker",
     "EventPublisher",
     "Requests",
-    "Session",
     "Topics",
     "acl_text",
     "mqtt_users",

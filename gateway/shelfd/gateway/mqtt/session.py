@@ -26,12 +26,12 @@ _DOUBLINGS: Final = 10  #: beyond which the delay is the longest anyway
 _AT_ONCE: Final = 16  #: requests begun before others get their turn
 
 
-class Session:
+class BrokerSession:
     """Keeps a link to the broker while the daemon runs; nothing else ever waits for it.
 
     ::
 
-        session = Session(broker, requests, topics, clock, announcer, followers=[publisher])
+        session = BrokerSession(broker, requests, topics, clock, announcer, followers=[publisher])
         session.start()
         ...
         await session.drain(timedelta(seconds=10))   # takes no more requests, the link stays

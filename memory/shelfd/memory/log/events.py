@@ -1,13 +1,16 @@
 """Events: the change log published as CloudEvents."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from shelfd.memory.log.history import changed_values
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.settings import EventContent
 from shelfd.protocol import from_micros
+
+#: Beginnings of the kinds of changes that are about a conversation.
+_OF_SESSIONS: Final = ("session.", "context.")
 
 
 def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
@@ -16,6 +19,8 @@ def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, c
     ``prev_seq`` is 0; the component that delivers the event fills it in.
     """
     subject = row.ids[0] if row.ids else (row.nugget or shelf)
+    if row.kind.startswith(_OF_SESSIONS) and row.origin.session_id is not None:
+        subject = row.origin.session_id
     return {
         "specversion": "1.0",
         "id": f"{shelf}:{row.seq}",
@@ -39,22 +44,33 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
     if row.origin.run_id is not None:
         data["run_id"] = row.origin.run_id
     if row.kind.startswith("note."):
-        data["id"] = row.ids[0]
-        if note is not None:
-            if row.before:
-                names = changed_values(row.before, note)
-                data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
-            data |= _about(note, content)
-        if row.kind == "note.promoted" and note is not None and (at := note.extra.promoted_at) is not None:
-            data["promoted_at"] = from_micros(at)
+        data |= _about_note(row, note, content)
     elif row.kind.startswith("link."):
         data |= {"source": row.ids[0], "target": row.ids[1], **_about_link(row.before or {})}
+    elif row.kind == "nugget.updated" and row.before:
+        data["changed"] = sorted(row.before["new"])
+    elif row.kind.startswith(_OF_SESSIONS):
+        data |= {} if row.origin.turn is None else {"turn": row.origin.turn}
+        data |= row.before or {}
     elif row.kind in ("nugget.renamed", "schedule.missed", "reflection.undone") and row.before:
         data |= row.before
     elif row.kind == "promotion.completed" and row.before:
         data |= {"run_id": row.origin.run_id, **row.before}
     elif row.kind == "reflection.completed" and row.before:
         data |= row.before.get("counts", {})
+    return data
+
+
+def _about_note(row: LogRow, note: Note | None, content: EventContent) -> dict[str, Any]:
+    data: dict[str, Any] = {"id": row.ids[0]}
+    if note is None:
+        return data
+    if row.before:
+        names = changed_values(row.before, note)
+        data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
+    data |= _about(note, content)
+    if row.kind == "note.promoted" and (at := note.extra.promoted_at) is not None:
+        data["promoted_at"] = from_micros(at)
     return data
 
 
@@ -65,7 +81,9 @@ def _about_link(before: Mapping[str, Any]) -> dict[str, Any]:
     link, old = before["link"], before.get("old")
     about: dict[str, Any] = {"relation": link[2]}
     if old is not None:
-        about["changed"] = sorted(name for name, was, now in zip(Link._fields, old, link, strict=True) if was != now)
+        about["changed"] = sorted(
+            name for name, was, now in zip(Link._fields, Link(*old), Link(*link), strict=True) if was != now
+        )
     return about
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from shelfd.memory.errors import DuplicateId
 from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
-from shelfd.memory.ports.log import REDACTED, Entry
+from shelfd.memory.ports.log import REDACTED, Entry, Origin
 from shelfd.memory.ports.view import Writer
 
 #: The effect of putting a link.
@@ -27,13 +27,17 @@ class Transaction:
         now: Its one point in time, microseconds.
         entries: Log entries so far.
         touched: State of every note written so far, by id.
+        variant: Which alternative of its turn is live; None if the turn has none or there is no turn.
     """
 
-    __slots__ = ("_nuggets", "_writer", "entries", "now", "touched")
+    __slots__ = ("_nuggets", "_writer", "entries", "now", "touched", "variant")
 
-    def __init__(self, writer: Writer, now: int) -> None:
+    def __init__(self, writer: Writer, now: int, origin: Origin | None = None) -> None:
         self._writer = writer
         self.now = now
+        self.variant: int | None = None
+        if origin is not None and origin.turn is not None and origin.session_id is not None:
+            self.variant = writer.rewinds.live_variant(origin.session_id, origin.turn)
         self.entries: list[Entry] = []
         self.touched: dict[str, Note] = {}
         self._nuggets: dict[str, Nugget] = {}
@@ -101,6 +105,7 @@ class Transaction:
                 reason=link.reason or old.reason,
                 valid_from=old.valid_from if link.valid_from is None else link.valid_from,
                 valid_to=old.valid_to if link.valid_to is None else link.valid_to,
+                seq_to=old.seq_to,
             )
             if merged == old:
                 return "unchanged"
@@ -133,6 +138,16 @@ class Transaction:
         """Add a nugget, *again* if it was removed and that is taken back."""
         self._put_nugget(nugget)
         self.log(Entry("nugget.created", nugget.name, (), None, {"again": True} if again else None))
+
+    def change_nugget(self, nugget: Nugget) -> None:
+        """Replace the nugget of this name by *nugget*, if they differ."""
+        old = self._writer.nuggets.get(nugget.name)
+        if old is None or old == nugget:
+            return
+        self._put_nugget(nugget)
+        names = [name for name, was, now in zip(Nugget._fields, old, nugget, strict=True) if was != now]
+        before = {"old": {name: getattr(old, name) for name in names}, "new": {n: getattr(nugget, n) for n in names}}
+        self.log(Entry("nugget.updated", nugget.name, (), None, before))
 
     def redact(self, note: Note, is_secret: Callable[[Mapping[str, Any]], bool]) -> None:
         """Take out of the log what *note* was wherever that holds a secret, this transaction included."""

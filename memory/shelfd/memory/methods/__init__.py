@@ -7,6 +7,7 @@ from shelfd.memory.methods import (
     deleting,
     graph,
     importing,
+    injection,
     jobs,
     merging,
     notes,
@@ -16,6 +17,7 @@ from shelfd.memory.methods import (
     reflection,
     remember,
     search,
+    sessions,
     shelves,
     undo,
 )
@@ -26,6 +28,7 @@ __all__ = [
     "deleting",
     "graph",
     "importing",
+    "injection",
     "jobs",
     "merging",
     "notes",
@@ -35,6 +38,7 @@ __all__ = [
     "reflection",
     "remember",
     "search",
+    "sessions",
     "shelves",
     "undo",
 ]

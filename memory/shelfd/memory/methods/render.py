@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from shelfd.memory.facts.capacity import status_of
 from shelfd.memory.facts.fact_memory import options_of
@@ -12,6 +12,7 @@ from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import NuggetCounts
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.note_score import note_vector
+from shelfd.memory.shelf.hot import HotNotes
 from shelfd.protocol import from_micros
 
 _NEVER_USED = Usage()
@@ -21,10 +22,28 @@ _INSTANTS = frozenset(
 #: Fields that are left out when null or empty, in the order they are shown.
 _OPTIONAL = ("author", "session_id", "turn", "seq_to", "superseded_by", "parent_id")
 _OPTIONAL_INSTANTS = ("occurred_at", "valid_from", "valid_to", "expires_at", "archived_at")
-_OPTIONAL_EXTRA = ("source_key", "aliases", "fields", "source_ref", "ttl_days")
+_OPTIONAL_EXTRA = (
+    *("source_key", "aliases", "fields", "source_ref", "ttl_days"),
+    *("is_rollup", "rollup_depth", "source_span", "copied_from"),
+)
+#: Of these, those that are kept as tuples.
+_LISTS = frozenset({"aliases", "source_span"})
 # Ten notes of every recall are rendered: one call for all fields takes a third of one for each.
 _NO_INSTANTS = (None,) * len(_OPTIONAL_INSTANTS)
 _optional, _instants, _rare = attrgetter(*_OPTIONAL), attrgetter(*_OPTIONAL_INSTANTS), attrgetter(*_OPTIONAL_EXTRA)
+
+
+class Relatives(NamedTuple):
+    """Notes that only others name: those that a note replaced, and those that it represents as a rollup."""
+
+    supersedes: list[str]
+    children: list[str]
+
+
+def relatives_of(view: View, note: Note) -> Relatives:
+    """Return what others say of *note*."""
+    children = view.notes.children([note.id]) if note.extra.is_rollup else ()
+    return Relatives(view.notes.superseded_by(note.id), [child.id for child in children])
 
 
 def note_view(
@@ -32,28 +51,47 @@ def note_view(
     links: Sequence[Link] = (),
     usage: Usage = _NEVER_USED,
     *,
-    supersedes: Sequence[str] | None = None,
+    relatives: Relatives | None = None,
     max_content_chars: int | None = None,
+    unused: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a note's wire form.
 
     Args:
         links: Links that leave it.
-        supersedes: Notes it replaced; giving them asks for the full form.
+        relatives: Notes it replaced and represents; giving them asks for the full form.
         max_content_chars: Cut the content at a word if it is longer.
+        unused: What :func:`unused_view` returns of it, if that is known.
     """
-    created, accessed = from_micros(note.created_at), usage.last_accessed_at
+    view = unused_view(note) if unused is None else dict(unused)
+    view["links"] = [link_of_note(link) for link in links] if links else []
+    if usage is not _NEVER_USED:
+        view["hits"] = usage.hits
+        view["last_hit_session"] = usage.last_hit_session
+        view["access_count"] = usage.access_count
+        if usage.last_accessed_at > note.created_at:
+            view["last_accessed_at"] = from_micros(usage.last_accessed_at)
+    if max_content_chars is not None:
+        view["content"] = cut(note.content, max_content_chars)
+    if relatives is not None:
+        _add_full(view, note, relatives)
+    return view
+
+
+def unused_view(note: Note) -> dict[str, Any]:
+    """Return the wire form of *note* without links and use: what follows from the note alone."""
+    created = from_micros(note.created_at)
     view: dict[str, Any] = {
         "id": note.id,
         "nugget": note.nugget,
         "kind": note.kind,
         "title": note.title,
-        "content": note.content if max_content_chars is None else cut(note.content, max_content_chars),
+        "content": note.content,
         "tags": note.all_tags,
-        "links": [link_of_note(link) for link in links] if links else [],
+        "links": (),
         "hidden": note.archived_at is not None,
-        "hits": usage.hits,
-        "last_hit_session": usage.last_hit_session,
+        "hits": 0,
+        "last_hit_session": "",
         "subject": note.subject,
         "scope": note.scope,
         "type": note.type,
@@ -63,15 +101,13 @@ def note_view(
         "domain": note.domain,
         "tier": note.tier,
         "importance": note.importance,
-        "access_count": usage.access_count,
+        "access_count": 0,
         "created_at": created,
         "updated_at": created if note.updated_at == note.created_at else from_micros(note.updated_at),
-        "last_accessed_at": created if accessed <= note.created_at else from_micros(accessed),
+        "last_accessed_at": created,
         "rev": note.rev,
     }
     _add_optional(view, note)
-    if supersedes is not None:
-        _add_full(view, note, supersedes)
     return view
 
 
@@ -87,19 +123,21 @@ def _add_optional(view: dict[str, Any], note: Note) -> None:
     if note.extra:
         for name, value in zip(_OPTIONAL_EXTRA, _rare(note.extra), strict=True):
             if value:
-                view[name] = list(value) if name == "aliases" else value
+                view[name] = list(value) if name in _LISTS else value
         for name in ("last_rewritten_at", "promoted_at"):
             if value := getattr(note.extra, name):
                 view[name] = from_micros(value)
 
 
-def _add_full(view: dict[str, Any], note: Note, supersedes: Sequence[str]) -> None:
+def _add_full(view: dict[str, Any], note: Note, relatives: Relatives) -> None:
     view["source_type"] = note.extra.source_type
-    view["level"] = "semantic"
+    view["level"] = note.extra.level
     if context := first_sentence(note.content):
         view["context"] = context
-    if supersedes:
-        view["supersedes"] = list(supersedes)
+    if relatives.supersedes:
+        view["supersedes"] = relatives.supersedes
+    if relatives.children:
+        view["children_ids"] = relatives.children
     view["vector"] = vector_view(note)
 
 
@@ -120,7 +158,7 @@ def link_of_note(link: Link) -> dict[str, Any]:
     for name in ("valid_from", "valid_to"):
         if (value := getattr(link, name)) is not None:
             view[name] = from_micros(value)
-    return view
+    return view if link.seq_to is None else {**view, "seq_to": link.seq_to}
 
 
 def link_view(link: Link) -> dict[str, Any]:
@@ -146,6 +184,8 @@ def nugget_view(nugget: Nugget, counts: NuggetCounts) -> dict[str, Any]:
         "capacity_warning": status.capacity_warning,
         "created_at": from_micros(nugget.created_at),
     }
+    if nugget.local_only:
+        view["local_only"] = True
     if nugget.ttl_days is not None:
         view["ttl_days"] = nugget.ttl_days
     return view
@@ -187,15 +227,22 @@ def change_view(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class NoteRenderer:
-    """Renders several notes of one shelf with few reads."""
+    """Renders several notes of one shelf with few reads, and those that are hot from what was rendered before."""
 
     def __init__(
-        self, view: View, usage: Mapping[int, Usage], links: Mapping[str, Sequence[Link]], *, full: bool
+        self,
+        view: View,
+        usage: Mapping[int, Usage],
+        links: Mapping[str, Sequence[Link]],
+        *,
+        full: bool,
+        hot: HotNotes | None = None,
     ) -> None:
         self._view = view
         self._usage = usage
         self._links = links
         self._full = full
+        self._hot = hot
 
     def __call__(self, note: Note, max_content_chars: int | None = None) -> dict[str, Any]:
         """Return the wire form of *note*."""
@@ -203,6 +250,7 @@ class NoteRenderer:
             note,
             self._links.get(note.id, ()),
             self._usage.get(note.row, _NEVER_USED),
-            supersedes=self._view.notes.superseded_by(note.id) if self._full else None,
+            relatives=relatives_of(self._view, note) if self._full else None,
             max_content_chars=max_content_chars,
+            unused=None if self._hot is None else self._hot.rendered(note, unused_view),
         )

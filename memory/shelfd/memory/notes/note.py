@@ -58,6 +58,12 @@ class Extra(NamedTuple):
     evolution_count: int = 0
     last_rewritten_at: int | None = None
     promoted_at: int | None = None
+    level: str = "semantic"  #: episodic only for raw turns
+    is_rollup: bool = False
+    rollup_depth: int = 0  #: of a rollup, one more than that of its deepest child
+    source_span: tuple[int, int] | None = None  #: nugget's numbers of the first and last turn it comes from
+    variant: int = 0  #: of the turn that made it
+    copied_from: str | None = None  #: id of the note that it is a copy of
 
     def __bool__(self) -> bool:
         """Whether anything is set."""
@@ -112,6 +118,7 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "dropped_tags": tuple,
     "provenance": _provenance,
     "imported": _imported,
+    "source_span": tuple,
 }
 _NAMES: Final = Extra._fields
 NO_EXTRA: Final = Extra()
@@ -221,6 +228,7 @@ class Link(NamedTuple):
     created_at: int
     valid_from: int | None = None
     valid_to: int | None = None
+    seq_to: int | None = None  #: nugget's number of the turn in which it was first made
 
 
 #: Relation of the link that leads from a note to the one it was merged into.
@@ -238,6 +246,7 @@ class Nugget(NamedTuple):
     ttl_days: int | None
     created_at: int
     turn_count: int = 0  #: turns of any conversation seen in this nugget
+    local_only: bool = False  #: its text never leaves for a language model or an embedder elsewhere
 
 
 class Usage(NamedTuple):

@@ -18,6 +18,7 @@ class Origin(NamedTuple):
     session_id: str | None = None
     turn: int | None = None
     run_id: str | None = None
+    variant: int | None = None  #: of the turn; None is the first
 
 
 class Entry(NamedTuple):
@@ -71,6 +72,25 @@ class LogView(Protocol):
 
     def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         """Return the changes a run made after *since_seq*, in order."""
+
+    def of_turns(
+        self,
+        session_id: str,
+        *,
+        from_turn: int,
+        until_turn: int | None = None,
+        after: tuple[int, int] = (0, 0),
+        limit: int | None = None,
+    ) -> list[LogRow]:
+        """Return the changes of a conversation's turns by (turn, seq), after *after*.
+
+        Args:
+            session_id: The conversation.
+            from_turn: The first turn.
+            until_turn: The last one; None for all that follow.
+            after: Turn and sequence number after which to begin.
+            limit: How many at most.
+        """
 
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         """Return the changes a run made, the last first, below sequence number *before*."""

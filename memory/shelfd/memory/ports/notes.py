@@ -30,6 +30,9 @@ class NotesView(Protocol):
     def get(self, note_id: str) -> Note | None:
         """Return the note, hidden or not."""
 
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        """Return those of *ids* that notes have."""
+
     def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
         """Return those of the notes that exist, by id."""
 
@@ -62,6 +65,9 @@ class NotesView(Protocol):
 
     def superseded_by(self, note_id: str) -> list[str]:
         """Return ids of the notes that this note replaced."""
+
+    def children(self, ids: Sequence[str], *, after: int = 0, limit: int | None = None) -> list[Note]:
+        """Return the notes that these represent, hidden ones included, by row, after row *after*."""
 
     def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         """Return (hits, row) of notes with 3 hits or more, hidden ones included, in that order, after *after*."""
@@ -166,6 +172,9 @@ class NuggetsView(Protocol):
     def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
         """Return the nugget's number of a conversation's turn, if it was seen."""
 
+    def last_turn(self, nugget: str, session_id: str) -> int | None:
+        """Return the highest turn of a conversation that the nugget has seen."""
+
 
 class NuggetsWriter(NuggetsView, Protocol):
     """Reads and writes of nuggets and of the turns that each has seen."""
@@ -177,7 +186,7 @@ class NuggetsWriter(NuggetsView, Protocol):
         """Delete a nugget."""
 
     def rename(self, old: str, new: str) -> None:
-        """Give a nugget, its notes and its turns another name. Log rows keep the old one.
+        """Give a nugget, its notes, turns, sessions and types another name. Log rows keep the old one.
 
         Raises:
             DuplicateNugget: If the name is taken.

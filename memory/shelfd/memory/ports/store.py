@@ -132,6 +132,10 @@ class Effects(Protocol):
     def touched(self) -> Mapping[str, Note]:
         """Notes after the change, by id."""
 
+    @property
+    def variant(self) -> int | None:
+        """Which alternative of its turn made the change; None if the turn has none."""
+
 
 class Change(NamedTuple, Generic[T]):
     """One change to be applied completely or not at all.

@@ -10,6 +10,16 @@ from typing import NamedTuple, Protocol
 from shelfd.memory.ports.job import JobsView, JobsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
+from shelfd.memory.ports.sessions import (
+    InjectionsView,
+    InjectionsWriter,
+    NoteTypesView,
+    NoteTypesWriter,
+    RewindsView,
+    RewindsWriter,
+    SessionsView,
+    SessionsWriter,
+)
 from shelfd.memory.ports.tending import (
     PromotionsView,
     PromotionsWriter,
@@ -57,6 +67,10 @@ class View:
     jobs: JobsView  #: durable work
     reflection: ReflectionProgressView  #: how far reflection has come
     promotions: PromotionsView  #: what promotion wrote to files
+    sessions: SessionsView  #: conversations
+    note_types: NoteTypesView  #: that were set
+    rewinds: RewindsView  #: what was taken back of conversations
+    injections: InjectionsView  #: what was handed to prompts
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -78,5 +92,9 @@ class Writer(View):
     jobs: JobsWriter
     reflection: ReflectionProgressWriter
     promotions: PromotionsWriter
+    sessions: SessionsWriter
+    note_types: NoteTypesWriter
+    rewinds: RewindsWriter
+    injections: InjectionsWriter
     sinks: SinksWriter
     meta: MetaWriter

@@ -13,14 +13,16 @@ from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.log import Origin, Sink
-from shelfd.memory.ports.projection import Project, Projection
+from shelfd.memory.ports.projection import PartProjection, Project, Projection
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, outcome_of
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.settings import MemorySettings
+from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
 from shelfd.memory.shelf.tracks import Tracks
+from shelfd.memory.shelf.unattended import Unattended
 from shelfd.memory.shelf.usage import UsageBuffer, UsageSaver
 
 log = structlog.get_logger("shelfd.memory")
@@ -28,6 +30,7 @@ log = structlog.get_logger("shelfd.memory")
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
 P = TypeVar("P", bound=Projection)
+PartP = TypeVar("PartP", bound=PartProjection)
 # A function inside a hot one has its annotations evaluated at each call: hence names for long ones.
 _Committed: TypeAlias = Applied[Once] | Exception
 
@@ -55,6 +58,8 @@ class Shelf:
         self.queries = QueryBuffer(is_on=settings.recall_log)
         self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
+        self.model = ShelfModel(store.view)
+        self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
         self.notes_created = 0
@@ -178,7 +183,8 @@ class Shelf:
         Raises:
             ShuttingDown: If the shelf is being closed; *on_done* is not called.
         """
-        transact = once(call, apply, self.settings.idempotency_retention)
+        origin = call.origin()
+        transact = once(call, origin, apply, self.settings.idempotency_retention)
 
         def committed(applied: _Committed) -> None:
             if isinstance(applied, RolledBack):
@@ -189,7 +195,7 @@ class Shelf:
                 outcome, replayed = applied.value
                 on_done(Changed(outcome, applied.notes, replayed, applied.last_seq))
 
-        self.store.submit(Change(call.origin(), transact, call.ticket), committed)
+        self.store.submit(Change(origin, transact, call.ticket), committed)
 
     async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
         """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.
@@ -199,7 +205,7 @@ class Shelf:
         """
 
         def transact(writer: Writer, now: int) -> tuple[T, Transaction]:
-            transaction = Transaction(writer, now)
+            transaction = Transaction(writer, now, origin)
             return apply(transaction), transaction
 
         return await self.store.commit(Change(origin, transact))
@@ -209,6 +215,10 @@ class Shelf:
     def projection(self, kind: type[P]) -> P:
         """Return the shelf's projection of this *kind*."""
         return self.tracks[kind]
+
+    def part(self, kind: type[PartP], name: str) -> PartP:
+        """Return the shelf's projection of this *kind* of one of its parts, such as a nugget; it is lazy."""
+        return self.tracks.part(kind, name, lambda: kind(self.view, self.settings, name))
 
     def exact(self, kind: type[P]) -> P | None:
         """Return the shelf's projection of this *kind* if it knows all that is committed by now."""

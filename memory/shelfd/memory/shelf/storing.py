@@ -72,7 +72,7 @@ def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
     if kept.note.key is not None and nugget is not None and (old is None or old.hidden):
         hide_surplus(tx, nugget, kept.note)
     for target, link in zip(targets, given.links, strict=True):
-        _link(tx, kept.note, target, link)
+        _link(tx, kept.note, target, link, None if given.turn is None else note.seq_to)
     return kept
 
 
@@ -268,8 +268,8 @@ def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limi
     return targets
 
 
-def _link(tx: Transaction, note: Note, target: Note, link: LinkInput) -> None:
-    there = Link(note.id, target.id, link.relation, link.reason, tx.now, link.valid_from, link.valid_to)
+def _link(tx: Transaction, note: Note, target: Note, link: LinkInput, seq_to: int | None) -> None:
+    there = Link(note.id, target.id, link.relation, link.reason, tx.now, link.valid_from, link.valid_to, seq_to)
     tx.put_link(there, note.nugget)
     tx.put_link(there._replace(source=target.id, target=note.id), target.nugget)
 

@@ -50,6 +50,24 @@ class InMemoryLog(InMemoryRows, LogWriter):
         found = [entry for entry in log if entry.origin.run_id == run_id and entry.seq > since_seq]
         return found if limit is None else found[: max(limit, 0)]
 
+    def of_turns(
+        self,
+        session_id: str,
+        *,
+        from_turn: int,
+        until_turn: int | None = None,
+        after: tuple[int, int] = (0, 0),
+        limit: int | None = None,
+    ) -> list[LogRow]:
+        placed = [
+            (entry.origin.turn, entry.seq)
+            for entry in self._tables.log.values()
+            if entry.origin.session_id == session_id and entry.origin.turn is not None
+        ]
+        wanted = [(turn, seq) for turn, seq in sorted(placed) if from_turn <= turn and (turn, seq) > after]
+        found = [self._tables.log[seq] for turn, seq in wanted if until_turn is None or turn <= until_turn]
+        return found if limit is None else found[: max(limit, 0)]
+
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         found = [entry for entry in self.of_run(run_id) if before is None or entry.seq < before]
         return found[::-1][: max(limit, 0)]

@@ -31,6 +31,9 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         row = self._tables.note_rows.get(note_id)
         return None if row is None else self._tables.notes[row]
 
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        return {note_id for note_id in ids if note_id in self._tables.note_rows}
+
     def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
         return {note_id: note for note_id in ids if (note := self.get(note_id)) is not None}
 
@@ -75,6 +78,10 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
 
     def superseded_by(self, note_id: str) -> list[str]:
         return [note.id for note in self._tables.notes.values() if note.superseded_by == note_id]
+
+    def children(self, ids: Sequence[str], *, after: int = 0, limit: int | None = None) -> list[Note]:
+        found = [note for note in self._tables.notes.values() if note.parent_id in ids and note.row > after]
+        return found if limit is None else found[: max(limit, 0)]
 
     def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         places = sorted((usage.hits, row) for row, usage in self._tables.usage.items() if usage.hits >= 3)
@@ -200,6 +207,9 @@ class InMemoryNuggets(InMemoryRows, NuggetsWriter):
     def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
         return self._tables.turns.get((nugget, session_id, turn))
 
+    def last_turn(self, nugget: str, session_id: str) -> int | None:
+        return max((turn for *seen, turn in self._tables.turns if seen == [nugget, session_id]), default=None)
+
     def put(self, nugget: Nugget) -> None:
         self._tables.put(self._tables.nuggets, nugget.name, nugget)
 
@@ -223,6 +233,12 @@ class InMemoryNuggets(InMemoryRows, NuggetsWriter):
             if nugget == old:
                 self._tables.put(self._tables.turns, (new, session_id, turn), number)
                 self._tables.remove(self._tables.turns, (old, session_id, turn))
+        for nugget, name in [key for key in self._tables.note_types if key[0] == old]:
+            self._tables.put(self._tables.note_types, (new, name), self._tables.note_types[nugget, name])
+            self._tables.remove(self._tables.note_types, (nugget, name))
+        for session in list(self._tables.sessions.values()):
+            if session.nugget == old:
+                self._tables.put(self._tables.sessions, session.session_id, session._replace(nugget=new))
 
     def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
         known = self.turn_number(nugget, session_id, turn)

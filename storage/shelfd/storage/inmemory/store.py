@@ -15,6 +15,12 @@ from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
 from shelfd.storage.inmemory.log import InMemoryLog, InMemoryRecorded
 from shelfd.storage.inmemory.notes import InMemoryLinks, InMemoryNotes, InMemoryNuggets, visible_facts
+from shelfd.storage.inmemory.sessions import (
+    InMemoryInjections,
+    InMemoryNoteTypes,
+    InMemoryRewinds,
+    InMemorySessions,
+)
 from shelfd.storage.inmemory.tables import Tables
 from shelfd.storage.inmemory.work import (
     InMemoryJobs,
@@ -44,6 +50,10 @@ class InMemoryShelf(Writer):
         self.jobs = InMemoryJobs(tables)
         self.reflection = InMemoryReflectionProgress(tables)
         self.promotions = InMemoryPromotions(tables)
+        self.sessions = InMemorySessions(tables)
+        self.note_types = InMemoryNoteTypes(tables)
+        self.rewinds = InMemoryRewinds(tables)
+        self.injections = InMemoryInjections(tables)
         self.sinks = InMemorySinks(tables)
         self.meta = InMemoryMeta(tables)
 
@@ -132,7 +142,7 @@ class InMemoryStore(Store):
                 change.ticket.start()
             now = self._clock.now()
             value, outbox = change.apply(self._rows, now)
-            rows = number_entries(outbox.entries, change.origin, last_seq=last_seq, at=now)
+            rows = number_entries(outbox, change.origin, last_seq=last_seq, at=now)
             self._rows.log.append(rows)
         except BaseException as error:  # noqa: BLE001 (one bad change must not harm its neighbours)
             rollback()

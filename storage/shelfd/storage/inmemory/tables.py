@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
+from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
 from shelfd.memory.ports.tending import Promoted, ReflectionProgress
 from shelfd.memory.ports.usage import RecentQuery
 
@@ -13,6 +14,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _ABSENT: Final = object()
+#: Of Tables: the last numbers given away.
+_NUMBERS: Final = ("last_seq", "last_row", "link_row", "job_number", "retraction_number", "injection_number")
 
 
 class Tables:
@@ -39,6 +42,13 @@ class Tables:
         job_number: Number of the last job ever added.
         pieces: By (job id, number).
         recent_queries: By params.
+        sessions: By id.
+        note_types: Spec by (nugget, name).
+        variants: By (session id, turn, variant).
+        retractions: By number, ascending.
+        retraction_number: Number of the last retraction ever added.
+        injections: By number, ascending.
+        injection_number: Number of the last injection ever added.
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
     """
@@ -64,6 +74,13 @@ class Tables:
         self.job_number = 0
         self.pieces: dict[tuple[str, int], Mapping[str, Any]] = {}
         self.recent_queries: dict[str, RecentQuery] = {}
+        self.sessions: dict[str, Session] = {}
+        self.note_types: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.variants: dict[tuple[str, int, int], Variant] = {}
+        self.retractions: dict[int, Retraction] = {}
+        self.injections: dict[int, Injection] = {}
+        self.retraction_number = 0
+        self.injection_number = 0
         self.last_seq = 0
         self.last_row = 0
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
@@ -83,7 +100,7 @@ class Tables:
     def savepoint(self) -> Callable[[], None]:
         """Begin a transaction; return what takes everything since back."""
         self._journal.clear()
-        numbers = self.last_seq, self.last_row, self.link_row, self.job_number
+        numbers = [getattr(self, name) for name in _NUMBERS]
 
         def rollback() -> None:
             for table, key, old in reversed(self._journal):
@@ -92,8 +109,10 @@ class Tables:
                 else:
                     table[key] = old
             self._journal.clear()
-            self.notes = dict(sorted(self.notes.items()))  # one that was erased came back at the end
-            self.last_seq, self.last_row, self.link_row, self.job_number = numbers
+            for name in ("notes", "retractions", "injections"):  # what was deleted came back at the end
+                setattr(self, name, dict(sorted(getattr(self, name).items())))
+            for name, number in zip(_NUMBERS, numbers, strict=True):
+                setattr(self, name, number)
 
         return rollback
 

@@ -58,6 +58,13 @@ class Database:
                 raise known from error
             raise
 
+    def add(self, sql: str, params: Columns) -> int:
+        """Run a statement that adds one row; return the row's number."""
+        with translating():
+            number = self.connection.execute(sql, params).lastrowid
+        assert number is not None
+        return number
+
     def run_many(self, sql: str, params: Sequence[Columns]) -> None:
         """Run a statement that writes once for each of *params*."""
         with translating():

@@ -51,7 +51,7 @@ class GroupWriter:
         try:
             now = self._clock.now()  # which may be set back: order comes from seq
             value, outbox = change.apply(writer, now)
-            rows = number_entries(outbox.entries, change.origin, last_seq=saved.seq, at=now)
+            rows = number_entries(outbox, change.origin, last_seq=saved.seq, at=now)
             writer.log.append(rows)
         except BaseException as error:  # one bad change must not harm its neighbours
             if not self._connection.in_transaction:

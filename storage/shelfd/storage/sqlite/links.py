@@ -13,7 +13,9 @@ LINK_COLUMNS: Final = ", ".join(Link._fields)
 _LINK: Final = f"SELECT {LINK_COLUMNS} FROM link"  # noqa: S608 (column names of ours)
 _INSERT: Final = f"INSERT INTO link ({LINK_COLUMNS}) VALUES ({placeholders(LINK_COLUMNS)})"  # noqa: S608
 _IDENTITY: Final = "source = ? AND target = ? AND relation = ?"
-_UPDATE: Final = f"UPDATE link SET reason = ?, created_at = ?, valid_from = ?, valid_to = ? WHERE {_IDENTITY}"  # noqa: S608
+_UPDATE: Final = (
+    f"UPDATE link SET reason = ?, created_at = ?, valid_from = ?, valid_to = ?, seq_to = ? WHERE {_IDENTITY}"  # noqa: S608
+)
 
 #: Hidden notes that became part of a note, those of these, and so on; each once, even around a circle.
 _MERGED: Final = """

@@ -26,7 +26,8 @@ from shelfd.storage.encoding import (
 from shelfd.storage.sqlite.database import Columns, Database, SqliteRows, placeholders
 
 LOG_COLUMNS: Final = (
-    "seq, tx, tx_size, at, principal, method, request_id, session_id, turn, run_id, kind, nugget, note, ids, before"
+    "seq, tx, tx_size, at, principal, method, request_id, session_id, turn, run_id, variant, kind, nugget,"
+    " note, ids, before"
 )
 _LOG: Final = f"SELECT {LOG_COLUMNS} FROM change"  # noqa: S608 (column names of ours)
 _INSERT: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
@@ -70,6 +71,21 @@ class SqliteLog(SqliteRows, LogView):
 
     def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         return self._read("WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?", (run_id, since_seq, _at_most(limit)))
+
+    def of_turns(
+        self,
+        session_id: str,
+        *,
+        from_turn: int,
+        until_turn: int | None = None,
+        after: tuple[int, int] = (0, 0),
+        limit: int | None = None,
+    ) -> list[LogRow]:
+        return self._read(
+            "WHERE session_id = ?1 AND turn >= ?2 AND (?3 IS NULL OR turn <= ?3) AND (turn, seq) > (?4, ?5)"
+            " ORDER BY turn, seq LIMIT ?6",
+            (session_id, max(from_turn, after[0]), until_turn, *after, _at_most(limit)),
+        )
 
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         return self._read(
@@ -135,13 +151,13 @@ def _to_columns(row: LogRow) -> Columns:
 
 def _from_columns(columns: Columns) -> LogRow:
     seq, tx, tx_size, at = columns[:4]
-    kind, nugget, note, ids, before = columns[10:]
+    kind, nugget, note, ids, before = columns[11:]
     return LogRow(
         seq,
         tx,
         tx_size,
         at,
-        Origin(*columns[4:10]),
+        Origin(*columns[4:11]),
         kind,
         nugget,
         decode_strings(ids),

@@ -53,6 +53,10 @@ class SqliteNotes(SqliteRows, NotesView):
         columns = self._database.one(f"{_NOTE} WHERE id = ?", (note_id,))
         return None if columns is None else note_from_columns(columns)
 
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        found = self._database.all(f"SELECT id FROM note WHERE id {AMONG}", (encode_strings(ids),))  # noqa: S608
+        return {columns[0] for columns in found}
+
     def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
         found = {note.id: note for note in self._read(f"WHERE id {AMONG}", (encode_strings(ids),))}
         return {note_id: found[note_id] for note_id in ids if note_id in found}
@@ -116,6 +120,10 @@ class SqliteNotes(SqliteRows, NotesView):
     def superseded_by(self, note_id: str) -> list[str]:
         found = self._database.all("SELECT id FROM note WHERE superseded_by = ? ORDER BY row", (note_id,))
         return [columns[0] for columns in found]
+
+    def children(self, ids: Sequence[str], *, after: int = 0, limit: int | None = None) -> list[Note]:
+        clauses = f"WHERE parent_id {AMONG} AND row > ? ORDER BY row LIMIT ?"
+        return self._read(clauses, (encode_strings(ids), after, -1 if limit is None else max(limit, 0)))
 
     def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         # "hits >= 3" in so many words lets SQLite use the index of what may be promoted.

@@ -7,7 +7,7 @@ from typing import Final
 from shelfd.memory.errors import DuplicateKey, DuplicateNugget
 from shelfd.memory.notes.note import Nugget
 from shelfd.memory.ports.notes import NuggetCounts, NuggetsView, NuggetsWriter
-from shelfd.storage.sqlite.database import Database, SqliteRows, placeholders
+from shelfd.storage.sqlite.database import Columns, Database, SqliteRows, placeholders
 
 NUGGET_COLUMNS: Final = ", ".join(Nugget._fields)
 _NUGGET: Final = f"SELECT {NUGGET_COLUMNS} FROM nugget"  # noqa: S608 (column names of ours)
@@ -26,11 +26,11 @@ class SqliteNuggets(SqliteRows, NuggetsView):
 
     def get(self, name: str) -> Nugget | None:
         columns = self._database.one(f"{_NUGGET} WHERE name = ?", (name,))
-        return None if columns is None else Nugget._make(columns)
+        return None if columns is None else _from_columns(columns)
 
     def page(self, *, after: str, limit: int) -> list[Nugget]:
         found = self._database.all(f"{_NUGGET} WHERE name > ? ORDER BY name LIMIT ?", (after, max(limit, 0)))
-        return [Nugget._make(columns) for columns in found]
+        return list(map(_from_columns, found))
 
     def count(self) -> int:
         return int(self._database.value("SELECT count(*) FROM nugget"))
@@ -44,6 +44,15 @@ class SqliteNuggets(SqliteRows, NuggetsView):
             (nugget, session_id, turn),
         )
         return None if columns is None else columns[0]
+
+    def last_turn(self, nugget: str, session_id: str) -> int | None:
+        sql = "SELECT max(turn) FROM turn WHERE nugget = ? AND session_id = ?"
+        last: int | None = self._database.value(sql, (nugget, session_id))
+        return last
+
+
+def _from_columns(columns: Columns) -> Nugget:
+    return Nugget._make((*columns[:-1], columns[-1] == 1))
 
 
 class SqliteNuggetsWriter(SqliteNuggets, NuggetsWriter):
@@ -94,7 +103,9 @@ class SqliteNuggetsWriter(SqliteNuggets, NuggetsWriter):
         except sqlite3.IntegrityError as error:
             raise DuplicateKey(new, "") from error
         self._database.run("UPDATE nugget SET name = ? WHERE name = ?", names)
-        self._database.run("UPDATE OR REPLACE turn SET nugget = ? WHERE nugget = ?", names)
+        for table in ("turn", "note_type"):
+            self._database.run(f"UPDATE OR REPLACE {table} SET nugget = ? WHERE nugget = ?", names)  # noqa: S608
+        self._database.run("UPDATE session SET nugget = ? WHERE nugget = ?", names)
 
     def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
         if self._database.run(_CLAIM_TURN, (nugget, session_id, turn, number)):

@@ -11,6 +11,7 @@ from shelfd.storage.sqlite.links import SqliteLinks
 from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded
 from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
+from shelfd.storage.sqlite.sessions import SqliteInjections, SqliteNoteTypes, SqliteRewinds, SqliteSessions
 from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
 from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteReflectionProgress
 
@@ -33,6 +34,10 @@ def _add_aggregates(rows: View, database: Database) -> None:
     rows.jobs = SqliteJobs(database)
     rows.reflection = SqliteReflectionProgress(database)
     rows.promotions = SqlitePromotions(database)
+    rows.sessions = SqliteSessions(database)
+    rows.note_types = SqliteNoteTypes(database)
+    rows.rewinds = SqliteRewinds(database)
+    rows.injections = SqliteInjections(database)
     rows.sinks = SqliteSinks(database)
     rows.meta = SqliteMeta(database)
 

@@ -1,0 +1,1 @@
+"""Conversations: typed notes, their graph and rollups, what prompts held, and taking turns back."""
