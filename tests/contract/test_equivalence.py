@@ -294,6 +294,11 @@ def _reads(view: View) -> dict[str, object]:
         "injections by turn": [view.injections.last(session, turn=3) for session in SESSIONS],
         "turns in the log": [view.log.of_turns(session, from_turn=1, limit=4) for session in (*SESSIONS, "sess-1")],
         "children": [view.notes.children(NOTE_IDS, after=1, limit=3), view.notes.children(["n1"])],
+        "highest turns": [
+            (view.nuggets.last_turns(name, session, limit=2), view.nuggets.has_turns_beside(name, session))
+            for name in NUGGETS
+            for session in SESSIONS
+        ],
         "last turns": [view.nuggets.last_turn(name, session) for name in NUGGETS for session in SESSIONS],
         "with hits": [view.notes.with_hits(after=after, limit=3) for after in ((0, 0), (3, 2), (4, 0))],
         "meta": [view.meta.get(name) for name in (*NOTE_IDS, "shelf", "owner", "created_at")],

@@ -88,7 +88,12 @@ async def test_the_last_turn_of_a_conversation_is_known(store: Store) -> None:
             rows.nuggets.claim_turn(nugget, session_id, turn, number)
 
     await store.commit(write(claim))
-    assert (store.view.nuggets.last_turn("a", "s"), store.view.nuggets.last_turn("a", "u")) == (3, None)
+    nuggets = store.view.nuggets
+    assert (nuggets.last_turn("a", "s"), nuggets.last_turn("a", "u")) == (3, None)
+    assert nuggets.last_turns("a", "s", limit=9) == [(3, 0), (2, 1)]
+    assert (nuggets.last_turns("a", "s", limit=1), nuggets.last_turns("a", "u", limit=9)) == ([(3, 0)], [])
+    beside = [nuggets.has_turns_beside(*seen) for seen in (("a", "s"), ("a", "u"), ("b", "s"), ("b", "a"), ("c", "s"))]
+    assert beside == [True, True, False, True, False]
 
 
 # --------------------------------------------------------------------- types
