@@ -77,11 +77,8 @@ PLANNED = frozenset(
     validate_synthesis check_synthesis_quality why_not recall.feedback
     note.release get_entity_relationships traverse_graph graph.timeline
     graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
-    session.list_visible_candidates session.get_edge_summary
-    session.get_node_brief session.expand_from_seeds session.keyword_search session.vector_search session.find_by_name
-    session.compaction_candidates session.compact_nodes session.list_nodes session.get_node session.get_node_briefs
-    session.list_edges session.get_neighbors session.get_ancestor session.get_descendants
-    session.get_nearest_visible_ancestor session.project_edges session.get_node_exposure session.get_injection_state
+    session.compaction_candidates session.compact_nodes
+    session.get_injection_state
     session.retract_turns session.branch session.select_variant
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
