@@ -47,7 +47,7 @@ def record_injection(tx: Transaction, params: RecordInjectionParams, _call: Call
 @read("session.context_at")
 async def context_at(shelf: Shelf, params: ContextAtParams, _call: Call) -> dict[str, Any]:
     """Return what the prompt of a turn held."""
-    read_session(shelf, params.session_id)
+    session = read_session(shelf, params.session_id)
     await shelf.unattended.settled()  # what get_context gave just now is part of it
-    found = shelf.view.injections.last(params.session_id, turn=params.turn)
+    found = shelf.view.injections.last(params.session_id, turn=params.turn, at_seq=session.at_seq)
     return {"context": None if found is None else {"at": from_micros(found.at), **view_of(found)}}
