@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +10,9 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pydantic_core import to_json
-
 from shelfd.memory import Clock
 from shelfd.memory.errors import InvalidReply, ModelUnavailable
-from shelfd.memory.ports.language_model import A, ModelQuestion, ModelReply, Permit, tokens_of
+from shelfd.memory.ports.language_model import A, ModelQuestion, ModelReply, Permit, token_count
 from shelfd.models import dialect
 from shelfd.models.breaker import Breaker
 from shelfd.models.failure import AttemptFailed
@@ -124,8 +123,8 @@ class Endpoint:
 
     async def _attempt(self, question: ModelQuestion[A], deadline: float, permit: Permit) -> ModelReply[A]:
         form = self._forms[0]
-        body = to_json(dialect.request(question, self.settings.model, form))
-        most_in = tokens_of(len(body))
+        body = dialect.request(question, self.settings.model, form)
+        most_in = token_count(body)
         self.breaker.admit()
         try:
             day = await self._ledger.set_aside(most_in + question.reply_tokens)
@@ -136,7 +135,7 @@ class Endpoint:
         try:
             permit()
             spent_in = most_in
-            told = await self._post(body, most_in, deadline)
+            told = await self._post(json.dumps(body).encode("ascii"), most_in, deadline)
             spent_in, spent_out = told.tokens_in, told.tokens_out
             self.breaker.succeeded()
         except AttemptFailed as failure:
@@ -168,9 +167,8 @@ class Endpoint:
         if answer.status != HTTPStatus.OK:
             raise _refusal(answer)
         completion = dialect.completion(answer.body)
-        said = sum(len(text) for text in completion.texts)
         tokens_in = most_in if completion.tokens_in is None else completion.tokens_in
-        return _Told(completion, tokens_in, completion.tokens_out or tokens_of(said))
+        return _Told(completion, tokens_in, completion.tokens_out or token_count(completion.texts))
 
     def _other_form(self) -> bool:
         """Go on to the next form; after the last, or when the one that worked is refused, begin anew next time."""

@@ -9,7 +9,7 @@ import structlog
 
 from shelfd.memory import Clock
 from shelfd.memory.errors import InvalidReply, ModelUnavailable, NoLanguageModel, ShelfError, TooLarge
-from shelfd.memory.ports.language_model import A, ModelQuestion, ModelReply, Permit, tokens_of
+from shelfd.memory.ports.language_model import A, ModelQuestion, ModelReply, Permit
 from shelfd.models import dialect
 from shelfd.models.endpoint import CallCounters, Endpoint
 from shelfd.models.failure import AttemptFailed
@@ -85,8 +85,7 @@ class ConfiguredModel:
         return reply
 
     def _check_size(self, question: ModelQuestion[A]) -> None:
-        characters = len(question.instructions) + len(dialect.material(question))
-        if tokens_of(characters) + question.reply_tokens > self.settings.context_tokens:
+        if question.tokens + question.reply_tokens > self.settings.context_tokens:
             text = f"{question.purpose}: the question has more tokens than llm.context_tokens"
             raise TooLarge(text, field="context_tokens", limit=self.settings.context_tokens)
 

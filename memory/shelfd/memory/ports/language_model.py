@@ -2,6 +2,7 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -12,8 +13,8 @@ from shelfd.memory.errors import InvalidReply, ModelUnavailable, NoLanguageModel
 A = TypeVar("A", bound=BaseModel)
 #: Raises what ends a question, if it may not be sent now.
 Permit: TypeAlias = Callable[[], None]
-#: Of English text; other languages have fewer characters to a token, for which callers leave room.
-CHARACTERS_PER_TOKEN: Final = 4
+#: Of UTF-8, about, in most languages.
+_BYTES_PER_TOKEN: Final = 4
 #: What a caller catches that has an answer of its own.
 NO_ANSWER: Final = (NoLanguageModel, QuotaExceeded, ModelUnavailable, InvalidReply)
 
@@ -48,6 +49,11 @@ class ModelQuestion(NamedTuple, Generic[A]):
     passages: Sequence[Passage]
     answer: type[A]
     reply_tokens: int = 2000
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens it has, without the answer and its schema."""
+        return token_count([self.instructions, {passage.name: passage.value for passage in self.passages}])
 
     def again(self, problem: str) -> "ModelQuestion[A]":
         """Return the same question, and why the last answer to it was refused; *problem* is our own words."""
@@ -92,9 +98,10 @@ class LanguageModel(Protocol):
         """
 
 
-def tokens_of(characters: int) -> int:
-    """Return about how many tokens a text of so many characters has."""
-    return -(-characters // CHARACTERS_PER_TOKEN)
+def token_count(value: object) -> int:
+    """Return about how many tokens a JSON-like value has as JSON."""
+    size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="replace"))
+    return -(-size // _BYTES_PER_TOKEN)
 
 
 class NoModel:
