@@ -189,7 +189,9 @@ def _converse(tx: Transaction, step: Step) -> object:
         case "injection":
             blocks = {"text": step.text} if step.flag else None
             return rows.injections.add(
-                Injection(step.session, step.number, tx.now, 3, (step.note,), (step.other,), (), blocks)
+                Injection(
+                    step.session, step.number, tx.now, 3, (step.note,), (step.other,), () if step.flag else None, blocks
+                )
             )
         case "forget_injections":
             rows.injections.delete_beyond(step.session, kept=step.number, kept_in_all=3)

@@ -31,6 +31,7 @@ async def test_notes_are_found_by_id(store: Store) -> None:
     assert store.view.notes.get("n3") is None
     assert list(store.view.notes.by_ids(["n2", "n3", "n1", "n2"])) == ["n2", "n1"]
     assert store.view.notes.by_ids([]) == {}
+    assert store.view.notes.existing(["n2", "n3", "n1", "n2"]) == {"n1", "n2"}
     assert len(store.view.notes.by_ids([f"n{number}" for number in range(50_000)])) == 2
 
 

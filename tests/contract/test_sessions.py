@@ -239,6 +239,11 @@ async def test_records_are_paged_and_replaced(store: Store) -> None:
     assert store.view.injections.page(after=0, limit=1) == [(1, less)]
     assert (less.pinned, less.recalled, less.frontier) == (("p",), ("n2",), ('f"2',))
     assert (less.blocks, less.trace, less.tokens) == (None, None, 3)
+    unreported = full._replace(pinned=None, frontier=None)
+    await store.commit(write(lambda rows: rows.injections.replace(2, unreported)))
+    assert store.view.injections.page(after=1, limit=1) == [(2, unreported)]
+    assert unreported.without({"n1"})[4:7] == (None, ("n2",), None)
+    assert unreported.ids == {"n1", "n2"}
     assert full.ids == {"p", "n1", "n2", "f", 'f"2'}
 
 

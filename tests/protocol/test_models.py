@@ -43,6 +43,7 @@ VALUES: dict[str, Any] = {
     "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
     "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b",
+    "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@
     ├── InvalidParams
     ├── NotFound ── NoteNotFound, NuggetNotFound, ShelfNotFound, SessionNotFound, LinkNotFound
     ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, DuplicateId, RevisionConflict, NotMergeable,
-    │                IdempotencyMismatch
+    │                IdempotencyMismatch, SessionElsewhere, SessionFrozen
     ├── Forbidden
     ├── TooLarge
     ├── QuotaExceeded
@@ -164,6 +164,22 @@ class IdempotencyMismatch(Conflict):
 
     def __init__(self) -> None:
         super().__init__("this idempotency_key was used before with other params", field="idempotency_key")
+
+
+class SessionElsewhere(Conflict):
+    """The session works on another nugget."""
+
+    def __init__(self, session_id: str, nugget: str) -> None:
+        text = f"nugget: the session works on nugget {nugget!r} and keeps to it; open one with another id"
+        super().__init__(text, field="nugget", session_id=session_id, nugget=nugget)
+
+
+class SessionFrozen(Conflict):
+    """The session shows the shelf as it was and takes no changes."""
+
+    def __init__(self, session_id: str, at_seq: int) -> None:
+        text = f"the session is frozen at change {at_seq}; session.open without at_seq lets it write"
+        super().__init__(text, reason="FROZEN", session_id=session_id, at_seq=at_seq)
 
 
 class Forbidden(ShelfError):

@@ -73,7 +73,7 @@ PLANNED = frozenset(
     validate_synthesis check_synthesis_quality why_not recall.feedback
     note.release get_entity_relationships traverse_graph graph.timeline
     graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
-    session.open session.close session.list session.list_visible_candidates session.get_edge_summary
+    session.list_visible_candidates session.get_edge_summary
     session.get_node_brief session.expand_from_seeds session.get_schema session.keyword_search session.vector_search
     session.find_by_name session.compaction_candidates session.create_node session.edit_node session.delete_node
     session.upsert_links session.delete_links session.compact_nodes session.apply_extraction_batch session.list_nodes

@@ -59,3 +59,50 @@ def test_links_are_shown_as_they_are_stored(steps: list[tuple[str, int, int]]) -
                 assert await _links_as_recalled(api) == await _links_as_stored(api, ids)
 
     asyncio.run(run())
+
+
+_EDITS = st.lists(
+    st.tuples(
+        st.sampled_from(["rewrite", "tag", "hide", "restore", "link", "ask", "cut", "purge"]),
+        st.integers(min_value=0, max_value=2),
+    ),
+    max_size=12,
+)
+#: Reading a note counts as an access, which recalling it without a hit does not.
+_OF_USE = {"access_count", "last_accessed_at"}
+
+
+async def _edit(api: Api, kind: str, at: int, ids: list[str]) -> None:
+    note_id = ids[at % len(ids)]
+    if kind == "rewrite":
+        text = f"harbour crane rewritten in {(await api.note(note_id))['rev']}"
+        await api.call("note.edit", id=note_id, content=text, title="Cranes")
+    elif kind == "tag":
+        await api.call("note.edit", id=note_id, tags=[f"t{at}", "iron"], aliases=["hoist"])
+    elif kind in ("hide", "restore"):
+        await api.call(f"note.{kind}", id=note_id)
+    elif kind == "link" and len(ids) > 1:
+        await api.call("link.upsert", source=note_id, target=ids[(at + 1) % len(ids)], relation="near")
+    elif kind == "cut":
+        await api.call("recall", query="harbour", max_content_chars=9, session_id="s")
+    elif kind == "purge" and len(ids) > 1:
+        await api.call("forget", id=ids.pop(at % len(ids)), purge=True)
+
+
+@given(_EDITS)
+@settings(max_examples=30, deadline=None)
+def test_recalled_notes_are_shown_as_they_are_now(edits: list[tuple[str, int]]) -> None:
+    async def run() -> None:
+        async with memory() as api:
+            ids = [(await api.remember(f"harbour crane {n}"))["id"] for n in range(3)]
+            for kind, at in edits:
+                await _edit(api, kind, at, ids)
+                named: dict[str, Any] = {"query": "harbour", "k": 20, "session_id": None, "include_hidden": True}
+                for full in (False, True):
+                    found = (await api.call("recall", **named, full=full))["results"]
+                    assert {item["note"]["id"] for item in found} == set(ids)
+                    for item in found:
+                        now = await api.note(item["note"]["id"], full=full)
+                        assert now | dict.fromkeys(_OF_USE) == item["note"] | dict.fromkeys(_OF_USE)
+
+    asyncio.run(run())

@@ -1,13 +1,16 @@
 """Events: the change log published as CloudEvents."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from shelfd.memory.log.history import changed_values
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.settings import EventContent
 from shelfd.protocol import from_micros
+
+#: Beginnings of the kinds of changes that are about a conversation.
+_OF_SESSIONS: Final = ("session.", "context.")
 
 
 def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent) -> dict[str, Any]:
@@ -16,6 +19,8 @@ def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, c
     ``prev_seq`` is 0; the component that delivers the event fills it in.
     """
     subject = row.ids[0] if row.ids else (row.nugget or shelf)
+    if row.kind.startswith(_OF_SESSIONS) and row.origin.session_id is not None:
+        subject = row.origin.session_id
     return {
         "specversion": "1.0",
         "id": f"{shelf}:{row.seq}",
@@ -49,6 +54,9 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
             data["promoted_at"] = from_micros(at)
     elif row.kind.startswith("link."):
         data |= {"source": row.ids[0], "target": row.ids[1], **_about_link(row.before or {})}
+    elif row.kind.startswith(_OF_SESSIONS):
+        data |= {} if row.origin.turn is None else {"turn": row.origin.turn}
+        data |= row.before or {}
     elif row.kind in ("nugget.renamed", "schedule.missed", "reflection.undone") and row.before:
         data |= row.before
     elif row.kind == "promotion.completed" and row.before:

@@ -16,6 +16,7 @@ from shelfd.memory.methods import (
     reflection,
     remember,
     search,
+    sessions,
     shelves,
     undo,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "reflection",
     "remember",
     "search",
+    "sessions",
     "shelves",
     "undo",
 ]

@@ -284,7 +284,7 @@ def _with_linked(shelf: Shelf, found: list[Found], filters: NoteFilter, k: int, 
 def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[dict[str, Any]]:
     usage = shelf.usage.of([item.note for item in found])
     links = {item.note.id: item.links for item in found}
-    renderer = NoteRenderer(shelf.view, usage, links, full=params.full)
+    renderer = NoteRenderer(shelf.view, usage, links, full=params.full, hot=shelf.hot)
     hits = []
     for item in found:
         score = round(item.score, 6)

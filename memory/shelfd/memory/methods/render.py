@@ -12,6 +12,7 @@ from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import NuggetCounts
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.note_score import note_vector
+from shelfd.memory.shelf.hot import HotNotes
 from shelfd.protocol import from_micros
 
 _NEVER_USED = Usage()
@@ -51,6 +52,7 @@ def note_view(
     *,
     relatives: Relatives | None = None,
     max_content_chars: int | None = None,
+    unused: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a note's wire form.
 
@@ -58,19 +60,37 @@ def note_view(
         links: Links that leave it.
         relatives: Notes it replaced and represents; giving them asks for the full form.
         max_content_chars: Cut the content at a word if it is longer.
+        unused: What :func:`unused_view` returns of it, if that is known.
     """
-    created, accessed = from_micros(note.created_at), usage.last_accessed_at
+    view = unused_view(note) if unused is None else dict(unused)
+    view["links"] = [link_of_note(link) for link in links] if links else []
+    if usage is not _NEVER_USED:
+        view["hits"] = usage.hits
+        view["last_hit_session"] = usage.last_hit_session
+        view["access_count"] = usage.access_count
+        if usage.last_accessed_at > note.created_at:
+            view["last_accessed_at"] = from_micros(usage.last_accessed_at)
+    if max_content_chars is not None:
+        view["content"] = cut(note.content, max_content_chars)
+    if relatives is not None:
+        _add_full(view, note, relatives)
+    return view
+
+
+def unused_view(note: Note) -> dict[str, Any]:
+    """Return the wire form of *note* without links and use: what follows from the note alone."""
+    created = from_micros(note.created_at)
     view: dict[str, Any] = {
         "id": note.id,
         "nugget": note.nugget,
         "kind": note.kind,
         "title": note.title,
-        "content": note.content if max_content_chars is None else cut(note.content, max_content_chars),
+        "content": note.content,
         "tags": note.all_tags,
-        "links": [link_of_note(link) for link in links] if links else [],
+        "links": (),
         "hidden": note.archived_at is not None,
-        "hits": usage.hits,
-        "last_hit_session": usage.last_hit_session,
+        "hits": 0,
+        "last_hit_session": "",
         "subject": note.subject,
         "scope": note.scope,
         "type": note.type,
@@ -80,15 +100,13 @@ def note_view(
         "domain": note.domain,
         "tier": note.tier,
         "importance": note.importance,
-        "access_count": usage.access_count,
+        "access_count": 0,
         "created_at": created,
         "updated_at": created if note.updated_at == note.created_at else from_micros(note.updated_at),
-        "last_accessed_at": created if accessed <= note.created_at else from_micros(accessed),
+        "last_accessed_at": created,
         "rev": note.rev,
     }
     _add_optional(view, note)
-    if relatives is not None:
-        _add_full(view, note, relatives)
     return view
 
 
@@ -206,15 +224,22 @@ def change_view(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class NoteRenderer:
-    """Renders several notes of one shelf with few reads."""
+    """Renders several notes of one shelf with few reads, and those that are hot from what was rendered before."""
 
     def __init__(
-        self, view: View, usage: Mapping[int, Usage], links: Mapping[str, Sequence[Link]], *, full: bool
+        self,
+        view: View,
+        usage: Mapping[int, Usage],
+        links: Mapping[str, Sequence[Link]],
+        *,
+        full: bool,
+        hot: HotNotes | None = None,
     ) -> None:
         self._view = view
         self._usage = usage
         self._links = links
         self._full = full
+        self._hot = hot
 
     def __call__(self, note: Note, max_content_chars: int | None = None) -> dict[str, Any]:
         """Return the wire form of *note*."""
@@ -224,4 +249,5 @@ class NoteRenderer:
             self._usage.get(note.row, _NEVER_USED),
             relatives=relatives_of(self._view, note) if self._full else None,
             max_content_chars=max_content_chars,
+            unused=None if self._hot is None else self._hot.rendered(note, unused_view),
         )

@@ -30,6 +30,9 @@ class NotesView(Protocol):
     def get(self, note_id: str) -> Note | None:
         """Return the note, hidden or not."""
 
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        """Return those of *ids* that notes have."""
+
     def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
         """Return those of the notes that exist, by id."""
 

@@ -2,7 +2,7 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
 #: Under this name of a nugget stand the types of notes of the whole shelf.
@@ -139,9 +139,9 @@ class Injection(NamedTuple):
     turn: int
     at: int  #: microseconds since 1970 UTC
     seq: int  #: the shelf's last change then
-    pinned: tuple[str, ...] = ()  #: always injected
+    pinned: tuple[str, ...] | None = ()  #: always injected; None if that was not reported
     recalled: tuple[str, ...] = ()
-    frontier: tuple[str, ...] = ()
+    frontier: tuple[str, ...] | None = ()  #: visible then; None if that was not reported
     blocks: Mapping[str, Any] | None = None  #: rendered text by name
     tokens: int | None = None
     trace: Mapping[str, Any] | None = None  #: how the recalled ones were chosen
@@ -149,13 +149,21 @@ class Injection(NamedTuple):
     @property
     def ids(self) -> frozenset[str]:
         """All notes it names."""
-        return frozenset((*self.pinned, *self.recalled, *self.frontier))
+        return frozenset((*(self.pinned or ()), *self.recalled, *(self.frontier or ())))
 
     def without(self, ids: Collection[str]) -> "Injection":
         """Return this without the notes *ids*, and without text in which they may occur."""
-        lists = (self.pinned, self.recalled, self.frontier)
-        pinned, recalled, frontier = (tuple(one for one in named if one not in ids) for named in lists)
-        return self._replace(pinned=pinned, recalled=recalled, frontier=frontier, blocks=None, trace=None)
+
+        def left(named: Iterable[str]) -> tuple[str, ...]:
+            return tuple(one for one in named if one not in ids)
+
+        return self._replace(
+            pinned=None if self.pinned is None else left(self.pinned),
+            recalled=left(self.recalled),
+            frontier=None if self.frontier is None else left(self.frontier),
+            blocks=None,
+            trace=None,
+        )
 
 
 class InjectionsView(Protocol):

@@ -70,7 +70,9 @@ class Authors:
         """
         found: set[int] = set()
         for at, word in enumerate(words):
-            candidates = self._by_first.get(word, {})
+            candidates = self._by_first.get(word)
+            if candidates is None:
+                continue
             alone = len(candidates) == 1 and len(word) >= 2
             found.update(
                 number for number, name in candidates.items()

@@ -32,9 +32,8 @@ class Document(NamedTuple):
     boost: float = 0.0  #: what note search adds for what the note is
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One document found."""
+class Hit(NamedTuple):
+    """One document found. A named tuple because ten are made for every query."""
 
     row: int
     id: str

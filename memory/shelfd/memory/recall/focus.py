@@ -190,10 +190,11 @@ class Focus:
         return [one for one in best if not one.named or one in passing]
 
     def _judged(self, candidate: Candidate) -> Judged:
-        if not candidate.features:
+        features = candidate.features
+        if not features:
             return Judged(candidate.hit, 0.0, 0.0, False)
-        relevance = self._constants.probability(candidate.features)
-        return Judged(candidate.hit, candidate.coverage, relevance, relevance >= self._constants.threshold)
+        relevance = self._constants.probability(features)
+        return Judged(candidate.hit, features[0], relevance, relevance >= self._constants.threshold)
 
     def _admitted(self, filters: NoteFilter) -> Admitted:
         return lambda rows: self._index.admitted(rows, filters)
@@ -221,27 +222,31 @@ class _Inspection:
 
     def at(self, chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Candidate]:
         """Return what is known of the *chosen* of all *hits* that score at all."""
-        return [self._one(hit, hit.score / hits[0].score) for hit in chosen if hit.score > 0]
+        best = hits[0].score if hits else 1.0
+        return [self._one(hit, hit.score / best) for hit in chosen if hit.score > 0]
 
     def _one(self, hit: Hit, ratio: float) -> Candidate:
-        standing = self._standing
-        has_name = hit.row in self._names
+        standing, row = self._standing, hit.row
+        has_name = row in self._names
         if ratio < self.least_ratio and not has_name and not self._question.runs:
             return Candidate(hit, ratio, False, False, False, _NOT_LOOKED_AT)
-        words = self._index.words_of(hit.row, self._question.numbers)
-        stands = hit.row in standing.notes
+        words = self._index.words_of(row, self._question.numbers)
+        if not standing.names and not has_name:  # nearly always
+            features = observe(self._question, words, DocumentContext(_NO_NAMES, -1.0, ratio))
+            return Candidate(hit, ratio, False, False, False, features)
+        stands = row in standing.notes
         mentions = standing.names > 0 and not stands and self._mentions(words)
         if mentions and self._aim == "topic":  # whatever mentions it is wanted, however much else it says
             context = DocumentContext(_NO_NAMES, -1.0, 1.0)
         else:
             context = DocumentContext(standing.terms if stands else _NO_NAMES, self.rival, ratio)
         features = observe(self._question, words, context)
-        named = has_name and self._names.is_named(hit.row, self._admitted)
+        named = has_name and self._names.is_named(row, self._admitted)
         return Candidate(hit, ratio, named, stands, mentions, features)
 
     def _mentions(self, words: Words) -> bool:
         """Whether a document holds all words of a name that stands, or of two if several do."""
-        held = sum(holds_all(self._question.terms, name, words.own) for name in {*self._standing.notes.values()})
+        held = sum(holds_all(self._question, name, words.own) for name in {*self._standing.notes.values()})
         return held >= min(2, self._standing.names)
 
     @cached_property

@@ -137,11 +137,11 @@ class RecallIndex:
         """Return the numbers of those of *terms* that documents have."""
         return self._contents.vocabulary.numbers(terms)
 
-    def rarity(self, number: int | None) -> float:
-        """Return the idf of a term as a share of the highest one; that of None, which no document has, is 1."""
-        statistics = self._contents.statistics
-        documents = 1 if number is None else max(1, statistics.own[number])
-        return statistics.idf(documents) / statistics.idf(1)
+    def rarities(self, numbers: Iterable[int | None]) -> list[float]:
+        """Return the idf of terms as a share of the highest one; that of None, which no document has, is 1."""
+        idf, own = self._contents.statistics.idf, self._contents.statistics.own
+        highest = idf(1)
+        return [1.0 if number is None or own[number] <= 1 else idf(own[number]) / highest for number in numbers]
 
     def words_of(self, row: int, asked: frozenset[int]) -> Words:
         """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words say."""
@@ -149,8 +149,8 @@ class RecallIndex:
         ordinal = self._living[row]
         before = columns.previous.item(ordinal)
         return Words(
-            asked.intersection(terms_of(ordinal)[:_LOOKED_AT]),
-            asked.intersection(terms_of(before)[:_LOOKED_AT]) if before >= 0 else _NO_TERMS,
+            asked.intersection(terms_of(ordinal, _LOOKED_AT)),
+            asked.intersection(terms_of(before, _LOOKED_AT)) if before >= 0 else _NO_TERMS,
             columns.answer_types.item(ordinal),
             columns.flags.item(ordinal) & QUESTION != 0,
         )

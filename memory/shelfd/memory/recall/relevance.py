@@ -5,7 +5,7 @@ project.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +34,7 @@ _REST: Final = 0.05
 #: Terms whose related ones are kept, by number.
 _KEPT_TERMS: Final = 1 << 12
 _NOTHING: Final[frozenset[int]] = frozenset()
+_FOUND_BY_NONE: Final = (0, 0)
 #: Answers that are numbers or times.
 _TOLD: Final = ~(ANSWER_TYPES["name"] | ANSWER_TYPES["cause"])
 #: A document that holds nothing of the requested kind lacks as much as one that lacks the rarest word.
@@ -98,30 +99,29 @@ def calibration() -> Calibration:
     return Calibration(weights, data["intercept"], data["threshold"])
 
 
-class ResolvedTerm(NamedTuple):
-    """A term of a question as the index knows it; see :class:`~shelfd.memory.recall.question.AskedTerm`."""
-
-    term: str
-    number: int  #: -1 for a term that no document has
-    related: frozenset[int]
-    weight: float
-    telling: bool
-    answer_types: int  #: what it wants
-    kind: bool
-    run: bool
-    is_name: bool
-
-
 class ResolvedQuestion(NamedTuple):
-    """A question as the index knows it."""
+    """A question as the index knows it. Sets of its terms are bits, for they are compared with ten documents a query.
 
-    terms: tuple[ResolvedTerm, ...]
-    numbers: frozenset[int]  #: all that count, related ones included
-    numerals: frozenset[int]  #: of the terms that are numbers
+    The bit of a term is 1 for the first, 2 for the second, 4 for the third.
+    """
+
+    terms: tuple[AskedTerm, ...]
+    term_bits: tuple[int, ...]
+    weights: tuple[float, ...]  #: of the terms
     total: float  #: weight of all terms
-    first: str | None  #: the first telling term that is no name
+    found_by: Mapping[int, tuple[int, int]]  #: by number in the index: which term that is, and which it is related to
+    numbers: frozenset[int]  #: all of those
+    numerals: frozenset[int]  #: of the terms that are numbers
+    telling: int
+    subject: int  #: the telling ones that are neither names nor numbers
+    kinds: int  #: the telling ones that name the kind of thing asked for
+    wanting: tuple[tuple[int, int], ...]  #: a term and the types of answer that stand for it
     runs: int  #: how many terms are pieces of scripts without spaces
     wants: int
+
+    def among(self, terms: AbstractSet[str]) -> int:
+        """Return those of its terms that are among *terms*."""
+        return sum(bit for bit, asked in zip(self.term_bits, self.terms, strict=True) if asked.term in terms)
 
 
 class DocumentContext(NamedTuple):
@@ -143,96 +143,92 @@ class RelatedTerms:
         self._index = index
         self._related = related
         self._vocabulary = index.vocabulary_state()
-        self._numbers: dict[str, frozenset[int]] = {}
+        self._numbers: dict[tuple[str, str], frozenset[int]] = {}
 
-    def of(self, asked: AskedTerm) -> frozenset[int]:
-        """Return the numbers of the terms that are related to one *asked* for."""
-        if asked.joined is None:
-            return _NOTHING
+    def of(self, terms: Iterable[AskedTerm]) -> list[frozenset[int]]:
+        """Return for each of the *terms* asked for the numbers of those that are related to it."""
         if self._vocabulary != (now := self._index.vocabulary_state()):
             self._vocabulary = now
             self._numbers.clear()
-        known = self._numbers.get(asked.term)
-        if known is None:
-            if len(self._numbers) >= _KEPT_TERMS:
-                self._numbers.clear()
-            known = self._numbers[asked.term] = self._index.numbers(self._related(asked.term))
-        joined = None if asked.joined == asked.term else self._index.number(asked.joined)
-        return known if joined is None else known | {joined}
+        known = self._numbers
+        return [
+            _NOTHING if one.joined is None
+            else known[one.term, one.joined] if (one.term, one.joined) in known
+            else self._found(one.term, one.joined)
+            for one in terms
+        ]  # fmt: skip
+
+    def _found(self, term: str, joined: str) -> frozenset[int]:
+        if len(self._numbers) >= _KEPT_TERMS:
+            self._numbers.clear()
+        related = self._related(term)
+        found = self._numbers[term, joined] = self._index.numbers(related if joined == term else related | {joined})
+        return found
 
 
 def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms) -> ResolvedQuestion:
     """Return the terms of *question* with their numbers in the index and their weights."""
-    found = []
-    numerals = []
-    for asked in question.terms:
-        number = index.number(asked.term)
-        weight = index.rarity(number) * (_LIGHT if asked.light else 1.0)
-        related = related_terms.of(asked)
-        telling = not asked.light and not asked.run
-        own = -1 if number is None else number
-        found.append(
-            ResolvedTerm(asked.term, own, related, weight, telling, asked.wants, asked.kind, asked.run, asked.is_name)
-        )
-        if asked.is_number and number is not None:
-            numerals.append(own)
+    terms = question.terms
+    numbers = [index.number(asked.term) for asked in terms]
+    weights = [
+        rarity * _LIGHT if asked.light else rarity for asked, rarity in zip(terms, index.rarities(numbers), strict=True)
+    ]
+    term_bits = tuple([1 << at for at in range(len(terms))])
+    found_by = {number: (bit, 0) for bit, number in zip(term_bits, numbers, strict=True) if number is not None}
+    numerals = [number for one, number in zip(terms, numbers, strict=True) if one.is_number and number is not None]
+    wanting = []
+    telling = subject = kinds = 0
+    for asked, bit, number, related in zip(terms, term_bits, numbers, related_terms.of(terms), strict=True):
+        for other in related:
+            own, others = found_by.get(other, _FOUND_BY_NONE)
+            found_by[other] = own, others | bit
+        if asked.wants:
+            wanting.append((bit, asked.wants))
+        if not asked.light and not asked.run:
+            telling |= bit
+            kinds |= bit if asked.kind else 0
+            subject |= 0 if asked.is_name or number in numerals else bit
     return ResolvedQuestion(
-        tuple(found),
-        frozenset(term.number for term in found).union(*(term.related for term in found)),
-        frozenset(numerals),
-        sum(term.weight for term in found),
-        next((one.term for one in found if one.telling and not one.is_name and one.number not in numerals), None),
-        sum(term.run for term in found),
-        question.wants,
-    )
+        terms, term_bits, tuple(weights), sum(weights), found_by, frozenset(found_by), frozenset(numerals),
+        telling, subject, kinds, tuple(wanting), sum([asked.run for asked in terms]), question.wants,
+    )  # fmt: skip
 
 
-def holds_all(terms: Sequence[ResolvedTerm], name: AbstractSet[str], own: AbstractSet[int]) -> bool:
+def holds_all(question: ResolvedQuestion, name: AbstractSet[str], own: AbstractSet[int]) -> bool:
     """Return whether a document of the terms *own* holds all words of a *name*, as far as the query has them."""
-    numbers = [term.number for term in terms if term.term in name]
-    return bool(numbers) and all(number in own for number in numbers)
+    asked = question.among(name)
+    held = sum(question.found_by[number][0] for number in own)
+    return asked != 0 and asked & ~held == 0
 
 
 def observe(question: ResolvedQuestion, words: Words, context: DocumentContext) -> Features:
     """Return what a document's *words* match of a *question*."""
-    total = question.total
-    matched = named = 0.0
-    held = lacks = 0
-    lacks_first = lacks_kind = holds_own = False
-    matches = _matches(question, words, context)
-    for (term, number, related, weight, telling, _, kind, _, is_name), match in zip(
-        question.terms, matches, strict=True
-    ):
-        matched += weight * match
-        if term in context.names:
-            named += weight
-        if match:
-            held += telling
-            if telling and not is_name and number not in question.numerals:
-                holds_own |= number in words.own or term in context.names or not related.isdisjoint(words.own)
-        elif telling:
-            lacks += 1
-            lacks_kind |= kind
-            lacks_first |= term == question.first
+    names = question.among(context.names) if context.names else 0
+    said, related, before = _found(question, words)
+    said |= names
+    matches, matched = _matches(question, said, before, related, words.answer_types)
     missing = _missing(question, words)
+    lacking = question.telling & ~matched
+    lacks, total = lacking.bit_count(), question.total
     lacks_told = missing & _TOLD != 0
     if lacks_told:
         lacks += 1
         total += _KIND
-    coverage = matched / total if total else 0.0
+    coverage = sum(map(mul, question.weights, matches)) / total if total else 0.0
     stands = bool(context.names)
     spaceless = 2 * question.runs > len(question.terms)
+    subject = question.subject
     return (
         coverage,
-        min(held, _MANY),
-        question.first is not None and not holds_own and not question.runs,
+        min((question.telling & matched).bit_count(), _MANY),
+        subject != 0 and subject & (said | related) == 0 and not question.runs,
         min(lacks, _MANY),
-        lacks_kind,
-        lacks_first,
+        lacking & question.kinds != 0,
+        lacking & subject & -subject != 0,
         lacks_told,
         missing & ANSWER_TYPES["name"] != 0,
         stands,
-        stands and total - named <= _REST * total,
+        stands and total - _weight(question, names) <= _REST * total,
         min(lacks, _FEW) if stands else 0,
         not stands and coverage <= context.rival,
         context.ratio,
@@ -242,18 +238,44 @@ def observe(question: ResolvedQuestion, words: Words, context: DocumentContext) 
     )
 
 
-def _matches(question: ResolvedQuestion, words: Words, context: DocumentContext) -> Sequence[float]:
-    """How much of each term the document has, from 0 to 1."""
-    own, previous, answer_types = words.own, words.previous, words.answer_types
+def _found(question: ResolvedQuestion, words: Words) -> tuple[int, int, int]:
+    """Return the terms that a document says, those it says something related to, and those the previous note says."""
+    found_by = question.found_by
+    said = related = before = 0
+    for number in words.own:
+        own, others = found_by[number]
+        said |= own
+        related |= others
+    for number in words.previous:
+        before |= found_by[number][0]
+    return said, related, before
+
+
+def _weight(question: ResolvedQuestion, terms: int) -> float:
+    return sum(weight for weight, bit in zip(question.weights, question.term_bits, strict=True) if terms & bit)
+
+
+def _matches(
+    question: ResolvedQuestion, said: int, before: int, related: int, answer_types: int
+) -> tuple[Sequence[float], int]:
+    """Return how much of each term a document has, from 0 to 1, and of which terms it has anything."""
+    stood_for = 0
+    for bit, wants in question.wanting:
+        if wants & answer_types:
+            stood_for |= bit
+    matched = said | before | related | stood_for
     found = [
-        1.0 if number in own or term in context.names
-        else _PREVIOUS if number in previous
-        else _RELATED if not related.isdisjoint(own)
-        else _NUMBER if wants & answer_types
-        else 0.0
-        for term, number, related, _, _, wants, _, _, _ in question.terms
+        0.0 if not matched & bit
+        else 1.0 if said & bit
+        else _PREVIOUS if before & bit
+        else _RELATED if related & bit
+        else _NUMBER
+        for bit in question.term_bits
     ]  # fmt: skip
-    return _by_characters(question.terms, found) if question.runs else found
+    if question.runs:
+        found = _by_characters(question.terms, found)
+        matched = sum(bit for bit, match in zip(question.term_bits, found, strict=True) if match)
+    return found, matched
 
 
 def _missing(question: ResolvedQuestion, words: Words) -> int:
@@ -264,7 +286,7 @@ def _missing(question: ResolvedQuestion, words: Words) -> int:
     return 0 if question.wants & answer_types else question.wants
 
 
-def _by_characters(terms: Sequence[ResolvedTerm], matches: Sequence[float]) -> list[float]:
+def _by_characters(terms: Sequence[AskedTerm], matches: Sequence[float]) -> list[float]:
     """Scripts without spaces cover by characters: of a pair one character is covered if a neighbouring pair is."""
     found = list(matches)
     for at, (term, match) in enumerate(zip(terms, matches, strict=True)):

@@ -1,9 +1,10 @@
 """Notes that were read or written lately, and the links that leave them, kept as they are now.
 
-Recall returns the same notes again and again, and taking ten rows out of SQLite costs as much as ranking them.
+Recall returns the same notes again and again; taking ten rows out of SQLite costs as much as ranking them, and
+rendering them a third of that.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from shelfd.memory.notes.note import Link, Note
@@ -12,6 +13,8 @@ from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 
 _KEPT = 4096
+#: Notes of which the rendered form is kept, too: 1.5 KiB each beside their text.
+_RENDERED = 1024
 #: Longer notes are read again each time: a cache of notes is no place for documents.
 _LONGEST = 8192
 #: The links of notes that have more are read again each time.
@@ -26,6 +29,7 @@ class HotNotes:
         self._view = view
         self._notes: dict[str, Note] = {}
         self._links: dict[str, Sequence[Link]] = {}  # by the note they leave; most have none
+        self._rendered: dict[str, tuple[Note, Mapping[str, Any]]] = {}
 
     def get(self, ids: Sequence[str]) -> dict[str, Note]:
         """Return those of the notes that exist, by id."""
@@ -47,12 +51,24 @@ class HotNotes:
             found |= read
         return found
 
+    def rendered(self, note: Note, render: Callable[[Note], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Return what *render* makes of a note, made once for a hot note as it is now; nobody may change it."""
+        of, rendered = self._rendered.get(note.id, (None, None))
+        if rendered is None or of is not note:
+            rendered = render(note)
+            if self._notes.get(note.id) is note:
+                if len(self._rendered) >= _RENDERED:
+                    del self._rendered[next(iter(self._rendered))]
+                self._rendered[note.id] = note, rendered
+        return rendered
+
     def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Update the notes that are cached."""
         for applied in group:
             for note in applied.notes.values():
                 if note.id in self._notes:
                     self._notes[note.id] = note
+                    self._rendered.pop(note.id, None)
             if self._links:
                 for row in applied.rows:
                     if row.kind in _OF_LINKS:
@@ -62,12 +78,14 @@ class HotNotes:
         """Remove these notes."""
         for _, note_id in purged:
             self._notes.pop(note_id, None)
+            self._rendered.pop(note_id, None)
         self._links.clear()  # those to a purged note leave others, and have no log row
 
     def clear(self) -> None:
         """Empty the cache; notes are read again."""
         self._notes.clear()
         self._links.clear()
+        self._rendered.clear()
 
     def _keep(self, notes: Iterable[Note]) -> None:
         for note in notes:

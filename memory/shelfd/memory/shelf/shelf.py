@@ -21,6 +21,7 @@ from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
 from shelfd.memory.shelf.tracks import Tracks
+from shelfd.memory.shelf.unattended import Unattended
 from shelfd.memory.shelf.usage import UsageBuffer, UsageSaver
 
 log = structlog.get_logger("shelfd.memory")
@@ -55,6 +56,7 @@ class Shelf:
         self.queries = QueryBuffer(is_on=settings.recall_log)
         self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
+        self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
         self.notes_created = 0

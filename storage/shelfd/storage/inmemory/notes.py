@@ -31,6 +31,9 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         row = self._tables.note_rows.get(note_id)
         return None if row is None else self._tables.notes[row]
 
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        return {note_id for note_id in ids if note_id in self._tables.note_rows}
+
     def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
         return {note_id: note for note_id in ids if (note := self.get(note_id)) is not None}
 

@@ -53,6 +53,10 @@ class SqliteNotes(SqliteRows, NotesView):
         columns = self._database.one(f"{_NOTE} WHERE id = ?", (note_id,))
         return None if columns is None else note_from_columns(columns)
 
+    def existing(self, ids: Sequence[str]) -> set[str]:
+        found = self._database.all(f"SELECT id FROM note WHERE id {AMONG}", (encode_strings(ids),))  # noqa: S608
+        return {columns[0] for columns in found}
+
     def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
         found = {note.id: note for note in self._read(f"WHERE id {AMONG}", (encode_strings(ids),))}
         return {note_id: found[note_id] for note_id in ids if note_id in found}

@@ -167,7 +167,9 @@ class SqliteInjections(SqliteRows, InjectionsWriter):
 def _injection_columns(injection: Injection) -> Columns:
     return (
         *injection[:4],  # session_id, turn, at, seq
-        *map(encode_strings, (injection.pinned, injection.recalled, injection.frontier)),
+        None if injection.pinned is None else encode_strings(injection.pinned),
+        encode_strings(injection.recalled),
+        None if injection.frontier is None else encode_strings(injection.frontier),
         None if injection.blocks is None else encode(injection.blocks),
         injection.tokens,
         None if injection.trace is None else encode(injection.trace),
@@ -181,9 +183,9 @@ def _injection(columns: Columns) -> Injection:
         turn,
         at,
         seq,
-        decode_strings(pinned),
+        None if pinned is None else decode_strings(pinned),
         decode_strings(recalled),
-        decode_strings(frontier),
+        None if frontier is None else decode_strings(frontier),
         None if blocks is None else decode(blocks),
         tokens,
         None if trace is None else decode(trace),

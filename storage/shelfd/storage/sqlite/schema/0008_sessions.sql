@@ -63,16 +63,16 @@ CREATE INDEX retraction_done ON retraction (done_seq);
 CREATE INDEX retraction_run ON retraction (run_id);
 CREATE INDEX retraction_turn ON retraction (session_id, from_turn, until_turn);
 
--- What was handed to a prompt: arrays of note ids, and rendered text, which a purge of any of the notes removes.
+-- What was handed to a prompt: arrays of note ids, NULL for one that was not reported, and rendered text, which a purge of any of the notes removes.
 CREATE TABLE injection (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id TEXT    NOT NULL,
     turn       INTEGER NOT NULL,
     at         INTEGER NOT NULL,
     seq        INTEGER NOT NULL,
-    pinned     TEXT    NOT NULL,
+    pinned     TEXT,
     recalled   TEXT    NOT NULL,
-    frontier   TEXT    NOT NULL,
+    frontier   TEXT,
     blocks     TEXT,
     tokens     INTEGER,
     trace      TEXT
