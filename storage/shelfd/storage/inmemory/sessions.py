@@ -84,9 +84,7 @@ class InMemoryRewinds(InMemoryRows, RewindsWriter):
 
     def of_variant(self, session_id: str, turn: int, variant: int) -> list[tuple[int, Retraction]]:
         wanted = (session_id, turn, turn, variant)
-        return [
-            (number, one) for number, one in self._tables.retractions.items() if one[:4] == wanted and one.stands
-        ]
+        return [(number, one) for number, one in self._tables.retractions.items() if one[:4] == wanted and one.stands]
 
     def put_variant(self, variant: Variant) -> None:
         self._tables.put(self._tables.variants, variant[:3], variant)
