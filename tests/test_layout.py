@@ -1,4 +1,4 @@
-"""The layout holds: one namespace package in seven folders, and nothing that hides a part of it.
+"""The layout holds: one namespace package in eight folders, and nothing that hides a part of it.
 
 Looks at the file system before it imports anything of ours, because a stray ``__init__.py`` would make the imports of
 every other test fail for reasons hard to guess.
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-COMPONENTS = ("protocol", "memory", "storage", "gateway", "scheduler", "daemon", "client")
+COMPONENTS = ("protocol", "memory", "storage", "gateway", "scheduler", "models", "daemon", "client")
 
 
 @pytest.mark.parametrize("component", COMPONENTS)

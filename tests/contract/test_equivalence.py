@@ -289,9 +289,16 @@ def _reads(view: View) -> dict[str, object]:
         "retractions": [view.rewinds.since(seq) for seq in (0, 3)],
         "of variant": [view.rewinds.of_variant(session, 1, 0) for session in SESSIONS],
         "injections": view.injections.page(after=1, limit=99),
-        "last injections": [view.injections.last(session, turn=3) for session in SESSIONS],
+        "records naming": [view.injections.naming({note_id}, after=1, limit=2) for note_id in NOTE_IDS],
+        "last injections": [view.injections.last(session) for session in SESSIONS],
+        "injections by turn": [view.injections.last(session, turn=3) for session in SESSIONS],
         "turns in the log": [view.log.of_turns(session, from_turn=1, limit=4) for session in (*SESSIONS, "sess-1")],
         "children": [view.notes.children(NOTE_IDS, after=1, limit=3), view.notes.children(["n1"])],
+        "highest turns": [
+            (view.nuggets.last_turns(name, session, limit=2), view.nuggets.has_turns_beside(name, session))
+            for name in NUGGETS
+            for session in SESSIONS
+        ],
         "last turns": [view.nuggets.last_turn(name, session) for name in NUGGETS for session in SESSIONS],
         "with hits": [view.notes.with_hits(after=after, limit=3) for after in ((0, 0), (3, 2), (4, 0))],
         "meta": [view.meta.get(name) for name in (*NOTE_IDS, "shelf", "owner", "created_at")],
@@ -349,7 +356,8 @@ class FileAndTwin(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "file"):
             problems = self.loop.run(self.file.check(full=True))
-            assert not [problem for problem in problems if "does not exist" not in problem]
+            expected = ("does not exist", "live variant", "still to come")  # what the steps make of them
+            assert not [problem for problem in problems if not any(words in problem for words in expected)]
             self.loop.run(self.file.close())
             self.loop.run(self.twin.close())
             self.loop.close()

@@ -88,7 +88,12 @@ async def test_the_last_turn_of_a_conversation_is_known(store: Store) -> None:
             rows.nuggets.claim_turn(nugget, session_id, turn, number)
 
     await store.commit(write(claim))
-    assert (store.view.nuggets.last_turn("a", "s"), store.view.nuggets.last_turn("a", "u")) == (3, None)
+    nuggets = store.view.nuggets
+    assert (nuggets.last_turn("a", "s"), nuggets.last_turn("a", "u")) == (3, None)
+    assert nuggets.last_turns("a", "s", limit=9) == [(3, 0), (2, 1)]
+    assert (nuggets.last_turns("a", "s", limit=1), nuggets.last_turns("a", "u", limit=9)) == ([(3, 0)], [])
+    beside = [nuggets.has_turns_beside(*seen) for seen in (("a", "s"), ("a", "u"), ("b", "s"), ("b", "a"), ("c", "s"))]
+    assert beside == [True, True, False, True, False]
 
 
 # --------------------------------------------------------------------- types
@@ -221,7 +226,7 @@ async def test_the_last_record_of_a_turn_or_before_is_found(store: Store) -> Non
     ]
 
     view = store.view.injections
-    assert view.last("s") == injection("s", 4, "n2")
+    assert (view.last("s"), view.last("s", turn=9)) == (again, injection("s", 4, "n2"))
     assert (view.last("s", turn=3), view.last("s", turn=2)) == (full, full)
     assert (view.last("s", turn=1), view.last("s", turn=0), view.last("u")) == (again, None, None)
     assert (view.count("s"), view.count("u")) == (4, 0)
@@ -245,6 +250,17 @@ async def test_records_are_paged_and_replaced(store: Store) -> None:
     assert unreported.without({"n1"})[4:7] == (None, ("n2",), None)
     assert unreported.ids == {"n1", "n2"}
     assert full.ids == {"p", "n1", "n2", "f", 'f"2'}
+
+
+async def test_records_that_name_a_note_are_found(store: Store) -> None:
+    unreported = injection("s", 1)._replace(pinned=None, frontier=None)
+    await add(store, injection("s", 1, "n1", "n2"), injection("t", 1, "n2"), unreported, injection("s", 1, "n1"))
+    naming = store.view.injections.naming
+    assert naming({"n1"}, after=0, limit=9) == ([1, 4], None)
+    assert naming({"n1", "x"}, after=0, limit=2) == ([1], 2)
+    assert naming({"n1"}, after=2, limit=2) == ([4], 4)
+    assert naming({'f"2'}, after=0, limit=9) == ([1, 2, 4], None)
+    assert naming({"n1"}, after=4, limit=2) == naming(set(), after=0, limit=9) == ([], None)
 
 
 async def test_the_oldest_records_go(store: Store) -> None:

@@ -12,7 +12,7 @@ from shelfd.daemon.settings import load
 from shelfd.daemon.system import visible
 from shelfd.memory import ANYONE, Access, Rule
 
-EVERYONE_S = {"status", "ready", "uptime_s", "connections", "clock", "shelves", "scheduler", "mqtt"}
+EVERYONE_S = {"status", "ready", "uptime_s", "connections", "clock", "shelves", "scheduler", "mqtt", "llm"}
 ACCESS = Access({"hers": ALICE}.get, frozenset({"uid:0"}), {"default": Rule(deny=frozenset({"mqtt:eve"}))})
 
 
@@ -30,6 +30,7 @@ def health(last: str = "hers") -> dict[str, Any]:
         "scheduler": {"cron": "0 9 * * *", "tz": "UTC", "next_at": None, "last": run(last),
                       "running": [run("default"), run("hers")], "last_tick_s": 1.0, "complaint": "reflection.cron"},
         "mqtt": {**broker, "agent_password_file": "/var/lib/shelfd/agent.password", "events": lags},
+        "llm": {"state": "resting", "url": "https://models.example/v1", "last_error": "/v1 is not there"},
         "config": {"complaints": ["/etc/shelfd.toml: mqtt.url: …"]},
     }  # fmt: skip
 
@@ -58,7 +59,7 @@ def test_everyone_learns_how_it_is_and_nobody_where(principal: str) -> None:
     assert told.keys() == EVERYONE_S
     assert (told["status"], told["ready"], told["mqtt"]["state"]) == ("degraded", True, "down")
     text = str(told)
-    assert not any(place in text for place in ("/", "broker.example", "reflection.cron"))
+    assert not any(place in text for place in ("/", "broker.example", "models.example", "reflection.cron"))
 
 
 def test_administrators_see_all_of_it() -> None:

@@ -31,7 +31,7 @@ REQUIRED: dict[str, Any] = {
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
     "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",
-    "job": "reflection",
+    "job": "reflection", "turn": 1, "from_turn": 1, "variant": 0, "at_turn": 1, "new_session_id": "t",
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {
@@ -42,7 +42,7 @@ VALUES: dict[str, Any] = {
     "include_links": False, "include_vector": False, "exclude_superseded": False, "needs_review": True,
     "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
-    "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b",
+    "from_turn": 1, "at_turn": 1, "new_session_id": "t", "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b", "local_only": True,
     "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
 }  # fmt: skip
 

@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from contract.samples import create, edit, make_link, write
 from fakes import FakeClock
 from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt
+from shelfd.memory.ports.sessions import Injection, Retraction, Variant
 from shelfd.memory.ports.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
 
@@ -254,6 +255,11 @@ async def test_a_full_check_names_every_broken_rule(stores: SqliteStores) -> Non
     def spoil(rows: Writer) -> None:
         rows.links.put(make_link("n1", "ghost"))
         rows.links.put(make_link("ghost", "n1"))
+        rows.rewinds.put_variant(Variant("s", 3, 0, is_live=False))
+        rows.rewinds.put_variant(Variant("s", 4, 0, is_live=True))
+        rows.rewinds.add_retraction(Retraction("s", 1, None, None, 99, "run-1"))
+        rows.injections.add(Injection("s", 1, 0, 0, None, ("n2",), ("n1", "n3")))
+        rows.injections.add(Injection("s", 2, 0, 0, ("ghost",), ("n1",), None))
 
     store = await stores.create("work", owner="uid:1")
     await store.commit(create("n1", superseded_by="ghost", parent_id="ghost"))
@@ -272,10 +278,11 @@ async def test_a_full_check_names_every_broken_rule(stores: SqliteStores) -> Non
 
     problems = await store.check(full=True)
     expected = """change 1 is older|gap before change 3|transaction 1 |fact n2 has no key
-|note n3 is no fact|n1 is superseded by|n1 has a parent|ghost -> n1 begins|n1 -> ghost ends|row 98|row 99"""
+|note n3 is no fact|n1 is superseded by|n1 has a parent|ghost -> n1 begins|n1 -> ghost ends|row 98|row 99
+|turn s 3 has|retraction 1 is|record 2 of"""
     for text in expected.replace("\n", "").split("|"):
         assert any(text in problem for problem in problems), text
-    assert len(problems) == 11
+    assert len(problems) == 14
     assert await store.check(full=False) == []
     await store.close()
 

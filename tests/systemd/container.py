@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-COMPONENTS = ("protocol", "memory", "storage", "gateway", "scheduler", "daemon", "client")
+COMPONENTS = ("protocol", "memory", "storage", "gateway", "scheduler", "models", "daemon", "client")
 _CAP_SYS_ADMIN = 21
 _HIDDEN = ("/root", "/home", "/tmp", "/var/tmp")
 

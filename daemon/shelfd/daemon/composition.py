@@ -4,9 +4,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from shelfd.daemon.host import SystemClock
+from shelfd.daemon.llm import model_settings
 from shelfd.daemon.mqtt import MqttService
 from shelfd.daemon.places import Places
 from shelfd.daemon.settings import Settings
@@ -16,6 +18,7 @@ from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.memory import PROJECTIONS, Access, MemorySettings, Rule, Service, Shelves
 from shelfd.memory.ports.job import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
+from shelfd.models import ConfiguredModel
 from shelfd.scheduler import Answers, QuietHours, ScheduledJob, Scheduler, SchedulerSettings, daily_cron
 from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths, SqliteStores
 
@@ -33,10 +36,16 @@ class Parts:
     server: UnixServer
     scheduler: Scheduler
     mqtt: MqttService | None
+    model: ConfiguredModel
 
 
-def build(settings: Settings, places: Places) -> Parts:
+def build(settings: Settings, places: Places, environ: Mapping[str, str] = MappingProxyType({})) -> Parts:
     """Make all parts; opens nothing but the directory of shelves.
+
+    Args:
+        settings: All of them.
+        places: Where data and socket are.
+        environ: The environment, of which a setting may name a variable that holds a secret.
 
     Raises:
         OSError: If the directory of shelves cannot be made.
@@ -48,7 +57,10 @@ def build(settings: Settings, places: Places) -> Parts:
     shelves = Shelves(stores, clock, memory_settings(settings), PROJECTIONS)
     paths = promotion_paths(settings, places)
     paths.check()
-    service = Service(shelves, access(settings, shelves), Promoter(DiskMemoryFiles(paths)), settings.limits)
+    llm = model_settings(settings.llm, places, environ)
+    model = ConfiguredModel(llm, clock, zone(settings.memory.timezone), places.data / "llm-tokens.json")
+    promoter = Promoter(DiskMemoryFiles(paths))
+    service = Service(shelves, access(settings, shelves), promoter, settings.limits, model)
     jobs = scheduled_jobs(service)
     scheduler = Scheduler(shelves, jobs, clock, scheduler_settings(settings))
     system = DaemonSystem(
@@ -62,6 +74,7 @@ def build(settings: Settings, places: Places) -> Parts:
         socket_mode=socket_mode(settings, places),
         scheduler=scheduler.status,
         clock_status=scheduler.clock_status,
+        model=model,
     )
     dispatcher = Dispatcher(
         service,
@@ -75,7 +88,7 @@ def build(settings: Settings, places: Places) -> Parts:
     if settings.mqtt.url or settings.mqtt.embedded_broker:
         mqtt = MqttService(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
-    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt)
+    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt, model)
 
 
 def promotion_paths(settings: Settings, places: Places) -> PromotionPaths:

@@ -22,6 +22,7 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         return _print(_acl(loaded, environ, system=arguments.system).rstrip("\n"))
     rows = list(_rows(loaded, environ, system=arguments.system))
     if arguments.action == "check":
+        _check_llm(loaded, environ, system=arguments.system)
         where = str(loaded.file) if loaded.file else "no configuration file"
         found = {"ok": True, "file": str(loaded.file) if loaded.file else None}
         return _print(found if arguments.json else f"{where}: ok")
@@ -43,6 +44,13 @@ def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterat
             where = (section, name)
             shown, origin = chosen.get(where, (value, loaded.origin(where)))
             yield f"{section}.{name}", shown, origin
+
+
+def _check_llm(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> None:
+    from shelfd.daemon.llm import model_settings  # no other action needs it
+
+    places = choose(loaded, environ, system=system, activated=None, pid=os.getpid())
+    model_settings(loaded.settings.llm, places, environ)
 
 
 def _acl(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> str:

@@ -23,7 +23,7 @@ from shelfd.memory.facts.spelling import edit_distance
 
 log = structlog.get_logger("shelfd.daemon")
 
-Reload = Callable[[Parts], None]
+Reload = Callable[[Parts, Places], None]
 
 
 #: Allocations between two looks of the garbage collector at what is young. Requests leave few cycles, and
@@ -50,7 +50,7 @@ async def serve(
         activated: The listening socket the service manager handed over; None to bind one.
         notifier: Speaks to the service manager.
         watchdog_s: How often to ping it; None for never.
-        reload: Called on SIGHUP with the daemon's parts.
+        reload: Called on SIGHUP with the daemon's parts and places.
 
     Raises:
         ConfigError: If the socket cannot be listened on.
@@ -58,7 +58,8 @@ async def serve(
     """
     stop = asyncio.Event()
     async with AsyncExitStack() as stack:
-        parts = build(loaded.settings, places)
+        parts = build(loaded.settings, places, loaded.environ)
+        stack.push_async_callback(parts.model.close)
         stack.push_async_callback(parts.shelves.close)
         await parts.shelves.start()
         listener = _listener(loaded, places, activated)
@@ -128,7 +129,7 @@ def _on_signals(stop: asyncio.Event, reload: Callable[[], None]) -> None:
 
 def _reload(reload: Reload, parts: Parts, places: Places, notifier: Notifier) -> None:
     notifier.reloading()
-    reload(parts)
+    reload(parts, places)
     notifier.ready(_status(places))
 
 

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import structlog
 
 from shelfd.daemon.composition import Parts, access, scheduler_settings
+from shelfd.daemon.llm import model_settings
 from shelfd.daemon.logging import Threshold
+from shelfd.daemon.places import Places
 from shelfd.daemon.settings import Loaded, Settings
 from shelfd.memory.errors import ConfigError
 
@@ -14,13 +16,13 @@ log = structlog.get_logger("shelfd.daemon")
 
 _SCHEDULE = ("reflection.hour", "reflection.minute", "reflection.cron", "heartbeat.", "quiet_hours.")
 _APPLIED = ("log.level",)
-_APPLIED_SECTIONS = ("access.", *_SCHEDULE)
+_APPLIED_SECTIONS = ("access.", "llm.", *_SCHEDULE)
 
 
 class Reloading:
     """Reads the configuration again and applies it.
 
-    The log level, the access rules and the schedule hold at once; everything else needs a restart.
+    The log level, the access rules, the schedule and the language model hold at once; everything else needs a restart.
     """
 
     def __init__(self, loaded: Loaded, read: Callable[[], Loaded], threshold: Threshold) -> None:
@@ -28,10 +30,12 @@ class Reloading:
         self._read = read
         self._threshold = threshold
 
-    def __call__(self, parts: Parts) -> None:
+    def __call__(self, parts: Parts, places: Places) -> None:
         """Reload; a wrong configuration changes nothing."""
         try:
-            wanted = self._read().settings
+            loaded = self._read()
+            wanted = loaded.settings
+            model = model_settings(wanted.llm, places, loaded.environ)
         except ConfigError as error:
             parts.system.complaints = error.message.splitlines()
             log.error("config.reload_failed", complaints=parts.system.complaints)
@@ -41,6 +45,8 @@ class Reloading:
         applied = [key for key in changed if key in _APPLIED or key.startswith(_APPLIED_SECTIONS)]
         self._threshold.set(wanted.log.level)
         parts.service.access = access(wanted, parts.shelves)
+        if model != parts.model.settings:  # the key may be another one in the same file
+            parts.model.configure(model)
         if any(key.startswith(_SCHEDULE) for key in applied):
             parts.scheduler.reschedule(scheduler_settings(_merged(self._current, wanted)))
         ignored = [key for key in changed if key not in applied]
@@ -61,6 +67,7 @@ def _merged(current: Settings, wanted: Settings) -> Settings:
             "reflection": reflection,
             "heartbeat": wanted.heartbeat,
             "quiet_hours": wanted.quiet_hours,
+            "llm": wanted.llm,
         }
     )
 

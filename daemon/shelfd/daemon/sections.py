@@ -3,10 +3,10 @@
 Names carry their unit. ``config/shelfd.toml`` shows every one of them; a test keeps the two together.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from shelfd.daemon.zones import zone
 from shelfd.protocol.limits import SHELF_NAME
@@ -45,6 +45,17 @@ def _broker_url(url: str) -> str:
         raise ValueError("expected mqtt[s]://[user@]host:port")
     if parts.password is not None:
         raise ValueError("must not hold a password; passwords come from a credential file")
+    return url
+
+
+def _model_url(url: str) -> str:
+    if not url:
+        return url
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("expected http[s]://host[:port]/v1, without ? and #")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not hold a user or password; the key comes from llm.api_key_file")
     return url
 
 
@@ -194,6 +205,34 @@ class History(Section):
     """How long the change log goes back."""
 
     retention: Annotated[str, AfterValidator(_only_keep)] = "keep"
+
+
+class Llm(Section):
+    """A language model behind an OpenAI-compatible endpoint; an empty url is none. Keys come from elsewhere."""
+
+    url: Annotated[str, AfterValidator(_model_url)] = ""
+    model: Annotated[str, Field(max_length=256)] = ""
+    api_key_file: str = ""
+    api_key_env: Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = ""
+    ca_file: str = ""
+    format: Literal["auto", "json_schema", "tool", "json_object", "text"] = "auto"
+    timeout_s: Annotated[Seconds, Field(gt=0, le=3600)] = 60.0
+    deadline_s: Annotated[Seconds, Field(gt=0, le=3600)] = 180.0
+    retries: Annotated[Integer, Field(ge=0, le=10)] = 2
+    concurrency: Annotated[Integer, Field(ge=1, le=64)] = 2
+    max_reply_bytes: Annotated[Integer, Field(ge=1024, le=16_777_216)] = 1_048_576
+    context_tokens: Annotated[Integer, Field(ge=4096, le=2_000_000)] = 8192
+    tokens_per_day: Annotated[Integer, Field(ge=0, le=1_000_000_000_000)] = 0
+    breaker_failures: Annotated[Integer, Field(ge=1, le=100)] = 5
+    breaker_rest_s: Annotated[Seconds, Field(gt=0, le=3600)] = 30.0
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.url and not self.model:
+            raise ValueError("llm.model must name the model when llm.url is set")
+        if self.api_key_file and self.api_key_env:
+            raise ValueError("llm.api_key_file and llm.api_key_env exclude each other")
+        return self
 
 
 class Mqtt(Section):

@@ -37,6 +37,7 @@ class Settings(BaseSettings):
     events: sections.Events = sections.Events()
     history: sections.History = sections.History()
     mqtt: sections.Mqtt = sections.Mqtt()
+    llm: sections.Llm = sections.Llm()
 
     @classmethod
     def settings_customise_sources(
@@ -60,11 +61,13 @@ class Loaded:
         settings: The values.
         origins: By path of a value that was set, the place: "flag --x", "environment X", "file /x".
         file: The configuration file, None without one.
+        environ: The environment they were read from, where a setting may name a variable that holds a secret.
     """
 
     settings: Settings
     origins: Mapping[Location, str] = field(default_factory=dict)
     file: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def origin(self, where: Location) -> str:
         """Return the place a value came from; a value that was set in parts names the first part's place."""
@@ -85,7 +88,7 @@ def load(flags: Mapping[Location, tuple[str, object]], environ: Mapping[str, str
     # A class of its own for every load: pydantic-settings asks the class for its sources, not the call.
     described: Any = type("Settings", (Settings,), {"sources": found, "__module__": __name__})
     try:
-        loaded = Loaded(described(), origins, file)
+        loaded = Loaded(described(), origins, file, environ)
     except ValidationError as error:
         raise ConfigError("\n".join(_complaints(error, origins))) from error
     return _in_zone_of(environ, loaded)
@@ -107,7 +110,7 @@ def _in_zone_of(environ: Mapping[str, str], loaded: Loaded) -> Loaded:
         expected = "expected a name like Europe/Berlin, or none for the machine's own zone"
         raise ConfigError(f"environment TZ: unknown time zone {name!r}; {expected}") from None
     settings = loaded.settings.model_copy(update={"memory": memory.model_copy(update={"timezone": name or "UTC"})})
-    return Loaded(settings, {**loaded.origins, ("memory", "timezone"): "environment TZ"}, loaded.file)
+    return Loaded(settings, {**loaded.origins, ("memory", "timezone"): "environment TZ"}, loaded.file, environ)
 
 
 def _complaints(error: ValidationError, origins: Mapping[Location, str]) -> list[str]:

@@ -17,6 +17,7 @@ from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Counters
 from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelves
+from shelfd.models import ConfiguredModel
 from shelfd.protocol import WIRE_VERSION
 
 _LOW_SPACE_BYTES = 256 * 1024 * 1024
@@ -34,6 +35,12 @@ _REMEDIES = {
 _MQTT_REMEDIES = {
     "refused": "see user, password file and the broker's ACL; tried again every minute",
     "down": "is the broker running, and is this its address? Tried again by itself",
+}
+#: The same for the language model. What is asked of it is answered without it meanwhile.
+_LLM_REMEDIES = {
+    "resting": "it failed several times in a row; tried again by itself",
+    "on_trial": "it failed several times in a row; the next question is a trial",
+    "spent": "llm.tokens_per_day is used up until midnight",
 }
 _STUCK_S = 60.0  #: a commit that takes this long will not come back
 _LATE_TICK_S = 180.0  #: three times the scheduler's longest sleep
@@ -71,6 +78,7 @@ class DaemonSystem:
         socket_mode: int,
         scheduler: Status,
         clock_status: Status,
+        model: ConfiguredModel,
     ) -> None:
         self._instance = instance
         self._places = places
@@ -82,6 +90,7 @@ class DaemonSystem:
         self._socket_mode = socket_mode
         self._scheduler = scheduler
         self._clock_status = clock_status
+        self._model = model
         self._started = clock.monotonic()
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
@@ -102,9 +111,11 @@ class DaemonSystem:
         shelves = self._shelves.status()
         scheduler = self._scheduler()
         mqtt = None if self.mqtt is None else self.mqtt()
+        llm = self._model.status()
         is_well = (
             all(shelf["state"] not in _REMEDIES and "index_complaint" not in shelf for shelf in shelves)
             and (mqtt is None or (mqtt["state"] not in _MQTT_REMEDIES and not _held_up(mqtt)))
+            and llm["state"] not in _LLM_REMEDIES
             and not scheduler["complaint"]
             and not self.complaints
         )
@@ -117,6 +128,7 @@ class DaemonSystem:
             "scheduler": scheduler,
             "clock": self._clock_status(),
             "mqtt": mqtt,
+            "llm": llm,
             "config": {"complaints": self.complaints, **self._origins()},
             "data_dir": str(self._places.data),
             "socket": str(self._places.socket),
@@ -167,6 +179,8 @@ class DaemonSystem:
         found += self._look_at_parts()
         if self.mqtt is not None and self.mqtt_probe is not None and self.mqtt()["state"] == "connected":
             found.append(Finding("mqtt requests", *await self.mqtt_probe()))
+        if self._model.is_configured:
+            found += await self._look_at_model()
         return {"ok": all(finding.ok for finding in found), "findings": [finding._asdict() for finding in found]}
 
     def metrics(self) -> dict[str, Any]:
@@ -175,6 +189,7 @@ class DaemonSystem:
         return {
             "metrics": {
                 **self._counters.snapshot(),
+                **self._model.metrics(),
                 "uptime_s": self._uptime_s(),
                 "cpu_s": round(times.user + times.system, 3),
                 "rss_bytes": resident_bytes(),
@@ -250,6 +265,14 @@ class DaemonSystem:
                     advice = "the broker does not take them: see its ACL for the daemon's user"
                     yield Finding(f"events of {shelf}", False, f"{reason}: {advice}")
 
+    async def _look_at_model(self) -> list[Finding]:
+        status = self._model.status()
+        found = [Finding("llm", *await self._model.probe())]
+        if (remedy := _LLM_REMEDIES.get(status["state"])) is not None:
+            last = status["last_error"]
+            found.append(Finding("llm questions", False, remedy if last is None else f"{last}: {remedy}"))
+        return found
+
     def _left_over(self) -> Finding:
         removed = self._shelves.cleaned_up
         detail = f"{removed} unfinished files and directories of an earlier daemon were removed at start"
@@ -311,6 +334,7 @@ def visible(health: dict[str, Any], access: Access, principal: str) -> dict[str,
             **{name: mqtt[name] for name in _MQTT if name in mqtt},
             "events": {"shelves": [shelf for shelf in mqtt["events"]["shelves"] if may_read(shelf)]},
         },
+        "llm": {"state": health["llm"]["state"]},
     }
 
 

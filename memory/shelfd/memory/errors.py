@@ -18,7 +18,7 @@
     ├── HistoryTrimmed
     ├── StorageCorrupt
     ├── SchemaTooNew
-    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable
+    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable, ModelUnavailable, InvalidReply
 
 An error carries data for programs and builds its own message. Messages never hold memory text.
 """
@@ -78,8 +78,8 @@ class NotFound(ShelfError):
 class NoteNotFound(NotFound):
     """No note has this id."""
 
-    def __init__(self, note_id: str) -> None:
-        super().__init__("there is no note with this id", id=note_id[:256], reason="NODE_NOT_FOUND")
+    def __init__(self, note_id: str, *, field: str | None = None) -> None:
+        super().__init__("there is no note with this id", id=note_id[:256], field=field, reason="NODE_NOT_FOUND")
 
 
 class NuggetNotFound(NotFound):
@@ -219,9 +219,16 @@ class NoEmbedder(ShelfError):
 
 
 class NoLanguageModel(ShelfError):
-    """A language model was asked for and none is configured."""
+    """A language model was asked for, and none is configured or may be asked."""
 
     code = Code.NO_LANGUAGE_MODEL
+
+    def __init__(
+        self,
+        message: str = "no language model is configured: see [llm] in the configuration",
+        **data: Any,  # noqa: ANN401
+    ) -> None:
+        super().__init__(message, **data)
 
 
 class DeadlineExceeded(ShelfError):
@@ -287,6 +294,18 @@ class ShuttingDown(Unavailable):
 
 class BrokerUnreachable(Unavailable):
     """The MQTT broker cannot be reached."""
+
+
+class ModelUnavailable(Unavailable):
+    """The language model cannot be reached, is overloaded, refuses, or took too long."""
+
+
+class InvalidReply(Unavailable):
+    """A language model said something else than what it was asked for. The message repeats nothing of it."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the language model's reply cannot be used: {problem}", reason="INVALID_REPLY")
+        self.problem = problem
 
 
 class ConfigError(ShelfError):

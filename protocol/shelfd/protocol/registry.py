@@ -79,8 +79,7 @@ PLANNED = frozenset(
     session.upsert_links session.delete_links session.compact_nodes session.apply_extraction_batch session.list_nodes
     session.get_node session.get_node_briefs session.list_edges session.get_neighbors session.get_ancestor
     session.get_descendants session.get_nearest_visible_ancestor session.project_edges session.get_node_exposure
-    session.get_injection_state session.record_injection session.context_at
-    schema.get schema.set_type schema.delete_type
+    session.get_injection_state session.branch schema.get schema.set_type schema.delete_type
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

@@ -1,7 +1,7 @@
 """The pump: whatever is changed, purged, unreadable or fails, what follows the log ends as if made from the rows."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from contract.samples import change, make_note
+from contract.samples import change, make_link, make_note
 from fakes import Api, FakeClock
 from shelfd.memory import PROJECTIONS, MemorySettings, Shelf, View
 from shelfd.memory.errors import ShuttingDown, StoreBusy, Unavailable
@@ -20,11 +20,14 @@ from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.note import Note, fold_key
+from shelfd.memory.notes.note import Link, Note, fold_key
 from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition
 from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.sessions.graph import NodeLinks
+from shelfd.memory.sessions.nugget_graph import NuggetGraph
 from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.nuggets import ensure_nugget, rename_nugget
+from shelfd.memory.shelf.tracks import Key
 from shelfd.memory.tending.purging import purge
 from shelfd.storage.inmemory.store import InMemoryStore
 from shelfd.storage.inmemory.tables import Tables
@@ -32,7 +35,12 @@ from shelfd.storage.inmemory.tables import Tables
 Do = Callable[[Transaction], object]
 WORDS: Final = ("harbour", "crane", "ferry", "lighthouse", "tide", "anchor")
 #: Reads of many rows, by port.
-_READS: Final = {"notes": {"scan", "by_rows", "page"}, "nuggets": {"page"}, "log": {"page"}}
+_READS: Final = {
+    "notes": {"scan", "by_rows", "by_ids", "page", "changed_positions"},
+    "nuggets": {"page"},
+    "links": {"leaving"},
+    "log": {"page"},
+}
 
 
 class Unreliable:
@@ -79,9 +87,9 @@ def failing(kind: type[Projection]) -> type[Projection]:
     """A kind of projection that fails as its ``faults`` say."""
 
     class Failing(kind):  # type: ignore[valid-type,misc]
-        def __init__(self, view: View, settings: MemorySettings) -> None:
+        def __init__(self, view: View, settings: MemorySettings, *part: str) -> None:
             self.faults = Faults()
-            super().__init__(view, settings)
+            super().__init__(view, settings, *part)
 
         def apply(self, notes: Sequence[Note]) -> None:
             for note in notes:
@@ -94,6 +102,10 @@ def failing(kind: type[Projection]) -> type[Projection]:
             self.faults.strike("forget")
             super().purge(purged)
 
+        def link(self, links: Mapping[str, Sequence[Link]]) -> None:
+            super().link(links)
+            self.faults.strike("link")
+
         def clear(self) -> None:
             self.faults.strike("clear")
             super().clear()
@@ -105,6 +117,10 @@ KINDS: Final = tuple(failing(cast("type[Projection]", project)) for project in P
 INDEX: Final = next(kind for kind in KINDS if issubclass(kind, ShelfIndex))
 FACTS: Final = next(kind for kind in KINDS if issubclass(kind, ShelfFacts))
 COUNTS: Final = next(kind for kind in KINDS if issubclass(kind, ShelfCounts))
+GRAPH: Final = cast("type[NuggetGraph]", failing(NuggetGraph))
+NUGGETS: Final = ("memory", "quay")
+#: Every projection of a shelf: those of it as a whole, and the graphs of its nuggets.
+KEYS: Final[tuple[Key, ...]] = (*KINDS, *((GRAPH, nugget) for nugget in NUGGETS))
 
 
 class Bench:
@@ -119,13 +135,15 @@ class Bench:
         self.heard: list[int] = []
         self.count = 0
         self.shelf.start()
+        for nugget in NUGGETS:
+            self.shelf.part(GRAPH, nugget)
 
     @property
     def view(self) -> View:
         return self.other.view
 
-    def faults(self, kind: type[Projection]) -> dict[str, int]:
-        faults: Faults = cast("Any", self.shelf.projection(kind)).faults
+    def faults(self, key: Key) -> dict[str, int]:
+        faults: Faults = cast("Any", self.shelf.tracks._all[key].projection).faults
         return faults.left
 
     def notes(self) -> list[Note]:
@@ -143,14 +161,14 @@ class Bench:
     async def settle(self) -> None:
         """Let nothing fail any more and time pass until nothing is left to do."""
         self.disk.view.failing = 0
-        for kind in KINDS:
-            self.faults(kind).clear()
+        for key in KEYS:
+            self.faults(key).clear()
         for _ in range(40):
             await self.turns(30)
             self.clock.advance(timedelta(seconds=31))
         await self.shelf.reach(None)
-        for kind in KINDS:
-            while not self.shelf.tracks.catch_up(kind):
+        for key in KEYS:
+            while not self.shelf.tracks.catch_up(key):
                 await self.turns()
 
     def create(self, words: str, *, key: str | None = None) -> Do:
@@ -188,6 +206,40 @@ def purged(tx: Transaction, note: Note) -> None:
     purge(tx, note)
 
 
+def typed(type_: str, depth: int) -> Callable[[Transaction, Note], object]:
+    def act(tx: Transaction, note: Note) -> None:
+        extra = note.extra._replace(is_rollup=depth > 0, rollup_depth=depth)
+        tx.change_note(note, note._replace(type=type_, seq_to=depth or None, extra=extra))
+
+    return act
+
+
+def on_two(picks: tuple[int, int], act: Callable[[Transaction, Note, Note], object]) -> Do:
+    def make(tx: Transaction) -> None:
+        notes = tx.rows.notes.scan(before_row=None, limit=10_000)
+        one, other = (notes[pick % len(notes)] if notes else None for pick in picks)
+        if one is not None and other is not None and one is not other:
+            act(tx, one, other)
+
+    return make
+
+
+def linked(relation: str) -> Callable[[Transaction, Note, Note], object]:
+    def act(tx: Transaction, one: Note, other: Note) -> None:
+        link = make_link(one.id, other.id, relation)
+        if (there := tx.rows.links.get(one.id, other.id, relation)) is None:
+            tx.put_link(link, one.nugget)
+        else:
+            tx.delete_link(there, one.nugget)
+
+    return act
+
+
+def rolled_up(tx: Transaction, one: Note, other: Note) -> None:
+    parent = None if one.parent_id == other.id else other.id
+    tx.change_note(one, one._replace(parent_id=parent))
+
+
 _words = st.lists(st.sampled_from((*WORDS, "poison")), min_size=1, max_size=4).map(" ".join)
 _picks = st.integers(0, 20)
 _change = st.one_of(
@@ -195,19 +247,23 @@ _change = st.one_of(
     st.tuples(st.just("edit"), _picks, _words),
     st.tuples(st.just("hide"), _picks),
     st.tuples(st.just("purge"), _picks),
+    st.tuples(st.just("type"), _picks, st.sampled_from(["event", "note"]), st.integers(0, 2)),
+    st.tuples(st.just("link"), st.tuples(_picks, _picks), st.sampled_from(["knows", "hostile_to"])),
+    st.tuples(st.just("link"), st.tuples(_picks, _picks), st.sampled_from(["knows", "hostile_to"])),
+    st.tuples(st.just("parent"), st.tuples(_picks, _picks)),
 )
 _op = st.one_of(
     st.tuples(st.just("group"), st.lists(_change, min_size=1, max_size=6), st.sampled_from([False, False, True])),
     st.tuples(st.just("rename"), st.sampled_from(["memory", "quay"]), st.booleans()),
     st.tuples(st.just("hear")),
     st.tuples(st.just("reach")),
-    st.tuples(st.just("ask"), st.integers(0, len(KINDS) - 1)),
+    st.tuples(st.just("ask"), st.integers(0, len(KEYS) - 1)),
     st.tuples(st.just("turns"), st.integers(1, 9)),
     st.tuples(st.just("later"), st.sampled_from([5, 20, 100, 1_000])),
     st.tuples(
         st.just("fail"),
-        st.integers(0, len(KINDS) - 1),
-        st.sampled_from(["apply", "forget", "clear"]),
+        st.integers(0, len(KEYS) - 1),
+        st.sampled_from(["apply", "link", "forget", "clear"]),
         st.integers(1, 3),
     ),
     st.tuples(st.just("unreadable"), st.integers(1, 3)),
@@ -221,6 +277,12 @@ def change_of(bench: Bench, drawn: tuple[Any, ...]) -> Do:
         return bench.create(values[0], key=values[1])
     if kind == "edit":
         return bench.on(values[0], edited(values[1]))
+    if kind == "type":
+        return bench.on(values[0], typed(values[1], values[2]))
+    if kind == "link":
+        return on_two(values[0], linked(values[1]))
+    if kind == "parent":
+        return on_two(values[0], rolled_up)
     return bench.on(values[0], hidden if kind == "hide" else purged)
 
 
@@ -243,13 +305,13 @@ async def carry_out(bench: Bench, op: tuple[Any, ...]) -> None:
             await shelf.reach(None)
     elif kind == "ask":
         with suppress(StoreBusy):
-            shelf.tracks.catch_up(KINDS[values[0]])
+            shelf.tracks.catch_up(KEYS[values[0]])
     elif kind == "turns":
         await bench.turns(values[0])
     elif kind == "later":
         bench.clock.advance(timedelta(milliseconds=values[0]))
     elif kind == "fail":
-        bench.faults(KINDS[values[0]])[values[1]] = values[2]
+        bench.faults(KEYS[values[0]])[values[1]] = values[2]
     elif kind == "unreadable":
         bench.disk.view.failing = values[0]
     else:
@@ -277,11 +339,35 @@ def counted(counts: ShelfCounts) -> Any:
     return counts.total, [counts.nugget(name) for name in ("memory", "quay", "nowhere")]
 
 
+def drawn(graph: NuggetGraph) -> Any:
+    def known(links: NodeLinks | None) -> Any:
+        assert links is not None
+        told = sorted(zip(*(each.tolist() for each in links), strict=True))
+        return [
+            (graph.id(other), graph.relation(relation), *rest)
+            for other, relation, *rest in told
+            if graph.node(graph.id(other)) is not None
+        ]
+
+    def shown(node: int) -> Any:
+        links = sorted(known(graph.links(node)))
+        projected = sorted(known(graph.projected(node))) if graph.is_in_frontier(node) else None
+        parent = graph.parent(node)
+        family = None if parent is None else graph.id(parent), [graph.id(child) for child in graph.children(node)]
+        return graph.id(node), graph.type(node), graph.seq_to(node), graph.is_active(node), family, links, projected
+
+    told = [shown(node) for _, node in graph.timeline()]
+    frontier = [graph.id(node) for _, node in graph.frontier()]
+    named = [sorted(graph.id(node) for node in graph.named(f"n{number}", exactly=False)) for number in range(9)]
+    return told, frontier, named, graph.frontier_size()
+
+
 #: What can be observed of each kind of projection.
 OBSERVED: Final[dict[type[Projection], Callable[[Any], Any]]] = {
     ShelfIndex: found,
     ShelfFacts: believed,
     ShelfCounts: counted,
+    NuggetGraph: drawn,
 }
 
 
@@ -290,7 +376,7 @@ def rows_of(projection: Projection, view: View) -> list[Note]:
     notes: list[Note] = []
     place: ScanPosition | None = ScanPosition()
     while place is not None:
-        some, place, _ = projection.read(view, place)
+        some, place, *_ = projection.read(view, place)
         notes += some
     return notes
 
@@ -300,11 +386,14 @@ async def check_as_from_scratch(bench: Bench) -> None:
     await bench.settle()
     for track in (*shelf.tracks.eager, *shelf.tracks.lazy):
         kind = next(kind for kind in OBSERVED if isinstance(track.projection, kind))
-        scratch: Projection = cast("Any", kind)(bench.view, shelf.settings)
+        part = [track.projection.nugget] if isinstance(track.projection, NuggetGraph) else []
+        scratch: Projection = cast("Any", kind)(bench.view, shelf.settings, *part)
         rows = rows_of(scratch, bench.view)
         poison = {note.row for note in rows if "poison" in note.content}
         assert poison <= track.skipped.keys() <= {note.row for note in bench.notes()}
-        scratch.apply([note for note in rows if note.row not in track.skipped])
+        applied = [note for note in rows if note.row not in track.skipped]
+        scratch.apply(applied)
+        scratch.link(bench.view.links.leaving([note.id for note in applied]))
         assert OBSERVED[kind](track.projection) == OBSERVED[kind](scratch), kind.name
         assert track.failure is track.read_error is None
         assert track.share == 1.0

@@ -78,8 +78,9 @@ class Rows:
         rows = [row for row in reversed(self.by_row) if before_row is None or row < before_row]
         return [self.by_row[row] for row in rows[:limit]]
 
-    def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
-        return {row: self.by_row[row] for row in rows if row in self.by_row}
+    def by_ids(self, ids: Sequence[str]) -> dict[str, Note]:
+        rows = [int(note_id[1:]) for note_id in ids]
+        return {self.by_row[row].id: self.by_row[row] for row in rows if row in self.by_row}
 
     def spawn(self, work: Any, _name: str) -> None:
         self.tasks.append(asyncio.get_running_loop().create_task(work))
@@ -89,7 +90,7 @@ class Rows:
 
     def write(self, row: int, **changes: Any) -> None:
         self.by_row[row] = self.by_row[row]._replace(**changes, rev=self.by_row[row].rev + 1)
-        self.tracks.note_changes([self.by_row[row]])
+        self.tracks.note_changes([self.by_row[row]], ())
 
     def purge(self, row: int) -> None:
         note = self.by_row.pop(row)

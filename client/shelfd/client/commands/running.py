@@ -239,6 +239,7 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
         "superseded_notes",
         "nuggets",
         "links",
+        "sessions",
         "last_seq",
         "retrievals",
     )

@@ -44,16 +44,11 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
     if row.origin.run_id is not None:
         data["run_id"] = row.origin.run_id
     if row.kind.startswith("note."):
-        data["id"] = row.ids[0]
-        if note is not None:
-            if row.before:
-                names = changed_values(row.before, note)
-                data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
-            data |= _about(note, content)
-        if row.kind == "note.promoted" and note is not None and (at := note.extra.promoted_at) is not None:
-            data["promoted_at"] = from_micros(at)
+        data |= _about_note(row, note, content)
     elif row.kind.startswith("link."):
         data |= {"source": row.ids[0], "target": row.ids[1], **_about_link(row.before or {})}
+    elif row.kind == "nugget.updated" and row.before:
+        data["changed"] = sorted(row.before["new"])
     elif row.kind.startswith(_OF_SESSIONS):
         data |= {} if row.origin.turn is None else {"turn": row.origin.turn}
         data |= row.before or {}
@@ -63,6 +58,19 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
         data |= {"run_id": row.origin.run_id, **row.before}
     elif row.kind == "reflection.completed" and row.before:
         data |= row.before.get("counts", {})
+    return data
+
+
+def _about_note(row: LogRow, note: Note | None, content: EventContent) -> dict[str, Any]:
+    data: dict[str, Any] = {"id": row.ids[0]}
+    if note is None:
+        return data
+    if row.before:
+        names = changed_values(row.before, note)
+        data["changed"] = sorted("hidden" if name == "archived_at" else name for name in names)
+    data |= _about(note, content)
+    if row.kind == "note.promoted" and (at := note.extra.promoted_at) is not None:
+        data["promoted_at"] = from_micros(at)
     return data
 
 

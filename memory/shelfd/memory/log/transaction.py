@@ -139,6 +139,16 @@ class Transaction:
         self._put_nugget(nugget)
         self.log(Entry("nugget.created", nugget.name, (), None, {"again": True} if again else None))
 
+    def change_nugget(self, nugget: Nugget) -> None:
+        """Replace the nugget of this name by *nugget*, if they differ."""
+        old = self._writer.nuggets.get(nugget.name)
+        if old is None or old == nugget:
+            return
+        self._put_nugget(nugget)
+        names = [name for name, was, now in zip(Nugget._fields, old, nugget, strict=True) if was != now]
+        before = {"old": {name: getattr(old, name) for name in names}, "new": {n: getattr(nugget, n) for n in names}}
+        self.log(Entry("nugget.updated", nugget.name, (), None, before))
+
     def redact(self, note: Note, is_secret: Callable[[Mapping[str, Any]], bool]) -> None:
         """Take out of the log what *note* was wherever that holds a secret, this transaction included."""
 

@@ -1,6 +1,6 @@
 """Use cases on nuggets."""
 
-from typing import Any
+from typing import Any, Final
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import DuplicateNugget
@@ -18,10 +18,13 @@ from shelfd.memory.tending.nuggets import check_free
 from shelfd.protocol import PageParams
 from shelfd.protocol.methods.nuggets import (
     NuggetCreateParams,
+    NuggetEditParams,
     NuggetFactsParams,
     NuggetReadParams,
     NuggetRenameParams,
 )
+
+_EDITABLE: Final = ("local_only", "max_facts", "ttl_days")
 
 
 def _show(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
@@ -48,6 +51,7 @@ def create(tx: Transaction, params: NuggetCreateParams, _call: Call) -> Outcome:
         max_facts=params.max_facts,
         ttl_days=params.ttl_days,
         created_at=tx.now,
+        local_only=params.local_only,
     )
     tx.create_nugget(nugget)
     return _outcome(nugget)
@@ -55,6 +59,15 @@ def create(tx: Transaction, params: NuggetCreateParams, _call: Call) -> Outcome:
 
 def _outcome(nugget: Nugget) -> Outcome:
     return {"name": nugget.name, "nugget": list(nugget)}
+
+
+@change("nugget.edit", render=_show)
+def edit(tx: Transaction, params: NuggetEditParams, _call: Call) -> Outcome:
+    """Change what holds for a nugget."""
+    wanted = {name: getattr(params, name) for name in _EDITABLE if name in params.model_fields_set}
+    nugget = get_nugget(tx.rows, params.name)._replace(**wanted)
+    tx.change_nugget(nugget)
+    return _outcome(nugget)
 
 
 @read("nugget.list")

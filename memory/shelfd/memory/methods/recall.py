@@ -17,6 +17,7 @@ from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.recall import Aim, Cut, ShelfIndex
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
+from shelfd.memory.sessions.injection import record_context
 from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
@@ -325,12 +326,10 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
         _record(shelf, query, used, _session(shelf, params, call))
     shelf.retrievals += 1
     text = "\n\n".join([_heading(len(entries)), *entries]) if entries else _nothing(budget)
-    return {
-        "text": text,
-        "notes": [note.id for note in used],
-        "tokens": -(-len(text) // _CHARACTERS_PER_TOKEN),
-        "truncated": len(entries) < len(found),
-    }
+    ids, tokens = [note.id for note in used], -(-len(text) // _CHARACTERS_PER_TOKEN)
+    if params.record and params.session_id is not None:
+        record_context(shelf, call.origin(), ids, text=text, tokens=tokens, nugget=params.nugget)
+    return {"text": text, "notes": ids, "tokens": tokens, "truncated": len(entries) < len(found)}
 
 
 def _heading(count: int) -> str:

@@ -183,6 +183,8 @@ def nugget_view(nugget: Nugget, counts: NuggetCounts) -> dict[str, Any]:
         "capacity_warning": status.capacity_warning,
         "created_at": from_micros(nugget.created_at),
     }
+    if nugget.local_only:
+        view["local_only"] = True
     if nugget.ttl_days is not None:
         view["ttl_days"] = nugget.ttl_days
     return view

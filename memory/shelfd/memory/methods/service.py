@@ -17,8 +17,10 @@ from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.job_kinds import procedures
 from shelfd.memory.methods.registry import Answer, ChangeMethod, Procedure, ReadMethod, outcome_is_result
 from shelfd.memory.ports.job import draw_run_id, job_id_of
+from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel
 from shelfd.memory.ports.store import OnDone, outcome_of
 from shelfd.memory.shelf.access import Access
+from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.shelves import Shelves
 from shelfd.memory.tending.promotion import NoFiles, Promoter
@@ -36,15 +38,22 @@ class Service(Context):
     Args:
         promoter: Writes MEMORY.md; without it there is none.
         limits: The configured limits, for work that no caller waits for.
+        model: The language model; without it, what can be done without one is.
     """
 
     def __init__(
-        self, shelves: Shelves, access: Access, promoter: Promoter | None = None, limits: Limits | None = None
+        self,
+        shelves: Shelves,
+        access: Access,
+        promoter: Promoter | None = None,
+        limits: Limits | None = None,
+        model: LanguageModel = NO_MODEL,
     ) -> None:
         self.shelves = shelves
         self.access = access
         self.promoter = promoter or Promoter(NoFiles())
         self.limits = limits or Limits()
+        self._model = model
         self._jobs: dict[Shelf, JobRunner] = {}
         shelves.on_open(self._resume)
 
@@ -180,7 +189,8 @@ class Service(Context):
         return shelf
 
     def _resume(self, shelf: Shelf) -> None:
-        """Resume what a daemon left unfinished in a shelf."""
+        """Lend a shelf the language model, and resume what a daemon left unfinished in it."""
+        shelf.model = ShelfModel(shelf.view, self._model)
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
         shelf.at_close(partial(self._closed, shelf))
         shelf.spawn(self._resume_work(shelf), "resume")

@@ -126,6 +126,7 @@ def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
         "superseded_notes": counts.superseded,
         "nuggets": shelf.view.nuggets.count(),
         "links": shelf.view.links.count(),
+        "sessions": shelf.view.sessions.count(),
         "last_seq": shelf.view.log.last_seq,
         "entity_index": {},
     }

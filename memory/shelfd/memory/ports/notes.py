@@ -175,6 +175,12 @@ class NuggetsView(Protocol):
     def last_turn(self, nugget: str, session_id: str) -> int | None:
         """Return the highest turn of a conversation that the nugget has seen."""
 
+    def last_turns(self, nugget: str, session_id: str, *, limit: int) -> list[tuple[int, int]]:
+        """Return turns of a conversation that the nugget has seen, and its numbers of them, the highest turn first."""
+
+    def has_turns_beside(self, nugget: str, session_id: str) -> bool:
+        """Return whether the nugget has seen turns of another conversation."""
+
 
 class NuggetsWriter(NuggetsView, Protocol):
     """Reads and writes of nuggets and of the turns that each has seen."""

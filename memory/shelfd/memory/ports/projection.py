@@ -7,16 +7,18 @@ slices their work, skips notes they cannot apply, and rebuilds one that failed. 
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias
 
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import EMPTY, Link, Note
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
 #: The kind of change that purges a note.
 PURGED: Final = "note.purged"
+#: The kinds of change that name a link: by its source, then its target.
+OF_LINKS: Final = frozenset({"link.added", "link.removed"})
 
 
 class PurgedNote(NamedTuple):
@@ -31,6 +33,7 @@ class ScanPosition(NamedTuple):
 
     row: int | None = None
     nugget: str = ""
+    updated_at: int = 0
 
 
 class Slice(NamedTuple):
@@ -40,11 +43,13 @@ class Slice(NamedTuple):
         notes: As they are now.
         place: Where the next slice begins; None after the last one.
         purged: Notes that were purged since they were to be read.
+        links: The links that leave the notes, by their ids, for a projection that is made from links too.
     """
 
     notes: Sequence[Note]
     place: ScanPosition | None
     purged: Sequence[PurgedNote] = ()
+    links: Mapping[str, Sequence[Link]] = EMPTY
 
 
 class Purgeable(Protocol):
@@ -72,11 +77,14 @@ class Projection(Purgeable, Protocol):
         is_lazy: Whether it knows nothing, and costs nothing, before it is first read; then what changes is read
             again by the next reader. One that is not is filled when the shelf is opened and knows of a change before
             anything is read.
+        is_linked: Whether it is made from the links that leave notes too; then it is lazy, and a change of a link
+            counts as one of the note it leaves.
         at_once: Notes applied without yielding to other tasks: a few milliseconds.
     """
 
     name: ClassVar[str]
     is_lazy: ClassVar[bool] = False
+    is_linked: ClassVar[bool] = False
     at_once: ClassVar[int] = 128
 
     def apply(self, notes: Sequence[Note]) -> None:
@@ -85,6 +93,14 @@ class Projection(Purgeable, Protocol):
         What it raises concerns one of the notes: they are then given one by one, and the one that raises again is
         forgotten and skipped.
         """
+
+    def link(self, links: Mapping[str, Sequence[Link]]) -> None:
+        """Apply the links that leave notes which were just applied: all of them, by the note's id."""
+        del links  # most are made from notes alone
+
+    def withhold(self, note: PurgedNote) -> None:
+        """Remove what a note said, which cannot be applied as it is; it may come again."""
+        self.purge([note])
 
     def clear(self) -> None:
         """Keep nothing; what it is to know comes again from the rows."""
@@ -97,6 +113,17 @@ class Projection(Purgeable, Protocol):
     def concerns(self, note: Note) -> bool:  # noqa: ARG002
         """Return whether a change of *note* may make a difference to it."""
         return True
+
+    def knows(self, note_id: str) -> bool:  # noqa: ARG002
+        """Return whether a change of a link that leaves this note may make a difference to it."""
+        return False
+
+
+class PartProjection(Projection, Protocol):
+    """State made from a part of the shelf's notes, such as a nugget's; lazy, and made when it is first asked for."""
+
+    def __init__(self, view: View, settings: MemorySettings, part: str) -> None:
+        """Make one that knows nothing yet of the part with this name."""
 
 
 #: Makes a projection of one shelf.

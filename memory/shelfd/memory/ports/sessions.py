@@ -170,10 +170,17 @@ class InjectionsView(Protocol):
     """Reads of what was handed to prompts. Part of the store's port."""
 
     def last(self, session_id: str, *, turn: int | None = None) -> Injection | None:
-        """Return a conversation's last record: of the highest turn up to *turn*, the one made last."""
+        """Return the record of a conversation that was made last; with *turn*, of the highest turn up to that one."""
 
     def page(self, *, after: int, limit: int) -> list[tuple[int, Injection]]:
         """Return records of all conversations, with their numbers, in the order they were made, after *after*."""
+
+    def naming(self, ids: Collection[str], *, after: int, limit: int) -> tuple[list[int], int | None]:
+        """Look at the next *limit* records, by number, for those that name one of the notes *ids*.
+
+        Returns:
+            The numbers of those, and after which number to continue; None when there are no more.
+        """
 
     def count(self, session_id: str) -> int:
         """Return how many records a conversation has."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from shelfd.memory.notes.note import Link, Note
-from shelfd.memory.ports.projection import PurgedNote
+from shelfd.memory.ports.projection import OF_LINKS, PurgedNote
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 
@@ -19,7 +19,6 @@ _RENDERED = 1024
 _LONGEST = 8192
 #: The links of notes that have more are read again each time.
 _MOST_LINKS = 64
-_OF_LINKS = frozenset({"link.added", "link.removed"})
 
 
 class HotNotes:
@@ -71,7 +70,7 @@ class HotNotes:
                     self._rendered.pop(note.id, None)
             if self._links:
                 for row in applied.rows:
-                    if row.kind in _OF_LINKS:
+                    if row.kind in OF_LINKS:
                         self._links.pop(row.ids[0], None)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:

@@ -1,5 +1,8 @@
 """Nuggets: made when first used, kept to their number of facts, renamed and removed."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from shelfd.memory.errors import NuggetNotFound
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
@@ -52,13 +55,25 @@ def hide_surplus(tx: Transaction, nugget: Nugget, newest: Note) -> None:
 
 
 def remove_nugget(tx: Transaction, nugget: Nugget) -> None:
-    """Remove a nugget, none of whose notes is visible any more."""
+    """Remove a nugget, none of whose notes is visible any more, and its types of notes."""
     tx.rows.nuggets.delete(nugget.name)
-    tx.log(Entry("nugget.removed", nugget.name, (), None, {"options": list(nugget)}))
+    types = tx.rows.note_types.of(nugget.name)
+    for name in types:
+        tx.rows.note_types.delete(nugget.name, name)
+    said = {"options": list(nugget), **({"types": types} if types else {})}
+    tx.log(Entry("nugget.removed", nugget.name, (), None, said))
+
+
+def restore_nugget(tx: Transaction, said: Mapping[str, Any]) -> None:
+    """Bring a nugget back of which the log has what :func:`remove_nugget` said of it."""
+    nugget = Nugget(*said["options"])
+    tx.create_nugget(nugget, again=True)
+    for name, spec in said.get("types", {}).items():
+        tx.rows.note_types.put(nugget.name, name, spec)
 
 
 def rename_nugget(tx: Transaction, old: str, new: str) -> None:
-    """Give a nugget a name that no other one has; its notes, hidden ones too, go with it."""
+    """Give a nugget a name that no other one has; its notes, hidden ones too, sessions and types go with it."""
     tx.rows.nuggets.rename(old, new)
     tx.log(Entry("nugget.renamed", new, (), None, {"old_name": old, "new_name": new}))
     after: tuple[int, int] | None = None

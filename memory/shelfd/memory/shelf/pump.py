@@ -17,7 +17,7 @@ import structlog
 from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import LogRow, Sink
-from shelfd.memory.ports.projection import PURGED, Follower, Purgeable, PurgedNote
+from shelfd.memory.ports.projection import OF_LINKS, PURGED, Follower, Purgeable, PurgedNote
 from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
@@ -41,11 +41,15 @@ _AHEAD_CHANGES: Final = 100_000
 
 
 class _Step(NamedTuple):
-    """What a change did to notes; or, if *since* is given, changes after that number that are still to be read."""
+    """What a change did to notes, and to the links that leave those with ids *linked*.
+
+    Or, if *since* is given, changes after that number that are still to be read.
+    """
 
     last_seq: int
     notes: Sequence[Note] = ()
     purged: Sequence[PurgedNote] = ()
+    linked: Sequence[str] = ()
     since: int | None = None
 
 
@@ -153,7 +157,8 @@ class Pump:
                 if applied.rows[0].seq > self._known_seq + 1:
                     self.announce(applied.rows[0].seq - 1)
                 self._known_seq = applied.last_seq
-                self._queue(_Step(applied.last_seq, tuple(applied.notes.values()), purged_in(applied.rows)))
+                notes, rows = tuple(applied.notes.values()), applied.rows
+                self._queue(_Step(applied.last_seq, notes, purged_in(rows), linked_in(rows)))
         # Callers are notified first; eager projections catch up before they are next read. When more changes
         # arrive than they apply in between, some are applied here, which slows the writers down as it should.
         if self._backlog_notes > _AT_ONCE and self._backlog[0].since is None:
@@ -183,7 +188,7 @@ class Pump:
             self._backlog.append(step)
         self._backlog_notes += len(step.notes)
         if self._tracks.are_lazy_awake:
-            self._tracks.note_changes(step.notes)
+            self._tracks.note_changes(step.notes, step.linked)
         if step.purged:
             for holder in (*self._holders, *self._followers, *self._tracks.lazy):
                 holder.purge(step.purged)
@@ -254,7 +259,7 @@ class Pump:
 
     def _read_log(self) -> None:
         """Replace the step that says to read the log by its next changes."""
-        last_seq, _, _, since = self._backlog[0]
+        last_seq, since = self._backlog[0].last_seq, self._backlog[0].since
         assert since is not None
         rows = self._view.log.page(since_seq=since, limit=min(_SLICE, last_seq - since))
         is_logged = bool(rows) and rows[0].seq == since + 1 and not any(map(_names_no_notes, rows))
@@ -267,7 +272,7 @@ class Pump:
             self._backlog.appendleft(_Step(last_seq, since=reached))
         # Its rows are left out: event rings see the gap, for a note may have changed again since.
         self._deliver([Applied(None, (), {note.id: note for note in notes.values()}, reached)])
-        self._queue(_Step(reached, tuple(notes.values()), purged), first=True)
+        self._queue(_Step(reached, tuple(notes.values()), purged, linked_in(rows)), first=True)
         if not is_logged:  # the log no longer says which notes changed, or never did
             for follower in self._followers:
                 follower.clear()
@@ -318,6 +323,11 @@ def purged_in(rows: Sequence[LogRow]) -> Sequence[PurgedNote]:
         if row.kind == PURGED:
             return [PurgedNote(row.row, row.ids[0]) for row in rows if row.kind == PURGED and row.row is not None]
     return ()  # nearly always
+
+
+def linked_in(rows: Sequence[LogRow]) -> Sequence[str]:
+    """Return the notes from which changes added or removed links."""
+    return [row.ids[0] for row in rows if row.kind in OF_LINKS]
 
 
 class _SeqWaiters:

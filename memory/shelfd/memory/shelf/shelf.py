@@ -13,10 +13,11 @@ from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.log import Origin, Sink
-from shelfd.memory.ports.projection import Project, Projection
+from shelfd.memory.ports.projection import PartProjection, Project, Projection
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, outcome_of
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.settings import MemorySettings
+from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
@@ -29,6 +30,7 @@ log = structlog.get_logger("shelfd.memory")
 _LAST_CALLS_S = 5.0  #: how long closing waits for calls at work
 T = TypeVar("T")
 P = TypeVar("P", bound=Projection)
+PartP = TypeVar("PartP", bound=PartProjection)
 # A function inside a hot one has its annotations evaluated at each call: hence names for long ones.
 _Committed: TypeAlias = Applied[Once] | Exception
 
@@ -56,6 +58,7 @@ class Shelf:
         self.queries = QueryBuffer(is_on=settings.recall_log)
         self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
+        self.model = ShelfModel(store.view)
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
@@ -212,6 +215,10 @@ class Shelf:
     def projection(self, kind: type[P]) -> P:
         """Return the shelf's projection of this *kind*."""
         return self.tracks[kind]
+
+    def part(self, kind: type[PartP], name: str) -> PartP:
+        """Return the shelf's projection of this *kind* of one of its parts, such as a nugget; it is lazy."""
+        return self.tracks.part(kind, name, lambda: kind(self.view, self.settings, name))
 
     def exact(self, kind: type[P]) -> P | None:
         """Return the shelf's projection of this *kind* if it knows all that is committed by now."""

@@ -1,15 +1,15 @@
 """The projections of one shelf: filled from its rows, rebuilt when they fail, read on demand when they are lazy."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from itertools import islice
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import structlog
 
 from shelfd.memory.errors import Unavailable
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import EMPTY, Link, Note
 from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition, Slice
 from shelfd.memory.ports.store import Clock
 from shelfd.memory.ports.view import View
@@ -45,7 +45,7 @@ class Track:
         self._on_failure = on_failure
         self._place: ScanPosition | None = ScanPosition()  # None once all rows are read
         self._top = self._left = 1  # by row numbers, known once it begins: counting rows takes long in a large shelf
-        self._changed: dict[int, str] = {}  # ids by row
+        self._changed: dict[str, int | None] = {}  # rows by id; None if only a link of the note changed
 
     @property
     def is_complete(self) -> bool:
@@ -67,29 +67,37 @@ class Track:
         """How many changed notes are to be read again."""
         return len(self._changed)
 
-    def note_changes(self, notes: Sequence[Note]) -> None:
-        """Note that *notes* have to be read again."""
+    def note_changes(self, notes: Sequence[Note], linked: Sequence[str]) -> None:
+        """Note that *notes* have to be read again, and those with ids *linked*, whose links changed."""
         for note in notes:
             if self.projection.concerns(note):
-                self._changed[note.row] = note.id
+                self._changed[note.id] = note.row
+        if self.projection.is_linked:
+            for note_id in linked:
+                if note_id not in self._changed and self.projection.knows(note_id):
+                    self._changed[note_id] = None
 
     def read(self) -> Slice:
         """Read some of what is missing. What changes before all rows are read waits until then."""
         if self._place is not None:
-            return self.projection.read(self._view, self._place)
-        wanted = dict(islice(self._changed.items(), self.projection.at_once))
-        now = self._view.notes.by_rows(list(wanted))
-        purged = [PurgedNote(row, note_id) for row, note_id in wanted.items() if row not in now]
-        return Slice([now[row] for row in wanted if row in now], None, purged)
+            part = self.projection.read(self._view, self._place)
+        else:
+            wanted = dict(islice(self._changed.items(), self.projection.at_once))
+            now = self._view.notes.by_ids(list(wanted))
+            purged = [PurgedNote(row or 0, note_id) for note_id, row in wanted.items() if note_id not in now]
+            part = Slice([now[note_id] for note_id in wanted if note_id in now], None, purged)
+        if not self.projection.is_linked:
+            return part
+        return part._replace(links=self._view.links.leaving([note.id for note in part.notes]))
 
     def take(self, part: Slice) -> int:
         """Apply what was just read; return how many notes that were."""
         self.read_error = None
         age = self.age
         if self._place is None:
-            for row in (*(note.row for note in part.notes), *(one.row for one in part.purged)):
-                self._changed.pop(row, None)
-        self.apply([note for note in part.notes if self.skipped.get(note.row) != note.rev])
+            for note_id in (*(note.id for note in part.notes), *(one.id for one in part.purged)):
+                self._changed.pop(note_id, None)
+        self.apply([note for note in part.notes if self.skipped.get(note.row) != note.rev], part.links)
         if part.purged:
             self.purge(part.purged)
         if age == self.age and self._place is not None:
@@ -99,44 +107,50 @@ class Track:
             self._place = part.place
         return len(part.purged) + len(part.notes)
 
-    def apply(self, notes: Sequence[Note]) -> None:
-        """Have the projection apply *notes* as they are now."""
+    def apply(self, notes: Sequence[Note], links: Mapping[str, Sequence[Link]] = EMPTY) -> None:
+        """Have the projection apply *notes* as they are now, and the *links* that leave them."""
         if self.failure is not None or not notes:
             return
         try:
-            self.projection.apply(notes)
+            self._give(notes, links)
         except Exception:  # noqa: BLE001 - which note it was shows below
             for note in notes:
-                self._apply_one(note)
+                self._apply_one(note, links)
         else:
             if self.skipped:
                 for note in notes:
                     self.skipped.pop(note.row, None)
 
-    def _apply_one(self, note: Note) -> None:
+    def _give(self, notes: Sequence[Note], links: Mapping[str, Sequence[Link]]) -> None:
+        self.projection.apply(notes)
+        if self.projection.is_linked:
+            self.projection.link({note.id: links[note.id] for note in notes})
+
+    def _apply_one(self, note: Note, links: Mapping[str, Sequence[Link]]) -> None:
         if self.failure is not None:
             return
         try:
-            self.projection.apply([note])
+            self._give([note], links)
         except Exception as error:  # noqa: BLE001 - the note is durable; one that cannot be applied holds up nothing
             name, cause = self.projection.name, type(error).__name__
             log.error("projection.note_skipped", shelf=self._shelf, projection=name, id=note.id, error=cause)
-            self._purge([PurgedNote(note.row, note.id)])  # it must not be found by what it said before
+            # It must not be found by what it said before.
+            self._try(lambda: self.projection.withhold(PurgedNote(note.row, note.id)))
             self.skipped[note.row] = note.rev
         else:
             self.skipped.pop(note.row, None)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Have the projection keep nothing of *gone*."""
-        for row, _ in purged:
+        for row, note_id in purged:
             self.skipped.pop(row, None)
-            self._changed.pop(row, None)
+            self._changed.pop(note_id, None)
         if self.is_awake and self.failure is None:
-            self._purge(purged)
+            self._try(lambda: self.projection.purge(purged))
 
-    def _purge(self, purged: Sequence[PurgedNote]) -> None:
+    def _try(self, remove: Callable[[], None]) -> None:
         try:
-            self.projection.purge(purged)
+            remove()
         except Exception as error:  # noqa: BLE001 - what it holds can no longer be trusted
             self.fail(type(error).__name__)
 
@@ -176,6 +190,8 @@ _WAITING: Final = 1_000
 _READS: Final = 16
 P = TypeVar("P", bound=Projection)
 Spawn = Callable[[Coroutine[Any, Any, None], str], object]
+#: A projection of the whole shelf by its class, one of a part of it by its class and the part's name.
+Key: TypeAlias = type[Projection] | tuple[type[Projection], str]
 
 
 class Tracks:
@@ -193,17 +209,28 @@ class Tracks:
     def __init__(
         self, projections: Sequence[Projection], view: View, clock: Clock, shelf: str, *, spawn: Spawn
     ) -> None:
+        self._view = view
         self._clock = clock
         self._shelf = shelf
         self._spawn = spawn
         self._is_closing = False
         self.are_lazy_awake = False
-        self._all = {type(projection): Track(projection, view, shelf, self._mend_later) for projection in projections}
+        self._all: dict[Key, Track] = {
+            type(projection): Track(projection, view, shelf, self._mend_later) for projection in projections
+        }
         self.eager = [track for track in self._all.values() if not track.projection.is_lazy]
         self.lazy = [track for track in self._all.values() if track.projection.is_lazy]
 
     def __getitem__(self, kind: type[P]) -> P:
         return cast("P", self._all[kind].projection)
+
+    def part(self, kind: type[P], name: str, make: Callable[[], P]) -> P:
+        """Return the lazy projection of a part of the shelf; *make* makes it when it is asked for first."""
+        track = self._all.get((kind, name))
+        if track is None:
+            track = self._all[kind, name] = Track(make(), self._view, self._shelf, self._mend_later)
+            self.lazy.append(track)
+        return cast("P", track.projection)
 
     # ------------------------------------------------------------- filling
 
@@ -262,15 +289,15 @@ class Tracks:
 
     # ---------------------------------------------------------------- lazy
 
-    def note_changes(self, notes: Sequence[Note]) -> None:
-        """Note for awake lazy ones that *notes* have to be read again."""
+    def note_changes(self, notes: Sequence[Note], linked: Sequence[str]) -> None:
+        """Note for awake lazy ones that *notes* have to be read again, and those *linked*, whose links changed."""
         for track in self.lazy:
             if track.is_awake and not self._is_closing:
-                track.note_changes(notes)
+                track.note_changes(notes, linked)
                 if track.changed_count > _WAITING:
                     self._go_on(track)
 
-    def catch_up(self, kind: type[Projection]) -> bool:
+    def catch_up(self, kind: Key) -> bool:
         """Have a lazy projection apply a slice of what is missing; return whether it knows all. The rest follows."""
         track = self._all[kind]
         complete = self._take_slice(track)
@@ -278,7 +305,7 @@ class Tracks:
             self._go_on(track)
         return complete
 
-    async def complete(self, kind: type[Projection]) -> None:
+    async def complete(self, kind: Key) -> None:
         """Have a lazy projection apply all that is missing, yielding to other tasks after every slice.
 
         Raises:
@@ -313,7 +340,7 @@ class Tracks:
 
     # -------------------------------------------------------------- states
 
-    def is_exact(self, kind: type[Projection]) -> bool:
+    def is_exact(self, kind: Key) -> bool:
         """Return whether a projection knows every note as it is, as far as it was notified of changes."""
         return self._all[kind].is_exact
 

@@ -6,7 +6,7 @@ write-ahead log still holds. Only then is the caller answered; a crash on the wa
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
@@ -14,6 +14,7 @@ from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Origin
+from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.shelf.nuggets import remove_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import is_written_later, notes_in
@@ -24,6 +25,8 @@ NOTES_AT_ONCE: Final = 16
 ROWS_AT_ONCE: Final = 1_000
 #: Stored outcomes looked at without yielding to other tasks: some 5 ms.
 _OUTCOMES_AT_ONCE: Final = 1_000
+#: Records of what prompts held that are looked at without yielding, and rewritten in one step.
+_INJECTIONS_AT_ONCE: Final = 32
 #: Ids of purged notes held in memory at a time while stored outcomes are looked through.
 _IDS_AT_ONCE: Final = 50_000
 _LOG_PAGE: Final = 500
@@ -135,6 +138,7 @@ async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
         await work.step(lambda tx, cursor: purge_some(tx, cursor, params))
         await asyncio.sleep(0)
     await _delete_outcomes(work)
+    await _redact_injections(work)
     files = await withdraw(work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"])
     # Now that no write of earlier is under way any more that could bring one back.
     await work.step(_delete_last_queries)
@@ -155,26 +159,55 @@ def _delete_last_queries(tx: Transaction, cursor: Cursor) -> None:
     tx.rows.queries.delete_naming([note_id for note_id, _ in cursor["last"]])
 
 
-async def _delete_outcomes(work: Work) -> None:
-    """Delete stored outcomes that name a purged note: the request that had one is a new one if it comes again."""
-    view = work.shelf.view
+async def _named(work: Work) -> AsyncIterator[tuple[set[str], set[str]]]:
+    """The notes that the job purged, some of them at a time, and those that it took text of these out of."""
     since = 0
     while True:
         gone: set[str] = set()
-        while len(gone) < _IDS_AT_ONCE and (rows := view.log.of_run(work.job.run_id, since_seq=since, limit=_LOG_PAGE)):
-            gone.update(row.ids[0] for row in rows if row.kind == "note.purged")
+        changed: set[str] = set()
+        while len(gone) < _IDS_AT_ONCE and (
+            rows := work.shelf.view.log.of_run(work.job.run_id, since_seq=since, limit=_LOG_PAGE)
+        ):
+            for row in rows:
+                if row.kind.startswith("note."):
+                    (gone if row.kind == PURGED else changed).add(row.ids[0])
             since = rows[-1].seq
             await asyncio.sleep(0)
         if not gone:
             return
+        yield gone, changed
+
+
+async def _delete_outcomes(work: Work) -> None:
+    """Delete stored outcomes that name a purged note: the request that had one is a new one if it comes again."""
+    async for gone, _ in _named(work):
         after = None
         while True:
-            found, after = view.recorded.naming(gone, after=after, limit=_OUTCOMES_AT_ONCE)
+            found, after = work.shelf.view.recorded.naming(gone, after=after, limit=_OUTCOMES_AT_ONCE)
             if found:
                 await work.step(lambda tx, _, keys=found: tx.rows.recorded.delete(keys))  # type: ignore[misc]
             if after is None:
                 break
             await asyncio.sleep(0)
+
+
+async def _redact_injections(work: Work) -> None:
+    """Take purged notes out of the records of what prompts held, and the text of each that may have quoted one."""
+    await work.shelf.unattended.settled()  # get_context may have given one to a prompt just before it was gone
+    async for gone, changed in _named(work):
+        after: int | None = 0
+        while after is not None:
+            naming = work.shelf.view.injections.naming
+            found, after = naming(gone | changed, after=after, limit=_INJECTIONS_AT_ONCE)
+            if found:
+                await work.step(lambda tx, _, numbers=found, ids=gone: _redact(tx, numbers, ids))  # type: ignore[misc]
+            await asyncio.sleep(0)
+
+
+def _redact(tx: Transaction, numbers: Sequence[int], gone: Collection[str]) -> None:
+    for number in numbers:
+        for _, injection in tx.rows.injections.page(after=number - 1, limit=1):
+            tx.rows.injections.replace(number, injection.without(gone))
 
 
 async def _scrub(shelf: Shelf) -> bool:

@@ -13,9 +13,9 @@ from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction, changed_fields
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.note import Extra, Link, Note, Nugget
+from shelfd.memory.notes.note import Extra, Link, Note
 from shelfd.memory.ports.log import Entry, LogRow
-from shelfd.memory.shelf.nuggets import ensure_nugget, remove_nugget, rename_nugget
+from shelfd.memory.shelf.nuggets import ensure_nugget, remove_nugget, rename_nugget, restore_nugget
 
 EDITED: Final = "edited"
 LATER_RUN: Final = "later_run"
@@ -277,13 +277,15 @@ def _undo_nugget(tx: Transaction, row: LogRow, _params: Mapping[str, Any], kept:
         return _Reverted(1, _undo_removed(tx, row))
     if row.kind == "nugget.renamed":
         return _Reverted(1, _undo_renamed(tx, row, kept))
+    if row.kind == "nugget.updated":
+        return _Reverted(1, _undo_edited(tx, row, kept))
     return _NOTHING
 
 
 def _undo_removed(tx: Transaction, row: LogRow) -> int:
     if row.nugget is None or tx.rows.nuggets.get(row.nugget) is not None:
         return 0  # it was created again
-    tx.create_nugget(Nugget(*(row.before or {})["options"]), again=True)
+    restore_nugget(tx, row.before or {})
     return 1
 
 
@@ -294,6 +296,16 @@ def _undo_renamed(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
         kept.append(Retained(new, "nugget", EDITED))
         return 0
     rename_nugget(tx, new, old)
+    return 1
+
+
+def _undo_edited(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
+    before, name = row.before or {}, row.nugget or ""
+    nugget = tx.rows.nuggets.get(name)
+    if nugget is None or any(getattr(nugget, field) != value for field, value in before["new"].items()):
+        kept.append(Retained(name, "nugget", EDITED))
+        return 0
+    tx.change_nugget(nugget._replace(**before["old"]))
     return 1
 
 

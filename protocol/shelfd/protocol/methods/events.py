@@ -11,9 +11,9 @@ from shelfd.protocol.registry import define
 EVENT_TYPES: Final = (
     "note.created", "note.updated", "note.superseded", "note.hidden", "note.restored", "note.merged", "note.purged",
     "note.promoted", "link.added", "link.removed", "conflict.found", "conflict.resolved", "nugget.created",
-    "nugget.renamed", "nugget.removed", "reflection.started", "reflection.completed", "reflection.undone",
-    "promotion.completed", "context.changed", "session.opened", "session.closed", "session.retracted",
-    "schedule.missed",
+    "nugget.updated", "nugget.renamed", "nugget.removed", "reflection.started", "reflection.completed",
+    "reflection.undone", "promotion.completed", "context.changed", "session.opened", "session.closed",
+    "session.retracted", "schedule.missed",
 )  # fmt: skip
 
 

@@ -47,11 +47,37 @@ class NuggetCreateParams(NuggetParams):
     ttl_days: Annotated[int, Field(ge=1, le=36_500)] | None = Field(
         default=None, description="Default for its new notes."
     )
+    local_only: bool = Field(
+        default=False,
+        description="Its text is never sent to a language model or to an embedder elsewhere. The mark goes with the"
+        " nugget's name when it is renamed, and is lost when it is removed.",
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> "NuggetCreateParams":
         if self.dimension * self.banks * self.ensembles > _MOST_ELEMENTS:
             raise between_params("dimension", f"dimension x banks x ensembles is more than {_MOST_ELEMENTS}")
+        return self
+
+
+class NuggetEditParams(NuggetParams):
+    """Params of ``nugget.edit``: what is left out stays."""
+
+    local_only: bool | None = Field(
+        default=None, description="Whether its text may not be sent to a language model or to an embedder elsewhere."
+    )
+    max_facts: Count | None = Field(default=None, description="Holds from the next new fact on; 0 for no limit.")
+    ttl_days: Annotated[int, Field(ge=1, le=36_500)] | None = Field(
+        default=None, description="Default for its new notes from now on; null for none."
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "NuggetEditParams":
+        for name in ("local_only", "max_facts"):
+            if name in self.model_fields_set and getattr(self, name) is None:
+                raise between_params(name, f"{name} is not null")
+        if not self.model_fields_set & {"local_only", "max_facts", "ttl_days"}:
+            raise between_params("name", "at least one of local_only, max_facts and ttl_days is required")
         return self
 
 
@@ -73,6 +99,7 @@ class NuggetStatus(Result):
         " than 95 in 100. Empty if nothing is; a fact's key answers whatever it says."
     )
     ttl_days: int | None = None
+    local_only: bool | None = Field(default=None, description="Its text stays here; left out if it need not.")
     created_at: str
     replayed: bool | None = None
 
@@ -142,6 +169,7 @@ class NuggetRemoveResult(Result):
 
 
 define("nugget.create", NuggetCreateParams, NuggetStatus, need="write", summary="Make a nugget.")
+define("nugget.edit", NuggetEditParams, NuggetStatus, need="write", summary="Change what holds for a nugget.")
 define("nugget.list", PageParams, NuggetListResult, need="read", summary="All nuggets of the shelf.")
 define("nugget.status", NuggetReadParams, NuggetStatus, need="read", summary="What a nugget holds.")
 define("nugget.facts", NuggetFactsParams, NuggetFactsResult, need="read", summary="Keys and values of a nugget.")

@@ -144,7 +144,12 @@ class GetContextParams(ReadParams):
         default=300, description="0 gives the whole content."
     )
     session_id: Token | None = None
-    record: bool = Field(default=True, description="Count the notes as returned in this session.")
+    turn: Positive | None = Field(
+        default=None, description="The session's turn that it is for; without it, the last one that is known."
+    )
+    record: bool = Field(
+        default=True, description="Count the notes as returned, and record in the session what its prompt holds."
+    )
 
 
 class ContextResult(Result):

@@ -108,6 +108,7 @@ class StatsResult(Result):
     superseded_notes: int
     nuggets: int
     links: int
+    sessions: int = Field(description="Closed ones included.")
     last_seq: int
     entity_index: dict[str, EntityIndex]
 

@@ -210,6 +210,16 @@ class InMemoryNuggets(InMemoryRows, NuggetsWriter):
     def last_turn(self, nugget: str, session_id: str) -> int | None:
         return max((turn for *seen, turn in self._tables.turns if seen == [nugget, session_id]), default=None)
 
+    def last_turns(self, nugget: str, session_id: str, *, limit: int) -> list[tuple[int, int]]:
+        turns = self._tables.turns.items()
+        found = sorted(
+            ((turn, number) for (*seen, turn), number in turns if seen == [nugget, session_id]), reverse=True
+        )
+        return found[: max(limit, 0)]
+
+    def has_turns_beside(self, nugget: str, session_id: str) -> bool:
+        return any(seen == nugget and other != session_id for seen, other, _ in self._tables.turns)
+
     def put(self, nugget: Nugget) -> None:
         self._tables.put(self._tables.nuggets, nugget.name, nugget)
 

@@ -1,7 +1,7 @@
 """The twin's conversations."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from shelfd.memory.ports.sessions import (
@@ -103,11 +103,18 @@ class InMemoryInjections(InMemoryRows, InjectionsWriter):
     """What was handed to prompts."""
 
     def last(self, session_id: str, *, turn: int | None = None) -> Injection | None:
-        found = [(one.turn, number) for number, one in self._of(session_id) if turn is None or one.turn <= turn]
+        if turn is None:
+            return next((one for _, one in self._of(session_id)[::-1]), None)
+        found = [(one.turn, number) for number, one in self._of(session_id) if one.turn <= turn]
         return self._tables.injections[max(found)[1]] if found else None
 
     def page(self, *, after: int, limit: int) -> list[tuple[int, Injection]]:
         return [item for item in self._tables.injections.items() if item[0] > after][: max(limit, 0)]
+
+    def naming(self, ids: Collection[str], *, after: int, limit: int) -> tuple[list[int], int | None]:
+        page = self.page(after=after, limit=limit)
+        naming = [number for number, one in page if not one.ids.isdisjoint(ids)]
+        return naming, page[-1][0] if len(page) == limit else None
 
     def count(self, session_id: str) -> int:
         return len(self._of(session_id))

@@ -60,6 +60,22 @@ _RULES: Final = (
         "SELECT source || ' -> ' || target FROM link WHERE target NOT IN (SELECT id FROM note)",
     ),
     _Rule(
+        "turn %s has not exactly one live variant; session.select_variant names one",
+        "SELECT session_id || ' ' || turn FROM variant GROUP BY session_id, turn HAVING sum(is_live) <> 1",
+    ),
+    _Rule(
+        "retraction %s is of changes that are still to come; export and import the shelf",
+        "SELECT number FROM retraction WHERE up_to_seq > (SELECT coalesce((SELECT max(seq) FROM change), last_seq)"
+        " FROM floor)",
+    ),
+    _Rule(
+        "record %s of what a prompt held names a note that does not exist; export and import the shelf",
+        "SELECT number FROM injection WHERE NOT EXISTS"  # while one is purged, that is only to be cleared
+        " (SELECT 1 FROM job WHERE kind = 'purge' AND state IN ('queued', 'running', 'waiting'))"
+        " AND EXISTS (SELECT 1 FROM json_each(json_array(json(recalled), json(pinned), json(frontier))) AS list,"
+        " json_each(list.value) AS named WHERE list.type = 'array' AND named.value NOT IN (SELECT id FROM note))",
+    ),
+    _Rule(
         "usage is kept of note row %s, which does not exist; export and import the shelf",
         "SELECT note FROM (SELECT note FROM usage UNION SELECT note FROM hit_session)"
         " WHERE note NOT IN (SELECT row FROM note)",

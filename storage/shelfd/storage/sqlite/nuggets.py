@@ -50,6 +50,20 @@ class SqliteNuggets(SqliteRows, NuggetsView):
         last: int | None = self._database.value(sql, (nugget, session_id))
         return last
 
+    def last_turns(self, nugget: str, session_id: str, *, limit: int) -> list[tuple[int, int]]:
+        return self._database.all(
+            "SELECT turn, number FROM turn WHERE nugget = ? AND session_id = ? ORDER BY turn DESC LIMIT ?",
+            (nugget, session_id, max(limit, 0)),
+        )
+
+    def has_turns_beside(self, nugget: str, session_id: str) -> bool:
+        # As two ranges, of which the index knows whether they are empty.
+        sql = (
+            "SELECT EXISTS (SELECT 1 FROM turn WHERE nugget = ?1 AND session_id < ?2)"
+            " OR EXISTS (SELECT 1 FROM turn WHERE nugget = ?1 AND session_id > ?2)"
+        )
+        return bool(self._database.value(sql, (nugget, session_id)))
+
 
 def _from_columns(columns: Columns) -> Nugget:
     return Nugget._make((*columns[:-1], columns[-1] == 1))

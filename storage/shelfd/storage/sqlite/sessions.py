@@ -1,7 +1,7 @@
 """Conversations as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from shelfd.memory.ports.sessions import (
@@ -14,7 +14,7 @@ from shelfd.memory.ports.sessions import (
     SessionsWriter,
     Variant,
 )
-from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings
+from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings, strings_in
 from shelfd.storage.sqlite.database import Columns, SqliteRows, placeholders
 
 # Table and column names are ours.
@@ -135,16 +135,26 @@ class SqliteInjections(SqliteRows, InjectionsWriter):
     """What was handed to prompts."""
 
     def last(self, session_id: str, *, turn: int | None = None) -> Injection | None:
-        columns = self._database.one(
-            f"SELECT {INJECTION_COLUMNS} FROM injection WHERE session_id = ?1 AND (?2 IS NULL OR turn <= ?2)"  # noqa: S608
-            " ORDER BY turn DESC, number DESC LIMIT 1",
-            (session_id, turn),
-        )
+        wanted = "session_id = ? ORDER BY number DESC"
+        params: Columns = (session_id,)
+        if turn is not None:
+            wanted, params = "session_id = ? AND turn <= ? ORDER BY turn DESC, number DESC", (session_id, turn)
+        columns = self._database.one(f"SELECT {INJECTION_COLUMNS} FROM injection WHERE {wanted} LIMIT 1", params)  # noqa: S608
         return None if columns is None else _injection(columns)
 
     def page(self, *, after: int, limit: int) -> list[tuple[int, Injection]]:
         sql = f"SELECT number, {INJECTION_COLUMNS} FROM injection WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608
         return [(row[0], _injection(row[1:])) for row in self._database.all(sql, (after, max(limit, 0)))]
+
+    def naming(self, ids: Collection[str], *, after: int, limit: int) -> tuple[list[int], int | None]:
+        sql = "SELECT number, pinned, recalled, frontier FROM injection WHERE number > ? ORDER BY number LIMIT ?"
+        found = self._database.all(sql, (after, max(limit, 0)))
+        naming = [
+            number
+            for number, *lists in found
+            if any(named is not None and not strings_in(named).isdisjoint(ids) for named in lists)
+        ]
+        return naming, found[-1][0] if len(found) == limit else None
 
     def count(self, session_id: str) -> int:
         return int(self._database.value("SELECT count(*) FROM injection WHERE session_id = ?", (session_id,)))

@@ -77,4 +77,5 @@ CREATE TABLE injection (
     tokens     INTEGER,
     trace      TEXT
 );
+CREATE INDEX injection_session ON injection (session_id);
 CREATE INDEX injection_turn ON injection (session_id, turn);

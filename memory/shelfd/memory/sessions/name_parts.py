@@ -1,0 +1,77 @@
+"""Names of notes by pairs of neighbouring characters: finds those that may have a text as a part."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from shelfd.memory.notes.words import fold
+
+#: Stands before and after each name, so that a name as a whole has pairs of its own.
+_EDGE: Final = "\n"
+#: Characters of one name that are looked at; as long a query finds names that begin as it does.
+_LONGEST: Final = 256
+#: Pairs of a text that are looked up: the rarest.
+_ASKED: Final = 4
+
+
+def folded_name(text: str) -> str:
+    """Return the form in which names are compared: without case, accents, width and runs of blanks."""
+    return " ".join(fold(text).split())[:_LONGEST]
+
+
+class NameParts:
+    """The pairs of characters of names, four bytes for each pair of each name.
+
+    A name that changed stays, so what is found must be looked at; the lists hold a node once or twice.
+    """
+
+    __slots__ = ("_having", "_known")
+
+    def __init__(self) -> None:
+        self._having: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._known = array("q")  # a digest of its names by node; 0 for none
+
+    def put(self, node: int, names: Iterable[str]) -> None:
+        """Add the names of a node."""
+        folded = frozenset(filter(None, map(folded_name, names)))
+        digest = hash(folded)
+        if node >= len(self._known):
+            self._known.extend([0] * (node + 1 - len(self._known)))
+        if self._known[node] == digest:
+            return
+        self._known[node] = digest
+        for pair in {pair for name in folded for pair in _pairs(_EDGE + name + _EDGE)}:
+            having = self._having[pair]
+            having.append(node)
+            size = len(having)
+            if size & (size - 1) == 0 and len(set(having)) <= size // 2:
+                self._having[pair] = array("i", dict.fromkeys(having))
+
+    def find(self, text: str, *, exactly: bool) -> Sequence[int]:
+        """Return nodes, in any order, among them all with a name that *text* is, or is a part of."""
+        sought = folded_name(text)
+        if not sought:
+            return ()
+        lists = self._lists(_EDGE + sought + _EDGE if exactly else sought)
+        if not lists:
+            return ()
+        found = np.unique(lists[0])
+        for having in lists[1:]:
+            found = found[np.isin(found, having)]
+        nodes: list[int] = found.tolist()
+        return nodes
+
+    def _lists(self, text: str) -> list["array[int]"]:
+        if len(text) == 1:
+            every = [having for pair, having in self._having.items() if text in pair]
+            return [array("i", dict.fromkeys(node for having in every for node in having))] if every else []
+        having = [self._having.get(pair) for pair in _pairs(text)]
+        known = [one for one in having if one is not None]
+        return sorted(known, key=len)[:_ASKED] if len(known) == len(having) else []
+
+
+def _pairs(text: str) -> set[str]:
+    return {text[at : at + 2] for at in range(len(text) - 1)}
