@@ -42,7 +42,8 @@ VALUES: dict[str, Any] = {
     "include_links": False, "include_vector": False, "exclude_superseded": False, "needs_review": True,
     "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
-    "from_turn": 1, "at_turn": 1, "new_session_id": "t", "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b", "local_only": True,
+    "from_turn": 1, "at_turn": 1, "new_session_id": "t",
+    "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b", "local_only": True,
     "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
 }  # fmt: skip
 

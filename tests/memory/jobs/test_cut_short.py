@@ -15,7 +15,9 @@ from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
+from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import Origin
+from shelfd.memory.sessions import planning
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
 from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
@@ -29,6 +31,7 @@ _ENOUGH = 100_000
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hide, "AT_ONCE", 8)
     monkeypatch.setattr(undo, "AT_ONCE", 8)
+    monkeypatch.setattr(planning, "NOTES_AT_ONCE", 1)
     monkeypatch.setattr(purge, "NOTES_AT_ONCE", 8)
     monkeypatch.setattr(pieces, "ITEMS", 10)
 
@@ -71,8 +74,25 @@ async def to_import(_api: Api) -> Request:
     return "shelf.import", {"parts": [{"part": "notes", "items": notes}, {"part": "links", "items": notes}]}
 
 
+async def to_rewind(api: Api) -> Request:
+    await api.call("session.open", session_id="chat")
+    for number in range(12):
+        note = a_note(f"line {number}", id=f"n{number % 8}", nugget="list")
+
+        def write(tx: Transaction, note: Note = note) -> None:
+            old = tx.rows.notes.get(note.id)
+            if old is None:
+                tx.create_note(note)
+            else:
+                tx.change_note(old, old._replace(content=note.content))
+
+        await api.shelf().commit(Origin("p", "remember", session_id="chat", turn=number + 1), write)
+    return "session.retract_turns", {"session_id": "chat", "from_turn": 2}
+
+
 BY_KIND: dict[str, Begin] = {
     "hide": to_hide, "purge": to_purge, "undo": to_undo, "reflection": to_reflect, "import": to_import,
+    "rewind": to_rewind,
 }  # fmt: skip
 
 

@@ -179,7 +179,9 @@ async def test_extractions_of_turns_taken_back_end(chat: Api) -> None:
 
     def begin(tx: object, turn: int) -> None:
         params = {"session_id": SESSION, "turn": turn}
-        job = Job(f"job-{turn}", "extraction", "waiting", chat.principal, "session.extract", None, f"run-{turn}", params)
+        job = Job(
+            f"job-{turn}", "extraction", "waiting", chat.principal, "session.extract", None, f"run-{turn}", params
+        )
         tx.rows.jobs.put(job)  # type: ignore[attr-defined]
 
     for turn in (1, 2):
@@ -257,20 +259,22 @@ async def test_a_dry_run_of_a_variant_changes_nothing(chat: Api) -> None:
 async def test_bad_input_is_refused_with_what_is_wrong(chat: Api) -> None:
     await say(chat, 1, "one")
     was = chat.shelf().view.log.last_seq
-    for params, code, field in [
+    cases: list[tuple[dict[str, object], int, str | None]] = [
         ({"session_id": SESSION, "from_turn": 0}, -32602, "from_turn"),
         ({"session_id": SESSION, "from_turn": "x"}, -32602, "from_turn"),
         ({"session_id": "nobody", "from_turn": 1}, -32001, None),
-    ]:
+    ]
+    for params, code, field in cases:
         for dry_run in (False, True):
             refused = await chat.refused("session.retract_turns", {**params, "dry_run": dry_run})
             assert (refused.code, refused.field) == (code, field)
-    for params, code, field in [
+    cases = [
         ({"turn": 1, "variant": -1}, -32602, "variant"),
         ({"turn": 1, "variant": 2}, -32602, "variant"),
         ({"turn": 0, "variant": 0}, -32602, "turn"),
         ({"turn": 10**9, "variant": 0}, -32602, "turn"),
-    ]:
+    ]
+    for params, code, field in cases:
         for dry_run in (False, True):
             refused = await chat.refused(
                 "session.select_variant", {"session_id": SESSION, **params, "dry_run": dry_run}

@@ -83,13 +83,19 @@ def record_context(
 def present(view: View, session_id: str) -> Injection | None:
     """Return the record made last of a conversation, unless its turn was taken back since: then the one before that."""
     found = view.injections.last(session_id)
-    for _, retraction in reversed(view.rewinds.retractions(session_id)):
-        if found is None:
-            break
-        until = found.turn if retraction.until_turn is None else retraction.until_turn
-        if retraction.from_turn <= found.turn <= until and found.seq < retraction.up_to_seq:
-            found = view.injections.last(session_id, turn=retraction.from_turn - 1)
+    while found is not None and (first := _taken_back_from(view, found)) is not None:
+        found = view.injections.last(session_id, turn=first - 1)
     return found
+
+
+def _taken_back_from(view: View, shown: Injection) -> int | None:
+    """The turn from which on a conversation was taken back after a record was made, if that was among it."""
+    for _, one in reversed(view.rewinds.since(shown.seq)):
+        until = shown.turn if one.until_turn is None else one.until_turn
+        is_of_turn = one.session_id == shown.session_id and one.from_turn <= shown.turn <= until
+        if is_of_turn and one.stands and shown.seq < one.up_to_seq:
+            return one.from_turn
+    return None
 
 
 def view_of(injection: Injection) -> dict[str, Any]:
