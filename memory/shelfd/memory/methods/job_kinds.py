@@ -13,13 +13,15 @@ from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT
 from shelfd.memory.sessions import rewinding
 from shelfd.memory.sessions.rewinding import REWIND
+from shelfd.memory.sessions import retyping
+from shelfd.memory.sessions.retyping import RETYPING
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.memory.tending.hide import HIDE
 from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, REWIND, UNDO)
+KINDS: Final = (HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
 
@@ -32,5 +34,6 @@ def procedures(context: Context) -> Mapping[str, Procedure]:
         PURGE.name: lambda work: purge.run(work, context.promoter.withdraw),
         REFLECTION.name: lambda work: reflection.run(work, replay),
         REWIND.name: rewinding.run,
+        RETYPING.name: retyping.run,
         UNDO.name: undo.run,
     }

@@ -149,9 +149,11 @@ class Analyzer:
         These are emoji, single characters of scripts without spaces, the parts of compound names, and such names
         as a whole. They change the length of no document, and thus the scores of no other words.
         """
-        return compounds(text) if text.isascii() else self._beside(text, fold(text))
+        return self._beside(text, fold(text))
 
     def _beside(self, text: str, folded: str) -> list[str]:
+        if text.isascii():
+            return compounds(text)
         return [*emoji(folded), *characters(folded), *compounds(text)]
 
     def parse_text(self, text: str) -> ParsedText:

@@ -25,6 +25,7 @@ from shelfd.memory.recall.document import Document, Ranking, Words
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.note_search import NoteSearch, word_bits
+from shelfd.memory.recall.overlap import WordOverlap, overlap
 from shelfd.memory.recall.postings import MAX_FREQUENCY, Postings
 from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
@@ -116,6 +117,10 @@ class RecallIndex:
     def rank(self, parsed: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
         """Return what :meth:`search` does for a query that is parsed already."""
         return self._search.run(parsed, filters, k, explain=explain)
+
+    def overlap(self, query: str, filters: NoteFilter) -> WordOverlap:
+        """Return which documents have words of *query*, of those that *filters* admit, and what share of them."""
+        return overlap(self._contents, self.analyzer.parse_query(query).terms, filters)
 
     def admitted(self, rows: Sequence[int], filters: NoteFilter) -> list[int]:
         """Return those of *rows* that *filters* let through; an unknown one they do not."""

@@ -84,6 +84,8 @@ class Names:
         if title and self._is_short(title):
             names = (*names, title)
         before = self._names.get(row, ())
+        if not names and not before:
+            return
         after = tuple(dict.fromkeys(form for name in names for form in self._forms(name) if 0 < len(form) <= _LONGEST))
         if before == after:
             return
