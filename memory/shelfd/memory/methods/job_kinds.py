@@ -11,10 +11,9 @@ from shelfd.memory.methods.recall import replay
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT
-from shelfd.memory.sessions import rewinding
-from shelfd.memory.sessions.rewinding import REWIND
-from shelfd.memory.sessions import retyping
+from shelfd.memory.sessions import retyping, rewinding
 from shelfd.memory.sessions.retyping import RETYPING
+from shelfd.memory.sessions.rewinding import REWIND
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.memory.tending.hide import HIDE
 from shelfd.memory.tending.purge import PURGE

@@ -60,7 +60,7 @@ class Scope(NamedTuple):
         return next((one for one in others if covers(one, row)), None)
 
 
-class Plan:
+class RewindPlan:
     """What some notes and links have to become.
 
     Args:

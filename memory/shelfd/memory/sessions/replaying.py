@@ -22,7 +22,7 @@ _REFERENCES: Final = ("parent_id", "superseded_by")
 _PAGE: Final = 1_024
 
 
-class Moment(NamedTuple):
+class Played(NamedTuple):
     """One change of a note, with what it found and what it left."""
 
     row: LogRow
@@ -60,7 +60,7 @@ class Replay:
         self.view = view
         self.dead = dead
         self._end = (view.log.last_seq if until is None else until) + 1
-        self._known: dict[str, tuple[Note, list[Moment]] | None] = {}
+        self._known: dict[str, tuple[Note, list[Played]] | None] = {}
         self._counted: dict[tuple[str, int], Counted] = {}
         self._gone: dict[str, bool] = {}
 
@@ -69,7 +69,7 @@ class Replay:
         found = self._find(note_id)
         return None if found is None else found[0]
 
-    def moments(self, note_id: str) -> list[Moment]:
+    def moments(self, note_id: str) -> list[Played]:
         """Return a note's changes that may matter, in order."""
         found = self._find(note_id)
         return [] if found is None else found[1]
@@ -96,13 +96,13 @@ class Replay:
         """Return whether a purge took out of the log what a note was."""
         return not all(moment.is_known for moment in self.moments(note_id))
 
-    def _redacted(self, note: Note, moments: list[Moment]) -> Note:
+    def _redacted(self, note: Note, moments: list[Played]) -> Note:
         """A note of which not all is known stays as it is, unless what created it does not count."""
         if moments[0].is_creation and self.dead.has(moments[0].row) and not note.hidden:
             return note._replace(archived_at=note.updated_at)
         return note
 
-    def _find(self, note_id: str) -> tuple[Note, list[Moment]] | None:
+    def _find(self, note_id: str) -> tuple[Note, list[Played]] | None:
         if note_id not in self._known:
             found = with_log(self.view, note_id, since_seq=self.dead.floor - 1)
             self._known[note_id] = None if found is None else (found[0], _moments(*found))
@@ -163,7 +163,7 @@ class Replay:
                 self._gone[note_id] = is_absent or self._is_displaced(note_id, moments[0])
         return self._gone[note_id]
 
-    def _is_displaced(self, rollup_id: str, creation: Moment) -> bool:
+    def _is_displaced(self, rollup_id: str, creation: Played) -> bool:
         """Whether one of a rollup's children is represented by another since, or is gone for that reason."""
         if not creation.after.extra.is_rollup:
             return False
@@ -182,7 +182,7 @@ class Replay:
 
     # ----------------------------------------------------- made of others
 
-    def _is_void(self, note_id: str, moment: Moment) -> bool:
+    def _is_void(self, note_id: str, moment: Played) -> bool:
         """Whether a change does not count: it was taken back, or is a rollup or merge made of what does not."""
         row = moment.row
         if self.dead.has(row):
@@ -287,12 +287,12 @@ class Replay:
 EMPTY_LINK: Final = ("", "", None)
 
 
-def _moments(note: Note, rows: list[LogRow]) -> list[Moment]:
+def _moments(note: Note, rows: list[LogRow]) -> list[Played]:
     found = []
     after = note
     for row in reversed(rows):
         before = after if row.kind == "note.created" else rewind(after, row.before)
-        found.append(Moment(row, before, after))
+        found.append(Played(row, before, after))
         after = before
     found.reverse()
     return found
@@ -302,7 +302,7 @@ def _says(note: Note) -> tuple[object, ...]:
     return note.content, note.title, note.extra.fields, note.hidden
 
 
-def _asserts(moment: Moment, *, is_hidden_by_us: bool) -> bool:
+def _asserts(moment: Played, *, is_hidden_by_us: bool) -> bool:
     """Whether a change brings back a note that is absent: it restores it, or is another value of its key."""
     names = moment.row.before or EMPTY
     if "archived_at" in names and not moment.after.hidden:
@@ -311,7 +311,7 @@ def _asserts(moment: Moment, *, is_hidden_by_us: bool) -> bool:
     return is_value and not is_tending(moment.row)
 
 
-def _rendered(now: Note, note: Note, moments: list[Moment]) -> Note:
+def _rendered(now: Note, note: Note, moments: list[Played]) -> Note:
     """*now* with a content that follows from its fields as they are."""
     if not now.extra.rendered:
         return now

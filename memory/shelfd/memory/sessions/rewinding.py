@@ -17,7 +17,7 @@ from shelfd.memory.ports.log import Entry
 from shelfd.memory.ports.sessions import Retraction, Variant
 from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.dead import OPEN, dead_since
-from shelfd.memory.sessions.planning import EDITED, Kept, LinkName, Plan, Scope
+from shelfd.memory.sessions.planning import EDITED, Kept, LinkName, RewindPlan, Scope
 from shelfd.memory.shelf.nuggets import ensure_nugget
 
 _NO_VARIANTS: Final[Mapping[int, int]] = MappingProxyType({})
@@ -142,14 +142,16 @@ def rewind_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, An
     """Take one step: make the next notes and links what they are by the changes that count.
 
     Args:
-        cursor: Of the plan, see :meth:`Plan.go_on`; ``undone`` fields and links changed, of ``notes`` notes; ``kept``
+        cursor: Of the plan, see :meth:`RewindPlan.go_on`; ``undone`` fields and links changed, of ``notes`` notes; ``kept``
             (and ``more_kept``) stayed.
         params: See :func:`begin`.
     """
     found = [tx.rows.rewinds.get(number) for number in params["retractions"]]
     ranges = [one for one in found if one is not None]
     if ranges:
-        plan = Plan(tx.rows, Scope(ranges, params["runs"], dead_since(tx.rows, min(one.since_seq for one in ranges))))
+        plan = RewindPlan(
+            tx.rows, Scope(ranges, params["runs"], dead_since(tx.rows, min(one.since_seq for one in ranges)))
+        )
         plan.go_on(cursor)
         plan.kept += _write(tx, plan)
         _count(cursor, plan)
@@ -159,7 +161,7 @@ def rewind_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, An
         _end(tx, cursor, params)
 
 
-def _count(cursor: dict[str, Any], plan: Plan) -> None:
+def _count(cursor: dict[str, Any], plan: RewindPlan) -> None:
     cursor["undone"] += plan.undone
     cursor["notes"] += len(plan.notes)
     room = _NAMED - len(cursor["kept"])
@@ -167,7 +169,7 @@ def _count(cursor: dict[str, Any], plan: Plan) -> None:
     cursor["more_kept"] += len(plan.kept[room:])
 
 
-def _write(tx: Transaction, plan: Plan) -> Iterator[Kept]:
+def _write(tx: Transaction, plan: RewindPlan) -> Iterator[Kept]:
     """Make notes and links what was planned; return what could not be."""
     for name, (old, new) in plan.links.items():
         _put_link(tx, name, old, new)
@@ -221,7 +223,7 @@ async def preview(view: View, intent: Intent) -> dict[str, Any]:
     while ranges and not cursor["is_over"]:
         dead = dead_since(view, min(one.since_seq for one in ranges), before=intent.taken)
         dead = dead._replace(retractions=[one for one in dead.retractions if one not in ended])
-        plan = Plan(view, Scope(ranges, [one.run_id for one in ended], dead), seen)
+        plan = RewindPlan(view, Scope(ranges, [one.run_id for one in ended], dead), seen)
         plan.go_on(cursor)
         _count(cursor, plan)
         seen = plan.seen
