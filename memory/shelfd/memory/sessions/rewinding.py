@@ -142,8 +142,8 @@ def rewind_some(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, An
     """Take one step: make the next notes and links what they are by the changes that count.
 
     Args:
-        cursor: Of the plan, see :meth:`RewindPlan.go_on`; ``undone`` fields and links changed, of ``notes`` notes; ``kept``
-            (and ``more_kept``) stayed.
+        cursor: Of the plan, see :meth:`RewindPlan.go_on`; ``undone`` fields and links changed, of ``notes`` notes;
+            ``kept`` (and ``more_kept``) stayed.
         params: See :func:`begin`.
     """
     found = [tx.rows.rewinds.get(number) for number in params["retractions"]]
