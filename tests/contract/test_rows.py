@@ -82,7 +82,9 @@ async def test_an_id_is_unique(store: Store) -> None:
     with pytest.raises(Conflict):
         await store.commit(create("n1"))
     with pytest.raises(NoteNotFound):
-        await store.commit(write(lambda rows: rows.notes.update(make_note("n2", row=7))))
+        await store.commit(
+            write(lambda rows: rows.notes.update(make_note("n2", row=7), make_note("n2", row=7, content="x")))
+        )
 
 
 async def test_a_listing_filters(store: Store) -> None:

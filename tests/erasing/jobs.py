@@ -131,6 +131,20 @@ class Import(JobCutShort):
         self.params = {"parts": [{"part": "notes", "items": notes}, {"part": "links", "items": notes}]}
 
 
+class Retype(JobCutShort):
+    """A type of notes is set, and its notes come along in steps."""
+
+    name = "job-retype"
+    method = "schema.set_type"
+
+    def fill(self, house: House) -> None:
+        quests = [{"fields": {"goal": f"goal {number}"}, "type": "quest"} for number in range(600)]
+        house.call("remember_many", notes=quests)
+        migrate = {"rename": {"goal": "aim"}, "defaults": {"state": "open"}}
+        columns = {"table_columns": ["aim", "state"], "required_columns": ["aim", "state"]}
+        self.params = {"type": "quest", **columns, "additional_columns": False, "migrate": migrate}
+
+
 class Scheduled(Reflect):
     """A run that the scheduler is asked for is cut short; the reply says only that it was claimed."""
 
@@ -158,4 +172,4 @@ class ScheduledPromotion(Scheduled):
         self.params = {"job": self.job}
 
 
-JOBS = (Hide, Purge, Undo, UndoRun, Reflect, Promote, Import, Scheduled, ScheduledPromotion)
+JOBS = (Hide, Purge, Undo, UndoRun, Reflect, Promote, Import, Retype, Scheduled, ScheduledPromotion)

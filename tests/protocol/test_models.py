@@ -31,7 +31,8 @@ REQUIRED: dict[str, Any] = {
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
     "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",
-    "job": "reflection", "turn": 1,
+    "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
+    "ids": ["a"], "seed_ids": ["a"],
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {
@@ -43,7 +44,15 @@ VALUES: dict[str, Any] = {
     "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
     "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b", "local_only": True,
+    "on_match": "new", "max_seq": 3, "from_seq": 2, "table_name": "t", "table_columns": ["a"],
+    "column_hints": {"a": "b"}, "embedding_columns": ["a"], "required_columns": ["a"], "primary_key_columns": ["a"],
+    "additional_columns": True,
+    "force_update": True, "always_inject": True, "latest_only": True, "records_span": True, "extract_every": 2,
+    "extract_hint": "h", "extraction_instructions": "i", "recall_quota": 3,
     "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
+    "seed_ids": ["a"], "active_only": False, "visible_node_ids": ["a"], "edge_types": ["related"], "max_depth": 2,
+    "exclude_internal": True, "seq_window": {"from": 1}, "seq_range": {"to": 2}, "project_to": "raw",
+    "include_children": False, "include_edge_summary": False, "edge_summary_limit": 3,
 }  # fmt: skip
 
 
@@ -53,8 +62,9 @@ def given_params(model: type[Params]) -> dict[str, Any]:
     if "id" in model.model_fields and "key" in model.model_fields:
         needed.discard("key")
         needed.add("id")
+    required = {**REQUIRED, "source": {"id": "a"}, "target": {"id": "b"}} if "turn" in model.model_fields else REQUIRED
     return {
-        **{name: REQUIRED[name] for name in model.model_fields if name in needed},
+        **{name: required[name] for name in model.model_fields if name in needed},
         **{name: VALUES[name] for name in model.model_fields if "_" in name},
     }
 

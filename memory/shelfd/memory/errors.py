@@ -5,8 +5,9 @@
     ShelfError
     ├── InvalidParams
     ├── NotFound ── NoteNotFound, NuggetNotFound, ShelfNotFound, SessionNotFound, LinkNotFound
-    ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, DuplicateId, RevisionConflict, NotMergeable,
-    │                IdempotencyMismatch, SessionElsewhere, SessionFrozen
+    ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, DuplicateId, NodeArchived, NodeExists,
+    │                RevisionConflict, NotMergeable, IdempotencyMismatch, SessionElsewhere,
+    │                SessionFrozen
     ├── Forbidden
     ├── TooLarge
     ├── QuotaExceeded
@@ -79,7 +80,8 @@ class NoteNotFound(NotFound):
     """No note has this id."""
 
     def __init__(self, note_id: str, *, field: str | None = None) -> None:
-        super().__init__("there is no note with this id", id=note_id[:256], field=field, reason="NODE_NOT_FOUND")
+        text = "there is no note with this id" if field is None else f"{field}: there is no note with this id"
+        super().__init__(text, id=note_id[:256], field=field, reason="NODE_NOT_FOUND")
 
 
 class NuggetNotFound(NotFound):
@@ -143,6 +145,21 @@ class DuplicateId(Conflict):
 
     def __init__(self, note_id: str) -> None:
         super().__init__("another note has this id", id=note_id[:256])
+
+
+class NodeArchived(Conflict):
+    """The note is hidden."""
+
+    def __init__(self, note_id: str, *, field: str) -> None:
+        text = f"{field}: note {note_id[:256]} is hidden; note.restore brings it back"
+        super().__init__(text, id=note_id[:256], field=field, reason="NODE_ARCHIVED")
+
+
+class NodeExists(Conflict):
+    """A visible note of the type has one of the names, and merging was ruled out."""
+
+    def __init__(self, type_: str, note_id: str) -> None:
+        super().__init__(f"a note of type {type_} has this name already", id=note_id, field="on_match")
 
 
 class RevisionConflict(Conflict):

@@ -204,6 +204,11 @@ def _parse_span(value: Any) -> Any:  # noqa: ANN401
     return min(span, _LONGEST_SPAN)
 
 
+def fold_relation(value: str) -> str:
+    """Return the one spelling in which a link's relation is kept and looked up."""
+    return value if value.isascii() and value.islower() else unicodedata.normalize("NFKC", value).lower().strip()
+
+
 def _check_nugget(value: str) -> str:
     name = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", value).casefold())
     # Marks are parts of letters: many scripts write vowels by them, and Python's \w does not know that.
@@ -275,6 +280,8 @@ Token = Annotated[str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterVa
 Word = Annotated[
     str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_one_line), AfterValidator(_not_blank)
 ]
+#: A free word; what is known of some is in the schema.
+Relation = Annotated[Word, AfterValidator(fold_relation)]
 NoteId = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_no_control)]
 Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 Positive = Annotated[int, Field(ge=1, le=MAX_INTEGER)]

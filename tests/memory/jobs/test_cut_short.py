@@ -15,7 +15,9 @@ from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
+from shelfd.memory.notes.note import NO_EXTRA
 from shelfd.memory.ports.log import Origin
+from shelfd.memory.sessions import retyping
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
 from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
@@ -31,6 +33,8 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(undo, "AT_ONCE", 8)
     monkeypatch.setattr(purge, "NOTES_AT_ONCE", 8)
     monkeypatch.setattr(pieces, "ITEMS", 10)
+    monkeypatch.setattr(retyping, "LOOKED_AT", 10)
+    monkeypatch.setattr(retyping, "AT_ONCE", 8)
 
 
 async def many(api: Api) -> list[str]:
@@ -71,8 +75,18 @@ async def to_import(_api: Api) -> Request:
     return "shelf.import", {"parts": [{"part": "notes", "items": notes}, {"part": "links", "items": notes}]}
 
 
+async def to_retype(api: Api) -> Request:
+    extra = NO_EXTRA._replace(fields={"goal": "line 0"}, rendered=True)
+    quests = [a_note("goal: line 0", id=f"q{number:03}", type="quest", extra=extra) for number in range(24)]
+    await shelve(api, quests)
+    columns = {"table_columns": ["aim", "state"], "required_columns": ["aim", "state"], "additional_columns": False}
+    migrate = {"rename": {"goal": "aim"}, "defaults": {"state": "line 00"}}
+    return "schema.set_type", {"type": "quest", **columns, "migrate": migrate}
+
+
 BY_KIND: dict[str, Begin] = {
     "hide": to_hide, "purge": to_purge, "undo": to_undo, "reflection": to_reflect, "import": to_import,
+    "retype": to_retype,
 }  # fmt: skip
 
 

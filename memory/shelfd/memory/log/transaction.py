@@ -80,7 +80,7 @@ class Transaction:
         if kind is None:
             kind = "note.updated" if old.hidden == new.hidden else "note.hidden" if new.hidden else "note.restored"
         stored = new._replace(rev=old.rev + 1, updated_at=self.now)
-        self._writer.notes.update(stored)
+        self._writer.notes.update(old, stored)
         self.log(Entry(kind, stored.nugget, (stored.id,), stored.row, before))
         self.touched[stored.id] = stored
         return stored

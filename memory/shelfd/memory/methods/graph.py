@@ -11,10 +11,12 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.notes import show_changed
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.render import link_view
-from shelfd.memory.notes.note import Link
+from shelfd.memory.notes.note import Link, Note
+from shelfd.memory.notes.relations import check_writable, directed
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.shelf.storing import connect, get_note
 from shelfd.memory.tending.nuggets import check_free
+from shelfd.protocol.base import fold_relation
 from shelfd.protocol.methods.graph import NoteMoveParams, NoteRecordHitParams, SupersedeParams
 from shelfd.protocol.methods.links import LinkDeleteParams, LinkListParams, LinkUpsertParams
 
@@ -76,17 +78,14 @@ change("mark_note_superseded")(_supersede)
 change("note.supersede")(_supersede)
 
 
-def _directions(source: str, target: str, direction: str) -> list[tuple[str, str]]:
-    there, back = (source, target), (target, source)
-    return {"bidirectional": [there, back], "outgoing": [there], "incoming": [back]}[direction]
-
-
 @change("link.upsert")
 def upsert(tx: Transaction, params: LinkUpsertParams, call: Call) -> Outcome:
     """Link two notes; a link that is there already takes over what is new about it."""
-    notes = {note.id: note for note in (get_note(tx.rows, params.source), get_note(tx.rows, params.target))}
+    check_writable(params.relation, "relation")
+    notes, is_older = _ends(tx, params.source, params.target)
     count = Counter[str]()
-    for source, target in _directions(params.source, params.target, params.direction):
+    ends = directed(params.source, params.target, params.relation, params.direction, one_is_older=is_older)
+    for source, target in ends:
         link = Link(source, target, params.relation, params.reason, tx.now, params.valid_from, params.valid_to)
         count[connect(tx, link, notes[source].nugget, call.limits)] += 1
     return {"added": count["added"], "updated": count["updated"]}
@@ -95,14 +94,22 @@ def upsert(tx: Transaction, params: LinkUpsertParams, call: Call) -> Outcome:
 @change("link.delete")
 def delete(tx: Transaction, params: LinkDeleteParams, _call: Call) -> Outcome:
     """Delete links between two notes."""
-    notes = {note.id: note for note in (get_note(tx.rows, params.source), get_note(tx.rows, params.target))}
+    notes, is_older = _ends(tx, params.source, params.target)
+    relation = params.relation or ""
+    ends = directed(params.source, params.target, relation, params.direction, one_is_older=is_older)
     removed = 0
-    for source, target in _directions(params.source, params.target, params.direction):
+    for source, target in ends:
         for link in tx.rows.links.between(source, target):
-            if params.relation in (None, link.relation):
+            if params.relation in (None, fold_relation(link.relation)):
                 tx.delete_link(link, notes[source].nugget)
                 removed += 1
     return {"removed": removed}
+
+
+def _ends(tx: Transaction, source: str, target: str) -> tuple[dict[str, Note], bool]:
+    """The two notes by their ids, and whether the source is the older one."""
+    one, other = get_note(tx.rows, source), get_note(tx.rows, target)
+    return {one.id: one, other.id: other}, one.row < other.row
 
 
 @read("link.list")

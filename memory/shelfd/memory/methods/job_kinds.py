@@ -11,13 +11,15 @@ from shelfd.memory.methods.recall import replay
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT
+from shelfd.memory.sessions import retyping
+from shelfd.memory.sessions.retyping import RETYPING
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.memory.tending.hide import HIDE
 from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, UNDO)
+KINDS: Final = (HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, UNDO)
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
 
@@ -29,5 +31,6 @@ def procedures(context: Context) -> Mapping[str, Procedure]:
         PROMOTION.name: lambda work: context.promoter.promote(work),  # noqa: PLW0108 - of the time when it runs
         PURGE.name: lambda work: purge.run(work, context.promoter.withdraw),
         REFLECTION.name: lambda work: reflection.run(work, replay),
+        RETYPING.name: retyping.run,
         UNDO.name: undo.run,
     }

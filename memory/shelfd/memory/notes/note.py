@@ -124,6 +124,9 @@ _NAMES: Final = Extra._fields
 NO_EXTRA: Final = Extra()
 
 
+#: Types of the notes that are remembered without a schema.
+MEMORY_TYPES: Final = ("relationship", "fact", "note", "preference", "reflection", "self_model", "project", "style")
+
 REVIEW_BELOW: Final = 0.5  #: a note with less confidence needs review
 REVIEW_ABOVE: Final = 5  #: evolutions, beyond which it does as well
 

@@ -42,6 +42,18 @@ class NotesView(Protocol):
     def fact(self, nugget: str, key: str) -> Note | None:
         """Return the fact with this folded key, hidden or not."""
 
+    def named(self, nugget: str, type_: str, names: Sequence[str]) -> list[Note]:
+        """Return the nugget's notes of a (folded) type that answer to one of these folded names, by row.
+
+        :func:`~shelfd.memory.notes.names.names_of` says which they answer to.
+        """
+
+    def count_typed(self, type_: str, nugget: str | None, *, limit: int) -> int:
+        """Return how many visible notes have a type, in one nugget or in all, but not more than *limit*.
+
+        Of the types of notes that are remembered without a schema this looks at all notes.
+        """
+
     def facts(self, key: str) -> list[Note]:
         """Return the facts of all nuggets with this folded key, hidden or not."""
 
@@ -57,8 +69,11 @@ class NotesView(Protocol):
     def count(self, wanted: NoteFilter) -> int:
         """Return how many notes :meth:`page` would give without a limit."""
 
-    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
-        """Return (``updated_at``, row) of the nugget's notes, hidden ones included, in that order, after *after*."""
+    def changed_positions(self, nugget: str | None, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        """Return (``updated_at``, row) of the nugget's notes, hidden ones included, in that order, after *after*.
+
+        Without a nugget, of all notes.
+        """
 
     def scan(self, *, before_row: int | None, limit: int) -> list[Note]:
         """Return notes newest first, with a row below *before_row*; None begins at the newest."""
@@ -87,8 +102,8 @@ class NotesWriter(NotesView, Protocol):
             DuplicateKey: If another fact of the nugget has its key.
         """
 
-    def update(self, note: Note) -> None:
-        """Replace the note with this row.
+    def update(self, old: Note, note: Note) -> None:
+        """Replace the note *old*, which has the same row.
 
         Raises:
             DuplicateKey: If another fact of the nugget has its key.

@@ -11,14 +11,14 @@ from itertools import chain
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
-from shelfd.memory.sessions.reading import Reading, open_reading
-from shelfd.memory.sessions.summing import edge_summary, relation_filter
-from shelfd.memory.sessions.views import brief_view
-from shelfd.memory.sessions.walking import Expansion, expanded
 
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import cut
 from shelfd.memory.ports.language_model import ModelQuestion, Passage, token_count
+from shelfd.memory.sessions.reading import Reading, Visible, open_reading
+from shelfd.memory.sessions.summing import edge_summary, relation_filter
+from shelfd.memory.sessions.views import brief_view
+from shelfd.memory.sessions.walking import Expansion, expanded
 from shelfd.memory.shelf.shelf import Shelf
 
 #: Times the model may ask for more before it has to choose.
@@ -189,7 +189,7 @@ class _Table:
 async def _fill(table: _Table, reading: Reading, wanted: Wanted, trace: Trace) -> None:
     """Put the candidates into the table: the best of the frontier, then the newest."""
     pinned = frozenset() if reading.injection is None else frozenset(reading.injection.pinned or ())
-    visible = reading.visible(None)
+    visible = Visible(reading, None)
     best = (node for note_id in wanted.ranked if (node := reading.active(note_id)) is not None and node in visible)
     newest = (node for _, node in _first(visible.in_order(after=None), _MOST_ROWS + len(pinned)))
     nodes = [node for node in dict.fromkeys(chain(best, newest)) if reading.graph.id(node) not in pinned]
@@ -208,7 +208,7 @@ async def _add_rows(
 ) -> int:
     """Add rows of notes; return how many there was room for."""
     before = len(table.rows)
-    visible = reading.visible(None)
+    visible = Visible(reading, None)
     notes = reading.notes_at(nodes)
     # What the notes say is read at once: the graph may change while links are looked at.
     shown = [
@@ -265,7 +265,7 @@ async def _drill(shelf: Shelf, table: _Table, plan: Sequence[RouteExpansion], wa
             hops=min(max(one.depth, 1), _DEEPEST),
             relations=relations,
             include_children=one.children,
-            visible=reading.visible(None),
+            visible=Visible(reading, None),
             is_bounded=False,
         )
         reached = await expanded(reading, [node], how, start=1, limit=_MOST_ADDED)

@@ -11,6 +11,7 @@ from shelfd.memory.errors import InvalidParams, NoteNotFound, TooLarge
 from shelfd.memory.log.transaction import LinkStatus, Transaction, changed_fields
 from shelfd.memory.notes.inference import Traits, clamp, default_confidence, infer, title_tags
 from shelfd.memory.notes.note import EMPTY, NO_EXTRA, Extra, Link, Note, Nugget, fold_key
+from shelfd.memory.notes.relations import check_writable, directed
 from shelfd.memory.notes.text import render_fields, tidy_content
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
@@ -87,10 +88,12 @@ def _composed(
     kind = "note" if key is None else "fact"
     title = key or given.title or (_column_title(given.fields) if given.fields else "")
     content, extra = text
-    tags = _with_title_tags(own_tags(given.tags), title, limits)
+    tags = with_title_tags(own_tags(given.tags), title, limits)
     said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
     traits = infer(kind, title, content, tags, said)
     ttl_days = given.ttl_days or default_ttl_days
+    if key is not None or ttl_days is not None or given.source_type != extra.source_type:
+        extra = extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days)
     return Note(
         row=tx.rows.notes.next_row(),
         id=draw_id(kind, given.nugget),
@@ -120,7 +123,7 @@ def _composed(
         pinned=given.pinned,
         created_at=tx.now,
         updated_at=tx.now,
-        extra=extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days),
+        extra=extra,
     )
 
 
@@ -190,7 +193,7 @@ def _revised(
     tags = tuple(tag for tag in own_tags((*old.tags, *given.tags)) if tag != old.nugget)
     if len(tags) > max(limits.tags_count, len(old.tags)):
         raise too_many("tags", "own tags", limits.tags_count)
-    changes["tags"] = _with_title_tags(tags, old.title, limits)
+    changes["tags"] = with_title_tags(tags, old.title, limits)
     new = old._replace(**changes, content=content, extra=extra, archived_at=None, superseded_by=None)
     check_validity(new)
     seq_to = _stamp(tx, given)
@@ -210,8 +213,8 @@ def own_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for tag in tags if not tag.startswith(_RESERVED_TAGS)))
 
 
-def _with_title_tags(tags: tuple[str, ...], title: str, limits: Limits) -> tuple[str, ...]:
-    """Own tags and, as far as there is room, the tags that the title gives."""
+def with_title_tags(tags: tuple[str, ...], title: str, limits: Limits) -> tuple[str, ...]:
+    """Return own tags and, as far as there is room, the tags that the title gives."""
     if not title:
         return tags
     added = [tag for tag in title_tags(title) if tag not in tags]
@@ -251,6 +254,8 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
 def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limits: Limits) -> list[Note]:
     """The notes that *links* lead to, which must exist and have room for the links back."""
     targets = [get_note(tx.rows, link.to) for link in links]
+    for number, link in enumerate(links):
+        check_writable(link.relation, f"links.{number}.relation")
     there = {(link.to, link.relation) for link in links}
     back = set(there)
     if old is not None:
@@ -268,8 +273,9 @@ def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limi
 
 def _link(tx: Transaction, note: Note, target: Note, link: LinkInput, seq_to: int | None) -> None:
     there = Link(note.id, target.id, link.relation, link.reason, tx.now, link.valid_from, link.valid_to, seq_to)
-    tx.put_link(there, note.nugget)
-    tx.put_link(there._replace(source=target.id, target=note.id), target.nugget)
+    ends = directed(note.id, target.id, link.relation, "bidirectional", one_is_older=note.row < target.row)
+    for one, other in ends:
+        tx.put_link(there._replace(source=one, target=other), (note if one == note.id else target).nugget)
 
 
 def too_many(field: str, what: str, limit: int) -> InvalidParams:

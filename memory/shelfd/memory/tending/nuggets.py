@@ -9,7 +9,7 @@ from shelfd.memory.notes.note import Note
 _WRITTEN: Final = ("note.created", "note.restored")
 _MOST: Final = 1000
 #: Kinds of jobs that work on all notes of the nugget in their params.
-_ON_ALL: Final = ("hide", "purge")
+_ON_ALL: Final = ("hide", "purge", "retype")
 
 
 def check_free(tx: Transaction, name: str) -> None:

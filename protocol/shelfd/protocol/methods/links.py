@@ -4,7 +4,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from shelfd.protocol.base import ChangeParams, Instant, NoteId, PageParams, Result, Word, between_params, check_validity
+from shelfd.protocol.base import (
+    ChangeParams,
+    Instant,
+    NoteId,
+    PageParams,
+    Relation,
+    Result,
+    between_params,
+    check_validity,
+)
 from shelfd.protocol.registry import define
 
 Direction = Literal["bidirectional", "outgoing", "incoming"]
@@ -15,7 +24,7 @@ class LinkUpsertParams(ChangeParams):
 
     source: NoteId
     target: NoteId
-    relation: Word = "related"
+    relation: Relation = "related"
     reason: Annotated[str, Field(max_length=512)] = ""
     direction: Direction = "bidirectional"
     valid_from: Instant | None = None
@@ -44,7 +53,7 @@ class LinkDeleteParams(ChangeParams):
 
     source: NoteId
     target: NoteId
-    relation: Word | None = None
+    relation: Relation | None = None
     direction: Direction = "bidirectional"
 
 
@@ -59,7 +68,7 @@ class LinkListParams(PageParams):
     """Params of ``link.list``."""
 
     id: NoteId | None = Field(default=None, description="Links that leave or reach this note; all links without it.")
-    relation: Word | None = None
+    relation: Relation | None = None
 
 
 class LinkView(Result):

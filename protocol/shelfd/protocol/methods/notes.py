@@ -20,6 +20,7 @@ from shelfd.protocol.base import (
     PageParams,
     Positive,
     ReadParams,
+    Relation,
     Result,
     Scope,
     Source,
@@ -51,7 +52,7 @@ class LinkInput(Wire):
     """A link to be made from a new note."""
 
     to: NoteId
-    relation: Word = "related"
+    relation: Relation = "related"
     reason: Annotated[str, Field(max_length=512)] = ""
     valid_from: Instant | None = None
     valid_to: Instant | None = None

@@ -6,7 +6,8 @@ from typing import Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, DuplicateNugget, NoteNotFound
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget
+from shelfd.memory.notes.names import names_of
+from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget, fold_key
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import (
     LinksWriter,
@@ -44,6 +45,17 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         row = self._tables.facts.get((key, nugget))
         return None if row is None else self._tables.notes[row]
 
+    def named(self, nugget: str, type_: str, names: Sequence[str]) -> list[Note]:
+        return [
+            note
+            for note in self._tables.notes.values()
+            if note.nugget == nugget and fold_key(note.type) == type_ and not names_of(note).isdisjoint(names)
+        ]
+
+    def count_typed(self, type_: str, nugget: str | None, *, limit: int) -> int:
+        notes = (note for note in self._tables.notes.values() if note.type == type_ and not note.hidden)
+        return min(sum(nugget in (None, note.nugget) for note in notes), limit)
+
     def facts(self, key: str) -> list[Note]:
         return [note for note in self._tables.notes.values() if note.key == key]
 
@@ -67,8 +79,8 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
     def count(self, wanted: NoteFilter) -> int:
         return len(self._wanted(wanted))
 
-    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
-        notes = (note for note in self._tables.notes.values() if note.nugget == nugget)
+    def changed_positions(self, nugget: str | None, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+        notes = (note for note in self._tables.notes.values() if nugget in (None, note.nugget))
         positions = sorted((note.updated_at, note.row) for note in notes)
         return [position for position in positions if position > after][:limit]
 
@@ -100,9 +112,8 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
             raise DuplicateId(note.id)
         _put_note(self._tables, note)
 
-    def update(self, note: Note) -> None:
-        old = self._tables.notes.get(note.row)
-        if old is None:
+    def update(self, old: Note, note: Note) -> None:
+        if old.row not in self._tables.notes:
             raise NoteNotFound(note.id)
         if self._tables.note_rows.get(note.id, note.row) != note.row:
             raise DuplicateId(note.id)

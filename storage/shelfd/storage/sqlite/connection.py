@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import aiosqlite
 
-from shelfd.memory.notes.note import type_tag
+from shelfd.memory.notes.note import fold_key, type_tag
 from shelfd.storage.sqlite.files import has_wal
 
 T = TypeVar("T")
@@ -137,8 +137,14 @@ def _opened(uri: str, pragmas: tuple[str, ...]) -> sqlite3.Connection:
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, pragmas: tuple[str, ...]) -> None:
+def add_functions(connection: sqlite3.Connection) -> None:
+    """Let SQL on this connection fold names and types as the memory does."""
     connection.create_function("type_tag", 1, type_tag, deterministic=True)
+    connection.create_function("fold_key", 1, fold_key, deterministic=True)
+
+
+def _prepare(connection: sqlite3.Connection, pragmas: tuple[str, ...]) -> None:
+    add_functions(connection)
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}")
 

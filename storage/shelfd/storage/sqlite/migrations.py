@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from shelfd.memory.errors import SchemaTooNew, StorageCorrupt
-from shelfd.storage.sqlite.connection import open_untouched, open_writer
+from shelfd.storage.sqlite.connection import add_functions, open_untouched, open_writer
 from shelfd.storage.sqlite.copies import copy_before
 from shelfd.storage.sqlite.database import REMEDY
 from shelfd.storage.sqlite.files import check_kinds, empty_wal, has_wal, read_beginning
@@ -86,6 +86,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration], *, 
     """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     applied = []
+    add_functions(connection)
     for migration in migrations:
         if migration.number > version:
             _apply(connection, migration, now)

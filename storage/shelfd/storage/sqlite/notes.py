@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, NoteNotFound
 from shelfd.memory.notes.filter import EXACT, NoteFilter
-from shelfd.memory.notes.note import REVIEW_ABOVE, REVIEW_BELOW, Note
+from shelfd.memory.notes.names import names_of
+from shelfd.memory.notes.note import MEMORY_TYPES, REVIEW_ABOVE, REVIEW_BELOW, Note, fold_key
 from shelfd.memory.ports.log import REDACTED
 from shelfd.memory.ports.notes import NotesView, NotesWriter
 from shelfd.storage.encoding import (
@@ -33,6 +34,12 @@ _INSERT: Final = f"INSERT INTO note ({NOTE_COLUMNS}) VALUES ({placeholders(NOTE_
 _UPDATED_COLUMNS: Final = NOTE_COLUMNS.removeprefix("row, ")
 _UPDATE: Final = f"UPDATE note SET ({_UPDATED_COLUMNS}) = ({placeholders(_UPDATED_COLUMNS)}) WHERE row = ?"  # noqa: S608
 _LAST_ROW: Final = "SELECT max(last_row, coalesce((SELECT max(row) FROM note), 0)) FROM floor"
+
+_NAMED: Final = f"SELECT note FROM note_name WHERE name {AMONG} AND nugget = ? AND type = ?"  # noqa: S608
+_ADD_NAME: Final = "INSERT OR IGNORE INTO note_name VALUES (?, ?, ?, ?)"
+_REMOVE_NAME: Final = "DELETE FROM note_name WHERE name = ? AND nugget = ? AND type = ? AND note = ?"
+#: In the words of the index of those notes.
+_TYPED: Final = f"type NOT IN ({', '.join(map(repr, MEMORY_TYPES))})"
 
 _REDACTED: Final = encode(REDACTED)
 #: The log rows of a note, by its row, and of its links, by their ends: three indexes, merged in order.
@@ -71,6 +78,15 @@ class SqliteNotes(SqliteRows, NotesView):
     def facts(self, key: str) -> list[Note]:
         return self._read("WHERE key = ? ORDER BY row", (key,))
 
+    def named(self, nugget: str, type_: str, names: Sequence[str]) -> list[Note]:
+        return self._read(f"WHERE row IN ({_NAMED}) ORDER BY row", (encode_strings(names), nugget, type_))
+
+    def count_typed(self, type_: str, nugget: str | None, *, limit: int) -> int:
+        place, params = ("", ()) if nugget is None else (" AND nugget = ?", (nugget,))
+        typed = "" if type_ in MEMORY_TYPES else f" AND {_TYPED}"
+        query = f"SELECT 1 FROM note WHERE type = ?{place}{typed} AND archived_at IS NULL LIMIT ?"  # noqa: S608
+        return int(self._database.value(f"SELECT count(*) FROM ({query})", (type_, *params, limit)))  # noqa: S608
+
     def page(
         self, wanted: NoteFilter, *, order: str, descending: bool, after: tuple[int, int] | None, limit: int
     ) -> list[Note]:
@@ -103,13 +119,12 @@ class SqliteNotes(SqliteRows, NotesView):
         condition, params = where(wanted)
         return int(self._database.value(f"SELECT count(*) FROM note WHERE {condition}", tuple(params)))  # noqa: S608
 
-    def changed_positions(self, nugget: str, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
+    def changed_positions(self, nugget: str | None, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
+        of_nugget, named = ("", ()) if nugget is None else ("nugget = ? AND ", (nugget,))
         for condition, params in between("updated_at", after, None, descending=False):
-            query = (
-                f"SELECT updated_at, row FROM note WHERE nugget = ? AND {condition} ORDER BY updated_at, row LIMIT ?"  # noqa: S608
-            )
-            found += self._database.all(query, (nugget, *params, limit - len(found)))
+            query = f"SELECT updated_at, row FROM note WHERE {of_nugget}{condition} ORDER BY updated_at, row LIMIT ?"  # noqa: S608
+            found += self._database.all(query, (*named, *params, limit - len(found)))
         return found
 
     def scan(self, *, before_row: int | None, limit: int) -> list[Note]:
@@ -166,8 +181,10 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         except sqlite3.IntegrityError as error:
             self._raise_duplicate(note, error)
             raise
+        if note.title or note.extra.aliases:
+            self._database.run_many(_ADD_NAME, sorted(_name_rows(note)))
 
-    def update(self, note: Note) -> None:
+    def update(self, old: Note, note: Note) -> None:
         columns = note_to_columns(note)
         try:
             changed = self._database.run(_UPDATE, (*columns[1:], columns[0]))
@@ -176,6 +193,10 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
             raise
         if not changed:
             raise NoteNotFound(note.id)
+        if old.title or old.extra.aliases or note.title or note.extra.aliases:
+            before, after = _name_rows(old), _name_rows(note)
+            self._database.run_many(_REMOVE_NAME, sorted(before - after))
+            self._database.run_many(_ADD_NAME, sorted(after - before))
 
     # The log's rows stay, for their numbers must have no gap; what they replaced is redacted. SQLite overwrites what
     # it deletes (``secure_delete``), and the WAL, which still holds it, is emptied afterwards: see Store.scrub.
@@ -193,6 +214,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         run = self._database.run
         run("UPDATE floor SET last_row = max(last_row, ?)", (note.row,))  # its number is never given away again
         run("DELETE FROM note WHERE row = ?", (note.row,))
+        self._database.run_many(_REMOVE_NAME, sorted(_name_rows(note)))
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
 
@@ -204,6 +226,10 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         other = None if note.key is None else self.fact(note.nugget, note.key)
         if other is not None and other.row != note.row:
             raise DuplicateKey(note.nugget, other.id) from error
+
+
+def _name_rows(note: Note) -> set[Columns]:
+    return {(name, note.nugget, fold_key(note.type), note.row) for name in names_of(note)}
 
 
 def note_to_columns(note: Note) -> Columns:

@@ -117,7 +117,7 @@ class SqliteNuggetsWriter(SqliteNuggets, NuggetsWriter):
         except sqlite3.IntegrityError as error:
             raise DuplicateKey(new, "") from error
         self._database.run("UPDATE nugget SET name = ? WHERE name = ?", names)
-        for table in ("turn", "note_type"):
+        for table in ("turn", "note_type", "note_name"):
             self._database.run(f"UPDATE OR REPLACE {table} SET nugget = ? WHERE nugget = ?", names)  # noqa: S608
         self._database.run("UPDATE session SET nugget = ? WHERE nugget = ?", names)
 
