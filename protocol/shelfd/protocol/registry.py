@@ -78,7 +78,6 @@ PLANNED = frozenset(
     note.release get_entity_relationships traverse_graph graph.timeline
     graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
     session.compaction_candidates session.compact_nodes
-    session.get_injection_state
     session.retract_turns session.branch session.select_variant
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
