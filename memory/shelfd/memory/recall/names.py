@@ -144,7 +144,7 @@ class Names:
 
     def _name(self, text: str) -> Name:
         words = self._analyzer.words(text)
-        if not any(map(self._analyzer.is_content, words)):
+        if not self._analyzer.has_content(words):
             return (_BARE + " ".join(words),) if words else ()
         stop = self._analyzer.lists.stop
         return tuple(self._analyzer.term(word) for word in words if word not in stop)
