@@ -292,6 +292,7 @@ def _reads(view: View) -> dict[str, object]:
         "injections": view.injections.page(after=1, limit=99),
         "records naming": [view.injections.naming({note_id}, after=1, limit=2) for note_id in NOTE_IDS],
         "last injections": [view.injections.last(session) for session in SESSIONS],
+        "injections as of": [view.injections.last(session, turn=3, at_seq=3) for session in SESSIONS],
         "injections by turn": [view.injections.last(session, turn=3) for session in SESSIONS],
         "turns in the log": [view.log.of_turns(session, from_turn=1, limit=4) for session in (*SESSIONS, "sess-1")],
         "named": [

@@ -205,6 +205,10 @@ async def test_the_last_record_of_a_turn_or_before_is_found(store: Store) -> Non
     assert (view.last("s", turn=3), view.last("s", turn=2)) == (full, full)
     assert (view.last("s", turn=1), view.last("s", turn=0), view.last("u")) == (again, None, None)
     assert (view.count("s"), view.count("u")) == (4, 0)
+    early = injection("s", 3, "n4", seq=2)
+    await add(store, early)
+    assert [view.last("s", at_seq=seq) for seq in (2, 3, 5)] == [None, early, early]
+    assert (view.last("s", turn=2, at_seq=6), view.last("s", turn=2, at_seq=5)) == (full, None)
 
 
 async def test_records_are_paged_and_replaced(store: Store) -> None:

@@ -32,6 +32,7 @@ REQUIRED: dict[str, Any] = {
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
     "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
+    "ids": ["a"], "seed_ids": ["a"],
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {
@@ -49,6 +50,9 @@ VALUES: dict[str, Any] = {
     "force_update": True, "always_inject": True, "latest_only": True, "records_span": True, "extract_every": 2,
     "extract_hint": "h", "extraction_instructions": "i", "recall_quota": 3,
     "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
+    "seed_ids": ["a"], "active_only": False, "visible_node_ids": ["a"], "edge_types": ["related"], "max_depth": 2,
+    "exclude_internal": True, "seq_window": {"from": 1}, "seq_range": {"to": 2}, "project_to": "raw",
+    "include_children": False, "include_edge_summary": False, "edge_summary_limit": 3,
 }  # fmt: skip
 
 

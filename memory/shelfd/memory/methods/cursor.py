@@ -24,7 +24,7 @@ def decode_numbers(cursor: str | None, count: int) -> tuple[int, ...] | None:
         return None
     numbers = tuple(value for value in position if type(value) is int and 0 <= value <= _LARGEST)
     if len(numbers) != count or len(position) != count:
-        raise _not_a_cursor()
+        raise not_a_cursor()
     return numbers
 
 
@@ -38,7 +38,7 @@ def decode_text(cursor: str | None) -> str | None:
     if position is None:
         return None
     if len(position) != 1 or not isinstance(position[0], str):
-        raise _not_a_cursor()
+        raise not_a_cursor()
     return position[0]
 
 
@@ -48,11 +48,12 @@ def _decode(cursor: str | None) -> list[object] | None:
     try:
         position = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
-        raise _not_a_cursor() from None
+        raise not_a_cursor() from None
     if not isinstance(position, list):
-        raise _not_a_cursor()
+        raise not_a_cursor()
     return position
 
 
-def _not_a_cursor() -> InvalidParams:
+def not_a_cursor() -> InvalidParams:
+    """Return the complaint about a cursor that a method did not give."""
     return InvalidParams("cursor: is not one that this method gave", field="cursor")

@@ -30,25 +30,16 @@ _LINK_SHARE = 0.5
 _SAME_KEY = 0.75
 _CHARACTERS_PER_TOKEN = 4
 
-_INTENTS = (
-    (
-        "temporal",
-        re.compile(r"\b(when|how long|what (year|month|date|day|time)|since|before|after|last|ago)\b", re.IGNORECASE),
-    ),
-    ("causal", re.compile(r"\b(why|because|cause[sd]?|reason|led to|result(ed|s)? in)\b", re.IGNORECASE)),
-    (
-        "relational",
-        re.compile(
-            r"\b(relate[sd]?|relationship|connect(ed|ion|s)?|between|friends? of|works? (with|for))\b", re.IGNORECASE
-        ),
-    ),
-    (
-        "exploratory",
-        re.compile(
-            r"\b(tell me|overview|everything|anything|summar(y|ize|ise)|what do (we|you|i) know)\b", re.IGNORECASE
-        ),
-    ),
-)
+#: Words by which a query shows what kind of question it is; of several kinds the first counts.
+_INTENTS = {
+    "temporal": r"\b(?:when|how long|what (?:year|month|date|day|time)|since|before|after|last|ago)\b",
+    "causal": r"\b(?:why|because|cause[sd]?|reason|led to|result(?:ed|s)? in)\b",
+    "relational": (r"\b(?:relate[sd]?|relationship|connect(?:ed|ion|s)?|between|friends? of|works? (?:with|for))\b"),
+    "exploratory": r"\b(?:tell me|overview|everything|anything|summar(?:y|ize|ise)|what do (?:we|you|i) know)\b",
+}
+# In small letters, which most queries are put into first: to ignore case takes four times as long.
+_KINDS = {name: (re.compile(pattern), re.compile(pattern, re.IGNORECASE)) for name, pattern in _INTENTS.items()}
+_ANY_KIND = re.compile("|".join(_INTENTS.values()))
 
 
 @dataclass(slots=True)
@@ -80,12 +71,19 @@ class Recalled:
 
 def is_exploratory(query: str) -> bool:
     """Return whether *query* asks for whatever is known of something."""
-    return dict(_INTENTS)["exploratory"].search(query) is not None
+    return _is_of_kind("exploratory", query)
 
 
 def intent_of(query: str) -> str:
     """Return what kind of question *query* is; ``factual`` when nothing says otherwise."""
-    return next((name for name, pattern in _INTENTS if pattern.search(query)), "factual")
+    if query.isascii() and _ANY_KIND.search(query.lower()) is None:
+        return "factual"
+    return next((name for name in _KINDS if _is_of_kind(name, query)), "factual")
+
+
+def _is_of_kind(name: str, query: str) -> bool:
+    lower, any_case = _KINDS[name]
+    return (lower.search(query.lower()) if query.isascii() else any_case.search(query)) is not None
 
 
 @read("recall")
@@ -146,10 +144,11 @@ def _continued(shelf: Shelf, params: RecallParams, call: Call) -> RecallParams:
         return params
     speaker = (call.principal, params.session_id)
     focus = shelf.projection(ShelfIndex).focus
-    query = focus.going_on(params.query, shelf.last_queries.get(speaker))
+    last = shelf.last_queries.get(speaker)
+    query = focus.going_on(params.query, last)
     if query != params.query:
         return params.model_copy(update={"query": query})
-    if not focus.says_nothing(params.query):
+    if last is not None or not focus.says_nothing(params.query):
         shelf.last_queries.set(speaker, params.query)
     return params
 

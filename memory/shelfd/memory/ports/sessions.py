@@ -126,7 +126,7 @@ class Injection(NamedTuple):
     session_id: str
     turn: int
     at: int  #: microseconds since 1970 UTC
-    seq: int  #: the shelf's last change then
+    seq: int  #: the shelf's last change before it
     pinned: tuple[str, ...] | None = ()  #: always injected; None if that was not reported
     recalled: tuple[str, ...] = ()
     frontier: tuple[str, ...] | None = ()  #: visible then; None if that was not reported
@@ -157,8 +157,14 @@ class Injection(NamedTuple):
 class InjectionsView(Protocol):
     """Reads of what was handed to prompts. Part of the store's port."""
 
-    def last(self, session_id: str, *, turn: int | None = None) -> Injection | None:
-        """Return the record of a conversation that was made last; with *turn*, of the highest turn up to that one."""
+    def last(self, session_id: str, *, turn: int | None = None, at_seq: int | None = None) -> Injection | None:
+        """Return the record of a conversation that was made last; with *turn*, of the highest turn up to that one.
+
+        Args:
+            session_id: The conversation.
+            turn: The last turn that counts.
+            at_seq: Only records that stood in the log when that was its last change.
+        """
 
     def page(self, *, after: int, limit: int) -> list[tuple[int, Injection]]:
         """Return records of all conversations, with their numbers, in the order they were made, after *after*."""

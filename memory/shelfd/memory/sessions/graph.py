@@ -64,7 +64,7 @@ class Graph(Protocol):
     def node(self, note_id: str) -> int | None:
         """Return the node of a note of the nugget, hidden or not."""
 
-    def at_rows(self, rows: Sequence[int]) -> Numbers:
+    def at_rows(self, rows: npt.NDArray[np.int64]) -> Numbers:
         """Return the nodes of notes by their rows, in order; ``NOWHERE`` for one that is not of the nugget."""
 
     def id(self, node: int) -> str:
@@ -88,8 +88,20 @@ class Graph(Protocol):
     def is_active(self, node: int) -> bool:
         """Return whether a note is of the nugget and not hidden."""
 
+    def is_candidate(self, node: int) -> bool:
+        """Return whether a note is active, semantic, no trace of a recall, and neither replaced nor expired."""
+
+    def is_semantic(self, node: int) -> bool:
+        """Return whether a note is of level semantic."""
+
     def is_in_frontier(self, node: int) -> bool:
         """Return whether a note is in the frontier."""
+
+    def in_frontier(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which of *nodes* are in the frontier."""
+
+    def seqs_to(self, nodes: Numbers) -> npt.NDArray[np.int64]:
+        """Return what :meth:`seq_to` does, for each of *nodes*."""
 
     def parent(self, node: int) -> int | None:
         """Return the node of the note that represents this one, hidden or not; None if the nugget has none such."""
@@ -100,12 +112,15 @@ class Graph(Protocol):
     def types(self) -> Sequence[str]:
         """Return the types that notes have."""
 
-    def frontier(self, types: Collection[str] | None = None, *, after: int | None = None) -> Iterator[tuple[int, int]]:
+    def frontier(
+        self, types: Collection[str] | None = None, *, after: int | None = None, until_seq: int | None = None
+    ) -> Iterator[tuple[int, int]]:
         """Iterate over the frontier: the latest turn first, the deepest rollup first, then the oldest note.
 
         Args:
             types: Only notes of these.
-            after: The key of the one before; None begins with the first.
+            after: The :meth:`recency_key` of the one before; None begins with the first.
+            until_seq: Only notes that no later turn touched.
 
         Yields:
             Key and node. Good until the graph changes.
@@ -114,25 +129,37 @@ class Graph(Protocol):
     def frontier_size(self) -> int:
         """Return how many notes are in the frontier."""
 
-    def timeline(self, types: Collection[str] | None = None, *, after: int | None = None) -> Iterator[tuple[int, int]]:
+    def recency_key(self, node: int) -> int:
+        """Return by what notes are sorted in the :meth:`frontier`; every note has such a key, and one of its own."""
+
+    def timeline(
+        self, types: Collection[str] | None = None, *, after: int | None = None, from_seq: int | None = None
+    ) -> Iterator[tuple[int, int]]:
         """Iterate over all notes, hidden ones included: the earliest turn first, those without last, then by row.
 
         Args:
             types: Only notes of these.
-            after: The key of the one before; None begins with the first.
+            after: The :meth:`timeline_key` of the one before; None begins with the first.
+            from_seq: Only notes that this turn touched, or a later one, or none.
 
         Yields:
             Key and node. Good until the graph changes.
         """
 
     def timeline_key(self, node: int) -> int:
-        """Return the key of a note in its :meth:`timeline`."""
+        """Return by what notes are sorted in the :meth:`timeline`."""
 
     def relation(self, number: int) -> str:
         """Return the name of a relation."""
 
     def relation_numbers(self, name: str) -> Sequence[int]:
-        """Return the numbers of a relation, of which there are two if it follows from the tree and is stored, too."""
+        """Return the numbers of a relation: none if no link has it, two if it follows from the tree and is stored."""
+
+    def internal_relations(self) -> Collection[int]:
+        """Return the numbers of relations that say what follows from the tree."""
+
+    def is_symmetric(self, relation: int) -> bool:
+        """Return whether both ends of a link stand in this relation to each other."""
 
     def links(self, node: int) -> NodeLinks:
         """Return the links of a note, and those that follow from the tree, in no particular order."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 from shelfd.memory.errors import NoteNotFound
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.log import Entry, Origin
-from shelfd.memory.ports.sessions import Injection
+from shelfd.memory.ports.sessions import Injection, Session
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.shelf.storing import stamp_turn
@@ -80,15 +80,21 @@ def record_context(
     shelf.unattended.submit(origin, apply)
 
 
-def present(view: View, session_id: str) -> Injection | None:
-    """Return the record made last of a conversation, unless its turn was taken back since: then the one before that."""
-    found = view.injections.last(session_id)
+def present(view: View, session: Session) -> Injection | None:
+    """Return the record made last of a conversation, unless its turn was taken back since: then the one before that.
+
+    A frozen session has the one that was the last then.
+    """
+    session_id, at_seq = session.session_id, session.at_seq
+    found = view.injections.last(session_id, at_seq=at_seq)
     for _, retraction in reversed(view.rewinds.retractions(session_id)):
         if found is None:
             break
+        if at_seq is not None and retraction.up_to_seq >= at_seq:
+            continue
         until = found.turn if retraction.until_turn is None else retraction.until_turn
         if retraction.from_turn <= found.turn <= until and found.seq < retraction.up_to_seq:
-            found = view.injections.last(session_id, turn=retraction.from_turn - 1)
+            found = view.injections.last(session_id, turn=retraction.from_turn - 1, at_seq=at_seq)
     return found
 
 

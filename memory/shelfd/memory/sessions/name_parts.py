@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -20,6 +20,17 @@ _ASKED: Final = 4
 def folded_name(text: str) -> str:
     """Return the form in which names are compared: without case, accents, width and runs of blanks."""
     return " ".join(fold(text).split())[:_LONGEST]
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield the texts in a column, which holds one or a list of them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        for member in value:
+            yield from texts_in(member)
+    elif value is not None and not isinstance(value, dict):
+        yield str(value)
 
 
 class NameParts:

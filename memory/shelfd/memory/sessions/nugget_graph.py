@@ -3,16 +3,20 @@
 A note takes some 400 bytes: its id, where it stands, pairs of characters of its names, the lists of its links. A link
 takes 28, and a table of links of a large rollup 25 for each link it sums up to. See ``benchmarks/graph.py``.
 """
+# ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.projection import PartProjection, PurgedNote, ScanPosition, Slice
 from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.graph import NOWHERE, Graph, NodeLinks, Numbers, Policy
-from shelfd.memory.sessions.name_parts import NameParts
+from shelfd.memory.sessions.name_parts import NameParts, texts_in
 from shelfd.memory.sessions.policy import policy_of
 from shelfd.memory.sessions.projection import ProjectedLinks, joined, tree_links
 from shelfd.memory.sessions.stored_links import UNSTAMPED, StoredLinks
@@ -24,6 +28,7 @@ from shelfd.memory.sessions.tree import (
     KNOWN,
     MOST_DEPTH,
     ROLLUP,
+    SEMANTIC,
     Tree,
     TreePlace,
 )
@@ -133,7 +138,8 @@ class NuggetGraph(Graph, PartProjection):
         parent = NOWHERE if note.parent_id in (None, note.id) else self._intern(note.parent_id)
         extra = note.extra
         old_parent = self._tree.place(node).parent
-        flags = KNOWN | (ROLLUP if extra.is_rollup else 0)
+        is_semantic = extra.level == "semantic"
+        flags = KNOWN | (ROLLUP if extra.is_rollup else 0) | (SEMANTIC if is_semantic else 0)
         if note.archived_at is None:
             flags |= ACTIVE | (CANDIDATE if self._is_candidate(note) else 0)
         seq_to = -1 if note.seq_to is None else note.seq_to
@@ -219,7 +225,6 @@ class NuggetGraph(Graph, PartProjection):
 
     @property
     def policy(self) -> Policy:
-        """See the port."""
         return self._policy
 
     def __len__(self) -> int:
@@ -227,99 +232,101 @@ class NuggetGraph(Graph, PartProjection):
         return len(self._tree)
 
     def node(self, note_id: str) -> int | None:
-        """See the port."""
         node = self._nodes.get(note_id)
         return node if node is not None and self._tree.has(node, KNOWN) else None
 
-    def at_rows(self, rows: Sequence[int]) -> Numbers:
-        """See the port."""
+    def at_rows(self, rows: npt.NDArray[np.int64]) -> Numbers:
         return self._tree.at_rows(rows)
 
     def id(self, node: int) -> str:
-        """See the port."""
         return self._ids[node]
 
     def row(self, node: int) -> int:
-        """See the port."""
         return self._tree.row(node)
 
     def type(self, node: int) -> str:
-        """See the port."""
         return self._tree.type(node)
 
     def seq_to(self, node: int) -> int:
-        """See the port."""
         return self._tree.seq_to(node)
 
     def session(self, node: int) -> str | None:
-        """See the port."""
         return self._sessions.get(node)
 
     def has_private(self) -> bool:
-        """See the port."""
         return bool(self._sessions)
 
     def is_active(self, node: int) -> bool:
-        """See the port."""
         return self._tree.has(node, ACTIVE)
 
+    def is_candidate(self, node: int) -> bool:
+        return self._tree.has(node, CANDIDATE)
+
+    def is_semantic(self, node: int) -> bool:
+        return self._tree.has(node, SEMANTIC)
+
+    def in_frontier(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
+        return self._tree.in_frontier(nodes)
+
+    def seqs_to(self, nodes: Numbers) -> npt.NDArray[np.int64]:
+        return self._tree.seqs_to(nodes)
+
     def is_in_frontier(self, node: int) -> bool:
-        """See the port."""
         return self._tree.has(node, FRONTIER)
 
     def parent(self, node: int) -> int | None:
-        """See the port."""
         parent = self._tree.parent(node)
         return None if parent == NOWHERE else parent
 
     def children(self, node: int) -> Sequence[int]:
-        """See the port."""
         return sorted(self._tree.children(node), key=self._tree.row)
 
     def types(self) -> Sequence[str]:
-        """See the port."""
         return self._tree.type_names
 
-    def frontier(self, types: Collection[str] | None = None, *, after: int | None = None) -> Iterator[tuple[int, int]]:
-        """See the port."""
-        return self._tree.frontier(types, after)
+    def frontier(
+        self, types: Collection[str] | None = None, *, after: int | None = None, until_seq: int | None = None
+    ) -> Iterator[tuple[int, int]]:
+        return self._tree.frontier(types, after, until_seq)
+
+    def recency_key(self, node: int) -> int:
+        return self._tree.recency_key(node)
 
     def frontier_size(self) -> int:
-        """See the port."""
         return self._tree.frontier_size()
 
-    def timeline(self, types: Collection[str] | None = None, *, after: int | None = None) -> Iterator[tuple[int, int]]:
-        """See the port."""
-        return self._tree.timeline(types, after)
+    def timeline(
+        self, types: Collection[str] | None = None, *, after: int | None = None, from_seq: int | None = None
+    ) -> Iterator[tuple[int, int]]:
+        return self._tree.timeline(types, after, from_seq)
 
     def timeline_key(self, node: int) -> int:
-        """See the port."""
         return self._tree.timeline_key(node)
 
     def relation(self, number: int) -> str:
-        """See the port."""
         return self._stored.relations.names[number]
 
     def relation_numbers(self, name: str) -> Sequence[int]:
-        """See the port."""
         return self._stored.relations.named(name)
 
+    def internal_relations(self) -> Collection[int]:
+        return self._stored.relations.internal
+
+    def is_symmetric(self, relation: int) -> bool:
+        return relation in self._stored.relations.symmetric
+
     def links(self, node: int) -> NodeLinks:
-        """See the port."""
         stored = self._stored.of(self._stored.leaving(node), self._stored.reaching(node))
         return joined([stored, tree_links(self._tree, node, self._tree.parent(node), self._tree.children(node))])
 
     def projected(self, node: int) -> NodeLinks | None:
-        """See the port."""
         return self._projected.of(node)
 
     def named(self, name: str, *, exactly: bool) -> Sequence[int]:
-        """See the port."""
         found = [node for node in self._names.find(name, exactly=exactly) if self._tree.has(node, KNOWN)]
         return sorted(found, key=self._tree.timeline_key)
 
     def unindexed(self) -> Collection[int]:
-        """See the port."""
         return ()
 
 
@@ -327,14 +334,3 @@ def is_trace(type_: str) -> bool:
     """Return whether notes of this type are left behind by recalls, and no memories."""
     folded = type_.casefold()
     return folded == "recall" or folded.startswith("recall_")
-
-
-def texts_in(value: object) -> Iterator[str]:
-    """Yield the texts in a column, which holds one or a list of them."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | tuple):
-        for member in value:
-            yield from texts_in(member)
-    elif value is not None and not isinstance(value, dict):
-        yield str(value)

@@ -1,19 +1,15 @@
-"""What a graph has to know of the types of notes, and of the relations of links."""
-
-from typing import Final
+"""What a graph has to know of the types of notes."""
 
 from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.graph import Policy
-
-#: Both notes stand in them to each other.
-SYMMETRIC: Final = frozenset({"partner_of", "family_of", "allied_with", "hostile_to"})
-#: They say what follows from the tree.
-INTERNAL: Final = frozenset({"contains", "semantic_contains"})
-
-_BUILT_IN: Final = Policy(frozenset({"event"}), {})
+from shelfd.memory.sessions.schema import schema_of
 
 
 def policy_of(view: View, nugget: str) -> Policy:
     """Return what a graph has to know of the types that hold in a nugget."""
-    del view, nugget
-    return _BUILT_IN
+    types = schema_of(view, nugget).types.values()
+    keys = {kind.name: tuple(name for name in kind.primary_key_columns if name != "title") for kind in types}
+    return Policy(
+        frozenset(kind.name for kind in types if kind.is_hierarchical),
+        {name: columns for name, columns in keys.items() if columns},
+    )

@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from shelfd.memory.notes.relations import INTERNAL, SYMMETRIC
 from shelfd.memory.sessions.graph import IN, OUT, NodeLinks, Numbers
-from shelfd.memory.sessions.policy import INTERNAL, SYMMETRIC
 
 #: Of a link that was made in no turn.
 UNSTAMPED: Final = -1
@@ -24,7 +24,11 @@ class Relations:
         self.internal: set[int] = {0, 1}
 
     def number(self, name: str) -> int:
-        """Return the number of a stored relation, a new one if need be."""
+        """Return the number of a stored relation, a new one if need be; its case makes no difference."""
+        known = self._numbers.get(name)
+        if known is not None:
+            return known
+        name = name.casefold()
         known = self._numbers.get(name)
         if known is None:
             known = self._numbers[name] = len(self.names)
@@ -37,6 +41,7 @@ class Relations:
 
     def named(self, name: str) -> list[int]:
         """Return the numbers of a relation."""
+        name = name.casefold()
         found = [number for number in (0, 1) if self.names[number] == name]
         return [*found, self._numbers[name]] if name in self._numbers else found
 

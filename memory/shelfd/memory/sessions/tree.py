@@ -6,6 +6,7 @@ from heapq import merge
 from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shelfd.memory.sessions.graph import NOWHERE, Numbers
 from shelfd.memory.sessions.ordered import Ordered
@@ -15,6 +16,7 @@ ACTIVE: Final = 2  #: is not hidden
 CANDIDATE: Final = 4
 FRONTIER: Final = 8
 ROLLUP: Final = 16
+SEMANTIC: Final = 32
 
 #: Deeper trees there are none; more steps up than these go around in a circle.
 DEEPEST: Final = 64
@@ -153,23 +155,41 @@ class Tree:
         found: Numbers = np.where(flags[at] & FRONTIER != 0, at, nodes)
         return found
 
-    def at_rows(self, rows: Sequence[int]) -> Numbers:
+    def in_frontier(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which of *nodes* are in the frontier."""
+        found: npt.NDArray[np.bool_] = np.frombuffer(self._flags, np.uint8)[nodes] & FRONTIER != 0
+        return found
+
+    def seqs_to(self, nodes: Numbers) -> npt.NDArray[np.int64]:
+        """Return the numbers of the last turns that touched *nodes*."""
+        return np.frombuffer(self._seqs, np.int64)[nodes]
+
+    def at_rows(self, rows: npt.NDArray[np.int64]) -> Numbers:
         """Return the nodes of the notes with these rows."""
-        wanted = np.array(rows, np.int64)
         if not len(self._by_row):
-            return np.full(len(wanted), NOWHERE, np.int32)
+            return np.full(len(rows), NOWHERE, np.int32)
         known = np.frombuffer(self._by_row, np.int32)
-        found: Numbers = np.where(wanted < len(known), known[np.minimum(wanted, len(known) - 1)], NOWHERE)
+        found: Numbers = np.where(rows < len(known), known[np.minimum(rows, len(known) - 1)], NOWHERE)
         return found
 
     # --------------------------------------------------------------- orders
 
-    def frontier(self, types: Collection[str] | None, after: int | None) -> Iterator[tuple[int, int]]:
+    def frontier(
+        self, types: Collection[str] | None, after: int | None, until_seq: int | None
+    ) -> Iterator[tuple[int, int]]:
         """Iterate over keys and nodes of the frontier, see the port."""
+        if until_seq is not None:
+            start = ((_LAST_TURN - min(until_seq, _LAST_TURN)) << _DEPTH_BITS + _ROW_BITS) - 1
+            after = start if after is None else max(after, start)
         return self._listed(self._frontier, types, after)
 
-    def timeline(self, types: Collection[str] | None, after: int | None) -> Iterator[tuple[int, int]]:
+    def timeline(
+        self, types: Collection[str] | None, after: int | None, from_seq: int | None
+    ) -> Iterator[tuple[int, int]]:
         """Iterate over keys and nodes of all notes, see the port."""
+        if from_seq is not None:
+            start = (min(from_seq, _LAST_TURN) << _ROW_BITS) - 1
+            after = start if after is None else max(after, start)
         return self._listed(self._timeline, types, after)
 
     def frontier_size(self) -> int:
@@ -181,7 +201,8 @@ class Tree:
         seq = self._seqs[node]
         return (_LAST_TURN + 1 if seq < 0 else min(seq, _LAST_TURN)) << _ROW_BITS | self._rows[node]
 
-    def _frontier_key(self, node: int) -> int:
+    def recency_key(self, node: int) -> int:
+        """Return the key that a note has in the frontier, or would have."""
         turn = _LAST_TURN - min(self._seqs[node], _LAST_TURN)
         return (turn << _DEPTH_BITS | MOST_DEPTH - self._depths[node]) << _ROW_BITS | self._rows[node]
 
@@ -247,7 +268,7 @@ class Tree:
             self._timeline[place.type].add(self.timeline_key(node))
         if was_frontier:
             self._flags[node] |= FRONTIER
-            self._frontier[place.type].add(self._frontier_key(node))
+            self._frontier[place.type].add(self.recency_key(node))
 
     def _unlist(self, node: int) -> bool:
         """Take a node out of the orders; return whether it was in the frontier."""
@@ -255,7 +276,7 @@ class Tree:
         if flags & KNOWN:
             self._timeline[self._type[node]].remove(self.timeline_key(node))
         if flags & FRONTIER:
-            self._frontier[self._type[node]].remove(self._frontier_key(node))
+            self._frontier[self._type[node]].remove(self.recency_key(node))
             self._flags[node] = flags & ~FRONTIER
         return flags & FRONTIER != 0
 
@@ -270,9 +291,9 @@ class Tree:
         order = self._frontier[type_]
         if belongs:
             self._flags[node] = flags | FRONTIER
-            order.add(self._frontier_key(node))
+            order.add(self.recency_key(node))
         else:
-            order.remove(self._frontier_key(node))
+            order.remove(self.recency_key(node))
             self._flags[node] = flags & ~FRONTIER
 
 

@@ -159,10 +159,22 @@ class Track:
         log.error("projection.failed", shelf=self._shelf, projection=self.projection.name, error=cause)
         self.failure = cause
         self.age += 1
-        self._place, self._top, self._left = ScanPosition(), 1, 1
-        self._changed.clear()
+        self._begin()
         self._clear()
         self._on_failure(self)
+
+    def restart(self) -> None:
+        """Have it read all rows again: what it makes of them has changed."""
+        if self.is_awake and self.failure is None:
+            self.age += 1
+            self._begin()
+            self.skipped.clear()
+            if not self._clear():
+                self.fail("clear")
+
+    def _begin(self) -> None:
+        self._place, self._top, self._left = ScanPosition(), 1, 1
+        self._changed.clear()
 
     def begin_anew(self) -> bool:
         """Start to rebuild it from the rows; return False if it cannot even be cleared."""
@@ -297,6 +309,10 @@ class Tracks:
                 if track.changed_count > _WAITING:
                     self._go_on(track)
 
+    def begin_anew(self, kind: Key) -> None:
+        """Have a lazy projection forget what it knows and read all again."""
+        self._all[kind].restart()
+
     def catch_up(self, kind: Key) -> bool:
         """Have a lazy projection apply a slice of what is missing; return whether it knows all. The rest follows."""
         track = self._all[kind]
@@ -347,7 +363,7 @@ class Tracks:
     def state(self) -> dict[str, Any]:
         """Return how far the eager ones know the shelf: ``state``, ``share``, and how many notes they ``skipped``."""
         share = min((track.share for track in self.eager), default=1.0)
-        skipped = set[int]().union(*(track.skipped for track in self.eager))
+        skipped = {row for track in self.eager for row in track.skipped}
         state = {"state": "ready" if share == 1.0 else "warming", "share": round(share, 3)}
         return state | {"skipped": len(skipped)} if skipped else state
 

@@ -97,11 +97,11 @@ class InMemoryRewinds(InMemoryRows, RewindsWriter):
 class InMemoryInjections(InMemoryRows, InjectionsWriter):
     """What was handed to prompts."""
 
-    def last(self, session_id: str, *, turn: int | None = None) -> Injection | None:
-        if turn is None:
-            return next((one for _, one in self._of(session_id)[::-1]), None)
-        found = [(one.turn, number) for number, one in self._of(session_id) if one.turn <= turn]
-        return self._tables.injections[max(found)[1]] if found else None
+    def last(self, session_id: str, *, turn: int | None = None, at_seq: int | None = None) -> Injection | None:
+        found = [item for item in self._of(session_id) if at_seq is None or item[1].seq < at_seq]
+        if turn is not None:
+            found = sorted((item for item in found if item[1].turn <= turn), key=lambda item: (item[1].turn, item[0]))
+        return found[-1][1] if found else None
 
     def page(self, *, after: int, limit: int) -> list[tuple[int, Injection]]:
         return [item for item in self._tables.injections.items() if item[0] > after][: max(limit, 0)]

@@ -127,11 +127,11 @@ class SqliteRewinds(SqliteRows, RewindsWriter):
 class SqliteInjections(SqliteRows, InjectionsWriter):
     """What was handed to prompts."""
 
-    def last(self, session_id: str, *, turn: int | None = None) -> Injection | None:
-        wanted = "session_id = ? ORDER BY number DESC"
-        params: Columns = (session_id,)
+    def last(self, session_id: str, *, turn: int | None = None, at_seq: int | None = None) -> Injection | None:
+        wanted = "session_id = ?1 AND (?3 IS NULL OR seq < ?3) ORDER BY number DESC"
         if turn is not None:
-            wanted, params = "session_id = ? AND turn <= ? ORDER BY turn DESC, number DESC", (session_id, turn)
+            wanted = f"turn <= ?2 AND {wanted.replace('ORDER BY', 'ORDER BY turn DESC,')}"
+        params = (session_id, turn, at_seq)
         columns = self._database.one(f"SELECT {INJECTION_COLUMNS} FROM injection WHERE {wanted} LIMIT 1", params)  # noqa: S608
         return None if columns is None else _injection(columns)
 

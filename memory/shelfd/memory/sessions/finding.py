@@ -1,0 +1,137 @@
+"""Notes of a session's graph by their words and by their names."""
+
+import asyncio
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.notes.note import Note
+from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.recall.shelf_index import document_of
+from shelfd.memory.sessions.graph import NOWHERE
+from shelfd.memory.sessions.name_parts import folded_name, texts_in
+from shelfd.memory.sessions.reading import Reading
+
+#: Notes whose names are compared before other tasks have their turn: some milliseconds.
+_COMPARED: Final = 64
+#: Notes with words of a query that are considered before that.
+_AT_ONCE: Final = 4_096
+
+
+class WordMatch(NamedTuple):
+    """A note that has words of a query, and what share of them."""
+
+    node: int
+    score: float
+
+
+class Range(NamedTuple):
+    """Among which notes one searches.
+
+    Attributes:
+        types: Only notes of these; None for all.
+        is_whole: Whether notes under rollups are found, too, and not the frontier alone.
+    """
+
+    types: Collection[str] | None
+    is_whole: bool
+
+    def has(self, reading: Reading, node: int) -> bool:
+        """Return whether a note is one of them."""
+        graph = reading.graph
+        is_there = graph.is_candidate(node) if self.is_whole else graph.is_in_frontier(node)
+        return is_there and (self.types is None or graph.type(node) in self.types) and reading.is_open(node)
+
+
+async def by_words(reading: Reading, query: str, among: Range, k: int) -> list[WordMatch]:
+    """Return the *k* notes that have the most words of a query; of equally many, those with the rarer words, oftener.
+
+    Words are compared in the forms that recall knows as one; stop words count only if there are no others.
+    """
+    index = reading.shelf.projection(ShelfIndex).index
+    filters = RECALLABLE._replace(
+        nugget=reading.session.nugget, session=reading.session.session_id, now=reading.shelf.clock.now()
+    )
+    changed = reading.graph.unindexed()
+    overlap = index.overlap(query, filters)
+    best = np.lexsort((overlap.rows, -overlap.weights, -overlap.shares))
+    nodes = reading.graph.at_rows(overlap.rows[best])
+    eligible = nodes != NOWHERE
+    if not among.is_whole:
+        eligible[eligible] = reading.graph.in_frontier(nodes[eligible])
+    nodes, best = nodes[eligible], best[eligible]
+    found: list[WordMatch] = []
+    for begin in range(0, len(nodes), _AT_ONCE):
+        shares = overlap.shares[best[begin : begin + _AT_ONCE]].tolist()
+        for node, share in zip(nodes[begin : begin + _AT_ONCE].tolist(), shares, strict=True):
+            if node not in changed and among.has(reading, node):
+                found.append(WordMatch(node, share))
+                if len(found) == k:
+                    break
+        if len(found) == k:
+            break
+        await asyncio.sleep(0)
+    if changed:
+        found = sorted([*found, *_by_text(reading, query, among, changed)], key=lambda match: -match.score)[:k]
+    return found
+
+
+def _by_text(reading: Reading, query: str, among: Range, nodes: Collection[int]) -> Iterator[WordMatch]:
+    """Those of *nodes*, which recall's index does not know as they are, that have words of the query."""
+    analyzer = reading.shelf.projection(ShelfIndex).index.analyzer
+    asked = set(analyzer.parse_query(query).terms)
+    for node, note in reading.notes_at(node for node in sorted(nodes) if among.has(reading, node)):
+        share = len(asked.intersection(analyzer.terms(document_of(note).text))) / max(len(asked), 1)
+        if share:
+            yield WordMatch(node, share)
+
+
+class NameMatch(NamedTuple):
+    """A note with a name that a text is (place 0) or is a part of (1); ``key`` is its place in time."""
+
+    place: int
+    key: int
+    node: int
+    note: Note
+
+
+async def by_name(
+    reading: Reading, text: str, among: Range, *, after: tuple[int, int] | None, limit: int
+) -> list[NameMatch]:
+    """Return notes with a title, an alias or a key column that *text* is, then those where it is a part of one.
+
+    Case, accents, width and runs of blanks make no difference. Each part is in the order of time.
+    """
+    sought = folded_name(text)
+    found: list[NameMatch] = []
+    for place in (0, 1):
+        if after is not None and after[0] > place:
+            continue
+        begin = after[1] if after is not None and after[0] == place else -1
+        key_of = reading.graph.timeline_key
+        nodes = (node for node in reading.graph.named(text, exactly=place == 0) if key_of(node) > begin)
+        while some := list(islice(nodes, _COMPARED)):
+            found += _compared(reading, sought, place, [node for node in some if among.has(reading, node)])
+            if len(found) >= limit:
+                return found[:limit]
+            await asyncio.sleep(0)
+    return found
+
+
+def _compared(reading: Reading, sought: str, place: int, nodes: Sequence[int]) -> Iterator[NameMatch]:
+    for node, note in reading.notes_at(nodes):
+        names = [folded_name(name) for name in names_of(reading, note)]
+        is_whole = sought in names
+        if (is_whole and place == 0) or (not is_whole and place == 1 and any(sought in name for name in names)):
+            yield NameMatch(place, reading.graph.timeline_key(node), node, note)
+
+
+def names_of(reading: Reading, note: Note) -> Iterator[str]:
+    """Yield by what a note is known: its title, its aliases, and the key columns of its type."""
+    yield note.title
+    yield from note.extra.aliases
+    for column in reading.graph.policy.key_columns.get(note.type, ()):
+        yield from texts_in(note.extra.fields.get(column))

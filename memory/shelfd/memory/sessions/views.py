@@ -1,0 +1,105 @@
+"""Notes and links as a session is shown them. Each view has all fields of its shape, whatever the note has."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from shelfd.memory.notes.note import Note
+from shelfd.memory.sessions.columns import fields_shown, summary_of
+from shelfd.memory.sessions.graph import IN
+from shelfd.memory.sessions.reading import Reading
+from shelfd.memory.sessions.schema import NoteType
+
+Exposure: TypeAlias = Literal["high_only", "full"]
+
+#: Ids of children that a view lists; of more the method for descendants has pages.
+CHILDREN: Final = 1_000
+#: Columns of an exposed note that is shown in short.
+_SHORT: Final = ("summary",)
+
+
+def node_view(reading: Reading, node: int, note: Note) -> dict[str, Any]:
+    """Return a note as a node of the graph."""
+    graph, extra = reading.graph, note.extra
+    parent = graph.parent(node)
+    children = [graph.id(child) for child in graph.children(node)[:CHILDREN] if reading.is_open(child)]
+    return {
+        "id": note.id,
+        "type": note.type,
+        "level": extra.level,
+        "title": note.title or note.id,
+        "fields": dict(fields_shown(note, reading.schema.get(note.type))),
+        "seq_to": -1 if note.seq_to is None else note.seq_to,
+        "parent_id": "" if parent is None or not reading.is_open(parent) else graph.id(parent),
+        "children_ids": children,
+        "archived": note.hidden,
+        "semantic_rollup": extra.is_rollup,
+        "semantic_depth": extra.rollup_depth,
+        "source_span": None if extra.source_span is None else list(extra.source_span),
+    }
+
+
+def node_views(reading: Reading, nodes: Iterable[int]) -> list[dict[str, Any]]:
+    """Return these notes as nodes of the graph, in order."""
+    return [node_view(reading, node, note) for node, note in reading.notes_at(nodes)]
+
+
+def direction_view(reading: Reading, relation: int, direction: int) -> str:
+    """Return the direction of a link as it is shown."""
+    if reading.graph.is_symmetric(relation):
+        return "symmetric"
+    return "in" if direction == IN else "out"
+
+
+def exposure_of(reading: Reading, node: int) -> Exposure:
+    """Return how much of a note's row is shown among candidates: notes of hierarchical types stand there in short."""
+    kind = reading.schema.get(reading.graph.type(node))
+    is_short = kind is not None and kind.is_hierarchical and reading.graph.is_semantic(node)
+    return "high_only" if is_short else "full"
+
+
+def brief_view(reading: Reading, node: int, note: Note, edge_summary: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a note as a row of what is chosen from for a prompt."""
+    kind = reading.schema.get(note.type)
+    exposure = exposure_of(reading, node)
+    key_values, row_values = _values(note, kind, exposure)
+    graph = reading.graph
+    children = sum(graph.is_active(child) and reading.is_open(child) for child in graph.children(node))
+    injection = reading.injection
+    return {
+        "id": note.id,
+        "level": note.extra.level,
+        "type": note.type,
+        "table_name": note.type if kind is None else kind.table_name or kind.name,
+        "title": note.title or note.id,
+        "summary": summary_of(note),
+        "key_values": key_values,
+        "row_values": row_values,
+        "to_seq": -1 if note.seq_to is None else note.seq_to,
+        "child_count": children,
+        "exposure": exposure,
+        "edge_summary": edge_summary,
+        "always_inject": injection is not None and note.id in (injection.pinned or ()),
+        "source_span": None if note.extra.source_span is None else list(note.extra.source_span),
+    }
+
+
+def _values(note: Note, kind: NoteType | None, exposure: Exposure) -> tuple[dict[str, str], dict[str, str]]:
+    """The columns by which a note is known, and the others that are shown of it; blank ones left out."""
+    shown = {name: text for name, value in fields_shown(note, kind).items() if (text := text_of(value))}
+    keys = () if kind is None else kind.primary_key_columns
+    key_values = {name: shown[name] for name in keys if name in shown}
+    others = {name: text for name, text in shown.items() if name not in key_values}
+    if exposure == "high_only":
+        others = {name: others[name] for name in _SHORT if name in others}
+    return key_values, others
+
+
+def text_of(value: object) -> str:
+    """Return a field's value as one text: the members of a list with commas between them."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, list | tuple):
+        return ", ".join(filter(None, map(text_of, value)))
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {text}" for name, member in value.items() if (text := text_of(member)))
+    return "" if value is None else str(value)
