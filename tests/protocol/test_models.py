@@ -27,6 +27,7 @@ from shelfd.protocol.base import Instant, NuggetName, Tag, Word
 
 #: A valid value for every param that a method requires.
 REQUIRED: dict[str, Any] = {
+    "child_ids": ["a", "b"], "summary": "x",
     "parts": [{"part": "facts", "items": []}],
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
@@ -36,6 +37,7 @@ REQUIRED: dict[str, Any] = {
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {
+    "child_ids": ["a", "b"],
     "session_id": "s", "source_ref": "r", "source_type": "report", "occurred_at": "2025-01-01T00:00:00Z",
     "valid_from": "2025-01-01T00:00:00Z", "valid_to": "2025-01-02T00:00:00Z", "ttl_days": 3, "timeout_ms": 5,
     "idempotency_key": "k", "min_seq": 4, "add_tags": ["x"], "remove_tags": ["y"], "set_fields": {"a_b": 1},
@@ -225,7 +227,7 @@ def test_an_error_leaves_out_what_it_does_not_know() -> None:
 
 
 def test_the_most_specific_of_several_complaints_is_reported() -> None:
-    error = refusal(METHODS["recall"].params, query="x", k=0, mode="route")
+    error = refusal(METHODS["recall"].params, query="x", k=0, as_of="2026-01-01T00:00:00Z")
 
     assert error["data"]["reason"] == NOT_AVAILABLE
 

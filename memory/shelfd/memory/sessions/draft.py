@@ -179,12 +179,12 @@ class Draft:
         assert nugget is not None  # it has notes
         number = number_of(self.tx, nugget, self.scene.session_id, self.scene.moment)
         for stored, note in changed:
-            seq_to = number if stored is None else max(stored.seq_to or 0, number)
-            stamped = self._spanned(note._replace(seq_to=seq_to)) if stored is None else note._replace(seq_to=seq_to)
             if stored is None:
-                self.tx.create_note(stamped)
+                self.tx.create_note(self._spanned(note._replace(seq_to=number)))
+            elif changed_fields(stored, note).keys() == {"parent_id"}:
+                self.tx.change_note(stored, note)  # what it says was not touched
             else:
-                self.tx.change_note(stored, stamped)
+                self.tx.change_note(stored, note._replace(seq_to=max(stored.seq_to or 0, number)))
         for triple, link in links.items():
             self._write_link(triple, link, number)
 
