@@ -16,7 +16,7 @@ from fakes import FakeClock
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage
+from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage, fold_key
 from shelfd.memory.ports.job import UNFINISHED, Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
@@ -74,7 +74,8 @@ def _edited(old: Note, step: Step) -> Note:
         tags=(step.text, step.session) if step.flag else (),
         confidence=step.number / 3,
         pinned=step.flag,
-        extra=Extra(aliases=(step.text,), evolution_count=step.number * 3) if step.flag else NO_EXTRA,
+        title=step.new_nugget if step.flag else old.title,
+        extra=Extra(aliases=(step.other, step.text), evolution_count=step.number * 3) if step.flag else NO_EXTRA,
     )
 
 
@@ -294,6 +295,13 @@ def _reads(view: View) -> dict[str, object]:
         "injections as of": [view.injections.last(session, turn=3, at_seq=3) for session in SESSIONS],
         "injections by turn": [view.injections.last(session, turn=3) for session in SESSIONS],
         "turns in the log": [view.log.of_turns(session, from_turn=1, limit=4) for session in (*SESSIONS, "sess-1")],
+        "named": [
+            view.notes.named(name, "note", ["about n1", "about n2", fold_key(text)])
+            for name in NUGGETS
+            for text in (*NUGGETS, *NOTE_IDS)
+        ],
+        "typed": [view.notes.count_typed("note", name, limit=3) for name in (None, *NUGGETS)],
+        "positions": view.notes.changed_positions(None, after=(0, 0), limit=9),
         "children": [view.notes.children(NOTE_IDS, after=1, limit=3), view.notes.children(["n1"])],
         "highest turns": [
             (view.nuggets.last_turns(name, session, limit=2), view.nuggets.has_turns_beside(name, session))

@@ -101,10 +101,19 @@ async def to_retype(api: Api) -> Request:
     return "schema.set_type", {"type": "quest", **columns, "migrate": migrate}
 
 
+async def to_compact(api: Api) -> Request:
+    said = "Ada came to the mill at noon, number {0}"
+    notes = [a_note(said.format(number), id=f"e{number:03}", nugget="story", type="event") for number in range(60)]
+    await shelve(api, notes)
+    await api.call("session.open", session_id="talk", nugget="story")
+    return "session.compact", {"session_id": "talk"}
+
+
 BY_KIND: dict[str, Begin] = {
     "hide": to_hide, "purge": to_purge, "undo": to_undo, "reflection": to_reflect, "import": to_import,
     "rewind": to_rewind,
     "retype": to_retype,
+    "compaction": to_compact,
 }  # fmt: skip
 
 

@@ -11,7 +11,8 @@ from shelfd.memory.methods.recall import replay
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT
-from shelfd.memory.sessions import retyping, rewinding
+from shelfd.memory.sessions import compaction, retyping, rewinding
+from shelfd.memory.sessions.compaction import COMPACTION
 from shelfd.memory.sessions.retyping import RETYPING
 from shelfd.memory.sessions.rewinding import REWIND
 from shelfd.memory.tending import hide, purge, undo
@@ -20,13 +21,14 @@ from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
+KINDS: Final = (COMPACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
 
 def procedures(context: Context) -> Mapping[str, Procedure]:
     """Return what carries out each kind of job, by its name."""
     return {
+        COMPACTION.name: compaction.run,
         HIDE.name: hide.run,
         IMPORT.name: moving.run,
         PROMOTION.name: lambda work: context.promoter.promote(work),  # noqa: PLW0108 - of the time when it runs
