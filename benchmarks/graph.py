@@ -263,9 +263,8 @@ def main() -> None:
                 memory, began = daemon.rss_mib(), time.perf_counter()
                 client.call("session.list_visible_candidates", {"shelf": shelf, "session_id": "s", "limit": 1})
                 took, more = time.perf_counter() - began, daemon.rss_mib() - memory
-                notes.append(
-                    f"{shelf}: first read {took:.1f} s ({count / took:,.0f} notes/s with their links), {more:.0f} MiB more"
-                )
+                rate = f"{count / took:,.0f} notes/s with their links"
+                notes.append(f"{shelf}: first read {took:.1f} s ({rate}), {more:.0f} MiB more")
                 rows += measure(client, shelf, base, bare, draw)
     print(f"{count:,} notes and about {3 * count:,} links in each shelf")
     print(f"round trip (system.version) {base:.3f} ms, row of SQLite {bare:.4f} ms\n")

@@ -9,6 +9,7 @@ import pytest
 from contract.samples import change, make_link, make_note
 from fakes import Api
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.digest import digest
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.sessions import Injection
 from shelfd.memory.sessions.stored_links import StoredLinks
@@ -679,3 +680,15 @@ async def test_bad_cursors_and_limits_are_refused(api: Api, ask: Ask) -> None:
     refused = await api.refused("session.get_neighbors", session_id=SESSION, id="alice", project_to="sideways")
     assert refused.code == -32602
     assert (await ask("list_nodes"))["nodes"]
+
+
+async def test_a_rollup_is_found_by_what_it_cites(api: Api) -> None:
+    leaves = [
+        node("l1", "event", 1, content="A heron stood on the pier", parent_id="top"),
+        node("l2", "event", 2, content="The ferry was late again", parent_id="top"),
+    ]
+    top = node("top", "event", 2, content=digest(leaves), is_rollup=True, rollup_depth=1)
+    await build(api, [*leaves, top], [])
+    for within, expected in (("frontier", ["top"]), ("all", ["l1"])):
+        found = await api.call("session.keyword_search", session_id=SESSION, query="heron pier", within=within)
+        assert [(one["id"], one["score"]) for one in found["results"]] == [(note_id, 1.0) for note_id in expected]

@@ -52,7 +52,7 @@ class Request:
     @property
     def is_rehearsal(self) -> bool:
         """Whether it only says what a change would do, and so has to know the changes before it, as a read has."""
-        return bool(getattr(self.call.params, "dry_run", False))
+        return self.call.method.has_dry_run and bool(getattr(self.call.params, "dry_run", False))
 
 
 class Lane:

@@ -27,6 +27,7 @@ class Method:
         summary: One sentence for documents and ``rpc.discover``.
         is_barrier: Whether the caller's later changes wait for its end: it decides access, or has to prepare before it
             takes its place among the changes.
+        has_dry_run: Whether its params have ``dry_run``.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Method:
     is_change: bool
     summary: str
     is_barrier: bool = False
+    has_dry_run: bool = False
 
 
 _methods: dict[str, Method] = {}
@@ -62,7 +64,9 @@ def define(
     if name in _methods:
         raise ValueError(f"method {name!r} is defined twice")
     change = need == "write" if is_change is None else is_change
-    _methods[name] = Method(name, params, result, need, change, summary, is_barrier)
+    _methods[name] = Method(
+        name, params, result, need, change, summary, is_barrier, has_dry_run="dry_run" in params.model_fields
+    )
     return _methods[name]
 
 
@@ -73,9 +77,7 @@ PLANNED = frozenset(
     validate_synthesis check_synthesis_quality why_not recall.feedback
     note.release get_entity_relationships traverse_graph graph.timeline
     graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
-    session.compaction_candidates session.compact_nodes
-    session.get_injection_state
-    session.retract_turns session.branch session.select_variant
+    session.branch
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

@@ -90,6 +90,12 @@ async def test_hits_count_on(api: Api) -> None:
     assert sums(await take_in(api, more)) == {"unchanged": 2}
     assert (await api.note(DEPLOY))["hits"] == 9
 
+    await api.shelf().write_usage()
+    assert (await api.note(DEPLOY))["hits"] == 9  # as it is stored
+    more = fact_file("work", [fact("project:deploy", "pnpm deploy", hits=12, session="s-12")])
+    assert sums(await take_in(api, more)) == {"unchanged": 2}
+    assert (await api.note(DEPLOY))["hits"] == 12
+
 
 async def test_hits_are_durable_once_answered_and_count_for_promotion(either: Api) -> None:
     api = either

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fakes import ROOT, Api
-from shelfd.memory.ports.sessions import Retraction
+from shelfd.memory.ports.sessions import Retraction, Session
 from shelfd.memory.sessions import injection as records
 from shelfd.memory.sessions.injection import KEPT, present
 
@@ -294,21 +294,33 @@ async def test_the_present_record_is_the_last_one_that_was_not_taken_back(either
     await recorded(either, 2, a)
     await recorded(either, 3, b)
     shelf = either.shelf()
-    shown = present(shelf.view, "s")
+    shown = present(shelf.view, Session("s", "memory"))
     assert shown is not None
     assert shown.recalled == (b,)
     last = shelf.view.log.last_seq
     await shelf.commit(
         either.request("session.list").origin(),
-        lambda tx: tx.rows.rewinds.add_retraction(Retraction("s", 3, None, None, last, "run-1")),
+        lambda tx: tx.rows.rewinds.add_retraction(Retraction("s", 3, None, None, last, last, last, "run-1")),
     )
-    shown = present(shelf.view, "s")
+    shown = present(shelf.view, Session("s", "memory"))
     assert shown is not None
     assert shown.recalled == (a,)
     await recorded(either, 3, c)
-    shown = present(shelf.view, "s")
+    shown = present(shelf.view, Session("s", "memory"))
     assert shown is not None
     assert shown.recalled == (c,)
+
+
+async def test_a_frozen_session_has_the_records_of_its_time(either: Api) -> None:
+    a, b = await notes(either, 2)
+    await opened(either)
+    first = await recorded(either, 1, a)
+    second = await recorded(either, 2, b)
+    for at_seq, turns in ((first["seq"] - 1, [0, 0]), (first["seq"], [1, 1]), (second["seq"], [1, 2])):
+        await opened(either, at_seq=at_seq)
+        assert [(await at(either, turn)).get("turn", 0) for turn in (1, 2)] == turns
+        shown = present(either.shelf().view, Session("s", "memory", None, at_seq))
+        assert (0 if shown is None else shown.turn) == turns[1]
 
 
 async def test_stats_count_sessions(either: Api) -> None:

@@ -71,7 +71,7 @@ def telling_words(words: Iterable[str]) -> tuple[str, ...]:
 def telling_count(words: Iterable[str]) -> int:
     """Return how many :func:`telling_words` there are of *words*."""
     distinct = set(words)
-    return len(distinct - _STOP_WORDS) or len(distinct)
+    return len(distinct) - len(distinct & _STOP_WORDS) or len(distinct)
 
 
 def asked_words(query: str, knows: Callable[[str], bool]) -> tuple[str, ...]:

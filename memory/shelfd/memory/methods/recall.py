@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
@@ -12,6 +12,7 @@ from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_key, fact_like
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.methods.routing import chosen_by_route
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
@@ -21,6 +22,7 @@ from shelfd.memory.sessions.injection import record_context
 from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
+from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -30,25 +32,16 @@ _LINK_SHARE = 0.5
 _SAME_KEY = 0.75
 _CHARACTERS_PER_TOKEN = 4
 
-_INTENTS = (
-    (
-        "temporal",
-        re.compile(r"\b(when|how long|what (year|month|date|day|time)|since|before|after|last|ago)\b", re.IGNORECASE),
-    ),
-    ("causal", re.compile(r"\b(why|because|cause[sd]?|reason|led to|result(ed|s)? in)\b", re.IGNORECASE)),
-    (
-        "relational",
-        re.compile(
-            r"\b(relate[sd]?|relationship|connect(ed|ion|s)?|between|friends? of|works? (with|for))\b", re.IGNORECASE
-        ),
-    ),
-    (
-        "exploratory",
-        re.compile(
-            r"\b(tell me|overview|everything|anything|summar(y|ize|ise)|what do (we|you|i) know)\b", re.IGNORECASE
-        ),
-    ),
-)
+#: Words by which a query shows what kind of question it is; of several kinds the first counts.
+_INTENTS = {
+    "temporal": r"\b(?:when|how long|what (?:year|month|date|day|time)|since|before|after|last|ago)\b",
+    "causal": r"\b(?:why|because|cause[sd]?|reason|led to|result(?:ed|s)? in)\b",
+    "relational": (r"\b(?:relate[sd]?|relationship|connect(?:ed|ion|s)?|between|friends? of|works? (?:with|for))\b"),
+    "exploratory": r"\b(?:tell me|overview|everything|anything|summar(?:y|ize|ise)|what do (?:we|you|i) know)\b",
+}
+# In small letters, which most queries are put into first: to ignore case takes four times as long.
+_KINDS = {name: (re.compile(pattern), re.compile(pattern, re.IGNORECASE)) for name, pattern in _INTENTS.items()}
+_ANY_KIND = re.compile("|".join(_INTENTS.values()))
 
 
 @dataclass(slots=True)
@@ -80,12 +73,19 @@ class Recalled:
 
 def is_exploratory(query: str) -> bool:
     """Return whether *query* asks for whatever is known of something."""
-    return dict(_INTENTS)["exploratory"].search(query) is not None
+    return _is_of_kind("exploratory", query)
 
 
 def intent_of(query: str) -> str:
     """Return what kind of question *query* is; ``factual`` when nothing says otherwise."""
-    return next((name for name, pattern in _INTENTS if pattern.search(query)), "factual")
+    if query.isascii() and _ANY_KIND.search(query.lower()) is None:
+        return "factual"
+    return next((name for name in _KINDS if _is_of_kind(name, query)), "factual")
+
+
+def _is_of_kind(name: str, query: str) -> bool:
+    lower, any_case = _KINDS[name]
+    return (lower.search(query.lower()) if query.isascii() else any_case.search(query)) is not None
 
 
 @read("recall")
@@ -100,6 +100,8 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
         get_nugget(shelf.view, params.nugget)
     if params.mode == "fhrr" and not shelf.tracks.catch_up(ShelfFacts):
         return _recall_when_known(shelf, params, call)
+    if params.mode == "route":
+        return _recall_by_route(shelf, params, call)
     return _recall(shelf, params, call)
 
 
@@ -110,11 +112,37 @@ async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> 
 
 def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     started = shelf.clock.monotonic()
-    intent = intent_of(params.query)
     params = _continued(shelf, params, call)
     filters = _filters(shelf, params)
     known = _known(shelf, params, filters)
-    recalled = _search(shelf, params, filters, known)
+    return _answer(shelf, params, call, _search(shelf, params, filters, known), known, started)
+
+
+async def _recall_by_route(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    """Let a language model choose; where it cannot, ranked recall answers."""
+    started = shelf.clock.monotonic()
+    asked = _continued(shelf, params, call)
+    filters = _filters(shelf, asked)
+    wide = asked.model_copy(update={"k": RECALL_LIMIT, "focus": "off"})
+    ranked = {item.note.id: item for item in _ranked(shelf, wide, filters, NOTHING_PLANNED).found}
+    chosen, trace = await chosen_by_route(shelf, asked, call, list(ranked), filters)
+    if chosen is None:
+        answer = _recall(shelf, params.model_copy(update={"mode": "auto"}), call)
+    else:
+        notes = shelf.hot.get(chosen)  # as they are now
+        found = [
+            replace(ranked[note.id], note=note, relevant=True) if note.id in ranked else Found(note, 0.0, relevant=True)
+            for note_id in chosen
+            if (note := notes.get(note_id)) is not None and filters.admits(note)
+        ]
+        _add_links(shelf, found, NOTHING_PLANNED)
+        answer = _answer(shelf, asked, call, Recalled(found), fact_by_key(shelf, asked.query, filters), started)
+    return answer | ({"trace": trace} if params.explain else {})
+
+
+def _answer(
+    shelf: Shelf, params: RecallParams, call: Call, recalled: Recalled, known: Known | None, started: float
+) -> dict[str, Any]:
     relevant = [item.note for item in recalled.relevant]
     if params.count_hits:
         _record(shelf, params, relevant, _session(shelf, params, call))
@@ -122,7 +150,7 @@ def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     result: dict[str, Any] = {
         "results": _hits(shelf, params, recalled.found),
         "dropped": len(recalled.cut),
-        "intent": intent,
+        "intent": intent_of(cast("RecallParams", call.params).query),
         "abstained": not relevant,
         "mode": "lexical" if params.mode == "auto" else params.mode,
         "index": shelf.index_state(),
@@ -146,10 +174,11 @@ def _continued(shelf: Shelf, params: RecallParams, call: Call) -> RecallParams:
         return params
     speaker = (call.principal, params.session_id)
     focus = shelf.projection(ShelfIndex).focus
-    query = focus.going_on(params.query, shelf.last_queries.get(speaker))
+    last = shelf.last_queries.get(speaker)
+    query = focus.going_on(params.query, last)
     if query != params.query:
         return params.model_copy(update={"query": query})
-    if not focus.says_nothing(params.query):
+    if last is not None or not focus.says_nothing(params.query):
         shelf.last_queries.set(speaker, params.query)
     return params
 

@@ -29,6 +29,7 @@ _OPTIONAL_EXTRA = (
 #: Of these, those that are kept as tuples.
 _LISTS = frozenset({"aliases", "source_span"})
 # Ten notes of every recall are rendered: one call for all fields takes a third of one for each.
+_NO_INSTANTS = (None,) * len(_OPTIONAL_INSTANTS)
 _optional, _instants, _rare = attrgetter(*_OPTIONAL), attrgetter(*_OPTIONAL_INSTANTS), attrgetter(*_OPTIONAL_EXTRA)
 
 
@@ -112,9 +113,9 @@ def unused_view(note: Note) -> dict[str, Any]:
 
 def _add_optional(view: dict[str, Any], note: Note) -> None:
     view |= {name: value for name, value in zip(_OPTIONAL, _optional(note), strict=True) if value is not None}
-    for name, value in zip(_OPTIONAL_INSTANTS, _instants(note), strict=True):
-        if value is not None:
-            view[name] = from_micros(value)
+    if (instants := _instants(note)) != _NO_INSTANTS:
+        given = zip(_OPTIONAL_INSTANTS, instants, strict=True)
+        view |= {name: from_micros(instant) for name, instant in given if instant is not None}
     if note.pinned:
         view["pinned"] = True
     if note.needs_review:

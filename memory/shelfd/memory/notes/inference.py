@@ -10,6 +10,8 @@ from itertools import pairwise
 from math import isnan
 from typing import NamedTuple
 
+from shelfd.memory.notes.words import split
+
 _TOKEN = re.compile(r"[^\W_]+")
 _PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
 #: In running text, where "and/or" and "e.g." are no paths.
@@ -146,7 +148,9 @@ def _scope(key: str, key_tokens: list[str], content: str, tags: tuple[str, ...])
 
 
 def _scope_of_words(content: str, tags: tuple[str, ...], key_tokens: Sequence[str]) -> str:
-    words = _TOKEN.findall(content[:_HINT_CHARACTERS].casefold())
+    hinting = content[:_HINT_CHARACTERS].casefold()
+    # Of text in ASCII, and most is, both make the same words.
+    words: list[str] = split(hinting) if hinting.isascii() else _TOKEN.findall(hinting)
     words += key_tokens
     if tags:
         words += _TOKEN.findall(" ".join(tags))

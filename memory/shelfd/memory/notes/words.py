@@ -37,7 +37,7 @@ _COMPOUND = re.compile(r"[^\W_]+(?:[_-][^\W_]+)*")
 _LONGEST_COMPOUND = 64  # characters; what is longer is data
 _CAPITALS = re.compile(r"[a-z][A-Z]|[0-9][A-Z][a-z]|[A-Z]{2}[a-z]{2}")
 _CAPITALISED = re.compile(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z0-9]+|[A-Z0-9]+|[^A-Za-z0-9_-]+")
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_ASCII_WORDS = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789" else ord(" ") for code in range(256))
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 
 
@@ -57,7 +57,7 @@ def split(folded: str) -> list[str]:
     stands for itself.
     """
     if folded.isascii():
-        return _ASCII_WORD.findall(folded)
+        return folded.encode().translate(_ASCII_WORDS).decode().split()  # a quarter of the time of a pattern
     found: list[str] = []
     for match in _WORD.finditer(folded):
         word = match.group()

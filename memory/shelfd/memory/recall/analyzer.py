@@ -1,8 +1,7 @@
 """From text to terms, for documents and for queries."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, tzinfo
 from typing import NamedTuple
 
@@ -56,8 +55,7 @@ class TemporalExpressions:
 _CACHED_WORDS = 1 << 17
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(NamedTuple):
     """A query as the formula sees it."""
 
     terms: tuple[str, ...]  #: distinct, sorted: sums must not depend on the order of words
@@ -101,6 +99,7 @@ class Analyzer:
         self._days: dict[int, date] = {}
         self.lists = word_lists(language)
         self._meanings = meaning_lists(language)
+        self._without_content = self.lists.stop | self.lists.question
         # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
         self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
         self._terms: dict[str, str] = {}
@@ -108,7 +107,11 @@ class Analyzer:
 
     def is_content(self, word: str) -> bool:
         """Return whether a folded *word* is neither a stop word nor a question word."""
-        return word not in self.lists.stop and word not in self.lists.question
+        return word not in self._without_content
+
+    def has_content(self, words: Iterable[str]) -> bool:
+        """Return whether any of folded *words* is neither a stop word nor a question word."""
+        return not self._without_content.issuperset(words)
 
     def words(self, text: str) -> list[str]:
         """Return the folded words of *text* in order."""
@@ -149,9 +152,11 @@ class Analyzer:
         These are emoji, single characters of scripts without spaces, the parts of compound names, and such names
         as a whole. They change the length of no document, and thus the scores of no other words.
         """
-        return compounds(text) if text.isascii() else self._beside(text, fold(text))
+        return self._beside(text, fold(text))
 
     def _beside(self, text: str, folded: str) -> list[str]:
+        if text.isascii():
+            return compounds(text)
         return [*emoji(folded), *characters(folded), *compounds(text)]
 
     def parse_text(self, text: str) -> ParsedText:
@@ -172,7 +177,8 @@ class Analyzer:
         words = split(folded)
         # In a question "well-known" is two words; as one more, the compound costs more than it finds (measured).
         asked = [*words, *emoji(folded), *compounds(query, "_")]
-        content = [word for word in asked if self.is_content(word)]
+        idle = self._without_content
+        content = [word for word in asked if word not in idle]
         terms = tuple(sorted({self.term(word) for word in content or words}))
         asks_when = self.lists.asks_when.search(folded) is not None
         return ParsedQuery(terms, words, asks_when, explicit_dates(folded))

@@ -1,7 +1,6 @@
 """What goes into the index and what comes out of it."""
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -41,8 +40,7 @@ class Hit(NamedTuple):
     signals: dict[str, float]  #: contributions that add up to ``score``; empty unless asked for
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """The documents found, best first; of equal ones the newest."""
 
     hits: list[Hit]

@@ -6,8 +6,7 @@ own: its term frequency is ``tf(d) + tf(previous(d))``, read through the pointer
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ _TO_PREVIOUS: Final = np.where(_FLAGS & HIDDEN, 0.0, NEXT)
 Added = tuple[IntArray, FloatArray]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryTerms:
+class QueryTerms(NamedTuple):
     """The query's known terms and their weights, arrays of one length."""
 
     numbers: Sequence[int]
@@ -41,8 +39,7 @@ class QueryTerms:
     previous_average: float  #: tokens
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredDocuments:
+class ScoredDocuments(NamedTuple):
     """The documents a query is scored on: *size* of them, whose places are numbered from 1 on.
 
     Place 0 takes what is added to documents outside of the view, and through the pointer -1.
@@ -58,8 +55,7 @@ class ScoredDocuments:
         return ordinals + 1 if self.place is None else self.place[ordinals]
 
 
-@dataclass(frozen=True, slots=True)
-class BaseScores:
+class BaseScores(NamedTuple):
     """The base score b, and its parts if they were asked for; each of shape ``(documents in view,)``."""
 
     total: FloatArray
@@ -112,7 +108,7 @@ def _contributions(
     # Frequencies by term and place; place 0 has none.
     stride = view.size + 1
     table = np.zeros(min(_BLOCK, len(terms.numbers)) * stride, np.uint8)
-    row = (slots - first) * stride
+    row = (slots - first if first else slots) * stride
     table[row + here] = frequencies
     # A next document without the term itself still has it in its previous-note field.
     (heirs,) = (table[row + after] < (after > 0)).nonzero()

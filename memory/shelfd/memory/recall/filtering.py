@@ -63,7 +63,7 @@ class Filtering:
         Raises:
             ValueError: If they ask for something that no column answer_types.
         """
-        if any(getattr(filters, name) is not None for name in _WITHOUT_COLUMN):
+        if (filters.kind, filters.stability, filters.needs_review) != (None, None, None):
             raise ValueError(f"the index cannot filter by {', '.join(_WITHOUT_COLUMN)}")
         columns = self._columns
         flags = columns.flags[ordinals]

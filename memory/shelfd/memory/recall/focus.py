@@ -15,6 +15,7 @@ from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
 from shelfd.memory.recall.question import Questions
 from shelfd.memory.recall.relevance import (
+    Bound,
     Calibration,
     DocumentContext,
     Features,
@@ -22,6 +23,8 @@ from shelfd.memory.recall.relevance import (
     ResolvedQuestion,
     calibration,
     holds_all,
+    is_below,
+    match,
     observe,
     resolve,
 )
@@ -109,12 +112,12 @@ class Focus:
         self._questions = questions or Questions(index.analyzer)
         self._related = RelatedTerms(index, self._questions.related_to)
         self._constants = constants or calibration()
-        self._least_ratio = self._constants.least_ratio()
+        self._bound = self._constants.bound()
 
     def says_nothing(self, query: str) -> bool:
         """Return whether *query* has neither a content word nor a name."""
         analyzer = self._index.analyzer
-        return not any(map(analyzer.is_content, analyzer.words(query))) and not self._has_name(query)
+        return not analyzer.has_content(analyzer.words(query)) and not self._has_name(query)
 
     def going_on(self, query: str, last: str | None) -> str:
         """Return what *query* asks if the *last* one was asked before: "and why?" asks the same as it.
@@ -141,11 +144,15 @@ class Focus:
             explain: Whether hits carry their signals.
         """
         best, rival = self.candidates(query, filters, k, aim, explain=explain)
-        kept = self.kept(best, rival, aim)[: max(k, 0)]
-        here = {one.hit.row for one in kept}
+        kept = self.kept(best, rival, aim)
+        found = [self._judged(one) for one in kept[: max(k, 0)]]
+        if kept is best:
+            return Focused(found, [])
+        here = {one.hit.row for one in found}
         reason: Literal["another_name", "little_in_common"] = "another_name" if rival >= 0 else "little_in_common"
-        cut = [Cut(one.hit, one.coverage, reason) for one in best[: max(k, 0)] if one.hit.row not in here]
-        return Focused([self._judged(one) for one in kept], cut)
+        return Focused(
+            found, [Cut(one.hit, one.coverage, reason) for one in best[: max(k, 0)] if one.hit.row not in here]
+        )
 
     def candidates(
         self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False
@@ -162,8 +169,10 @@ class Focus:
         if aim != "all" and not question.terms and not standing.names:
             return [], -1.0
         hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain).hits
-        look = _Inspection(index, self._names, admitted, standing, resolve(index, question, self._related), aim)
-        look.least_ratio = 0.0 if explain or aim == "topic" else self._least_ratio
+        resolved = resolve(index, question, self._related)
+        look = _Inspection(index, self._names, admitted, standing, resolved, aim)
+        if not explain and aim != "topic" and not resolved.runs:
+            look.bound, look.least_ratio = self._bound, self._bound.least_ratio
         best = look.at(hits[:k], hits)
         if len(self.kept(best, look.rival, aim)) < len(best):
             best += look.at(hits[k:], hits)
@@ -218,7 +227,8 @@ class _Inspection:
         self._standing = standing
         self._question = question
         self._aim = aim
-        self.least_ratio = 0.0  #: documents without a name that score less are not looked at
+        self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
+        self.least_ratio = 0.0  #: nor those that score less
 
     def at(self, chosen: Sequence[Hit], hits: Sequence[Hit]) -> list[Candidate]:
         """Return what is known of the *chosen* of all *hits* that score at all."""
@@ -228,11 +238,15 @@ class _Inspection:
     def _one(self, hit: Hit, ratio: float) -> Candidate:
         standing, row = self._standing, hit.row
         has_name = row in self._names
-        if ratio < self.least_ratio and not has_name and not self._question.runs:
+        if ratio < self.least_ratio and not has_name:
             return Candidate(hit, ratio, False, False, False, _NOT_LOOKED_AT)
-        words = self._index.words_of(row, self._question.numbers)
-        if not standing.names and not has_name:  # nearly always
-            features = observe(self._question, words, DocumentContext(_NO_NAMES, -1.0, ratio))
+        question = self._question
+        words = self._index.words_of(row, question.numbers)
+        found = match(question, words)
+        if not has_name and not standing.names:  # nearly always
+            if self.bound is not None and is_below(self.bound, question, found, ratio):
+                return Candidate(hit, ratio, False, False, False, _NOT_LOOKED_AT)
+            features = observe(question, words, found, DocumentContext(_NO_NAMES, -1.0, ratio))
             return Candidate(hit, ratio, False, False, False, features)
         stands = row in standing.notes
         mentions = standing.names > 0 and not stands and self._mentions(words)
@@ -240,7 +254,9 @@ class _Inspection:
             context = DocumentContext(_NO_NAMES, -1.0, 1.0)
         else:
             context = DocumentContext(standing.terms if stands else _NO_NAMES, self.rival, ratio)
-        features = observe(self._question, words, context)
+        if stands:
+            found = match(question, words, question.among(context.names))
+        features = observe(question, words, found, context)
         named = has_name and self._names.is_named(row, self._admitted)
         return Candidate(hit, ratio, named, stands, mentions, features)
 
@@ -254,8 +270,9 @@ class _Inspection:
         """The best coverage of a document whose name stands; -1 if no name does."""
         context = DocumentContext(self._standing.terms, -1.0, 1.0)
         asked = self._question.numbers
-        coverages = (
-            observe(self._question, self._index.words_of(row, asked)._replace(previous=frozenset()), context)[0]
-            for row in self._standing.notes
-        )
-        return max(coverages, default=-1.0)
+        names = self._question.among(context.names)
+        best = -1.0
+        for row in self._standing.notes:
+            words = self._index.words_of(row, asked)._replace(previous=frozenset())
+            best = max(best, observe(self._question, words, match(self._question, words, names), context)[0])
+        return best

@@ -37,6 +37,8 @@ _FEW: Final = 500  # documents that are not worth a compaction of their own
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _NO_TERMS: Final[frozenset[int]] = frozenset()
 _CACHED_DAYS: Final = 10_000
+#: Documents whose terms are kept as sets, those that were found first longest: some 3 KiB each.
+_CACHED_SETS: Final = 1_024
 
 
 class RecallIndex:
@@ -71,6 +73,7 @@ class RecallIndex:
         self.notes = NoteSearch(self._contents, analyzer)
         self._living: dict[int, int] = {}  # ordinal by row
         self._day_terms: dict[int, list[int]] = {}
+        self._term_sets: dict[int, frozenset[int]] = {}  # by ordinal; recall finds the same documents again and again
 
     def __len__(self) -> int:
         return len(self._living)
@@ -150,15 +153,23 @@ class RecallIndex:
 
     def words_of(self, row: int, asked: frozenset[int]) -> Words:
         """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words say."""
-        columns, terms_of = self._contents.columns, self._contents.postings.terms_of
+        columns, sets = self._contents.columns, self._term_sets
         ordinal = self._living[row]
         before = columns.previous.item(ordinal)
+        own = sets.get(ordinal) or self._term_set(ordinal)
         return Words(
-            asked.intersection(terms_of(ordinal, _LOOKED_AT)),
-            asked.intersection(terms_of(before, _LOOKED_AT)) if before >= 0 else _NO_TERMS,
+            asked & own,
+            _NO_TERMS if before < 0 else asked & (sets.get(before) or self._term_set(before)),
             columns.answer_types.item(ordinal),
             columns.flags.item(ordinal) & QUESTION != 0,
         )
+
+    def _term_set(self, ordinal: int) -> frozenset[int]:
+        found = frozenset(self._contents.postings.terms_of(ordinal)[:_LOOKED_AT])
+        if len(self._term_sets) >= _CACHED_SETS:
+            del self._term_sets[next(iter(self._term_sets))]
+        self._term_sets[ordinal] = found
+        return found
 
     def overlay(self, documents: Iterable[Document]) -> "RecallIndex":
         """Return an index that is searched as this one would be with *documents* put; this one does not change.
@@ -295,3 +306,4 @@ class RecallIndex:
         contents.ids[:] = [contents.ids[old] for old in kept.tolist()]
         self._living = {row: int(numbers[old]) for row, old in self._living.items()}
         self._day_terms.clear()
+        self._term_sets.clear()

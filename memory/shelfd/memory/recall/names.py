@@ -84,6 +84,8 @@ class Names:
         if title and self._is_short(title):
             names = (*names, title)
         before = self._names.get(row, ())
+        if not names and not before:
+            return
         after = tuple(dict.fromkeys(form for name in names for form in self._forms(name) if 0 < len(form) <= _LONGEST))
         if before == after:
             return
@@ -142,7 +144,7 @@ class Names:
 
     def _name(self, text: str) -> Name:
         words = self._analyzer.words(text)
-        if not any(map(self._analyzer.is_content, words)):
+        if not self._analyzer.has_content(words):
             return (_BARE + " ".join(words),) if words else ()
         stop = self._analyzer.lists.stop
         return tuple(self._analyzer.term(word) for word in words if word not in stop)

@@ -96,14 +96,13 @@ class Postings:
         other._pointer, other._documents, other._counts = self._pointer, self._documents, self._counts
         return other
 
-    def terms_of(self, ordinal: int, most: int | None = None) -> Sequence[int]:
-        """Return the distinct terms of *ordinal*, the first ones if it has more than *most*."""
+    def terms_of(self, ordinal: int) -> Sequence[int]:
+        """Return the distinct terms of *ordinal*."""
         if self._below is not None:
             if ordinal < self._first:
-                return self._below.terms_of(ordinal, most)
+                return self._below.terms_of(ordinal)
             ordinal -= self._first
-        begin, end = self._start[ordinal], self._start[ordinal + 1]
-        return self._terms[begin : end if most is None else min(end, begin + most)]
+        return self._terms[self._start[ordinal] : self._start[ordinal + 1]]
 
     def lookup(self, terms: Sequence[int]) -> PostingLists:
         """Return the postings of *terms*: ordinals, position in *terms*, frequencies; equal lengths."""

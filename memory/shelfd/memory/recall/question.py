@@ -8,7 +8,7 @@ from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.meaning import ANSWER_TYPES, meaning_lists, related_terms
 
 #: Terms of a query that are compared with notes, the first ones.
-_MOST_TERMS: Final = 32
+MOST_TERMS: Final = 32
 #: "What colour is", "how old are": the word between names the kind of thing asked for.
 _INTERROGATIVES: Final = frozenset({"what", "which", "whose", "how"})
 _NAMES_WHAT: Final = frozenset({"what", "which"})
@@ -87,7 +87,7 @@ class Questions:
                 named_at = at
             asks = self._asks.get(word, 0) if before == "how" or at < named_at + _NEAR else 0
             wants |= asks | (_WANTS.get(word, 0) if at < _BEGINNING else 0)
-            if self._analyzer.is_content(word) and len(found) < _MOST_TERMS:
+            if self._analyzer.is_content(word) and len(found) < MOST_TERMS:
                 kind = before in _COUNTS or (before in _INTERROGATIVES and (asks != 0 or after in _AUXILIARIES))
                 term = self._analyzer.term(word)
                 found.setdefault(term, self._asked(term, word, before, after, asks, kind=kind, name=word in capitals))

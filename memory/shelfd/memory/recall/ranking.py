@@ -1,8 +1,7 @@
 """From base scores to the final order: session smoothing, author, time and question rules."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +24,7 @@ _DIGITS: Final = 6  #: of scores that are compared
 _EQUAL: Final = 10.0**-_DIGITS
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """What the query asks for beyond its words."""
 
     speaker: int | None  #: number of the one author it names
@@ -34,8 +32,7 @@ class Rules:
     dates: list[GradedDays]
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(NamedTuple):
     """Final scores f of the eligible documents, and their parts if they were asked for; all of one length."""
 
     best: float  #: the largest base score, by which all are divided

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from shelfd.memory.recall.document import Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.meaning import ANSWER_TYPES
-from shelfd.memory.recall.question import AskedTerm, Question
+from shelfd.memory.recall.question import MOST_TERMS, AskedTerm, Question
 
 #: Weight of a word that says little of what a query is about.
 _LIGHT: Final = 0.25
@@ -60,10 +60,12 @@ FEATURES: Final = (
     "spaceless_coverage",
 )
 
-#: The highest values of those that are not at most 1.
-_MOST: Final = {"held_words": _MANY, "lacks": _MANY}
-#: Those that are 0 unless a name of the document stands or the query has a script without spaces; and the ratio.
-_SPECIAL: Final = frozenset({"stands", "bare", "stands_lacks", "spaceless", "spaceless_coverage", "ratio"})
+#: Those that are 0 unless a name of the document stands or the query has a script without spaces.
+_SPECIAL: Final = frozenset({"stands", "bare", "stands_lacks", "spaceless", "spaceless_coverage"})
+#: Those that :class:`Bound` goes by.
+_BOUNDED: Final = frozenset({"coverage", "held_words", "lacks", "ratio"})
+#: What sums of rounded numbers may be beside each other, with room to spare.
+_ROUNDING: Final = 1e-9
 
 Features: TypeAlias = tuple[float, ...]
 
@@ -80,15 +82,36 @@ class Calibration:
         """Return how probable it is that a document with these *features* says what is asked."""
         return 1 / (1 + exp(-self.intercept - sum(map(mul, self.weights, features))))
 
-    def least_ratio(self) -> float:
-        """Return the share of the best score below which no document is relevant.
-
-        Unless its name stands, or the query is of a script without spaces.
-        """
+    def bound(self) -> "Bound":
+        """Return by which documents without a name are known not to be relevant before all features are."""
         weight = dict(zip(FEATURES, self.weights, strict=True))
-        best = sum(max(0.0, weight[name]) * _MOST.get(name, 1) for name in FEATURES if name not in _SPECIAL)
-        needed = log(self.threshold / (1 - self.threshold)) - self.intercept - best
-        return needed / weight["ratio"] if weight["ratio"] > 0 else 0.0
+        others = sum(max(0.0, weight[name]) for name in FEATURES if name not in _SPECIAL | _BOUNDED)
+        needed = log(self.threshold / (1 - self.threshold)) - self.intercept - others
+        # What is lacking may be one more in the end, and what is covered a smaller share.
+        lacks = min(0.0, weight["lacks"])
+        counts = range(MOST_TERMS + 1)
+        return Bound(
+            least=needed - max(0.0, weight["lacks"]) * _MANY - _ROUNDING,
+            coverage=max(0.0, weight["coverage"]),
+            held_words=tuple(weight["held_words"] * min(count, _MANY) for count in counts),
+            lacks=tuple(lacks * min(count, _MANY) for count in counts),
+            ratio=weight["ratio"],
+        )
+
+
+class Bound(NamedTuple):
+    """What a document without a name must have of four features to be relevant, the others being as good as can be."""
+
+    least: float  #: sum of what the four add
+    coverage: float  #: what complete coverage adds
+    held_words: tuple[float, ...]  #: what so many telling words add
+    lacks: tuple[float, ...]
+    ratio: float  #: what the best score adds
+
+    @property
+    def least_ratio(self) -> float:
+        """The share of the best score below which no such document is relevant, whatever it matches."""
+        return (self.least - self.coverage - max(self.held_words)) / self.ratio if self.ratio > 0 else 0.0
 
 
 @cache
@@ -106,8 +129,7 @@ class ResolvedQuestion(NamedTuple):
     """
 
     terms: tuple[AskedTerm, ...]
-    term_bits: tuple[int, ...]
-    weights: tuple[float, ...]  #: of the terms
+    worth: tuple[tuple[int, float], ...]  #: bit and weight of each of the terms
     total: float  #: weight of all terms
     found_by: Mapping[int, tuple[int, int]]  #: by number in the index: which term that is, and which it is related to
     numbers: frozenset[int]  #: all of those
@@ -121,7 +143,7 @@ class ResolvedQuestion(NamedTuple):
 
     def among(self, terms: AbstractSet[str]) -> int:
         """Return those of its terms that are among *terms*."""
-        return sum(bit for bit, asked in zip(self.term_bits, self.terms, strict=True) if asked.term in terms)
+        return sum(1 << at for at, asked in enumerate(self.terms) if asked.term in terms)
 
 
 class DocumentContext(NamedTuple):
@@ -173,7 +195,7 @@ def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms)
     weights = [
         rarity * _LIGHT if asked.light else rarity for asked, rarity in zip(terms, index.rarities(numbers), strict=True)
     ]
-    term_bits = tuple([1 << at for at in range(len(terms))])
+    term_bits = [1 << at for at in range(len(terms))]
     found_by = {number: (bit, 0) for bit, number in zip(term_bits, numbers, strict=True) if number is not None}
     numerals = [number for one, number in zip(terms, numbers, strict=True) if one.is_number and number is not None]
     wanting = []
@@ -189,8 +211,9 @@ def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms)
             kinds |= bit if asked.kind else 0
             subject |= 0 if asked.is_name or number in numerals else bit
     return ResolvedQuestion(
-        terms, term_bits, tuple(weights), sum(weights), found_by, frozenset(found_by), frozenset(numerals),
-        telling, subject, kinds, tuple(wanting), sum([asked.run for asked in terms]), question.wants,
+        terms, tuple(zip(term_bits, weights, strict=True)), sum(weights),
+        found_by, frozenset(found_by), frozenset(numerals), telling, subject, kinds, tuple(wanting),
+        sum([asked.run for asked in terms]), question.wants,
     )  # fmt: skip
 
 
@@ -201,34 +224,90 @@ def holds_all(question: ResolvedQuestion, name: AbstractSet[str], own: AbstractS
     return asked != 0 and asked & ~held == 0
 
 
-def observe(question: ResolvedQuestion, words: Words, context: DocumentContext) -> Features:
-    """Return what a document's *words* match of a *question*."""
-    names = question.among(context.names) if context.names else 0
-    said, related, before = _found(question, words)
-    said |= names
-    matches, matched = _matches(question, said, before, related, words.answer_types)
+class Matched(NamedTuple):
+    """What a document's words match of a question; terms are bits, see :class:`ResolvedQuestion`."""
+
+    weight: float  #: of the question's terms, each as far as it is matched
+    matched: int  #: the terms that are matched in any way
+    said: int  #: those that stand in the document, or in a name of it that stands in the query, or related ones
+
+
+def match(question: ResolvedQuestion, words: Words, names: int = 0) -> Matched:
+    """Return what a document's *words* match of a *question*, and its *names* that stand there."""
+    found_by, answer_types = question.found_by, words.answer_types
+    own, related, before, stood_for = names, 0, 0, 0
+    for number in words.own:
+        bit, others = found_by[number]
+        own |= bit
+        related |= others
+    for number in words.previous:
+        before |= found_by[number][0]
+    for bit, wants in question.wanting:
+        if wants & answer_types:
+            stood_for |= bit
+    matched = own | before | related | stood_for
+    if question.runs:
+        return _match_by_characters(question, own, before, related, matched)
+    weight = 0.0
+    for bit, whole in question.worth:
+        if matched & bit:
+            weight += (
+                whole if own & bit
+                else _PREVIOUS * whole if before & bit
+                else _RELATED * whole if related & bit
+                else _NUMBER * whole
+            )  # fmt: skip
+    return Matched(weight, matched, own | related)
+
+
+def _match_by_characters(question: ResolvedQuestion, own: int, before: int, related: int, matched: int) -> Matched:
+    parts = [
+        0.0 if not matched & bit
+        else 1.0 if own & bit
+        else _PREVIOUS if before & bit
+        else _RELATED if related & bit
+        else _NUMBER
+        for bit, _ in question.worth
+    ]  # fmt: skip
+    parts = _by_characters(question.terms, parts)
+    covered = [(bit, whole * part) for (bit, whole), part in zip(question.worth, parts, strict=True) if part]
+    return Matched(sum(weight for _, weight in covered), sum(bit for bit, _ in covered), own | related)
+
+
+def is_below(bound: Bound, question: ResolvedQuestion, found: Matched, ratio: float) -> bool:
+    """Return whether a document without a name cannot be relevant; not for scripts without spaces."""
+    least, coverage, held_words, lacks, best = bound
+    weight, matched, _ = found
+    telling = question.telling
+    held = (telling & matched).bit_count()
+    of_words = held_words[held] + lacks[telling.bit_count() - held]
+    return best * ratio + of_words + coverage * weight / (question.total or 1.0) < least
+
+
+def observe(question: ResolvedQuestion, words: Words, found: Matched, context: DocumentContext) -> Features:
+    """Return by what a document is judged, whose *words* match *found* of a *question*."""
     missing = _missing(question, words)
-    lacking = question.telling & ~matched
+    lacking = question.telling & ~found.matched
     lacks, total = lacking.bit_count(), question.total
     lacks_told = missing & _TOLD != 0
     if lacks_told:
         lacks += 1
         total += _KIND
-    coverage = sum(map(mul, question.weights, matches)) / total if total else 0.0
+    coverage = found.weight / total if total else 0.0
     stands = bool(context.names)
     spaceless = 2 * question.runs > len(question.terms)
     subject = question.subject
     return (
         coverage,
-        min((question.telling & matched).bit_count(), _MANY),
-        subject != 0 and subject & (said | related) == 0 and not question.runs,
+        min((question.telling & found.matched).bit_count(), _MANY),
+        subject != 0 and subject & found.said == 0 and not question.runs,
         min(lacks, _MANY),
         lacking & question.kinds != 0,
         lacking & subject & -subject != 0,
         lacks_told,
         missing & ANSWER_TYPES["name"] != 0,
         stands,
-        stands and total - _weight(question, names) <= _REST * total,
+        stands and total - _weight(question, context.names) <= _REST * total,
         min(lacks, _FEW) if stands else 0,
         not stands and coverage <= context.rival,
         context.ratio,
@@ -238,44 +317,8 @@ def observe(question: ResolvedQuestion, words: Words, context: DocumentContext) 
     )
 
 
-def _found(question: ResolvedQuestion, words: Words) -> tuple[int, int, int]:
-    """Return the terms that a document says, those it says something related to, and those the previous note says."""
-    found_by = question.found_by
-    said = related = before = 0
-    for number in words.own:
-        own, others = found_by[number]
-        said |= own
-        related |= others
-    for number in words.previous:
-        before |= found_by[number][0]
-    return said, related, before
-
-
-def _weight(question: ResolvedQuestion, terms: int) -> float:
-    return sum(weight for weight, bit in zip(question.weights, question.term_bits, strict=True) if terms & bit)
-
-
-def _matches(
-    question: ResolvedQuestion, said: int, before: int, related: int, answer_types: int
-) -> tuple[Sequence[float], int]:
-    """Return how much of each term a document has, from 0 to 1, and of which terms it has anything."""
-    stood_for = 0
-    for bit, wants in question.wanting:
-        if wants & answer_types:
-            stood_for |= bit
-    matched = said | before | related | stood_for
-    found = [
-        0.0 if not matched & bit
-        else 1.0 if said & bit
-        else _PREVIOUS if before & bit
-        else _RELATED if related & bit
-        else _NUMBER
-        for bit in question.term_bits
-    ]  # fmt: skip
-    if question.runs:
-        found = _by_characters(question.terms, found)
-        matched = sum(bit for bit, match in zip(question.term_bits, found, strict=True) if match)
-    return found, matched
+def _weight(question: ResolvedQuestion, names: AbstractSet[str]) -> float:
+    return sum(whole for (_, whole), one in zip(question.worth, question.terms, strict=True) if one.term in names)
 
 
 def _missing(question: ResolvedQuestion, words: Words) -> int:

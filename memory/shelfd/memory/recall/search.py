@@ -30,18 +30,17 @@ class Search:
         """Return the *k* best documents that *filters* admit."""
         contents = self._contents
         terms, ceiling, matched = self._weights(query.terms)
-        nothing = Ranking([], 0.0, matched, len(query.terms))
         if not terms.numbers:
-            return nothing
+            return Ranking([], 0.0, matched, len(query.terms))
         rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
         members, base = self._scored(terms, filters, rules, k, explain=explain)
         (reached,) = (base.total > 0).nonzero()
         ordinals = reached if members is None else members[reached]
         admitted = contents.filtering.admitted(filters, ordinals)
-        if not admitted.all():
+        if np.count_nonzero(admitted) < len(admitted):
             reached, ordinals = reached[admitted], ordinals[admitted]
         if not len(reached):
-            return nothing
+            return Ranking([], 0.0, matched, len(query.terms))
         totals = final_scores(base, reached, ordinals, contents.columns, rules)
         strength = min(1.0, totals.best / ceiling)
         # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
@@ -84,6 +83,8 @@ class Search:
 
     def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
+        if len(terms) * self._contents.columns.size <= _POSTINGS:
+            return terms
         sizes = [self._contents.postings.size(number) for number, _, _ in terms]
         if sum(sizes) <= _POSTINGS:
             return terms

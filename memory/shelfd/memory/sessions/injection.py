@@ -6,7 +6,7 @@ from typing import Any, Final
 from shelfd.memory.errors import NoteNotFound
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.log import Entry, Origin
-from shelfd.memory.ports.sessions import Injection
+from shelfd.memory.ports.sessions import Injection, Session
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.shelf.storing import stamp_turn
@@ -80,16 +80,27 @@ def record_context(
     shelf.unattended.submit(origin, apply)
 
 
-def present(view: View, session_id: str) -> Injection | None:
-    """Return the record made last of a conversation, unless its turn was taken back since: then the one before that."""
-    found = view.injections.last(session_id)
-    for _, retraction in reversed(view.rewinds.retractions(session_id)):
-        if found is None:
-            break
-        until = found.turn if retraction.until_turn is None else retraction.until_turn
-        if retraction.from_turn <= found.turn <= until and found.seq < retraction.up_to_seq:
-            found = view.injections.last(session_id, turn=retraction.from_turn - 1)
+def present(view: View, session: Session) -> Injection | None:
+    """Return the record made last of a conversation, unless its turn was taken back since: then the one before that.
+
+    A frozen session has the one that was the last then.
+    """
+    found = view.injections.last(session.session_id, at_seq=session.at_seq)
+    while found is not None and (first := _taken_back_from(view, found, session.at_seq)) is not None:
+        found = view.injections.last(session.session_id, turn=first - 1, at_seq=session.at_seq)
     return found
+
+
+def _taken_back_from(view: View, shown: Injection, at_seq: int | None) -> int | None:
+    """The turn from which on a conversation was taken back after a record was made, if that was among it."""
+    for _, one in reversed(view.rewinds.since(shown.seq)):
+        if at_seq is not None and one.up_to_seq >= at_seq:
+            continue
+        until = shown.turn if one.until_turn is None else one.until_turn
+        is_of_turn = one.session_id == shown.session_id and one.from_turn <= shown.turn <= until
+        if is_of_turn and one.stands and shown.seq < one.up_to_seq:
+            return one.from_turn
+    return None
 
 
 def view_of(injection: Injection) -> dict[str, Any]:

@@ -97,7 +97,8 @@ async def open_reading(shelf: Shelf, session_id: str) -> Reading:
         raise NotAvailable("reading as of a change", field="session_id")
     graph = await live_graph(shelf, session.nugget)
     schema = schema_of(shelf.view, session.nugget)
-    return Reading(shelf, session, graph, shelf.hot.get, schema, present(shelf.view, session_id))
+    await shelf.unattended.settled()  # what get_context gave just now is what the prompt holds
+    return Reading(shelf, session, graph, shelf.hot.get, schema, present(shelf.view, session))
 
 
 async def live_graph(shelf: Shelf, nugget: str) -> NuggetGraph:

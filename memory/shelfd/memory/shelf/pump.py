@@ -28,6 +28,8 @@ log = structlog.get_logger("shelfd.memory")
 _SLICE: Final = 128
 #: Notes that may wait to be applied, and are applied at once when a read needs them: about 10 ms.
 _AT_ONCE: Final = 256
+#: Changes of a group that are one step: applied together they cost less.
+_TOGETHER: Final = 16
 #: How long that may take without yielding to other tasks, and after how many notes to check the clock.
 _TURN_S: Final = 0.005
 _CLOCK_EVERY: Final = 4
@@ -41,7 +43,7 @@ _AHEAD_CHANGES: Final = 100_000
 
 
 class _Step(NamedTuple):
-    """What a change did to notes, and to the links that leave those with ids *linked*.
+    """What some changes did to notes, and to the links that leave those with ids *linked*.
 
     Or, if *since* is given, changes after that number that are still to be read.
     """
@@ -152,13 +154,16 @@ class Pump:
     def feed(self, group: Sequence[Applied[Any]]) -> None:
         """Deliver a group of changes, as it becomes durable and before its callers are notified."""
         self._deliver(group)
-        for applied in group:
-            if applied.rows:
-                if applied.rows[0].seq > self._known_seq + 1:
-                    self.announce(applied.rows[0].seq - 1)
-                self._known_seq = applied.last_seq
-                notes, rows = tuple(applied.notes.values()), applied.rows
-                self._queue(_Step(applied.last_seq, notes, purged_in(rows), linked_in(rows)))
+        changes = [applied for applied in group if applied.rows]
+        if changes:
+            # Others can lie before a group, not in it: it is one transaction.
+            self.announce(changes[0].rows[0].seq - 1)
+            self._known_seq = changes[-1].last_seq
+        for begin in range(0, len(changes), _TOGETHER):
+            some = changes[begin : begin + _TOGETHER]
+            notes = [note for applied in some for note in applied.notes.values()]
+            rows = [row for applied in some for row in applied.rows]
+            self._queue(_Step(some[-1].last_seq, notes, purged_in(rows), linked_in(rows)))
         # Callers are notified first; eager projections catch up before they are next read. When more changes
         # arrive than they apply in between, some are applied here, which slows the writers down as it should.
         if self._backlog_notes > _AT_ONCE and self._backlog[0].since is None:

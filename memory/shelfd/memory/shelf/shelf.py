@@ -78,8 +78,8 @@ class Shelf:
             store.view,
             clock,
             name,
-            followers=(self._event_log, self.hot),
-            holders=(self.usage, self.queries, self.last_queries),
+            followers=(self._event_log, self.hot, self.usage),
+            holders=(self.queries, self.last_queries),
             spawn=self.spawn,
         )
         self._tasks: set[asyncio.Task[None]] = set()

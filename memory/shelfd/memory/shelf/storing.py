@@ -92,6 +92,8 @@ def _composed(
     said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
     traits = infer(kind, title, content, tags, said)
     ttl_days = given.ttl_days or default_ttl_days
+    if key is not None or ttl_days is not None or given.source_type != extra.source_type:
+        extra = extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days)
     return Note(
         row=tx.rows.notes.next_row(),
         id=draw_id(kind, given.nugget),
@@ -121,7 +123,7 @@ def _composed(
         pinned=given.pinned,
         created_at=tx.now,
         updated_at=tx.now,
-        extra=extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days),
+        extra=extra,
     )
 
 

@@ -363,7 +363,7 @@ class Tracks:
     def state(self) -> dict[str, Any]:
         """Return how far the eager ones know the shelf: ``state``, ``share``, and how many notes they ``skipped``."""
         share = min((track.share for track in self.eager), default=1.0)
-        skipped = set[int]().union(*(track.skipped for track in self.eager))
+        skipped = {row for track in self.eager for row in track.skipped}
         state = {"state": "ready" if share == 1.0 else "warming", "share": round(share, 3)}
         return state | {"skipped": len(skipped)} if skipped else state
 

@@ -21,7 +21,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.projection import PurgedNote
-from shelfd.memory.ports.store import Change, Clock, Store
+from shelfd.memory.ports.store import Applied, Change, Clock, Store
 from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.shelf.queries import QueryBuffer
 
@@ -31,6 +31,8 @@ SESSIONS_KEPT = 1000
 _NEVER_USED = Usage()
 #: Notes whose hits one note counts with its own, at most.
 _MERGED = 1000
+#: Notes whose stored usage is kept until something is committed.
+_KEPT = 4096
 
 
 class UsageBuffer:
@@ -38,6 +40,7 @@ class UsageBuffer:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self._stored: dict[int, Usage] = {}  # as it was read; nothing has been committed since
         self._pending: dict[int, Usage] = {}
         self._sessions: defaultdict[int, set[str]] = defaultdict(set)  # by row, those not stored yet
         self._writing: dict[int, Usage] = {}
@@ -57,7 +60,7 @@ class UsageBuffer:
         notes = list(notes)
         found = self._of([note.row for note in notes])
         for note in notes:
-            if note.hidden or not note.extra.provenance:
+            if not note.extra.provenance or note.hidden:
                 continue
             if sources := self._view.links.merged_rows(note.id, limit=_MERGED):
                 found[note.row] = self._united(note, sources, found.get(note.row, _NEVER_USED))
@@ -83,14 +86,29 @@ class UsageBuffer:
     def _of(self, rows: Sequence[int]) -> dict[int, Usage]:
         found = {row: usage for row in rows if (usage := self._pending.get(row) or self._writing.get(row)) is not None}
         if len(found) < len(rows):
-            found |= self._view.usage.by_rows([row for row in rows if row not in found])
+            stored = self._stored
+            if len(stored) + len(rows) > _KEPT:
+                stored.clear()
+            if missing := [row for row in rows if row not in found and row not in stored]:
+                stored |= dict.fromkeys(missing, _NEVER_USED) | self._view.usage.by_rows(missing)
+            for row in rows:
+                if row not in found and stored[row] is not _NEVER_USED:
+                    found[row] = stored[row]
         return found
+
+    def apply(self, group: Sequence[Applied[Any]]) -> None:  # noqa: ARG002
+        """Read again what is stored: a change may have been an import's, which adds use, or what is written here."""
+        self._stored.clear()
+
+    def clear(self) -> None:
+        """Read again what is stored."""
+        self._stored.clear()
 
     def record(self, notes: Sequence[Note], *, session_id: str | None, now: int) -> None:
         """Count that *notes* were returned, and a hit where *session_id* is new to the note."""
         rows = [note.row for note in notes]
         current = self._of(rows)
-        known = self._view.usage.was_hit(rows, session_id) if session_id is not None else set(rows)
+        known = self._hit_in(session_id, current) if session_id is not None else set(rows)
         for row in rows:
             usage = current.get(row, _NEVER_USED)
             hits, last_session = usage.hits, usage.last_hit_session
@@ -101,6 +119,11 @@ class UsageBuffer:
                     self._sessions[row].add(session_id)
                 last_session = session_id
             self._pending[row] = Usage(hits, usage.access_count + 1, now, last_session)
+
+    def _hit_in(self, session_id: str, usages: Mapping[int, Usage]) -> set[int]:
+        """Return which notes are stored as hit in a session; of those never hit or last hit in it nothing is read."""
+        rows = [row for row, usage in usages.items() if usage.hits and usage.last_hit_session != session_id]
+        return self._view.usage.was_hit(rows, session_id) if rows else set()
 
     def touch(self, note: Note, *, now: int) -> None:
         """Set a note's last access and nothing else."""
@@ -127,6 +150,7 @@ class UsageBuffer:
     def purge(self, purged: Iterable[PurgedNote]) -> None:
         """Drop what waits to be written about purged notes."""
         for row, _ in purged:
+            self._stored.pop(row, None)
             self._pending.pop(row, None)
             self._sessions.pop(row, None)
 

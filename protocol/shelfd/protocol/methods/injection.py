@@ -11,13 +11,13 @@ from shelfd.protocol.base import (
     Fields,
     NoteId,
     Positive,
-    ReadParams,
     Result,
     Token,
     Word,
     limits_of,
 )
 from shelfd.protocol.limits import LIST_LIMIT
+from shelfd.protocol.methods.session_reading import NodesResult, SessionPageParams, SessionReadParams
 from shelfd.protocol.note import Timestamp
 from shelfd.protocol.registry import define
 
@@ -55,10 +55,9 @@ class RecordInjectionResult(Result):
     replayed: bool | None = None
 
 
-class ContextAtParams(ReadParams):
+class ContextAtParams(SessionReadParams):
     """Params of ``session.context_at``."""
 
-    session_id: Token
     turn: Positive
 
 
@@ -82,6 +81,41 @@ class ContextAtResult(Result):
     context: InjectionView | None
 
 
+class InjectionState(Result):
+    """What the prompt holds, by the last record that was not taken back; what that does not say, as it would be now."""
+
+    always_inject_ids: list[str] = Field(description="Not recorded: all that `session.list_always_inject` lists.")
+    recall_selected_ids: list[str] = Field(description="Not recorded: none.")
+    visible_ids: list[str] = Field(description="Not recorded: the frontier.")
+
+
+class ListAlwaysInjectParams(SessionPageParams):
+    """Params of ``session.list_always_inject``."""
+
+    recent_raw_turns: Annotated[int, Field(ge=0, le=10_000)] = Field(
+        default=0,
+        description="The last turns of the session that the prompt holds in full: what they touched last is left out,"
+        " unless of a type of which only the latest note of each thing is visible.",
+    )
+    max_seq_distance: Count = Field(
+        default=0, description="Only what the nugget's last so many turns touched; 0 for all, however long past."
+    )
+
+
+define(
+    "session.get_injection_state",
+    SessionReadParams,
+    InjectionState,
+    need="read",
+    summary="Which notes the prompt holds.",
+)
+define(
+    "session.list_always_inject",
+    ListAlwaysInjectParams,
+    NodesResult,
+    need="read",
+    summary="Notes that stand in every prompt, by time.",
+)
 define(
     "session.record_injection",
     RecordInjectionParams,

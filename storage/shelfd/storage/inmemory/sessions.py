@@ -73,35 +73,40 @@ class InMemoryRewinds(InMemoryRows, RewindsWriter):
             if session == session_id and from_turn <= turn and (until_turn is None or turn <= until_turn)
         ]
 
-    def retractions(self, session_id: str) -> list[tuple[int, Retraction]]:
-        return [(number, one) for number, one in self._tables.retractions.items() if one.session_id == session_id]
+    def get(self, number: int) -> Retraction | None:
+        return self._tables.retractions.get(number)
 
-    def retractions_by(self, run_id: str) -> list[tuple[int, Retraction]]:
+    def by_run(self, run_id: str) -> list[tuple[int, Retraction]]:
         return [(number, one) for number, one in self._tables.retractions.items() if one.run_id == run_id]
+
+    def since(self, seq: int) -> list[tuple[int, Retraction]]:
+        return [(number, one) for number, one in self._tables.retractions.items() if one.done_seq >= seq]
+
+    def of_variant(self, session_id: str, turn: int, variant: int) -> list[tuple[int, Retraction]]:
+        wanted = (session_id, turn, turn, variant)
+        return [(number, one) for number, one in self._tables.retractions.items() if one[:4] == wanted and one.stands]
 
     def put_variant(self, variant: Variant) -> None:
         self._tables.put(self._tables.variants, variant[:3], variant)
-
-    def delete_variant(self, session_id: str, turn: int, variant: int) -> None:
-        self._tables.remove(self._tables.variants, (session_id, turn, variant))
 
     def add_retraction(self, retraction: Retraction) -> int:
         self._tables.retraction_number += 1
         self._tables.put(self._tables.retractions, self._tables.retraction_number, retraction)
         return self._tables.retraction_number
 
-    def delete_retraction(self, number: int) -> None:
-        self._tables.remove(self._tables.retractions, number)
+    def put_retraction(self, number: int, retraction: Retraction) -> None:
+        if number in self._tables.retractions:
+            self._tables.put(self._tables.retractions, number, retraction)
 
 
 class InMemoryInjections(InMemoryRows, InjectionsWriter):
     """What was handed to prompts."""
 
-    def last(self, session_id: str, *, turn: int | None = None) -> Injection | None:
-        if turn is None:
-            return next((one for _, one in self._of(session_id)[::-1]), None)
-        found = [(one.turn, number) for number, one in self._of(session_id) if one.turn <= turn]
-        return self._tables.injections[max(found)[1]] if found else None
+    def last(self, session_id: str, *, turn: int | None = None, at_seq: int | None = None) -> Injection | None:
+        found = [item for item in self._of(session_id) if at_seq is None or item[1].seq < at_seq]
+        if turn is not None:
+            found = sorted((item for item in found if item[1].turn <= turn), key=lambda item: (item[1].turn, item[0]))
+        return found[-1][1] if found else None
 
     def page(self, *, after: int, limit: int) -> list[tuple[int, Injection]]:
         return [item for item in self._tables.injections.items() if item[0] > after][: max(limit, 0)]
