@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from locomo import progress
-from served import median, percentile, served, table, working_directory
+from served import Served, median, percentile, served, table, working_directory
 from shelfd.client import Client, connect
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import BLANK, Link, Note
@@ -204,7 +204,9 @@ def _seeded(params: dict[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in params.items() if name != "id"}, "seed_ids": [params["id"]], "hops": 2}
 
 
-def measure(client: Client, shelf: str, base: float, bare: float, draw: random.Random) -> list[list[str]]:
+def measure(
+    daemon: Served, client: Client, shelf: str, base: float, bare: float, draw: random.Random
+) -> list[list[str]]:
     """One row for each read of a shelf."""
     asked = {"shelf": shelf, "session_id": "s"}
     frontier = _all_ids(client, asked)
@@ -212,7 +214,9 @@ def measure(client: Client, shelf: str, base: float, bare: float, draw: random.R
     rows = []
     for name, params, must in reads(shelf, ids, frontier):
         method = f"session.{name.split(',')[0]}"
+        cpu = daemon.cpu_s()
         took = timed(client, method, params, REPEATED)
+        cpu = (daemon.cpu_s() - cpu) / REPEATED * 1000
         p50 = median(took)
         rows.append(
             [
@@ -221,6 +225,7 @@ def measure(client: Client, shelf: str, base: float, bare: float, draw: random.R
                 f"{took[0]:.2f}",
                 f"{p50:.2f}",
                 f"{percentile(took, 0.95):.2f}",
+                f"{cpu:.2f}",
                 f"{p50 / base:.1f}",
                 f"{p50 / bare:.0f}",
                 must,
@@ -250,22 +255,33 @@ def main() -> None:
     arguments = parser.parse_args()
     count, draw = arguments.notes, random.Random(1)
     bare = bare_sqlite(count, draw)
-    head = ["shelf", "read", "first, ms", "p50, ms", "p95, ms", "of a round trip", "of a row of SQLite", "must be"]
+    head = [
+        "shelf",
+        "read",
+        "first, ms",
+        "p50, ms",
+        "p95, ms",
+        "CPU, ms",
+        "of a round trip",
+        "of a row of SQLite",
+        "must be",
+    ]
     rows, notes = [head], []
     with working_directory(arguments.dir) as directory:
         for shelf, pieces in ((ROLLED_UP, rolled_up(count, draw)), (FLAT, flat(count, draw))):
             asyncio.run(write(directory / "data" / "shelves", shelf, pieces, count))
         with served(directory) as daemon, connect(daemon.socket, timeout_s=600) as client:
-            base = median(timed(client, "system.version", lambda _: {}, REPEATED))
             for shelf in (ROLLED_UP, FLAT):
                 while client.call("recall", {"query": "x", "shelf": shelf})["index"]["state"] != "ready":
                     time.sleep(0.05)
-                memory, began = daemon.rss_mib(), time.perf_counter()
+            base = median(timed(client, "system.version", lambda _: {}, REPEATED))
+            for shelf in (ROLLED_UP, FLAT):
+                memory, cpu, began = daemon.rss_mib(), daemon.cpu_s(), time.perf_counter()
                 client.call("session.list_visible_candidates", {"shelf": shelf, "session_id": "s", "limit": 1})
-                took, more = time.perf_counter() - began, daemon.rss_mib() - memory
-                rate = f"{count / took:,.0f} notes/s with their links"
-                notes.append(f"{shelf}: first read {took:.1f} s ({rate}), {more:.0f} MiB more")
-                rows += measure(client, shelf, base, bare, draw)
+                took, cpu, more = time.perf_counter() - began, daemon.cpu_s() - cpu, daemon.rss_mib() - memory
+                rate = f"{count / cpu:,.0f} notes with their links in a second of CPU"
+                notes.append(f"{shelf}: first read {took:.1f} s, {rate}, {more:.0f} MiB more")
+                rows += measure(daemon, client, shelf, base, bare, draw)
     print(f"{count:,} notes and about {3 * count:,} links in each shelf")
     print(f"round trip (system.version) {base:.3f} ms, row of SQLite {bare:.4f} ms\n")
     print(table(rows), "\n")

@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from shelfd.memory.errors import NotAvailable
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.sessions import Injection, Session
 from shelfd.memory.sessions.graph import CONTAINS, OUT, Graph, NodeLinks, Numbers
@@ -88,13 +87,10 @@ async def open_reading(shelf: Shelf, session_id: str) -> Reading:
     """Return what a session reads, once its graph is filled.
 
     Raises:
-        NotAvailable: If the session is frozen.
         SessionNotFound: If it is not open.
         Unavailable: If the graph failed and is being rebuilt.
     """
     session = read_session(shelf, session_id)
-    if session.at_seq is not None:
-        raise NotAvailable("reading as of a change", field="session_id")
     graph = await live_graph(shelf, session.nugget)
     schema = schema_of(shelf.view, session.nugget)
     await shelf.unattended.settled()  # what get_context gave just now is what the prompt holds
