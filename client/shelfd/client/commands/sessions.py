@@ -12,7 +12,7 @@ from shelfd.client.output import clean, local_time, notice, one_line, print_json
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.transport import Client
 
-sessions = typer.Typer(no_args_is_help=True)
+sessions = typer.Typer(no_args_is_help=True, help="Conversations: their notes as a graph, rewound, branched.")
 
 SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="A conversation; `shelfd session list` has them.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
@@ -191,8 +191,14 @@ def _branch(
     return Branch(f"{said}  [{node['id']}]", branches)
 
 
+def _linked(edge: Mapping[str, Any], title: str) -> str:
+    times = f"  ×{edge['weight']}" if edge["weight"] > 1 else ""
+    return f"→ {clean(edge['type'])}  {title}{times}"
+
+
 def _title(node: Mapping[str, Any]) -> str:
-    text = node["title"] or node["fields"].get("summary") or node["id"]
+    untitled = node["title"] in ("", node["id"])
+    text = (node["fields"].get("summary") if untitled else node["title"]) or node["id"]
     return one_line(str(text), _TITLE)
 
 
