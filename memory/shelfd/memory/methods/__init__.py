@@ -5,6 +5,7 @@ Importing this package registers all of them.
 
 from shelfd.memory.methods import (
     deleting,
+    extraction,
     graph,
     importing,
     injection,
@@ -29,6 +30,7 @@ from shelfd.memory.methods.registry import USE_CASES
 __all__ = [
     "USE_CASES",
     "deleting",
+    "extraction",
     "graph",
     "importing",
     "injection",

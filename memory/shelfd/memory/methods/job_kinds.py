@@ -12,6 +12,8 @@ from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT
 from shelfd.memory.sessions import retyping
+from shelfd.memory.sessions.extraction import job as extraction
+from shelfd.memory.sessions.extraction.job import EXTRACTION
 from shelfd.memory.sessions.retyping import RETYPING
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.memory.tending.hide import HIDE
@@ -19,13 +21,14 @@ from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, UNDO)
+KINDS: Final = (EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, UNDO)
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
 
 def procedures(context: Context) -> Mapping[str, Procedure]:
     """Return what carries out each kind of job, by its name."""
     return {
+        EXTRACTION.name: extraction.run,
         HIDE.name: hide.run,
         IMPORT.name: moving.run,
         PROMOTION.name: lambda work: context.promoter.promote(work),  # noqa: PLW0108 - of the time when it runs

@@ -2,6 +2,7 @@
 
 from shelfd.protocol.methods import (
     events,
+    extraction,
     graph,
     importing,
     injection,
@@ -25,6 +26,7 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "events",
+    "extraction",
     "graph",
     "importing",
     "injection",
