@@ -109,7 +109,8 @@ async def test_types_that_are_not_editable_stay_as_they_are(house: House) -> Non
 
 BAD: list[Behaviour] = [
     drops, truncates, refuses("500 Oops"), refuses("401 Who"), sends(b"garbage"), says_text("Gladly."),
-    says({"ops": []}), says({"ops": [{"op": "delete", "n": 5}]}), says([1]), says({"ops": [{**EVENT, "type": "wizard"}]}),
+    says({"ops": []}), says({"ops": [{"op": "delete", "n": 5}]}), says([1]),
+    says({"ops": [{**EVENT, "type": "wizard"}]}),
 ]  # fmt: skip
 
 
