@@ -25,6 +25,7 @@ from shelfd.memory import (
     Stores,
     Ticket,
 )
+from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel
 from shelfd.protocol import METHODS, Limits, error_object, from_validation
 from shelfd.storage import InMemoryStores
 
@@ -127,11 +128,12 @@ class Api:
     rules: dict[str, Rule] = field(default_factory=dict)
     principal: str = ALICE
     calls: int = 0
+    model: LanguageModel = NO_MODEL
 
     def __post_init__(self) -> None:
         self.shelves = Shelves(self.stores, self.clock, self.settings, PROJECTIONS)
         access = Access(self.shelves.owner, frozenset({ROOT}), self.rules)
-        self.service = Service(self.shelves, access, limits=self.limits)
+        self.service = Service(self.shelves, access, limits=self.limits, model=self.model)
 
     async def call(
         self, name: str, params: dict[str, Any] | None = None, /, *, principal: str | None = None, **named: Any

@@ -16,7 +16,7 @@ from fakes import FakeClock
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage
+from shelfd.memory.notes.note import NO_EXTRA, Extra, Note, Usage, fold_key
 from shelfd.memory.ports.job import UNFINISHED, Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
@@ -74,7 +74,8 @@ def _edited(old: Note, step: Step) -> Note:
         tags=(step.text, step.session) if step.flag else (),
         confidence=step.number / 3,
         pinned=step.flag,
-        extra=Extra(aliases=(step.text,), evolution_count=step.number * 3) if step.flag else NO_EXTRA,
+        title=step.new_nugget if step.flag else old.title,
+        extra=Extra(aliases=(step.other, step.text), evolution_count=step.number * 3) if step.flag else NO_EXTRA,
     )
 
 
@@ -182,11 +183,10 @@ def _converse(tx: Transaction, step: Step) -> object:
             return rows.note_types.delete(step.new_nugget, step.other)
         case "variant":
             rows.rewinds.put_variant(Variant(step.session, step.number, len(step.text), step.flag, step.key))
-            rows.rewinds.delete_variant(step.session, 4 - step.number, 0)
         case "retraction":
-            rows.rewinds.delete_retraction(step.number)
+            rows.rewinds.put_retraction(step.number, Retraction(step.session, 1, 1, 0, 1, 1, 2, step.note))
             until = step.number if step.flag else None
-            return rows.rewinds.add_retraction(Retraction(step.session, 1, until, None, step.number, step.note))
+            return rows.rewinds.add_retraction(Retraction(step.session, 1, until, None, 1, step.number, 3, step.note))
         case "injection":
             blocks = {"text": step.text} if step.flag else None
             return rows.injections.add(
@@ -287,13 +287,21 @@ def _reads(view: View) -> dict[str, object]:
         "types": [view.note_types.of(name) for name in NUGGETS],
         "variants": [view.rewinds.variants(session, from_turn=1, until_turn=3) for session in SESSIONS],
         "live variants": [view.rewinds.live_variant(session, turn) for session in SESSIONS for turn in range(5)],
-        "retractions": [view.rewinds.retractions(session) for session in SESSIONS],
+        "retractions": [view.rewinds.since(seq) for seq in (0, 3)],
+        "of variant": [view.rewinds.of_variant(session, 1, 0) for session in SESSIONS],
         "injections": view.injections.page(after=1, limit=99),
         "records naming": [view.injections.naming({note_id}, after=1, limit=2) for note_id in NOTE_IDS],
         "last injections": [view.injections.last(session) for session in SESSIONS],
         "injections as of": [view.injections.last(session, turn=3, at_seq=3) for session in SESSIONS],
         "injections by turn": [view.injections.last(session, turn=3) for session in SESSIONS],
         "turns in the log": [view.log.of_turns(session, from_turn=1, limit=4) for session in (*SESSIONS, "sess-1")],
+        "named": [
+            view.notes.named(name, "note", ["about n1", "about n2", fold_key(text)])
+            for name in NUGGETS
+            for text in (*NUGGETS, *NOTE_IDS)
+        ],
+        "typed": [view.notes.count_typed("note", name, limit=3) for name in (None, *NUGGETS)],
+        "positions": view.notes.changed_positions(None, after=(0, 0), limit=9),
         "children": [view.notes.children(NOTE_IDS, after=1, limit=3), view.notes.children(["n1"])],
         "highest turns": [
             (view.nuggets.last_turns(name, session, limit=2), view.nuggets.has_turns_beside(name, session))

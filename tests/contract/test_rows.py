@@ -117,13 +117,63 @@ async def test_a_listing_filters(store: Store) -> None:
     assert listed(NoteFilter(needs_review=False)) == ["n1", "n2", "n5"]
 
 
+async def test_visible_notes_are_found_by_their_names(store: Store) -> None:
+    await _create(
+        store,
+        make_note("n1", title="Anna", type="person"),
+        make_note("n2", title="", type="person", extra=Extra(aliases=("ANNA", "Änne"))),
+        make_note("n3", title="Anna", type="Person", nugget="work"),
+        make_note("n4", title="Anna", type="place"),
+        make_note("n5", title="anna", type="person", key="anna"),
+        make_note("n6", title="Anna", type="person", archived_at=5),
+        make_note("n7", title="Anna", type="person", superseded_by="n1"),
+    )
+
+    def named(*names: str, nugget: str = "memory") -> list[str]:
+        return _ids(store.view.notes.named(nugget, "person", names))
+
+    assert named("anna") == named("bea", "anna", "änne") == ["n1", "n2"]
+    assert named("änne") == ["n2"]
+    assert (named("ann"), named(), named("anna", nugget="work")) == ([], [], ["n3"])
+
+    await store.commit(edit("n1", title="Bea"))
+    await store.commit(edit("n6", archived_at=None))
+    await store.commit(edit("n2", nugget="work"))
+    assert (named("bea"), named("anna"), named("anna", nugget="work")) == (["n1"], ["n6"], ["n2", "n3"])
+
+    await store.commit(edit("n2", type="place"))
+    await store.commit(write(lambda rows: rows.nuggets.put(make_nugget("work"))))
+    await store.commit(write(lambda rows: rows.nuggets.rename("work", "play")))
+    assert (named("anna", nugget="work"), named("anna", nugget="play")) == ([], ["n3"])
+    note = store.view.notes.get("n6")
+    assert note is not None
+    await store.commit(write(lambda rows: rows.notes.delete(note._replace(title="not the one that is stored"))))
+    assert named("anna") == []
+
+
+async def test_visible_notes_of_a_type_are_counted(store: Store) -> None:
+    await _create(
+        store,
+        *(make_note(f"n{number}", type="quest", nugget="work" if number > 3 else "memory") for number in range(1, 6)),
+        make_note("n6", type="quest", archived_at=5),
+        make_note("n7", type="preference"),
+        make_note("n8", type="Quest"),
+    )
+
+    def count(type_: str, nugget: str | None = None, limit: int = 99) -> int:
+        return store.view.notes.count_typed(type_, nugget, limit=limit)
+
+    assert (count("quest"), count("quest", "work"), count("quest", limit=4)) == (5, 2, 4)
+    assert (count("preference"), count("preference", "work"), count("nothing")) == (1, 0, 0)
+
+
 async def test_what_changed_since_comes_in_order_and_by_pages(store: Store) -> None:
     for number, (at, nugget) in enumerate([(5, "memory"), (5, "memory"), (5, "work"), (7, "memory")], 1):
         await store.commit(create(f"n{number}", nugget=nugget, updated_at=at, archived_at=9 if number == 4 else None))
     found = store.view.notes.by_ids([f"n{number}" for number in range(1, 5)])
     first, second, last = found["n1"], found["n2"], found["n4"]
 
-    def behind(nugget: str, after: tuple[int, int], limit: int = 10) -> list[tuple[int, int]]:
+    def behind(nugget: str | None, after: tuple[int, int], limit: int = 10) -> list[tuple[int, int]]:
         return store.view.notes.changed_positions(nugget, after=after, limit=limit)
 
     assert behind("memory", (0, 0)) == [(5, first.row), (5, second.row), (7, last.row)]
@@ -131,6 +181,7 @@ async def test_what_changed_since_comes_in_order_and_by_pages(store: Store) -> N
     assert behind("memory", (5, first.row)) == [(5, second.row), (7, last.row)]
     assert behind("memory", (5, first.row), limit=1) == [(5, second.row)]
     assert behind("memory", (7, last.row)) == behind("nowhere", (0, 0)) == []
+    assert behind(None, (5, second.row)) == [(5, found["n3"].row), (7, last.row)]
 
 
 @pytest.mark.parametrize("descending", [False, True])

@@ -27,15 +27,18 @@ from shelfd.protocol.base import Instant, NuggetName, Tag, Word
 
 #: A valid value for every param that a method requires.
 REQUIRED: dict[str, Any] = {
+    "child_ids": ["a", "b"], "summary": "x",
     "parts": [{"part": "facts", "items": []}],
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
     "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",
+    "from_turn": 1, "variant": 0, "at_turn": 1, "new_session_id": "t",
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
-    "ids": ["a"], "seed_ids": ["a"],
+    "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {
+    "child_ids": ["a", "b"],
     "session_id": "s", "source_ref": "r", "source_type": "report", "occurred_at": "2025-01-01T00:00:00Z",
     "valid_from": "2025-01-01T00:00:00Z", "valid_to": "2025-01-02T00:00:00Z", "ttl_days": 3, "timeout_ms": 5,
     "idempotency_key": "k", "min_seq": 4, "add_tags": ["x"], "remove_tags": ["y"], "set_fields": {"a_b": 1},
@@ -43,6 +46,7 @@ VALUES: dict[str, Any] = {
     "include_links": False, "include_vector": False, "exclude_superseded": False, "needs_review": True,
     "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
+    "from_turn": 1, "at_turn": 1, "new_session_id": "t",
     "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b", "local_only": True,
     "on_match": "new", "max_seq": 3, "from_seq": 2, "table_name": "t", "table_columns": ["a"],
     "column_hints": {"a": "b"}, "embedding_columns": ["a"], "required_columns": ["a"], "primary_key_columns": ["a"],
@@ -225,7 +229,7 @@ def test_an_error_leaves_out_what_it_does_not_know() -> None:
 
 
 def test_the_most_specific_of_several_complaints_is_reported() -> None:
-    error = refusal(METHODS["recall"].params, query="x", k=0, mode="route")
+    error = refusal(METHODS["recall"].params, query="x", k=0, as_of="2026-01-01T00:00:00Z")
 
     assert error["data"]["reason"] == NOT_AVAILABLE
 

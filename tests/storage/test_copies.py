@@ -66,6 +66,7 @@ async def test_what_there_was_is_carried_over_in_its_order(tmp_path: Path) -> No
     jobs = [job for _, job in store.view.jobs.page(before=None, limit=99)][::-1]
 
     assert store.view.notes.get("n1") is not None
+    assert [note.id for note in store.view.notes.named("memory", "note", ["about n1"])] == ["n1"]
     assert [job.id for job in jobs] == ["job-1", "job-2", "job-old", "job-3", "job-4", "job-5", "job-6"]
     told = [(run.run_id, run.status, run.attempts, run.error) for run in map(run_of, jobs) if run.slot]
     assert told == [

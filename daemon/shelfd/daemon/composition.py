@@ -133,8 +133,8 @@ def socket_mode(settings: Settings, places: Places) -> int:
     return SERVICE_MODE if places.is_service else USER_MODE
 
 
-def scheduled_jobs(service: Service) -> tuple[ScheduledJob, ScheduledJob]:
-    """Return the jobs: reflection, and promotion after it in the same slot, even if reflection failed."""
+def scheduled_jobs(service: Service) -> tuple[ScheduledJob, ...]:
+    """Return the jobs: reflection, then promotion and compaction in the same slot, even if those before failed."""
 
     async def perform(shelf: str, run_id: str, _reason: str) -> Mapping[str, Any]:
         return await service.perform(shelf, run_id)
@@ -142,6 +142,7 @@ def scheduled_jobs(service: Service) -> tuple[ScheduledJob, ScheduledJob]:
     return (
         ScheduledJob("reflection", perform, method="reflect"),
         ScheduledJob("promotion", perform, follows="reflection", method="promote"),
+        ScheduledJob("compaction", perform, follows="promotion", method="session.compact"),
     )
 
 

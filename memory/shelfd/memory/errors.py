@@ -4,9 +4,9 @@
 
     ShelfError
     ├── InvalidParams
-    ├── NotFound ── NoteNotFound, NuggetNotFound, ShelfNotFound, SessionNotFound, LinkNotFound
+    ├── NotFound ── NoteNotFound, ChildNotFound, NuggetNotFound, ShelfNotFound, SessionNotFound, LinkNotFound
     ├── Conflict ── DuplicateNugget, DuplicateShelf, DuplicateKey, DuplicateId, NodeArchived, NodeExists,
-    │                RevisionConflict, NotMergeable, IdempotencyMismatch, SessionElsewhere,
+    │                ChildHasParent, RevisionConflict, NotMergeable, IdempotencyMismatch, SessionElsewhere,
     │                SessionFrozen
     ├── Forbidden
     ├── TooLarge
@@ -84,6 +84,14 @@ class NoteNotFound(NotFound):
         super().__init__(text, id=note_id[:256], field=field, reason="NODE_NOT_FOUND")
 
 
+class ChildNotFound(NotFound):
+    """No note that a rollup could represent has this id."""
+
+    def __init__(self, note_id: str, *, field: str) -> None:
+        text = f"{field}: there is no note with this id in the session's nugget"
+        super().__init__(text, id=note_id[:256], field=field, reason="CHILD_NOT_FOUND")
+
+
 class NuggetNotFound(NotFound):
     """No nugget has this name."""
 
@@ -153,6 +161,14 @@ class NodeArchived(Conflict):
     def __init__(self, note_id: str, *, field: str) -> None:
         text = f"{field}: note {note_id[:256]} is hidden; note.restore brings it back"
         super().__init__(text, id=note_id[:256], field=field, reason="NODE_ARCHIVED")
+
+
+class ChildHasParent(Conflict):
+    """A visible note represents the note already."""
+
+    def __init__(self, note_id: str, parent_id: str, *, field: str) -> None:
+        text = f"{field}: note {parent_id} represents this one already; session.delete_node takes it away"
+        super().__init__(text, id=note_id[:256], parent_id=parent_id, field=field, reason="CHILD_HAS_PARENT")
 
 
 class NodeExists(Conflict):

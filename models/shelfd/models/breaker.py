@@ -1,11 +1,13 @@
 """A circuit breaker: a server that keeps failing is left alone for a while, then tried with one question."""
 
 from datetime import timedelta
-from typing import Literal
+from typing import Final, Literal
 
 from shelfd.memory import Clock
 from shelfd.memory.errors import ModelUnavailable
 
+#: ``data.reason`` of a question that is not sent because the server is left alone.
+RESTS: Final = "MODEL_RESTS"
 BreakerState = Literal["closed", "open", "half_open"]
 
 
@@ -50,7 +52,7 @@ class Breaker:
         rests_s = self.rests_s
         if rests_s > 0 or self._is_tried:
             text = "the language model failed several times in a row and is left alone for a while"
-            raise ModelUnavailable(text, reason="MODEL_RESTS", retry_after_s=round(max(rests_s, 1.0), 1))
+            raise ModelUnavailable(text, reason=RESTS, retry_after_s=round(max(rests_s, 1.0), 1))
         self._is_tried = True
 
     def succeeded(self) -> None:

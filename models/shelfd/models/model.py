@@ -11,6 +11,7 @@ from shelfd.memory import Clock
 from shelfd.memory.errors import InvalidReply, ModelUnavailable, NoLanguageModel, ShelfError, TooLarge
 from shelfd.memory.ports.language_model import A, ModelQuestion, ModelReply, Permit
 from shelfd.models import dialect
+from shelfd.models.breaker import RESTS
 from shelfd.models.endpoint import CallCounters, Endpoint
 from shelfd.models.failure import AttemptFailed
 from shelfd.models.ledger import TokenLedger
@@ -44,7 +45,6 @@ class ConfiguredModel:
         self._opening = asyncio.Lock()
         self._at_work: dict[Endpoint, int] = {}
         self._last_error: str | None = None
-        self._last_at: int | None = None
 
     # ---------------------------------------------------------------- the port
 
@@ -141,7 +141,8 @@ class ConfiguredModel:
         if isinstance(error, InvalidReply):
             self._counters.invalid += 1
         self._counters.failures += 1
-        self._last_error, self._last_at = error.message, self._clock.now()
+        if error.data.get("reason") != RESTS:  # which says nothing about what is wrong with the server
+            self._last_error = error.message
         log.warning("llm.failed", purpose=question.purpose, error=type(error).__name__, reason=error.data.get("reason"))
 
     # ---------------------------------------------------------------- life

@@ -186,7 +186,6 @@ NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
     ("recall", {**Q, "as_of": LATER}, "as_of"),
     ("recall", {**Q, "as_of": "1970-01-01T00:00:00Z"}, "as_of"),
     ("recall", {**Q, "known_at": LATER}, "known_at"),
-    ("recall", {**Q, "mode": "route"}, "mode"),
 ]
 
 

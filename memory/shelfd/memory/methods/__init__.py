@@ -5,6 +5,7 @@ Importing this package registers all of them.
 
 from shelfd.memory.methods import (
     deleting,
+    extraction,
     graph,
     importing,
     injection,
@@ -16,6 +17,8 @@ from shelfd.memory.methods import (
     recall,
     reflection,
     remember,
+    rewinding,
+    rollups,
     schema,
     search,
     session_reading,
@@ -29,6 +32,7 @@ from shelfd.memory.methods.registry import USE_CASES
 __all__ = [
     "USE_CASES",
     "deleting",
+    "extraction",
     "graph",
     "importing",
     "injection",
@@ -40,6 +44,8 @@ __all__ = [
     "recall",
     "reflection",
     "remember",
+    "rewinding",
+    "rollups",
     "schema",
     "search",
     "session_reading",

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
@@ -12,6 +12,7 @@ from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_key, fact_like
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.methods.routing import chosen_by_route
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.text import cut, first_sentence
@@ -21,6 +22,7 @@ from shelfd.memory.sessions.injection import record_context
 from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
+from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -98,6 +100,8 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
         get_nugget(shelf.view, params.nugget)
     if params.mode == "fhrr" and not shelf.tracks.catch_up(ShelfFacts):
         return _recall_when_known(shelf, params, call)
+    if params.mode == "route":
+        return _recall_by_route(shelf, params, call)
     return _recall(shelf, params, call)
 
 
@@ -108,11 +112,37 @@ async def _recall_when_known(shelf: Shelf, params: RecallParams, call: Call) -> 
 
 def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     started = shelf.clock.monotonic()
-    intent = intent_of(params.query)
     params = _continued(shelf, params, call)
     filters = _filters(shelf, params)
     known = _known(shelf, params, filters)
-    recalled = _search(shelf, params, filters, known)
+    return _answer(shelf, params, call, _search(shelf, params, filters, known), known, started)
+
+
+async def _recall_by_route(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    """Let a language model choose; where it cannot, ranked recall answers."""
+    started = shelf.clock.monotonic()
+    asked = _continued(shelf, params, call)
+    filters = _filters(shelf, asked)
+    wide = asked.model_copy(update={"k": RECALL_LIMIT, "focus": "off"})
+    ranked = {item.note.id: item for item in _ranked(shelf, wide, filters, NOTHING_PLANNED).found}
+    chosen, trace = await chosen_by_route(shelf, asked, call, list(ranked), filters)
+    if chosen is None:
+        answer = _recall(shelf, params.model_copy(update={"mode": "auto"}), call)
+    else:
+        notes = shelf.hot.get(chosen)  # as they are now
+        found = [
+            replace(ranked[note.id], note=note, relevant=True) if note.id in ranked else Found(note, 0.0, relevant=True)
+            for note_id in chosen
+            if (note := notes.get(note_id)) is not None and filters.admits(note)
+        ]
+        _add_links(shelf, found, NOTHING_PLANNED)
+        answer = _answer(shelf, asked, call, Recalled(found), fact_by_key(shelf, asked.query, filters), started)
+    return answer | ({"trace": trace} if params.explain else {})
+
+
+def _answer(
+    shelf: Shelf, params: RecallParams, call: Call, recalled: Recalled, known: Known | None, started: float
+) -> dict[str, Any]:
     relevant = [item.note for item in recalled.relevant]
     if params.count_hits:
         _record(shelf, params, relevant, _session(shelf, params, call))
@@ -120,7 +150,7 @@ def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     result: dict[str, Any] = {
         "results": _hits(shelf, params, recalled.found),
         "dropped": len(recalled.cut),
-        "intent": intent,
+        "intent": intent_of(cast("RecallParams", call.params).query),
         "abstained": not relevant,
         "mode": "lexical" if params.mode == "auto" else params.mode,
         "index": shelf.index_state(),

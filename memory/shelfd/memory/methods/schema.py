@@ -21,6 +21,7 @@ from shelfd.memory.sessions.retyping import (
     result_of,
     retype_some,
 )
+from shelfd.memory.sessions.rollup_rule import rule_of
 from shelfd.memory.sessions.schema import BUILT_IN, NoteType, new_type, schema_of, type_of
 from shelfd.memory.sessions.session import read_session
 from shelfd.memory.shelf.shelf import Changed, Shelf
@@ -121,6 +122,7 @@ def set_type(tx: Transaction, params: SetTypeParams, call: Call) -> Begun | Outc
     before = schema_of(tx.rows, nugget).get(params.type)
     kind = (before or new_type(params.type)).with_properties(_properties(params))
     _check_columns(kind)
+    rule_of(kind.compression.rule)
     migrate = params.migrate or MigrateInput()
     _check_migration(kind, migrate)
     plan = Plan(nugget, kind, stored=True, rename=migrate.rename, defaults=migrate.defaults)

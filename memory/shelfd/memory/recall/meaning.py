@@ -135,7 +135,7 @@ def answer_types_of(lists: MeaningLists, text: str, words: Sequence[str]) -> int
         found |= lists.units.get(unit, 0)
     if ("19" in text or "20" in text) and _YEAR.search(text) is not None:
         found |= ANSWER_TYPES["time"] | ANSWER_TYPES["year"]
-    elif _has_clock(lists, text):
+    elif not found & ANSWER_TYPES["time"] and _has_clock(lists, text):
         found |= ANSWER_TYPES["time"]
     if _PHONE_NUMBER.search(text) is not None:
         found |= ANSWER_TYPES["phone"]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
+from shelfd.memory.notes.digest import is_digest
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.projection import Projection, PurgedNote
 from shelfd.memory.ports.view import View
@@ -93,16 +94,19 @@ def document_of(note: Note) -> Document:
     parts = [*((note.title,) if note.title else ()), *note.extra.aliases]
     if note.tags:
         parts.append(" ".join(note.tags))
-    parts.append(note.content)
+    content, session = note.content, note.session_id
+    if note.extra.is_rollup and is_digest(note):
+        content, session = "", None  # recall finds the notes it cites
+    parts.append(content)
     return Document(
         row=note.row,
         id=note.id,
         nugget=note.nugget,
-        session=note.session_id,
+        session=session,
         turn=note.turn,
         author=note.author,
         when=note.when,
-        text="\n".join(parts) if len(parts) > 1 else note.content,
+        text="\n".join(parts) if len(parts) > 1 else content,
         kind=note.kind,
         type=note.type,
         subject=note.subject,

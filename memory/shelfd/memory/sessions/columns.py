@@ -80,8 +80,7 @@ def write(kind: NoteType | None, old: Row | None, said: Said, limits: Limits) ->
         limits: The configured limits.
 
     Raises:
-        InvalidParams: If a required column is missing, or was there and would be; if the type has no such column; if
-            nothing is said at all.
+        InvalidParams: If the type has no such column, or nothing is said at all.
         TooLarge: If something is larger than a caller may give.
     """
     before = old or Row()
@@ -96,10 +95,7 @@ def write(kind: NoteType | None, old: Row | None, said: Said, limits: Limits) ->
     if not content.strip():
         raise InvalidParams("content: give a title, a content or fields", field="content")
     aliases = _aliases(before, fields, said, limits)
-    row = Row(title, content, with_summary(ordered, content, limits), aliases, rendered)
-    if kind is not None:
-        _check_required(kind, old, row, said)
-    return row
+    return Row(title, content, with_summary(ordered, content, limits), aliases, rendered)
 
 
 def _fields(kind: NoteType | None, before: Row, said: Said) -> dict[str, Any]:
@@ -206,10 +202,17 @@ def _is_missing(column: str, row: Row) -> bool:
     return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())
 
 
-def _check_required(kind: NoteType, old: Row | None, row: Row, said: Said) -> None:
+def check_required(kind: NoteType | None, old: Row | None, row: Row, said: Said) -> None:
+    """Raise unless a row, which was *old*, has the columns that its type requires.
+
+    Raises:
+        InvalidParams: If one is missing; one that was missing before can stay so.
+    """
+    if kind is None:
+        return
     missing = missing_columns(kind, row)
     if missing and old is not None:
-        lacking = missing_columns(kind, old)  # a note that never had it can be edited all the same
+        lacking = missing_columns(kind, old)
         missing = [column for column in missing if column not in lacking]
     if missing:
         field = f"{said.name}.{missing[0]}"

@@ -54,6 +54,7 @@ class Draft:
         self.scene = scene
         self._notes: dict[str, Note] = {}  # in the order of their first touch
         self._stored: dict[str, Note | None] = {}
+        self._read: dict[str, Note | None] = {}
         self._places: dict[str, int] = {}
         self._named: defaultdict[str, set[str]] = defaultdict(set)
         self._links: dict[Triple, Link | None] = {}
@@ -63,10 +64,15 @@ class Draft:
         """Return a note of the session's nugget as it will be, hidden or not."""
         note = self._notes.get(note_id)
         if note is None:
-            note = self.tx.rows.notes.get(note_id)
+            note = self._as_stored(note_id)
             if note is None or note.nugget != self.scene.nugget or self._is_of_another(note):
                 return None
         return note
+
+    def _as_stored(self, note_id: str) -> Note | None:
+        if note_id not in self._read:
+            self._read[note_id] = self.tx.rows.notes.get(note_id)
+        return self._read[note_id]
 
     def _is_of_another(self, note: Note) -> bool:
         return note.private and note.session_id != self.scene.session_id
@@ -99,7 +105,7 @@ class Draft:
     def change(self, note: Note) -> bool:
         """Let a note become this; return whether it says anything else than what is stored."""
         if note.id not in self._stored:
-            self._stored[note.id] = self.tx.rows.notes.get(note.id)
+            self._stored[note.id] = self._as_stored(note.id)
         before = self._notes.get(note.id) or self._stored[note.id]
         self._put(note)
         return before is None or bool(changed_fields(before, note))
@@ -173,12 +179,12 @@ class Draft:
         assert nugget is not None  # it has notes
         number = number_of(self.tx, nugget, self.scene.session_id, self.scene.moment)
         for stored, note in changed:
-            seq_to = number if stored is None else max(stored.seq_to or 0, number)
-            stamped = self._spanned(note._replace(seq_to=seq_to)) if stored is None else note._replace(seq_to=seq_to)
             if stored is None:
-                self.tx.create_note(stamped)
+                self.tx.create_note(self._spanned(note._replace(seq_to=number)))
+            elif changed_fields(stored, note).keys() == {"parent_id"}:
+                self.tx.change_note(stored, note)  # what it says was not touched
             else:
-                self.tx.change_note(stored, stamped)
+                self.tx.change_note(stored, note._replace(seq_to=max(stored.seq_to or 0, number)))
         for triple, link in links.items():
             self._write_link(triple, link, number)
 

@@ -76,6 +76,9 @@ class Graph(Protocol):
     def type(self, node: int) -> str:
         """Return the type of a note."""
 
+    def depth(self, node: int) -> int:
+        """Return the depth of a rollup; 0 of any other note."""
+
     def seq_to(self, node: int) -> int:
         """Return the number of the last turn that touched a note; -1 for none."""
 

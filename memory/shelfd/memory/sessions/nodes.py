@@ -6,7 +6,7 @@ from shelfd.memory.errors import InvalidParams, NodeExists, RevisionConflict
 from shelfd.memory.notes.inference import Traits, infer
 from shelfd.memory.notes.names import names_of
 from shelfd.memory.notes.note import NO_EXTRA, Note, fold_key
-from shelfd.memory.sessions.columns import Row, Said, names_in, row_of, write
+from shelfd.memory.sessions.columns import Row, Said, check_required, names_in, row_of, write
 from shelfd.memory.sessions.draft import Draft, Scene
 from shelfd.memory.sessions.schema import NoteType
 from shelfd.memory.shelf.storing import DAY_MICROS, draw_id, unique_names, with_title_tags
@@ -36,14 +36,13 @@ def make(draft: Draft, given: NodeInput) -> Made:
     kind = scene.schema.need(given.type)
     on_match = given.on_match or ("merge" if kind.latest_only else "new")
     said = Said(given.title, given.content, given.fields, (), given.aliases)
-    if on_match != "new":
-        # What a merged note has to have may stand in the one that is there: here its names are all that matters.
-        row = write(kind._replace(required_columns=()), None, said, scene.limits)
-        if matches := _matches(draft, kind, row):
-            if on_match == "error":
-                raise NodeExists(kind.name, matches[0].id)
-            return _merged(draft, kind, matches, said, row)
-    return Made(draft.create(_composed(draft, kind, write(kind, None, said, scene.limits))))
+    row = write(kind, None, said, scene.limits)
+    if on_match != "new" and (matches := _matches(draft, kind, row)):
+        if on_match == "error":
+            raise NodeExists(kind.name, matches[0].id)
+        return _merged(draft, kind, matches, said, row)
+    check_required(kind, None, row, said)
+    return Made(draft.create(_composed(draft, kind, row)))
 
 
 def _composed(draft: Draft, kind: NoteType, row: Row) -> Note:
@@ -92,7 +91,11 @@ def _merged(draft: Draft, kind: NoteType, matches: list[Note], said: Said, row: 
         aliases = (*aliases, row.title)  # it keeps its own title, and is found by both
     title = None if kept.title else row.title or None
     limits = draft.scene.limits
-    merged = write(kind, row_of(kept), Said(title, said.content, fields, (), aliases), limits).on(kept)
+    more = Said(title, said.content, fields, (), aliases)
+    before = row_of(kept)
+    after = write(kind, before, more, limits)
+    check_required(kind, before, after, more)
+    merged = after.on(kept)
     draft.change(merged)
     same = fold_key(row.title)
     replaced = [note for note in others if kind.latest_only and same and fold_key(note.title) == same]
@@ -135,8 +138,10 @@ def edit(draft: Draft, note_id: str, given: NodeChange, field: str) -> tuple[Not
     said = Said(given.title, given.content, given.set_fields, given.clear_fields, name="set_fields")
     if note.kind == "fact" and given.title is not None:
         raise InvalidParams("title: a fact's title is its key; note.edit changes it", field="title")
-    row = write(draft.scene.schema.get(note.type), row_of(note), said, draft.scene.limits)
-    return note, draft.change(row.on(note))
+    kind, before = draft.scene.schema.get(note.type), row_of(note)
+    after = write(kind, before, said, draft.scene.limits)
+    check_required(kind, before, after, said)
+    return note, draft.change(after.on(note))
 
 
 def check_revision(note: Note, if_rev: int | None) -> None:

@@ -247,6 +247,10 @@ class NuggetGraph(Graph, PartProjection):
     def type(self, node: int) -> str:
         return self._tree.type(node)
 
+    def depth(self, node: int) -> int:
+        """See the port."""
+        return self._tree.depth(node)
+
     def seq_to(self, node: int) -> int:
         return self._tree.seq_to(node)
 

@@ -106,6 +106,10 @@ class Tree:
         """Return the row of a note."""
         return self._rows[node]
 
+    def depth(self, node: int) -> int:
+        """Return the depth of a rollup, 0 of any other note."""
+        return self._depths[node]
+
     def seq_to(self, node: int) -> int:
         """Return the number of the last turn that touched a note, -1 for none."""
         return self._seqs[node]

@@ -77,12 +77,12 @@ class ShelfCounts(Projection):
             self._counted.extend([0] * (row + 1 - len(self._counted)))
         old, self._counted[row] = self._counted[row], new
         if old != new:
-            self._count(old, -1)
-            self._count(new, 1)
+            if old:
+                self._count(old, -1)
+            if new:
+                self._count(new, 1)
 
     def _count(self, what: int, by: int) -> None:
-        if not what:
-            return
         for counts in (self._total, self._nuggets[what >> _SHIFT]):
             counts[0] += by
             if what & _HIDDEN:

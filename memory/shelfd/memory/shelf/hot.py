@@ -63,6 +63,8 @@ class HotNotes:
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Update the notes that are cached."""
+        if not self._notes and not self._links:
+            return
         for applied in group:
             for note in applied.notes.values():
                 if note.id in self._notes:

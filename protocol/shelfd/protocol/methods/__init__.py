@@ -2,6 +2,7 @@
 
 from shelfd.protocol.methods import (
     events,
+    extraction,
     graph,
     importing,
     injection,
@@ -12,6 +13,8 @@ from shelfd.protocol.methods import (
     promotion,
     recall,
     reflection,
+    rewinding,
+    rollups,
     scheduler,
     schema,
     search,
@@ -25,6 +28,7 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "events",
+    "extraction",
     "graph",
     "importing",
     "injection",
@@ -35,6 +39,8 @@ __all__ = [
     "promotion",
     "recall",
     "reflection",
+    "rewinding",
+    "rollups",
     "scheduler",
     "schema",
     "search",

@@ -81,6 +81,7 @@ class LinkView(Result):
     created_at: str
     valid_from: str | None = None
     valid_to: str | None = None
+    seq_to: int | None = Field(default=None, description="The nugget's number of the turn in which it was made.")
 
 
 class LinkListResult(Result):

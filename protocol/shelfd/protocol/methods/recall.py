@@ -16,7 +16,6 @@ from shelfd.protocol.base import (
     Tags,
     Token,
     Word,
-    not_available,
 )
 from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.note import NoteView
@@ -46,8 +45,11 @@ class RecallParams(ReadParams):
     as_of: NoTimeTravel = None
     known_at: NoTimeTravel = None
     max_age: Span | None = Field(default=None, description="Leave out notes older than this.")
-    mode: Annotated[Mode, not_available(lambda mode: mode != "route", "this mode")] = Field(
-        default="auto", description="`fhrr`: only the fact whose key is like the query, and what it links to."
+    mode: Mode = Field(
+        default="auto",
+        description="`fhrr`: only the fact whose key is like the query, and what it links to. `route`: with a"
+        " session_id and a language model that may see its nugget, what that chooses from the session's notes, most"
+        " useful first; else, and when it fails, as `auto`.",
     )
     focus: Literal["auto", "off"] = Field(
         default="auto", description="Leave out what is clearly not meant; `off` leaves out nothing."
@@ -116,6 +118,24 @@ class IndexState(Result):
     skipped: int | None = None
 
 
+class RouteStep(Result):
+    """One step of a route: numbers and ids."""
+
+    step: str = Field(
+        description="collect_root_candidates, plan_pass_1, plan_early_finalize_1, expand_from_plan_1,"
+        " drill_stagnated_1, finalize_pass, skip_recall_route_no_candidates or ranked_instead; passes are numbered."
+    )
+    candidates: int | None = Field(default=None, description="Rows that the model was shown.")
+    of: int | None = Field(default=None, description="How many notes of the frontier they are taken from.")
+    always_inject: int | None = Field(default=None, description="Notes that the prompt has anyway, left out.")
+    action: Literal["finalize", "drill"] | None = None
+    selected: list[str] | None = None
+    unknown: int | None = Field(default=None, description="Numbers that the model named and that are no rows.")
+    added: int | None = Field(default=None, description="Rows that were shown next, beside those before.")
+    why: str | None = None
+    error: str | None = None
+
+
 class RecallResult(Result):
     """Answer of ``recall``."""
 
@@ -127,6 +147,7 @@ class RecallResult(Result):
     abstained: bool = Field(description="No result is relevant.")
     mode: Mode
     index: IndexState
+    trace: list[RouteStep] | None = Field(default=None, description="With mode route and explain: how it went.")
     took_ms: float
 
 

@@ -213,8 +213,9 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
     def delete(self, note: Note) -> None:
         run = self._database.run
         run("UPDATE floor SET last_row = max(last_row, ?)", (note.row,))  # its number is never given away again
+        for stored in self._read("WHERE row = ?", (note.row,)):  # its names as they are, whatever *note* says
+            self._database.run_many(_REMOVE_NAME, sorted(_name_rows(stored)))
         run("DELETE FROM note WHERE row = ?", (note.row,))
-        self._database.run_many(_REMOVE_NAME, sorted(_name_rows(note)))
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
 
