@@ -85,7 +85,7 @@ async def _as_job(context: Context, shelf: Shelf, call: Call, batches: Sequence[
     def begin(tx: Transaction) -> Begun:
         session = write_session(tx, params.session_id, batches[-1].turn)
         extracting.check_idle(tx.rows, session.session_id)
-        named = {"session_id": session.session_id, "turns": len(batches)}
+        named = {"session_id": session.session_id, "from_turn": batches[0].turn, "turn": batches[-1].turn}
         cursor = extracting.new_cursor(total=len(batches))
         return Begun(extracting.EXTRACTION, named, cursor, extracting.pieces_of(batches))
 
