@@ -4,6 +4,7 @@ Importing this package registers all of them.
 """
 
 from shelfd.memory.methods import (
+    branching,
     deleting,
     graph,
     importing,
@@ -30,6 +31,7 @@ from shelfd.memory.methods.registry import USE_CASES
 
 __all__ = [
     "USE_CASES",
+    "branching",
     "deleting",
     "graph",
     "importing",
