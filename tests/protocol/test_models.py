@@ -34,7 +34,7 @@ REQUIRED: dict[str, Any] = {
     "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",
     "from_turn": 1, "variant": 0, "at_turn": 1, "new_session_id": "t",
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
-    "ids": ["a"], "seed_ids": ["a"],
+    "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {

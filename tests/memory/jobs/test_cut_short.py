@@ -17,7 +17,7 @@ from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
 from shelfd.memory.notes.note import NO_EXTRA, Note
 from shelfd.memory.ports.log import Origin
-from shelfd.memory.sessions import branching, planning, retyping
+from shelfd.memory.sessions import branching, draft, nodes, planning, retyping
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
 from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
@@ -25,6 +25,25 @@ from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
 Request = tuple[str, dict[str, Any]]
 Begin = Callable[[Api], Awaitable[Request]]
 _ENOUGH = 100_000
+
+
+@pytest.fixture(autouse=True)
+def ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each new note of a session the first id that is free."""
+    drawn = 0
+
+    def first(kind: str, nugget: str) -> str:
+        nonlocal drawn
+        drawn = 0
+        return f"{kind}-{nugget}-{drawn:08x}"
+
+    def following(kind: str, nugget: str) -> str:
+        nonlocal drawn
+        drawn += 1
+        return f"{kind}-{nugget}-{drawn:08x}"
+
+    monkeypatch.setattr(nodes, "draw_id", first)
+    monkeypatch.setattr(draft, "draw_id", following)
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +139,15 @@ async def to_retype(api: Api) -> Request:
     return "schema.set_type", {"type": "quest", **columns, "migrate": migrate}
 
 
+async def to_extract(api: Api) -> Request:
+    await api.call("session.open", session_id="s")
+    said = [f"My cousin Ada{'abc'[number % 3]} repeats line {number}. The crane is locked." for number in range(5)]
+    return "session.extract", {
+        "session_id": "s",
+        "turns": [{"turn": at, "text": text} for at, text in enumerate(said, 1)],
+    }
+
+
 async def to_compact(api: Api) -> Request:
     said = "Ada came to the mill at noon, number {0}"
     notes = [a_note(said.format(number), id=f"e{number:03}", nugget="story", type="event") for number in range(60)]
@@ -129,6 +157,7 @@ async def to_compact(api: Api) -> Request:
 
 
 BY_KIND: dict[str, Begin] = {
+    "extraction": to_extract,
     "hide": to_hide, "purge": to_purge, "undo": to_undo, "reflection": to_reflect, "import": to_import,
     "rewind": to_rewind, "branch": to_branch,
     "retype": to_retype,
@@ -190,7 +219,7 @@ async def undisturbed(begin: Begin) -> tuple[object, dict[str, Any], int]:
 
 
 def plain(result: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in result.items() if name not in ("run_id", "replayed")}
+    return {name: value for name, value in result.items() if name not in ("run_id", "job", "replayed")}
 
 
 @pytest.mark.parametrize("kind", BY_KIND)
@@ -295,6 +324,8 @@ async def test_what_fits_one_step_is_no_job(api: Api) -> None:
     await api.call("undo", tx=1, principal=ROOT)
     notes = [{"id": "note-work-1", "nuggetName": "work", "content": "came", "kind": "note"}]
     await api.call("shelf.import", parts=[{"part": "notes", "items": notes}], principal=ROOT)
+    await api.call("session.open", session_id="s")
+    await api.call("session.extract", session_id="s", turns=[{"text": "The cellar is flooded.", "turn": 1}])
     assert (await api.call("job.list"))["jobs"] == []
 
 

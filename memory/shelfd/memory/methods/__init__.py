@@ -6,6 +6,7 @@ Importing this package registers all of them.
 from shelfd.memory.methods import (
     branching,
     deleting,
+    extraction,
     graph,
     importing,
     injection,
@@ -33,6 +34,7 @@ __all__ = [
     "USE_CASES",
     "branching",
     "deleting",
+    "extraction",
     "graph",
     "importing",
     "injection",

@@ -14,6 +14,8 @@ from shelfd.memory.moving.job import IMPORT
 from shelfd.memory.sessions import branching, compaction, retyping, rewinding
 from shelfd.memory.sessions.branching import BRANCH
 from shelfd.memory.sessions.compaction import COMPACTION
+from shelfd.memory.sessions.extraction import job as extraction
+from shelfd.memory.sessions.extraction.job import EXTRACTION
 from shelfd.memory.sessions.retyping import RETYPING
 from shelfd.memory.sessions.rewinding import REWIND
 from shelfd.memory.tending import hide, purge, undo
@@ -22,7 +24,7 @@ from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (BRANCH, COMPACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
+KINDS: Final = (BRANCH, COMPACTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
 
@@ -31,6 +33,7 @@ def procedures(context: Context) -> Mapping[str, Procedure]:
     return {
         BRANCH.name: branching.run,
         COMPACTION.name: compaction.run,
+        EXTRACTION.name: extraction.run,
         HIDE.name: hide.run,
         IMPORT.name: moving.run,
         PROMOTION.name: lambda work: context.promoter.promote(work),  # noqa: PLW0108 - of the time when it runs

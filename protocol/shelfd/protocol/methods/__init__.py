@@ -2,6 +2,7 @@
 
 from shelfd.protocol.methods import (
     events,
+    extraction,
     graph,
     importing,
     injection,
@@ -27,6 +28,7 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "events",
+    "extraction",
     "graph",
     "importing",
     "injection",
