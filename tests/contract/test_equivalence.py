@@ -183,11 +183,10 @@ def _converse(tx: Transaction, step: Step) -> object:
             return rows.note_types.delete(step.new_nugget, step.other)
         case "variant":
             rows.rewinds.put_variant(Variant(step.session, step.number, len(step.text), step.flag, step.key))
-            rows.rewinds.delete_variant(step.session, 4 - step.number, 0)
         case "retraction":
-            rows.rewinds.delete_retraction(step.number)
+            rows.rewinds.put_retraction(step.number, Retraction(step.session, 1, 1, 0, 1, 1, 2, step.note))
             until = step.number if step.flag else None
-            return rows.rewinds.add_retraction(Retraction(step.session, 1, until, None, step.number, step.note))
+            return rows.rewinds.add_retraction(Retraction(step.session, 1, until, None, 1, step.number, 3, step.note))
         case "injection":
             blocks = {"text": step.text} if step.flag else None
             return rows.injections.add(
@@ -288,7 +287,8 @@ def _reads(view: View) -> dict[str, object]:
         "types": [view.note_types.of(name) for name in NUGGETS],
         "variants": [view.rewinds.variants(session, from_turn=1, until_turn=3) for session in SESSIONS],
         "live variants": [view.rewinds.live_variant(session, turn) for session in SESSIONS for turn in range(5)],
-        "retractions": [view.rewinds.retractions(session) for session in SESSIONS],
+        "retractions": [view.rewinds.since(seq) for seq in (0, 3)],
+        "of variant": [view.rewinds.of_variant(session, 1, 0) for session in SESSIONS],
         "injections": view.injections.page(after=1, limit=99),
         "records naming": [view.injections.naming({note_id}, after=1, limit=2) for note_id in NOTE_IDS],
         "last injections": [view.injections.last(session) for session in SESSIONS],

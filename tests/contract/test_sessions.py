@@ -134,9 +134,8 @@ async def test_one_variant_of_a_turn_is_live(store: Store) -> None:
     assert rewinds.variants("s", from_turn=1, until_turn=3) == variants
     assert [one.turn for one in rewinds.variants("s", from_turn=2)] == [2, 2, 4]
     await store.commit(write(lambda rows: rows.rewinds.put_variant(variants[1]._replace(is_live=False))))
-    await store.commit(write(lambda rows: rows.rewinds.delete_variant("s", 4, 0)))
     assert rewinds.live_variant("s", 2) is None
-    assert [one.is_live for one in rewinds.variants("s", from_turn=1)] == [False, False]
+    assert [one.is_live for one in rewinds.variants("s", from_turn=1)] == [False, False, True]
 
 
 async def test_a_change_is_stamped_with_the_live_variant_of_its_turn(store: Store) -> None:
@@ -150,19 +149,29 @@ async def test_a_change_is_stamped_with_the_live_variant_of_its_turn(store: Stor
     assert (await store.commit(change(lambda tx: tx.variant, origin=ORIGIN._replace(turn=4)))).value is None
 
 
-async def test_retractions_are_kept_in_order_and_deleted_by_number(store: Store) -> None:
-    first = Retraction("s", 3, None, None, 17, "run-1")
-    second = Retraction("s", 2, 2, 0, 20, "run-2")
+async def test_retractions_are_found_by_run_by_variant_and_by_when_they_were_done(store: Store) -> None:
+    first = Retraction("s", 3, None, None, 11, 17, 19, "run-1")
+    second = Retraction("s", 2, 2, 0, 12, 20, 25, "run-2")
+    third = Retraction("s", 2, 2, 0, 12, 20, 30, "run-3", revives=2)
 
     def fill(rows: Writer) -> list[int]:
-        return [rows.rewinds.add_retraction(one) for one in (first, second, first._replace(session_id="t"))]
+        return [rows.rewinds.add_retraction(one) for one in (first, second, third, second._replace(session_id="t"))]
 
-    assert (await store.commit(write(fill))).value == [1, 2, 3]
-    assert store.view.rewinds.retractions("s") == [(1, first), (2, second)]
-    assert [number for number, _ in store.view.rewinds.retractions_by("run-1")] == [1, 3]
-    await store.commit(write(lambda rows: rows.rewinds.delete_retraction(3)))
-    assert (await store.commit(write(lambda rows: rows.rewinds.add_retraction(first)))).value == 4
-    assert store.view.rewinds.retractions("t") == []
+    rewinds = store.view.rewinds
+    assert (await store.commit(write(fill))).value == [1, 2, 3, 4]
+    assert (rewinds.get(1), rewinds.get(5)) == (first, None)
+    assert [one.stands for one in (first, second, third)] == [True, True, False]
+    assert [number for number, _ in rewinds.by_run("run-2")] == [2, 4]
+    assert [number for number, _ in rewinds.since(20)] == [2, 3, 4]
+    assert rewinds.of_variant("s", 2, 0) == [(2, second)]
+    assert rewinds.of_variant("s", 3, 0) == []
+
+    undone = second._replace(undone_by="run-3", done_seq=40)
+    await store.commit(write(lambda rows: rows.rewinds.put_retraction(2, undone)))
+    assert rewinds.get(2) == undone
+    assert rewinds.of_variant("s", 2, 0) == []
+    assert [number for number, _ in rewinds.since(31)] == [2]
+    assert (await store.commit(write(lambda rows: rows.rewinds.add_retraction(first)))).value == 5
 
 
 async def test_changes_come_by_turn(store: Store) -> None:
@@ -176,6 +185,22 @@ async def test_changes_come_by_turn(store: Store) -> None:
     assert [row.seq for row in log.of_turns("s", from_turn=1, until_turn=3)] == [7, 1, 3, 2]
     assert [row.seq for row in log.of_turns("s", from_turn=1, after=(2, 1), limit=2)] == [3, 2]
     assert log.of_turns("u", from_turn=1) == []
+    assert [log.first_of_turns("s", from_turn=turn) for turn in (1, 2, 3, 6)] == [1, 1, 2, None]
+    assert log.first_of_turns("s", from_turn=1, until_turn=2, above=3) == 7
+
+
+async def test_changes_come_by_variant(store: Store) -> None:
+    for number, variant in enumerate((None, 1, 0)):
+        if variant is not None:
+            for one in (0, 1):
+                live = Variant("sess-1", 3, one, is_live=one == variant)
+                await store.commit(write(lambda rows, live=live: rows.rewinds.put_variant(live)))  # type: ignore[misc]
+        await store.commit(create(f"n{number}"))
+
+    log = store.view.log
+    assert [row.seq for row in log.of_turns("sess-1", from_turn=3, variant=0)] == [1, 3]
+    assert [row.seq for row in log.of_turns("sess-1", from_turn=3, variant=1)] == [2]
+    assert [log.first_of_turns("sess-1", from_turn=1, variant=one) for one in (0, 1, 2)] == [1, 2, None]
 
 
 # ------------------------------------------------------------------- injections
@@ -260,7 +285,7 @@ async def test_a_failed_change_leaves_nothing(store: Store) -> None:
         rows.sessions.put(session("a"))
         rows.note_types.put("work", "bug", {})
         rows.rewinds.put_variant(Variant("s", 1, 0, is_live=True))
-        rows.rewinds.add_retraction(Retraction("s", 1, None, None, 1, "run-1"))
+        rows.rewinds.add_retraction(Retraction("s", 1, None, None, 1, 1, 1, "run-1"))
         rows.injections.delete_of("s", limit=9)
         rows.injections.add(injection("s", 2))
         raise ValueError("late")
@@ -269,7 +294,7 @@ async def test_a_failed_change_leaves_nothing(store: Store) -> None:
         await store.commit(write(fail))
     view = store.view
     assert (view.sessions.count(), view.note_types.of("work"), view.rewinds.variants("s", from_turn=1)) == (0, {}, [])
-    assert (view.rewinds.retractions("s"), view.injections.page(after=0, limit=9)) == ([], [(1, injection("s", 1))])
+    assert (view.rewinds.since(0), view.injections.page(after=0, limit=9)) == ([], [(1, injection("s", 1))])
     assert await add(store, injection("s", 3)) == [2]
 
 

@@ -145,6 +145,40 @@ class Retype(JobCutShort):
         self.params = {"type": "quest", **columns, "additional_columns": False, "migrate": migrate}
 
 
+class Extract(JobCutShort):
+    """Turns of a conversation are extracted, one at a step. Ids are drawn, so what is compared are names."""
+
+    name = "job-extract"
+    method = "session.extract"
+
+    def fill(self, house: House) -> None:
+        house.call("session.open", session_id="s")
+        said = [
+            f"My cousin Ada{'abc'[number % 3]} painted door {number}. I'll paint wall {number}." for number in range(40)
+        ]
+        turns = [{"turn": at, "text": text, "author": "Ben"} for at, text in enumerate(said, 1)]
+        self.params = {"session_id": "s", "turns": turns}
+
+    def state(self, house: House) -> object:
+        notes = (
+            house.call("note.list", nugget="memory", limit=1000)["notes"]
+            if house.call("nugget.list")["nuggets"]
+            else []
+        )
+        names = {note["id"]: (note["type"], note["title"], note["content"]) for note in notes}
+        links = [
+            (names[one["source"]], one["relation"], names[one["target"]])
+            for one in house.call("link.list", limit=1000)["links"]
+        ]
+        kinds = Counter[str]()
+        since = 0
+        while rows := house.call("shelf.log", since_seq=since, limit=1000)["log"]:
+            kinds.update(row["kind"] for row in rows)
+            since = rows[-1]["seq"]
+        jobs = [(job["kind"], job["state"], job["progress"], _plain(job)) for job in house.call("job.list")["jobs"]]
+        return sorted(names.values()), sorted(links), kinds, jobs
+
+
 class Scheduled(Reflect):
     """A run that the scheduler is asked for is cut short; the reply says only that it was claimed."""
 
@@ -172,4 +206,4 @@ class ScheduledPromotion(Scheduled):
         self.params = {"job": self.job}
 
 
-JOBS = (Hide, Purge, Undo, UndoRun, Reflect, Promote, Import, Retype, Scheduled, ScheduledPromotion)
+JOBS = (Hide, Purge, Undo, UndoRun, Reflect, Promote, Import, Retype, Extract, Scheduled, ScheduledPromotion)

@@ -32,8 +32,9 @@ REQUIRED: dict[str, Any] = {
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
     "seq": 1, "rev": 1, "shelf": "s", "confirm": "s", "subscription": "s", "key": "k",
     "tx": 1, "run_id": "r", "nugget": "n", "session_id": "s", "note_id": "a", "superseded_by_id": "b",
+    "from_turn": 1, "variant": 0, "at_turn": 1, "new_session_id": "t",
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
-    "ids": ["a"], "seed_ids": ["a"],
+    "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {
@@ -45,6 +46,7 @@ VALUES: dict[str, Any] = {
     "include_links": False, "include_vector": False, "exclude_superseded": False, "needs_review": True,
     "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
+    "from_turn": 1, "at_turn": 1, "new_session_id": "t",
     "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b", "local_only": True,
     "on_match": "new", "max_seq": 3, "from_seq": 2, "table_name": "t", "table_columns": ["a"],
     "column_hints": {"a": "b"}, "embedding_columns": ["a"], "required_columns": ["a"], "primary_key_columns": ["a"],

@@ -257,7 +257,7 @@ async def test_a_full_check_names_every_broken_rule(stores: SqliteStores) -> Non
         rows.links.put(make_link("ghost", "n1"))
         rows.rewinds.put_variant(Variant("s", 3, 0, is_live=False))
         rows.rewinds.put_variant(Variant("s", 4, 0, is_live=True))
-        rows.rewinds.add_retraction(Retraction("s", 1, None, None, 99, "run-1"))
+        rows.rewinds.add_retraction(Retraction("s", 1, None, None, 99, 99, 99, "run-1"))
         rows.injections.add(Injection("s", 1, 0, 0, None, ("n2",), ("n1", "n3")))
         rows.injections.add(Injection("s", 2, 0, 0, ("ghost",), ("n1",), None))
 

@@ -57,3 +57,4 @@ TOKEN_CHARACTERS = 128  #: session_id, idempotency_key, author and the like
 LIST_LIMIT = 1000
 RECALL_LIMIT = 200
 OPERATIONS_LIMIT = 1000  #: of one batch of a session
+TURNS_LIMIT = 1000  #: messages of one extraction

@@ -15,9 +15,13 @@ from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
-from shelfd.memory.notes.note import NO_EXTRA
+from shelfd.memory.notes.note import NO_EXTRA, Note
 from shelfd.memory.ports.log import Origin
-from shelfd.memory.sessions import retyping
+<<<<<<< HEAD
+from shelfd.memory.sessions import draft, nodes, retyping
+=======
+from shelfd.memory.sessions import planning, retyping
+>>>>>>> main
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
 from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
@@ -28,9 +32,29 @@ _ENOUGH = 100_000
 
 
 @pytest.fixture(autouse=True)
+def ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each new note of a session the first id that is free."""
+    drawn = 0
+
+    def first(kind: str, nugget: str) -> str:
+        nonlocal drawn
+        drawn = 0
+        return f"{kind}-{nugget}-{drawn:08x}"
+
+    def following(kind: str, nugget: str) -> str:
+        nonlocal drawn
+        drawn += 1
+        return f"{kind}-{nugget}-{drawn:08x}"
+
+    monkeypatch.setattr(nodes, "draw_id", first)
+    monkeypatch.setattr(draft, "draw_id", following)
+
+
+@pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hide, "AT_ONCE", 8)
     monkeypatch.setattr(undo, "AT_ONCE", 8)
+    monkeypatch.setattr(planning, "NOTES_AT_ONCE", 1)
     monkeypatch.setattr(purge, "NOTES_AT_ONCE", 8)
     monkeypatch.setattr(pieces, "ITEMS", 10)
     monkeypatch.setattr(retyping, "LOOKED_AT", 10)
@@ -75,6 +99,22 @@ async def to_import(_api: Api) -> Request:
     return "shelf.import", {"parts": [{"part": "notes", "items": notes}, {"part": "links", "items": notes}]}
 
 
+async def to_rewind(api: Api) -> Request:
+    await api.call("session.open", session_id="chat")
+    for number in range(12):
+        note = a_note(f"line {number}", id=f"n{number % 8}", nugget="list")
+
+        def write(tx: Transaction, note: Note = note) -> None:
+            old = tx.rows.notes.get(note.id)
+            if old is None:
+                tx.create_note(note)
+            else:
+                tx.change_note(old, old._replace(content=note.content))
+
+        await api.shelf().commit(Origin("p", "remember", session_id="chat", turn=number + 1), write)
+    return "session.retract_turns", {"session_id": "chat", "from_turn": 2}
+
+
 async def to_retype(api: Api) -> Request:
     extra = NO_EXTRA._replace(fields={"goal": "line 0"}, rendered=True)
     quests = [a_note("goal: line 0", id=f"q{number:03}", type="quest", extra=extra) for number in range(24)]
@@ -84,16 +124,28 @@ async def to_retype(api: Api) -> Request:
     return "schema.set_type", {"type": "quest", **columns, "migrate": migrate}
 
 
+<<<<<<< HEAD
+async def to_extract(api: Api) -> Request:
+    await api.call("session.open", session_id="s")
+    said = [f"My cousin Ada{'abc'[number % 3]} repeats line {number}. The crane is locked." for number in range(5)]
+    return "session.extract", {
+        "session_id": "s",
+        "turns": [{"turn": at, "text": text} for at, text in enumerate(said, 1)],
+    }
+=======
 async def to_compact(api: Api) -> Request:
     said = "Ada came to the mill at noon, number {0}"
     notes = [a_note(said.format(number), id=f"e{number:03}", nugget="story", type="event") for number in range(60)]
     await shelve(api, notes)
     await api.call("session.open", session_id="talk", nugget="story")
     return "session.compact", {"session_id": "talk"}
+>>>>>>> main
 
 
 BY_KIND: dict[str, Begin] = {
+    "extraction": to_extract,
     "hide": to_hide, "purge": to_purge, "undo": to_undo, "reflection": to_reflect, "import": to_import,
+    "rewind": to_rewind,
     "retype": to_retype,
     "compaction": to_compact,
 }  # fmt: skip
@@ -153,7 +205,7 @@ async def undisturbed(begin: Begin) -> tuple[object, dict[str, Any], int]:
 
 
 def plain(result: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in result.items() if name not in ("run_id", "replayed")}
+    return {name: value for name, value in result.items() if name not in ("run_id", "job", "replayed")}
 
 
 @pytest.mark.parametrize("kind", BY_KIND)
@@ -258,6 +310,8 @@ async def test_what_fits_one_step_is_no_job(api: Api) -> None:
     await api.call("undo", tx=1, principal=ROOT)
     notes = [{"id": "note-work-1", "nuggetName": "work", "content": "came", "kind": "note"}]
     await api.call("shelf.import", parts=[{"part": "notes", "items": notes}], principal=ROOT)
+    await api.call("session.open", session_id="s")
+    await api.call("session.extract", session_id="s", turns=[{"text": "The cellar is flooded.", "turn": 1}])
     assert (await api.call("job.list"))["jobs"] == []
 
 

@@ -300,7 +300,7 @@ async def test_the_present_record_is_the_last_one_that_was_not_taken_back(either
     last = shelf.view.log.last_seq
     await shelf.commit(
         either.request("session.list").origin(),
-        lambda tx: tx.rows.rewinds.add_retraction(Retraction("s", 3, None, None, last, "run-1")),
+        lambda tx: tx.rows.rewinds.add_retraction(Retraction("s", 3, None, None, last, last, last, "run-1")),
     )
     shown = present(shelf.view, Session("s", "memory"))
     assert shown is not None

@@ -11,6 +11,7 @@ from shelfd.memory.errors import Cancelled
 from shelfd.memory.log.idempotency import Apply, Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.job import MANUAL, Job, job_id_of
+from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import Limits
 
@@ -37,17 +38,21 @@ class Work:
         """How far the job has come."""
         return self.job.cursor
 
-    async def step(self, apply: Step[T]) -> T:
+    async def step(self, apply: Step[T], origin: Origin | None = None) -> T:
         """Take one step: what *apply* does and the cursor it leaves become durable together.
 
         A step takes a few milliseconds of the writer at most, for it holds up everybody else's changes. *apply* goes by
         the cursor it is given: an attempt that was cut short may have had one more step in the writer's queue.
 
+        Args:
+            apply: What the step does.
+            origin: What the step's log rows name, if that is more than the job's do.
+
         Raises:
             ShelfError: What *apply* raised, or the store; then neither happened.
             Cancelled: If the job was cancelled meanwhile.
         """
-        return await self._take(apply, lambda job, _value: job._replace(state="running", error=None))
+        return await self._take(apply, lambda job, _value: job._replace(state="running", error=None), origin)
 
     async def finish(self, apply: Step[Mapping[str, Any]]) -> Mapping[str, Any]:
         """Take the last step: what *apply* does and the end of the job become durable together.
@@ -65,7 +70,7 @@ class Work:
             ),
         )
 
-    async def _take(self, apply: Step[T], stand: Callable[[Job, T], Job]) -> T:
+    async def _take(self, apply: Step[T], stand: Callable[[Job, T], Job], origin: Origin | None = None) -> T:
         def transact(tx: Transaction) -> tuple[T, Job]:
             stored = tx.rows.jobs.get(self.job.id)
             if stored is None or not stored.is_unfinished:
@@ -76,7 +81,7 @@ class Work:
             tx.rows.jobs.put(job)
             return value, job
 
-        applied = await self.shelf.commit(self.job.origin(), transact)
+        applied = await self.shelf.commit(origin or self.job.origin(), transact)
         value, self.job = applied.value
         return value
 

@@ -5,6 +5,7 @@ Importing this package registers all of them.
 
 from shelfd.memory.methods import (
     deleting,
+    extraction,
     graph,
     importing,
     injection,
@@ -16,6 +17,7 @@ from shelfd.memory.methods import (
     recall,
     reflection,
     remember,
+    rewinding,
     rollups,
     schema,
     search,
@@ -30,6 +32,7 @@ from shelfd.memory.methods.registry import USE_CASES
 __all__ = [
     "USE_CASES",
     "deleting",
+    "extraction",
     "graph",
     "importing",
     "injection",
@@ -41,6 +44,7 @@ __all__ = [
     "recall",
     "reflection",
     "remember",
+    "rewinding",
     "rollups",
     "schema",
     "search",

@@ -15,7 +15,7 @@ from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import get_note
 from shelfd.memory.tending import hide as hiding
 from shelfd.memory.tending import purge as purging
-from shelfd.memory.tending.nuggets import check_no_import
+from shelfd.memory.tending.nuggets import check_no_intake
 from shelfd.memory.tending.purge import PURGE, new_cursor, purge_some
 from shelfd.protocol.methods.graph import NoteDeleteParams
 from shelfd.protocol.methods.notes import ForgetParams
@@ -66,7 +66,7 @@ def _named(tx: Transaction, params: ForgetParams) -> Note | None:
 
 def _delete_note(tx: Transaction, note: Note | None, *, for_good: bool) -> Begun | Outcome:
     if note is not None and for_good:
-        check_no_import(tx)
+        check_no_intake(tx)
         params, cursor = {"ids": [note.id]}, new_cursor(total=1)
         purge_some(tx, cursor, params)
         return Begun(PURGE, params, cursor)
@@ -113,7 +113,7 @@ def _hide(tx: Transaction, name: str, call: Call, *, drop: bool) -> Begun | Outc
 
 def _purge(tx: Transaction, name: str) -> Begun:
     get_nugget(tx.rows, name)
-    check_no_import(tx)
+    check_no_intake(tx)
     newest = tx.rows.notes.scan(before_row=None, limit=1)
     params = {"nugget": name, "seq": tx.rows.log.last_seq, "row": newest[0].row if newest else 0}
     cursor = purging.new_cursor(total=tx.rows.nuggets.counts(name).notes)

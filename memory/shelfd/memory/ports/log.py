@@ -79,6 +79,7 @@ class LogView(Protocol):
         *,
         from_turn: int,
         until_turn: int | None = None,
+        variant: int | None = None,
         after: tuple[int, int] = (0, 0),
         limit: int | None = None,
     ) -> list[LogRow]:
@@ -88,9 +89,21 @@ class LogView(Protocol):
             session_id: The conversation.
             from_turn: The first turn.
             until_turn: The last one; None for all that follow.
+            variant: Only those that this variant made.
             after: Turn and sequence number after which to begin.
             limit: How many at most.
         """
+
+    def first_of_turns(
+        self,
+        session_id: str,
+        *,
+        from_turn: int,
+        until_turn: int | None = None,
+        variant: int | None = None,
+        above: int = 0,
+    ) -> int | None:
+        """Return the lowest sequence number above *above* of the changes that :meth:`of_turns` gives."""
 
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         """Return the changes a run made, the last first, below sequence number *before*."""

@@ -78,14 +78,23 @@ class Variant(NamedTuple):
 
 
 class Retraction(NamedTuple):
-    """Changes that were taken back: those of a conversation's turns, up to a place in the log."""
+    """Changes of a conversation that were taken back, or were given back: those of its turns, up to one in the log."""
 
     session_id: str
     from_turn: int
     until_turn: int | None  #: the last one; None for all that follow
     variant: int | None  #: of one variant only
-    up_to_seq: int
-    run_id: str  #: the run that took them back
+    since_seq: int  #: the first of these changes
+    up_to_seq: int  #: none after this one
+    done_seq: int  #: the last change of the run that took them back, by which that was done
+    run_id: str  #: the run that did it
+    revives: int | None = None  #: the number of the retraction that this one ended
+    undone_by: str | None = None  #: the run that ended this one
+
+    @property
+    def stands(self) -> bool:
+        """Whether these changes do not count because of it."""
+        return self.revives is None and self.undone_by is None
 
 
 class RewindsView(Protocol):
@@ -97,11 +106,17 @@ class RewindsView(Protocol):
     def variants(self, session_id: str, *, from_turn: int, until_turn: int | None = None) -> list[Variant]:
         """Return the variants of these turns, by turn and number. A turn without alternatives has none."""
 
-    def retractions(self, session_id: str) -> list[tuple[int, Retraction]]:
-        """Return what was taken back of a conversation, with its number, in order."""
+    def get(self, number: int) -> Retraction | None:
+        """Return the retraction with this number."""
 
-    def retractions_by(self, run_id: str) -> list[tuple[int, Retraction]]:
-        """Return what a run took back, with its number, in order."""
+    def by_run(self, run_id: str) -> list[tuple[int, Retraction]]:
+        """Return what a run took back and gave back, with its number, in order."""
+
+    def since(self, seq: int) -> list[tuple[int, Retraction]]:
+        """Return retractions that were done by this change or later, with their numbers, in order."""
+
+    def of_variant(self, session_id: str, turn: int, variant: int) -> list[tuple[int, Retraction]]:
+        """Return those retractions, with their numbers, in order, that stand and are of this variant alone."""
 
 
 class RewindsWriter(RewindsView, Protocol):
@@ -110,14 +125,11 @@ class RewindsWriter(RewindsView, Protocol):
     def put_variant(self, variant: Variant) -> None:
         """Add or replace a variant."""
 
-    def delete_variant(self, session_id: str, turn: int, variant: int) -> None:
-        """Delete a variant."""
-
     def add_retraction(self, retraction: Retraction) -> int:
         """Add a retraction; return its number, above all before."""
 
-    def delete_retraction(self, number: int) -> None:
-        """Delete a retraction."""
+    def put_retraction(self, number: int, retraction: Retraction) -> None:
+        """Replace the retraction with this number."""
 
 
 class Injection(NamedTuple):

@@ -85,17 +85,22 @@ def present(view: View, session: Session) -> Injection | None:
 
     A frozen session has the one that was the last then.
     """
-    session_id, at_seq = session.session_id, session.at_seq
-    found = view.injections.last(session_id, at_seq=at_seq)
-    for _, retraction in reversed(view.rewinds.retractions(session_id)):
-        if found is None:
-            break
-        if at_seq is not None and retraction.up_to_seq >= at_seq:
-            continue
-        until = found.turn if retraction.until_turn is None else retraction.until_turn
-        if retraction.from_turn <= found.turn <= until and found.seq < retraction.up_to_seq:
-            found = view.injections.last(session_id, turn=retraction.from_turn - 1, at_seq=at_seq)
+    found = view.injections.last(session.session_id, at_seq=session.at_seq)
+    while found is not None and (first := _taken_back_from(view, found, session.at_seq)) is not None:
+        found = view.injections.last(session.session_id, turn=first - 1, at_seq=session.at_seq)
     return found
+
+
+def _taken_back_from(view: View, shown: Injection, at_seq: int | None) -> int | None:
+    """The turn from which on a conversation was taken back after a record was made, if that was among it."""
+    for _, one in reversed(view.rewinds.since(shown.seq)):
+        if at_seq is not None and one.up_to_seq >= at_seq:
+            continue
+        until = shown.turn if one.until_turn is None else one.until_turn
+        is_of_turn = one.session_id == shown.session_id and one.from_turn <= shown.turn <= until
+        if is_of_turn and one.stands and shown.seq < one.up_to_seq:
+            return one.from_turn
+    return None
 
 
 def view_of(injection: Injection) -> dict[str, Any]:

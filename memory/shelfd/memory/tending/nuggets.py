@@ -24,17 +24,18 @@ def check_free(tx: Transaction, name: str) -> None:
             raise Conflict(text, nugget=name, job=job.id)
 
 
-def check_no_import(tx: Transaction) -> None:
-    """Make sure that no import could bring back what is about to be purged.
+def check_no_intake(tx: Transaction) -> None:
+    """Make sure that no import or extraction could bring back what is about to be purged.
 
-    The pieces of imports that were given up are deleted: these cannot be retried after the purge.
+    The pieces of those that were given up are deleted: these cannot be retried after the purge.
 
     Raises:
         Conflict: If something is.
     """
-    for _, job in tx.rows.jobs.page(unfinished=True, kind="import", before=None, limit=1):
-        text = f"job {job.id} is importing, and may bring back what is purged; try again when it has ended"
-        raise Conflict(text, job=job.id)
+    for kind, doing in (("import", "importing"), ("extraction", "extracting turns")):
+        for _, job in tx.rows.jobs.page(unfinished=True, kind=kind, before=None, limit=1):
+            text = f"job {job.id} is {doing}, and may bring back what is purged; try again when it has ended"
+            raise Conflict(text, job=job.id)
     tx.rows.jobs.delete_pieces(None)
 
 

@@ -2,6 +2,7 @@
 
 from shelfd.protocol.methods import (
     events,
+    extraction,
     graph,
     importing,
     injection,
@@ -12,6 +13,7 @@ from shelfd.protocol.methods import (
     promotion,
     recall,
     reflection,
+    rewinding,
     rollups,
     scheduler,
     schema,
@@ -26,6 +28,7 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "events",
+    "extraction",
     "graph",
     "importing",
     "injection",
@@ -36,6 +39,7 @@ __all__ = [
     "promotion",
     "recall",
     "reflection",
+    "rewinding",
     "rollups",
     "scheduler",
     "schema",

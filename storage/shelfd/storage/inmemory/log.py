@@ -56,17 +56,32 @@ class InMemoryLog(InMemoryRows, LogWriter):
         *,
         from_turn: int,
         until_turn: int | None = None,
+        variant: int | None = None,
         after: tuple[int, int] = (0, 0),
         limit: int | None = None,
     ) -> list[LogRow]:
         placed = [
             (entry.origin.turn, entry.seq)
             for entry in self._tables.log.values()
-            if entry.origin.session_id == session_id and entry.origin.turn is not None
+            if entry.origin.session_id == session_id
+            and entry.origin.turn is not None
+            and variant in (None, entry.origin.variant or 0)
         ]
         wanted = [(turn, seq) for turn, seq in sorted(placed) if from_turn <= turn and (turn, seq) > after]
         found = [self._tables.log[seq] for turn, seq in wanted if until_turn is None or turn <= until_turn]
         return found if limit is None else found[: max(limit, 0)]
+
+    def first_of_turns(
+        self,
+        session_id: str,
+        *,
+        from_turn: int,
+        until_turn: int | None = None,
+        variant: int | None = None,
+        above: int = 0,
+    ) -> int | None:
+        found = self.of_turns(session_id, from_turn=from_turn, until_turn=until_turn, variant=variant)
+        return min((row.seq for row in found if row.seq > above), default=None)
 
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         found = [entry for entry in self.of_run(run_id) if before is None or entry.seq < before]

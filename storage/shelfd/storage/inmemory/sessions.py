@@ -73,25 +73,30 @@ class InMemoryRewinds(InMemoryRows, RewindsWriter):
             if session == session_id and from_turn <= turn and (until_turn is None or turn <= until_turn)
         ]
 
-    def retractions(self, session_id: str) -> list[tuple[int, Retraction]]:
-        return [(number, one) for number, one in self._tables.retractions.items() if one.session_id == session_id]
+    def get(self, number: int) -> Retraction | None:
+        return self._tables.retractions.get(number)
 
-    def retractions_by(self, run_id: str) -> list[tuple[int, Retraction]]:
+    def by_run(self, run_id: str) -> list[tuple[int, Retraction]]:
         return [(number, one) for number, one in self._tables.retractions.items() if one.run_id == run_id]
+
+    def since(self, seq: int) -> list[tuple[int, Retraction]]:
+        return [(number, one) for number, one in self._tables.retractions.items() if one.done_seq >= seq]
+
+    def of_variant(self, session_id: str, turn: int, variant: int) -> list[tuple[int, Retraction]]:
+        wanted = (session_id, turn, turn, variant)
+        return [(number, one) for number, one in self._tables.retractions.items() if one[:4] == wanted and one.stands]
 
     def put_variant(self, variant: Variant) -> None:
         self._tables.put(self._tables.variants, variant[:3], variant)
-
-    def delete_variant(self, session_id: str, turn: int, variant: int) -> None:
-        self._tables.remove(self._tables.variants, (session_id, turn, variant))
 
     def add_retraction(self, retraction: Retraction) -> int:
         self._tables.retraction_number += 1
         self._tables.put(self._tables.retractions, self._tables.retraction_number, retraction)
         return self._tables.retraction_number
 
-    def delete_retraction(self, number: int) -> None:
-        self._tables.remove(self._tables.retractions, number)
+    def put_retraction(self, number: int, retraction: Retraction) -> None:
+        if number in self._tables.retractions:
+            self._tables.put(self._tables.retractions, number, retraction)
 
 
 class InMemoryInjections(InMemoryRows, InjectionsWriter):

@@ -33,6 +33,9 @@ _LOG: Final = f"SELECT {LOG_COLUMNS} FROM change"  # noqa: S608 (column names of
 _INSERT: Final = f"INSERT INTO change ({LOG_COLUMNS}) VALUES ({placeholders(LOG_COLUMNS)})"  # noqa: S608
 _LAST_SEQ: Final = "SELECT coalesce((SELECT max(seq) FROM change), last_seq) FROM floor"
 _FIRST_SEQ: Final = "SELECT coalesce((SELECT min(seq) FROM change), last_seq + 1) FROM floor"
+_OF_TURNS: Final = (
+    "WHERE session_id = ?1 AND turn >= ?2 AND (?3 IS NULL OR turn <= ?3) AND (?4 IS NULL OR coalesce(variant, 0) = ?4)"
+)
 _ALL: Final = -1  # SQLite's LIMIT for none
 
 _KEY: Final = "principal, method, key"
@@ -78,14 +81,29 @@ class SqliteLog(SqliteRows, LogView):
         *,
         from_turn: int,
         until_turn: int | None = None,
+        variant: int | None = None,
         after: tuple[int, int] = (0, 0),
         limit: int | None = None,
     ) -> list[LogRow]:
         return self._read(
-            "WHERE session_id = ?1 AND turn >= ?2 AND (?3 IS NULL OR turn <= ?3) AND (turn, seq) > (?4, ?5)"
-            " ORDER BY turn, seq LIMIT ?6",
-            (session_id, max(from_turn, after[0]), until_turn, *after, _at_most(limit)),
+            f"{_OF_TURNS} AND (turn, seq) > (?5, ?6) ORDER BY turn, seq LIMIT ?7",
+            (session_id, max(from_turn, after[0]), until_turn, variant, *after, _at_most(limit)),
         )
+
+    def first_of_turns(
+        self,
+        session_id: str,
+        *,
+        from_turn: int,
+        until_turn: int | None = None,
+        variant: int | None = None,
+        above: int = 0,
+    ) -> int | None:
+        found = self._database.value(
+            f"SELECT min(seq) FROM change {_OF_TURNS} AND seq > ?5",  # noqa: S608
+            (session_id, from_turn, until_turn, variant, above),
+        )
+        return None if found is None else int(found)
 
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         return self._read(

@@ -23,6 +23,9 @@ _PUT_SESSION: Final = f"INSERT OR REPLACE INTO session ({SESSION_COLUMNS}) VALUE
 
 RETRACTION_COLUMNS: Final = ", ".join(Retraction._fields)
 _RETRACTIONS: Final = f"SELECT number, {RETRACTION_COLUMNS} FROM retraction"  # noqa: S608
+_PUT_RETRACTION: Final = (
+    f"UPDATE retraction SET ({RETRACTION_COLUMNS}) = ({placeholders(RETRACTION_COLUMNS)}) WHERE number = ?"  # noqa: S608
+)
 _ADD_RETRACTION: Final = f"INSERT INTO retraction ({RETRACTION_COLUMNS}) VALUES ({placeholders(RETRACTION_COLUMNS)})"  # noqa: S608
 
 INJECTION_COLUMNS: Final = ", ".join(Injection._fields)
@@ -100,28 +103,32 @@ class SqliteRewinds(SqliteRows, RewindsWriter):
             Variant(session, turn, variant, is_live == 1, run_id) for session, turn, variant, is_live, run_id in found
         ]
 
-    def retractions(self, session_id: str) -> list[tuple[int, Retraction]]:
-        return self._retractions("session_id = ?", session_id)
+    def get(self, number: int) -> Retraction | None:
+        found = self._retractions("number = ?", number)
+        return found[0][1] if found else None
 
-    def retractions_by(self, run_id: str) -> list[tuple[int, Retraction]]:
+    def by_run(self, run_id: str) -> list[tuple[int, Retraction]]:
         return self._retractions("run_id = ?", run_id)
 
-    def _retractions(self, condition: str, value: str) -> list[tuple[int, Retraction]]:
-        found = self._database.all(f"{_RETRACTIONS} WHERE {condition} ORDER BY number", (value,))
+    def since(self, seq: int) -> list[tuple[int, Retraction]]:
+        return self._retractions("done_seq >= ?", seq)
+
+    def of_variant(self, session_id: str, turn: int, variant: int) -> list[tuple[int, Retraction]]:
+        condition = "session_id = ? AND from_turn = ? AND until_turn = from_turn AND variant = ?"
+        return self._retractions(f"{condition} AND revives IS NULL AND undone_by IS NULL", session_id, turn, variant)
+
+    def _retractions(self, condition: str, *params: str | int) -> list[tuple[int, Retraction]]:
+        found = self._database.all(f"{_RETRACTIONS} WHERE {condition} ORDER BY number", params)
         return [(columns[0], Retraction._make(columns[1:])) for columns in found]
 
     def put_variant(self, variant: Variant) -> None:
         self._database.run("INSERT OR REPLACE INTO variant VALUES (?, ?, ?, ?, ?)", variant)
 
-    def delete_variant(self, session_id: str, turn: int, variant: int) -> None:
-        named = (session_id, turn, variant)
-        self._database.run("DELETE FROM variant WHERE session_id = ? AND turn = ? AND variant = ?", named)
-
     def add_retraction(self, retraction: Retraction) -> int:
         return self._database.add(_ADD_RETRACTION, retraction)
 
-    def delete_retraction(self, number: int) -> None:
-        self._database.run("DELETE FROM retraction WHERE number = ?", (number,))
+    def put_retraction(self, number: int, retraction: Retraction) -> None:
+        self._database.run(_PUT_RETRACTION, (*retraction, number))
 
 
 class SqliteInjections(SqliteRows, InjectionsWriter):

@@ -21,6 +21,7 @@ class Spoken(NamedTuple):
     message: int
     role: str
     author: str | None  #: who "I" is; None for a narrator
+    occurred_at: int | None = None  #: microseconds since 1970 UTC
 
 
 def is_courtesy(sentence: Sentence) -> bool:

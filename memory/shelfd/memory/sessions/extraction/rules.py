@@ -23,20 +23,13 @@ from shelfd.memory.sessions.extraction.places import PlaceSaid, places_said
 from shelfd.memory.sessions.extraction.sentences import sentences
 from shelfd.memory.sessions.extraction.threads import Threads, ThreadSaid, begun
 from shelfd.memory.sessions.extraction.turns import Entity, KnownNotes, Message, Op
+from shelfd.protocol import from_micros
 
 _LISTS: Final = frozenset(("aliases", "traits", "inventory"))
 #: Sentences of a turn that are read; what is beyond them is data.
 _MOST_SENTENCES: Final = 400
-
-
-class ExtractionRules:
-    """Extraction without a model."""
-
-    engine = "rules"
-
-    async def operations(self, turn: Sequence[Message], known: KnownNotes) -> list[Op]:
-        """Return what *turn* adds to and changes in what is *known*."""
-        return operations(turn, known)
+#: Characters of a turn that are read; who says more shows a document.
+_MOST_CHARACTERS: Final = 8000
 
 
 def operations(turn: Sequence[Message], known: KnownNotes) -> list[Op]:
@@ -46,7 +39,7 @@ def operations(turn: Sequence[Message], known: KnownNotes) -> list[Op]:
     if not is_english([word for one in spoken for word in one.sentence.low]):
         at = first_statement(spoken)
         if at is not None:
-            ops.event(summary(spoken[at]))
+            ops.event(spoken[at])
         return ops.ops
     _write(_Reading(spoken, known), ops)
     return ops.ops
@@ -63,7 +56,7 @@ def _write(said: "_Reading", ops: "_Operations") -> None:
         ops.link(ops.end(relation.source), relation.relation, ops.end(relation.target))
     if said.central is None:
         return
-    ops.event(summary(said.spoken[said.central]))
+    ops.event(said.spoken[said.central])
     ends = (("involved_in", said.involved), ("occurred_at", said.where), ("mentions", said.mentioned))
     for relation_word, titles in ends:
         for title in titles:
@@ -76,14 +69,16 @@ def _write(said: "_Reading", ops: "_Operations") -> None:
 def _spoken(turn: Sequence[Message]) -> list[Spoken]:
     narrators = lexicon()["narrators"]
     found: list[Spoken] = []
+    left = _MOST_CHARACTERS
     for number, message in enumerate(turn):
         author = message.author.strip() if message.author else None
         if author and author.casefold().replace(" ", "_") in narrators:
             author = None
-        for sentence in sentences(message.text):
+        text, left = message.text[:left], max(0, left - len(message.text))
+        for sentence in sentences(text):
             if len(found) >= _MOST_SENTENCES:
                 return found
-            found.append(Spoken(sentence, number, message.role, author))
+            found.append(Spoken(sentence, number, message.role, author, message.occurred_at))
     return found
 
 
@@ -192,9 +187,10 @@ class _Operations:
         """Return the id or ref of who or what has this title."""
         return self._ends.get(title, "")
 
-    def event(self, text: str) -> None:
+    def event(self, one: Spoken) -> None:
         if "event" in self._known.types:
-            self._create("event", "event", {"summary": text})
+            when = {} if one.occurred_at is None else {"occurred_at": from_micros(one.occurred_at)}
+            self._create("event", "event", {"summary": summary(one), **when})
 
     def entity(self, type_: str, title: str, columns: Mapping[str, Sequence[str]]) -> None:
         if type_ not in self._known.types:

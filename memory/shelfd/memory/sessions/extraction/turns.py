@@ -1,6 +1,8 @@
 """What extraction is given, and what it gives: messages, what the graph knows, operations."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from shelfd.memory.notes.words import fold
@@ -15,6 +17,7 @@ class Message(NamedTuple):
     text: str
     role: str = "user"
     author: str | None = None
+    occurred_at: int | None = None  #: microseconds since 1970 UTC
 
 
 class Entity(NamedTuple):
@@ -45,17 +48,17 @@ class KnownNotes(Protocol):
         ...
 
 
-class Extractor(Protocol):
-    """Makes operations of a turn: by rules, or with a model."""
+class TurnBatch(NamedTuple):
+    """All that was said in one turn, which is extracted as a whole."""
 
-    engine: str  #: "rules" or "model"
+    turn: int
+    messages: tuple[Message, ...]
 
-    async def operations(self, turn: Sequence[Message], known: KnownNotes) -> list[Op]:
-        """Return what *turn* adds to and changes in what is *known*; an empty list if nothing.
-
-        A later operation may name the ``ref`` of an earlier one. Nothing that is known is created again.
-        """
-        ...
+    @property
+    def digest(self) -> str:
+        """What tells whether a turn says what it said before; nothing can be read from it."""
+        said = json.dumps([list(message) for message in self.messages], ensure_ascii=False)
+        return sha256(said.encode()).hexdigest()[:32]
 
 
 class KnownEntities:

@@ -43,18 +43,25 @@ CREATE TABLE variant (
     PRIMARY KEY (session_id, turn, variant)
 ) WITHOUT ROWID;
 
--- Which rows of the log were taken back: of these turns, of this variant if it says one, up to that change.
+-- Which rows of the log were taken back: of these turns, of this variant if it says one, from the first of them up to
+-- a change. "done_seq" is the last change of the run that did it. One that "revives" another gave that back, which then
+-- says by which run it was "undone_by".
 CREATE TABLE retraction (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id TEXT    NOT NULL,
     from_turn  INTEGER NOT NULL,
     until_turn INTEGER,
     variant    INTEGER,
+    since_seq  INTEGER NOT NULL,
     up_to_seq  INTEGER NOT NULL,
-    run_id     TEXT    NOT NULL
+    done_seq   INTEGER NOT NULL,
+    run_id     TEXT    NOT NULL,
+    revives    INTEGER,
+    undone_by  TEXT
 );
-CREATE INDEX retraction_session ON retraction (session_id, number);
+CREATE INDEX retraction_done ON retraction (done_seq);
 CREATE INDEX retraction_run ON retraction (run_id);
+CREATE INDEX retraction_turn ON retraction (session_id, from_turn, until_turn);
 
 -- What was handed to a prompt: arrays of note ids, NULL for one that was not reported, and rendered text, which a purge of any of the notes removes.
 CREATE TABLE injection (

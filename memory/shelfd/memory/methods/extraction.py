@@ -1,0 +1,104 @@
+"""Use case: session.extract."""
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
+
+from shelfd.memory.call import Call
+from shelfd.memory.jobs.work import Begun, as_job
+from shelfd.memory.log.idempotency import Outcome, RolledBack
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.registry import Answer, procedure
+from shelfd.memory.ports.job import Job, draw_run_id
+from shelfd.memory.sessions.extraction import job as extracting
+from shelfd.memory.sessions.extraction.applying import apply_turn, last_digest
+from shelfd.memory.sessions.extraction.engines import RULES, Engine
+from shelfd.memory.sessions.extraction.turns import Message, Op, TurnBatch
+from shelfd.memory.sessions.reading import open_reading
+from shelfd.memory.sessions.session import write_session
+from shelfd.memory.shelf.locks import NameLocks
+from shelfd.memory.shelf.shelf import Shelf
+from shelfd.protocol.methods.extraction import ExtractParams
+
+#: By shelf and session: a turn is extracted when what was said before it is known.
+_ONE_BY_ONE: Final[WeakKeyDictionary[Shelf, NameLocks]] = WeakKeyDictionary()
+
+
+def batches_of(params: ExtractParams) -> list[TurnBatch]:
+    """Return what was said in each turn, by turn."""
+    turns: dict[int, list[Message]] = {}
+    for message in params.turns:
+        turn = message.turn or params.turn
+        assert turn is not None  # the model of the params sees to that
+        turns.setdefault(turn, []).append(Message(message.text, message.role, message.author, message.occurred_at))
+    return [TurnBatch(turn, tuple(turns[turn])) for turn in sorted(turns)]
+
+
+@procedure("session.extract")
+async def extract(context: Context, call: Call) -> Answer:
+    """Take notes and links from what was said: of one turn in its own transaction, of several as a job."""
+    params = cast("ExtractParams", call.params)
+    shelf = await context.shelf(call)
+    batches = batches_of(params)
+    shelf.enter()
+    try:
+        if len(batches) > 1:
+            return await _as_job(context, shelf, call, batches)
+        call.params = params.model_copy(update={"turn": batches[0].turn})  # what its log rows name
+        async with _ONE_BY_ONE.setdefault(shelf, NameLocks()).held(params.session_id):
+            return await _at_once(context, shelf, call, batches[0], RULES)
+    finally:
+        shelf.leave()
+
+
+async def _at_once(context: Context, shelf: Shelf, call: Call, batch: TurnBatch, engine: Engine) -> Answer:
+    params = cast("ExtractParams", call.params)
+    await shelf.reach(None)
+    reading = await open_reading(shelf, params.session_id)
+    answer: Answer = {}
+    made: list[Op] = []
+
+    async def attempt(ops: Sequence[Op]) -> list[str]:
+        def carry_out(tx: Transaction) -> Outcome:
+            extracting.check_idle(tx.rows, params.session_id)
+            outcome = apply_turn(tx, params.session_id, batch, ops, engine.name, call.limits)
+            if outcome["rejected"] or params.dry_run:
+                raise RolledBack({**outcome, "run_id": None, "dry_run": params.dry_run})
+            return {**outcome, "run_id": call.run_id}
+
+        answer.clear()
+        answer.update(await context.carry_out(shelf, call, carry_out, _ended))
+        made[:] = ops
+        return [each["error"]["message"] for each in answer["rejected"]]
+
+    if last_digest(shelf.view, params.session_id, batch.turn) is None:
+        await engine.run(batch, reading, attempt)
+    else:
+        await attempt(())
+    return answer if "replayed" in answer or not made else {**answer, "ops": made}
+
+
+async def _as_job(context: Context, shelf: Shelf, call: Call, batches: Sequence[TurnBatch]) -> Answer:
+    params = cast("ExtractParams", call.params)
+
+    def begin(tx: Transaction) -> Begun:
+        session = write_session(tx, params.session_id, batches[-1].turn)
+        extracting.check_idle(tx.rows, session.session_id)
+        named = {"session_id": session.session_id, "turns": len(batches)}
+        cursor = extracting.new_cursor(total=len(batches))
+        return Begun(extracting.EXTRACTION, named, cursor, extracting.pieces_of(batches))
+
+    if params.sync:
+        return await context.carry_out(shelf, call, begin, _ended)
+    call.run_id = call.run_id or draw_run_id()
+    retention = shelf.settings.idempotency_retention
+    changed = await shelf.change(call, as_job(lambda tx, _params, _call: begin(tx), retention))
+    job = changed.outcome["job"]
+    context.jobs(shelf).start(job)
+    told = {"engine": RULES.name, "extracted": [], "skipped": [], "operations": 0, "job": job, "run_id": call.run_id}
+    return told | ({"replayed": True} if changed.replayed else {})
+
+
+def _ended(_shelf: Shelf, job: Job) -> dict[str, Any]:
+    return {**(job.result or {}), "job": job.id, "run_id": job.run_id}

@@ -1,0 +1,71 @@
+"""Methods that rewind conversations: take turns back, switch between alternatives of a turn."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from shelfd.protocol.base import ChangeParams, Count, Positive, Result, Token
+from shelfd.protocol.registry import define
+
+
+class RetractTurnsParams(ChangeParams):
+    """Params of ``session.retract_turns``."""
+
+    session_id: Token
+    from_turn: Positive = Field(description="The first turn to take back; all after it go as well.")
+    dry_run: bool = Field(default=False, description="Say what would be taken back and change nothing.")
+
+
+class LeftField(Result):
+    """A field that stays as it is, because somebody else wrote it since, or because what it was is purged."""
+
+    note_id: str
+    field: str
+    why: Literal["edited", "later_run", "purged"]
+
+
+class RewindResult(Result):
+    """What a rewind changed. ``run_id`` names it, for ``reflection.undo``; null for a dry run."""
+
+    run_id: str | None
+    session_id: str
+    undone: int = Field(description="Fields and links that changed; a note that went or came back counts once.")
+    notes: int = Field(description="Notes that changed, came back or went.")
+    kept: list[LeftField] = Field(description="The first 1,000.")
+    more_kept: int | None = Field(default=None, description="How many more stay, if there are.")
+    cancelled: list[str] = Field(description="Extractions of these turns that were under way: their jobs, now ended.")
+    dry_run: bool
+    replayed: bool | None = None
+
+
+class SelectVariantParams(ChangeParams):
+    """Params of ``session.select_variant``."""
+
+    session_id: Token
+    turn: Positive
+    variant: Count = Field(description="From 0, what was written first; at most the next one that was not used yet.")
+    dry_run: bool = Field(default=False, description="Say what would change and change nothing.")
+
+
+class SelectVariantResult(RewindResult):
+    """What changed with the variant."""
+
+    turn: int
+    variant: int = Field(description="The one that is live now, or would be.")
+    was: int = Field(description="The one that was live before.")
+
+
+define(
+    "session.retract_turns",
+    RetractTurnsParams,
+    RewindResult,
+    need="write",
+    summary="Take back what a conversation's turns added and changed.",
+)
+define(
+    "session.select_variant",
+    SelectVariantParams,
+    SelectVariantResult,
+    need="write",
+    summary="Put away what one alternative of a turn wrote for another.",
+)
