@@ -17,11 +17,7 @@ from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
 from shelfd.memory.notes.note import NO_EXTRA, Note
 from shelfd.memory.ports.log import Origin
-<<<<<<< HEAD
-from shelfd.memory.sessions import draft, nodes, retyping
-=======
-from shelfd.memory.sessions import planning, retyping
->>>>>>> main
+from shelfd.memory.sessions import draft, nodes, planning, retyping
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
 from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
@@ -124,7 +120,6 @@ async def to_retype(api: Api) -> Request:
     return "schema.set_type", {"type": "quest", **columns, "migrate": migrate}
 
 
-<<<<<<< HEAD
 async def to_extract(api: Api) -> Request:
     await api.call("session.open", session_id="s")
     said = [f"My cousin Ada{'abc'[number % 3]} repeats line {number}. The crane is locked." for number in range(5)]
@@ -132,14 +127,14 @@ async def to_extract(api: Api) -> Request:
         "session_id": "s",
         "turns": [{"turn": at, "text": text} for at, text in enumerate(said, 1)],
     }
-=======
+
+
 async def to_compact(api: Api) -> Request:
     said = "Ada came to the mill at noon, number {0}"
     notes = [a_note(said.format(number), id=f"e{number:03}", nugget="story", type="event") for number in range(60)]
     await shelve(api, notes)
     await api.call("session.open", session_id="talk", nugget="story")
     return "session.compact", {"session_id": "talk"}
->>>>>>> main
 
 
 BY_KIND: dict[str, Begin] = {

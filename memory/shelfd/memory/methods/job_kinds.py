@@ -11,14 +11,10 @@ from shelfd.memory.methods.recall import replay
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT
-<<<<<<< HEAD
-from shelfd.memory.sessions import retyping
-from shelfd.memory.sessions.extraction import job as extraction
-from shelfd.memory.sessions.extraction.job import EXTRACTION
-=======
 from shelfd.memory.sessions import compaction, retyping, rewinding
 from shelfd.memory.sessions.compaction import COMPACTION
->>>>>>> main
+from shelfd.memory.sessions.extraction import job as extraction
+from shelfd.memory.sessions.extraction.job import EXTRACTION
 from shelfd.memory.sessions.retyping import RETYPING
 from shelfd.memory.sessions.rewinding import REWIND
 from shelfd.memory.tending import hide, purge, undo
@@ -27,22 +23,15 @@ from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
-<<<<<<< HEAD
-KINDS: Final = (EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, UNDO)
-=======
-KINDS: Final = (COMPACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
->>>>>>> main
+KINDS: Final = (COMPACTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
 
 def procedures(context: Context) -> Mapping[str, Procedure]:
     """Return what carries out each kind of job, by its name."""
     return {
-<<<<<<< HEAD
-        EXTRACTION.name: extraction.run,
-=======
         COMPACTION.name: compaction.run,
->>>>>>> main
+        EXTRACTION.name: extraction.run,
         HIDE.name: hide.run,
         IMPORT.name: moving.run,
         PROMOTION.name: lambda work: context.promoter.promote(work),  # noqa: PLW0108 - of the time when it runs
