@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from shelfd.memory.errors import Conflict
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.log import Entry
+from shelfd.memory.ports.log import Entry, LogRow
 from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.batch import apply_operations, parse
+from shelfd.memory.sessions.dead import dead_since
 from shelfd.memory.sessions.draft import Scene
 from shelfd.memory.sessions.extraction.engines import outline
 from shelfd.memory.sessions.extraction.turns import Op, TurnBatch
@@ -32,23 +33,16 @@ def last_digest(view: View, session_id: str, turn: int, variant: int | None = No
     """
     if variant is None:
         variant = view.rewinds.live_variant(session_id, turn) or 0
-    dead_up_to = max(
-        (
-            each.up_to_seq
-            for _, each in view.rewinds.retractions(session_id)
-            if each.from_turn <= turn
-            and (each.until_turn is None or turn <= each.until_turn)
-            and each.variant in (None, variant)
-        ),
-        default=0,
-    )
-    digest: str | None = None
-    after = (turn, dead_up_to)
+    found: list[LogRow] = []
+    after = (turn, 0)
     while rows := view.log.of_turns(session_id, from_turn=turn, until_turn=turn, after=after, limit=_PAGE):
-        for row in rows:
-            if row.kind == EXTRACTED and (row.origin.variant or 0) == variant and row.before:
-                digest = row.before.get("digest")
+        found += [row for row in rows if row.kind == EXTRACTED and (row.origin.variant or 0) == variant]
         after = (turn, rows[-1].seq)
+    if not found:
+        return None
+    dead = dead_since(view, found[0].seq)
+    alive = [row for row in found if row.before and not dead.has(row)]
+    digest: str | None = alive[-1].before["digest"] if alive and alive[-1].before else None
     return digest
 
 
