@@ -4,8 +4,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from model_server import ModelServer, drips, refuses, says, thinks
-from running import Daemon
+from model_server import ModelServer, drips, hangs, refuses, says, thinks
+from running import Daemon, until
 
 BOAT = "The boat to Orm leaves at six in the morning."
 KAI = "Kai owns the boat and repairs it himself."
@@ -97,3 +97,34 @@ def test_a_server_that_drips_or_fails_holds_up_nobody(tmp_path: Path) -> None:
         assert findings["llm"]["ok"]
         assert "left alone" not in findings["llm questions"]["detail"]
         assert not findings["llm questions"]["ok"]
+
+
+def extracts(data: dict[str, Any]) -> dict[str, Any]:
+    summary = f"noted: {data['turns'][0]['text']}"
+    return {"ops": [{"op": "create", "type": "event", "title": "", "fields": {"summary": summary}}]}
+
+
+def test_an_extraction_goes_on_after_a_kill_and_no_turn_is_noted_twice(tmp_path: Path) -> None:
+    said = [f"On day {turn} the boat leaves at six." for turn in range(1, 7)]
+    turns = [{"text": text, "turn": number} for number, text in enumerate(said, 1)]
+    with ModelServer() as server, Daemon(tmp_path, environment=environment(server)) as daemon:
+        told(daemon)
+        server.then(thinks(extracts), thinks(extracts), hangs)
+        server.otherwise = thinks(extracts)
+        job = daemon.call("session.extract", session_id="s-story", turns=turns, sync=False)["job"]
+        until(lambda: len(server.received) == 3, "the third turn is with the model")
+        assert daemon.call("recall", query="boat")["results"]  # nobody waits for it
+        daemon.kill()
+        daemon.start()
+        ended = until(lambda: _ended(daemon, job), "the job ends")
+
+        assert (ended["state"], ended["result"]["extracted"]) == ("done", [1, 2, 3, 4, 5, 6])
+        events = daemon.call("note.list", nugget="story", type="event")["notes"]
+        assert sorted(event["content"] for event in events) == [f"noted: {text}" for text in said]
+        assert len(server.received) == 7
+        assert not any(text in daemon.log.read_text() for text in said)
+
+
+def _ended(daemon: Daemon, job_id: str) -> dict[str, Any] | None:
+    job: dict[str, Any] = daemon.call("job.get", id=job_id)["job"]
+    return job if job["state"] not in ("queued", "running", "waiting") else None

@@ -30,13 +30,13 @@ class _OneNote(Erasure):
 
 
 class ForgetFact(_OneNote):
-    """A fact with a history, remembered under a key of its own, asked for, linked, and in MEMORY.md."""
+    """A fact with a history, under a key of its own, asked for, told to a prompt, linked, and in MEMORY.md."""
 
     name = "forget-fact"
 
     def furnish(self, house: House) -> None:
         self.write_by_hand(house.memory_file())
-        names = ("first", "second", "third", "key", "tag", "alias", "field", "origin", "reason", "query")
+        names = ("first", "second", "third", "key", "tag", "alias", "field", "origin", "reason", "query", "block")
         words = {name: secret(name) for name in names}
         self.secrets = {word: frozenset() for word in words.values()}
         for name in ("first", "second", "third"):
@@ -49,6 +49,14 @@ class ForgetFact(_OneNote):
         house.call("link.upsert", source=self.note_id, target=other, reason=f"see {words['reason']}")
         for session in ("one", "two", "three"):
             house.call("recall", query=f"door {words['query']} {words['third']}", session_id=session)
+        house.call("session.open", session_id="one")
+        house.call("get_context", query="door", session_id="one", turn=1)
+        shown = {
+            "recalled": [self.note_id, other],
+            "blocks": {"core": words["block"]},
+            "trace": {"why": words["block"]},
+        }
+        house.call("session.record_injection", session_id="one", turn=2, **shown)
         self.use(house, self.note_id, other)
         house.call("promote")
         self.write_by_hand(house.memory_file(), behind=True)

@@ -130,9 +130,10 @@ async def test_a_turn_that_cannot_be_one_is_refused(either: Api, turn: int) -> N
 async def test_a_turn_may_lie_ten_thousand_beyond_the_last_one(either: Api) -> None:
     await opened(either)
     await either.remember("tea", session_id="s", turn=9_000)
-    await opened(either, turn=19_000)
     refused = await either.refused("session.open", session_id="s", turn=19_001)
     assert (refused.reason, refused.limit) == ("TURN_OUT_OF_RANGE", 19_000)
+    assert (await opened(either, turn=19_000))["last_turn"] == 19_000
+    await opened(either, turn=29_000)
 
 
 @pytest.mark.parametrize(

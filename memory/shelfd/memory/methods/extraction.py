@@ -15,7 +15,7 @@ from shelfd.memory.methods.rewinding import retract_turn
 from shelfd.memory.ports.job import Job, draw_run_id
 from shelfd.memory.sessions.extraction import job as extracting
 from shelfd.memory.sessions.extraction.applying import apply_turn, last_digest
-from shelfd.memory.sessions.extraction.engines import RULES, Engine
+from shelfd.memory.sessions.extraction.engines import engine_for, make_operations
 from shelfd.memory.sessions.extraction.turns import Message, Op, TurnBatch
 from shelfd.memory.sessions.reading import open_reading
 from shelfd.memory.sessions.session import write_session
@@ -49,12 +49,12 @@ async def extract(context: Context, call: Call) -> Answer:
             return await _as_job(context, shelf, call, batches)
         call.params = params.model_copy(update={"turn": batches[0].turn})  # what its log rows name
         async with _ONE_BY_ONE.setdefault(shelf, NameLocks()).held(params.session_id):
-            return await _at_once(context, shelf, call, batches[0], RULES)
+            return await _at_once(context, shelf, call, batches[0])
     finally:
         shelf.leave()
 
 
-async def _at_once(context: Context, shelf: Shelf, call: Call, batch: TurnBatch, engine: Engine) -> Answer:
+async def _at_once(context: Context, shelf: Shelf, call: Call, batch: TurnBatch) -> Answer:
     params = cast("ExtractParams", call.params)
     await shelf.reach(None)
     reading = await open_reading(shelf, params.session_id)
@@ -67,10 +67,10 @@ async def _at_once(context: Context, shelf: Shelf, call: Call, batch: TurnBatch,
     answer: Answer = {}
     made: list[Op] = []
 
-    async def attempt(ops: Sequence[Op]) -> list[str]:
+    async def attempt(engine: str, ops: Sequence[Op]) -> list[str]:
         def carry_out(tx: Transaction) -> Outcome:
             extracting.check_idle(tx.rows, params.session_id)
-            outcome = apply_turn(tx, params.session_id, batch, ops, engine.name, call.limits)
+            outcome = apply_turn(tx, params.session_id, batch, ops, engine, call.limits)
             if outcome["rejected"] or params.dry_run:
                 raise RolledBack({**outcome, "run_id": None, "dry_run": params.dry_run})
             return {**outcome, "run_id": call.run_id}
@@ -81,9 +81,9 @@ async def _at_once(context: Context, shelf: Shelf, call: Call, batch: TurnBatch,
         return [each["error"]["message"] for each in answer["rejected"]]
 
     if digest is None:
-        await engine.run(batch, reading, attempt)
+        await make_operations(batch, reading, attempt)
     else:
-        await attempt(())
+        await attempt(engine_for(shelf, reading.session.nugget), ())
     return answer | told | ({"ops": made} if made and "replayed" not in answer else {})
 
 
@@ -93,12 +93,7 @@ async def _take_back(context: Context, shelf: Shelf, call: Call, turn: int) -> s
     # Its log rows are no part of the turn, and a request that is repeated goes on after it.
     about = params.model_copy(update={"turn": None, "idempotency_key": None})
     own = replace(call, params=about, repeat=None, run_id=draw_run_id())
-    done = await context.carry_out(
-        shelf,
-        own,
-        lambda tx: retract_turn(tx, params.session_id, turn, own),
-        lambda _shelf, job: {"run_id": job.run_id},
-    )
+    done = await context.carry_out(shelf, own, lambda tx: retract_turn(tx, params.session_id, turn, own), _ended)
     return str(done["run_id"])
 
 
@@ -119,7 +114,9 @@ async def _as_job(context: Context, shelf: Shelf, call: Call, batches: Sequence[
     changed = await shelf.change(call, as_job(lambda tx, _params, _call: begin(tx), retention))
     job = changed.outcome["job"]
     context.jobs(shelf).start(job)
-    told = {"engine": RULES.name, "extracted": [], "skipped": [], "operations": 0, "job": job, "run_id": call.run_id}
+    session = shelf.view.sessions.get(params.session_id)
+    engine = engine_for(shelf, "" if session is None else session.nugget)
+    told = {"engine": engine, "extracted": [], "skipped": [], "operations": 0, "job": job, "run_id": call.run_id}
     return told | ({"replayed": True} if changed.replayed else {})
 
 

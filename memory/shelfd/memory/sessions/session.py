@@ -8,6 +8,7 @@ from shelfd.memory.ports.log import Entry, Origin
 from shelfd.memory.ports.sessions import Session
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.storing import stamp_turn
 
 _HOUR: Final = 3_600_000_000  # microseconds, as all of these
 _DAY: Final = 24 * _HOUR
@@ -104,7 +105,7 @@ def open_session(tx: Transaction, wanted: Session, *, turn: int | None, keeps_nu
     Args:
         tx: The transaction.
         wanted: What it shall be; without an actor it keeps the one it had.
-        turn: The turn the conversation has come to.
+        turn: The turn the conversation has come to; a nugget that exists counts it.
         keeps_nugget: Whether one that is there keeps its nugget, whatever *wanted* says.
 
     Raises:
@@ -127,6 +128,8 @@ def open_session(tx: Transaction, wanted: Session, *, turn: int | None, keeps_nu
         closed_at=None,
     )
     tx.rows.sessions.put(session)
+    if turn is not None and session.at_seq is None and (nugget := tx.nugget(session.nugget)) is not None:
+        stamp_turn(tx, nugget, session.session_id, turn)
     if before is None or not was_open or before.at_seq != session.at_seq:
         details = {"actor": session.actor, "at_seq": session.at_seq}
         said = {name: value for name, value in details.items() if value is not None}

@@ -67,7 +67,7 @@ class RefusedOperation(Result):
 class ExtractResult(Result):
     """What became of the turns."""
 
-    engine: str = Field(description="What made the operations: rules or model.")
+    engine: str = Field(description="What made the operations: rules, model, or, in a job, mixed.")
     extracted: list[int] = Field(description="Turns from which something or nothing was taken, now.")
     skipped: list[int] = Field(description="Turns extracted before, from the same text.")
     refused: list[int] = Field(

@@ -105,6 +105,11 @@ class SqliteLog(SqliteRows, LogView):
         )
         return None if found is None else int(found)
 
+    def last_of_turns(self, session_id: str, *, until_turn: int) -> int | None:
+        sql = "SELECT max(seq) FROM change WHERE session_id = ? AND turn <= ?"
+        found = self._database.value(sql, (session_id, until_turn))
+        return None if found is None else int(found)
+
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         return self._read(
             "WHERE run_id = ?1 AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3", (run_id, before, max(limit, 0))

@@ -14,7 +14,7 @@ from shelfd.memory.ports.sessions import (
     SessionsWriter,
     Variant,
 )
-from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings, strings_in
+from shelfd.storage.encoding import decode, decode_strings, encode, encode_strings, quote, strings_in
 from shelfd.storage.sqlite.database import Columns, SqliteRows, placeholders
 
 # Table and column names are ours.
@@ -34,6 +34,8 @@ _REPLACE_INJECTION: Final = (
     f"UPDATE injection SET ({INJECTION_COLUMNS}) = ({placeholders(INJECTION_COLUMNS)}) WHERE number = ?"  # noqa: S608
 )
 _SURPLUS: Final = "SELECT number FROM injection WHERE session_id = ? ORDER BY number DESC LIMIT -1 OFFSET ?"
+#: Ids that are looked for one by one.
+_FEW: Final = 16
 #: Records of conversations past that one new one deletes: more than one, so that they become fewer.
 _PAST_AT_ONCE: Final = 4
 _PAST: Final = (
@@ -127,6 +129,12 @@ class SqliteRewinds(SqliteRows, RewindsWriter):
     def add_retraction(self, retraction: Retraction) -> int:
         return self._database.add(_ADD_RETRACTION, retraction)
 
+    def copies(self, note_id: str) -> list[str]:
+        return [row[0] for row in self._database.all("SELECT id FROM copy WHERE original = ? ORDER BY id", (note_id,))]
+
+    def add_copy(self, note_id: str, copy_id: str) -> None:
+        self._database.run("INSERT OR IGNORE INTO copy VALUES (?, ?)", (note_id, copy_id))
+
     def put_retraction(self, number: int, retraction: Retraction) -> None:
         self._database.run(_PUT_RETRACTION, (*retraction, number))
 
@@ -149,12 +157,16 @@ class SqliteInjections(SqliteRows, InjectionsWriter):
     def naming(self, ids: Collection[str], *, after: int, limit: int) -> tuple[list[int], int | None]:
         sql = "SELECT number, pinned, recalled, frontier FROM injection WHERE number > ? ORDER BY number LIMIT ?"
         found = self._database.all(sql, (after, max(limit, 0)))
+        last = found[-1][0] if len(found) == limit else None
+        if len(ids) <= _FEW:  # as they stand in the text: most need not be taken apart
+            quoted = [quote(note_id) for note_id in ids]
+            found = [row for row in found if any(one in named for named in row[1:] if named for one in quoted)]
         naming = [
             number
             for number, *lists in found
             if any(named is not None and not strings_in(named).isdisjoint(ids) for named in lists)
         ]
-        return naming, found[-1][0] if len(found) == limit else None
+        return naming, last
 
     def count(self, session_id: str) -> int:
         return int(self._database.value("SELECT count(*) FROM injection WHERE session_id = ?", (session_id,)))

@@ -1,16 +1,28 @@
-"""What makes operations of a turn: rules, or what may be asked instead of them."""
+"""What makes operations of a turn: a language model if there is one that may see it, else rules."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from functools import partial
+from itertools import islice
+from typing import Any, Final, TypeAlias
 
 from shelfd.memory.notes.note import Note, fold_key
+from shelfd.memory.notes.text import cut
+from shelfd.memory.ports.language_model import NO_ANSWER
+from shelfd.memory.sessions.columns import fields_shown
+from shelfd.memory.sessions.extraction.by_model import NoteShown, Turns, TypeShown, extract_by_model
 from shelfd.memory.sessions.extraction.rules import operations
-from shelfd.memory.sessions.extraction.turns import Entity, Op, TurnBatch
+from shelfd.memory.sessions.extraction.turns import Entity, Message, Op, TurnBatch
+from shelfd.memory.sessions.finding import Range, by_words
 from shelfd.memory.sessions.reading import Reading
 from shelfd.memory.sessions.schema import NoteType, Schema, active_in
+from shelfd.memory.sessions.views import text_of
+from shelfd.memory.shelf.shelf import Shelf
 
-#: Carries operations out, all or none of them; returns what is wrong with them, nothing if they stand.
-Attempt: TypeAlias = Callable[[Sequence[Op]], Awaitable[Sequence[str]]]
+RULES: Final = "rules"
+MODEL: Final = "model"
+#: Carries out operations that an engine made, all or none of them; returns what is wrong with them, nothing if they
+#: stand.
+Attempt: TypeAlias = Callable[[str, Sequence[Op]], Awaitable[Sequence[str]]]
 
 #: What the rules give, by type: a type that requires more is not for them.
 _GIVEN: Final[Mapping[str, frozenset[str]]] = {
@@ -24,24 +36,78 @@ _NAMED: Final = ("character_sheet", "location_state")
 _MOST_THREADS: Final = 50
 
 
-class Engine(NamedTuple):
-    """A way to make operations.
+#: Types of which a model is not offered to write: what says nothing of a kind, and what the shelf writes of itself.
+_NOT_OFFERED: Final = frozenset(("note", "reflection", "self_model"))
+#: Notes that a model is shown beside a turn: with words of it, and others that were touched last.
+_WITH_WORDS: Final = 40
+_LATEST: Final = 20
+#: Characters of a turn by whose words notes are looked for; of a column that a model is shown.
+_ASKED: Final = 1_000
+_SHOWN: Final = 400
+#: For a turn, with all that is asked again.
+_PATIENCE_S: Final = 180.0
 
-    Attributes:
-        name: "rules" or "model".
-        run: Makes the operations of a turn and has them attempted, until they stand or it gives up.
-    """
 
-    name: str
-    run: Callable[[TurnBatch, Reading, Attempt], Awaitable[None]]
+def engine_for(shelf: Shelf, nugget: str) -> str:
+    """Return what is asked first for operations on the notes of a nugget."""
+    return MODEL if shelf.model.may_see(nugget) else RULES
+
+
+async def make_operations(batch: TurnBatch, reading: Reading, attempt: Attempt) -> None:
+    """Make the operations of a turn and have them attempted; where a model does not manage it, rules do."""
+    if engine_for(reading.shelf, reading.session.nugget) == MODEL:
+        try:
+            await by_model(batch, reading, attempt)
+        except NO_ANSWER:
+            pass  # the log has said why
+        else:
+            return
+    await by_rules(batch, reading, attempt)
 
 
 async def by_rules(batch: TurnBatch, reading: Reading, attempt: Attempt) -> None:
     """Make operations by rules; what is refused is not tried again."""
-    await attempt(fitted(operations(batch.messages, GraphKnown(reading, batch.turn)), reading.schema))
+    await attempt(RULES, fitted(operations(batch.messages, GraphKnown(reading, batch.turn)), reading.schema))
 
 
-RULES: Final = Engine("rules", by_rules)
+async def by_model(batch: TurnBatch, reading: Reading, attempt: Attempt) -> None:
+    """Have a model make operations, again if they are refused.
+
+    Raises:
+        ShelfError: One of :data:`~shelfd.memory.ports.language_model.NO_ANSWER`; then none was carried out.
+    """
+    kinds = [kind for kind in active_in(reading.schema.types.values(), batch.turn) if kind.name not in _NOT_OFFERED]
+    said = [_said(batch.turn, message) for message in batch.messages]
+    known = await _likely(batch, reading, [kind.name for kind in kinds])
+    read = Turns(reading.session.nugget, said, [_type_shown(kind) for kind in kinds], known=known)
+    deadline = reading.shelf.clock.monotonic() + _PATIENCE_S
+    await extract_by_model(reading.shelf.model, read, partial(attempt, MODEL), deadline=deadline)
+
+
+def _said(turn: int, message: Message) -> dict[str, Any]:
+    author = {} if message.author is None else {"author": message.author}
+    return {"turn": turn, "role": message.role, **author, "text": message.text}
+
+
+def _type_shown(kind: NoteType) -> TypeShown:
+    told = " ".join(filter(None, (kind.extract_hint, kind.extraction_instructions)))
+    columns = [name for name in kind.table_columns if name not in kind.required_columns]
+    hints = {**kind.column_hints, **({"": told} if told else {})}
+    return TypeShown(kind.name, kind.required_columns, columns, hints, kind.force_update, kind.editable)
+
+
+async def _likely(batch: TurnBatch, reading: Reading, types: Sequence[str]) -> list[NoteShown]:
+    """The notes that a turn may be about, the likeliest first."""
+    text = " ".join(message.text for message in batch.messages)[-_ASKED:]
+    matches = await by_words(reading, text, Range(types, is_whole=False), _WITH_WORDS)
+    latest = (node for _, node in reading.graph.frontier(types) if reading.is_open(node))
+    nodes = dict.fromkeys([*(match.node for match in matches), *islice(latest, _LATEST)])
+    return [_note_shown(note, reading.schema.get(note.type)) for _, note in reading.notes_at(nodes)]
+
+
+def _note_shown(note: Note, kind: NoteType | None) -> NoteShown:
+    fields = {name: cut(text_of(value), _SHOWN) for name, value in fields_shown(note, kind).items() if name != "title"}
+    return NoteShown(note.id, note.type, note.title, {name: text for name, text in fields.items() if text})
 
 
 class GraphKnown:

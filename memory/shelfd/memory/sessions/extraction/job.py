@@ -13,7 +13,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.extraction.applying import apply_turn, last_digest
-from shelfd.memory.sessions.extraction.engines import RULES, Engine
+from shelfd.memory.sessions.extraction.engines import RULES, make_operations
 from shelfd.memory.sessions.extraction.turns import Message, Op, TurnBatch
 from shelfd.memory.sessions.reading import open_reading
 
@@ -44,7 +44,7 @@ def pieces_of(batches: Sequence[TurnBatch]) -> dict[int, dict[str, Any]]:
 
 def new_cursor(*, total: int) -> dict[str, Any]:
     """Return where an extraction of *total* turns begins."""
-    return {"done": 0, "total": total, "operations": 0, "extracted": [], "skipped": [], "refused": []}
+    return {"done": 0, "total": total, "operations": 0, "extracted": [], "skipped": [], "refused": [], "engines": []}
 
 
 def result_of(cursor: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,13 +52,14 @@ def result_of(cursor: Mapping[str, Any]) -> dict[str, Any]:
     return {name: cursor[name] for name in ("operations", "extracted", "skipped", "refused")}
 
 
-async def run(work: Work, engine: Engine = RULES) -> Mapping[str, Any]:
+async def run(work: Work) -> Mapping[str, Any]:
     """Extract what is left; return what became of the turns."""
     while work.cursor["done"] < work.cursor["total"]:
-        await _extract_next(work, engine)
+        await _extract_next(work)
         await work.shelf.reach(None)  # the next turn knows what this one said
         await asyncio.sleep(0)
-    result = {"engine": engine.name, **result_of(work.cursor)}
+    engines = work.cursor["engines"] or [RULES]
+    result = {"engine": engines[0] if len(engines) == 1 else "mixed", **result_of(work.cursor)}
 
     def end(tx: Transaction, _cursor: dict[str, Any]) -> dict[str, Any]:
         tx.rows.jobs.delete_pieces(work.job.id)
@@ -67,7 +68,7 @@ async def run(work: Work, engine: Engine = RULES) -> Mapping[str, Any]:
     return await work.finish(end)
 
 
-async def _extract_next(work: Work, engine: Engine) -> None:
+async def _extract_next(work: Work) -> None:
     number, session_id = work.cursor["done"], work.job.params["session_id"]
     found = work.shelf.view.jobs.pieces(work.job.id, after=number - 1, limit=1)
     if not found:
@@ -77,13 +78,13 @@ async def _extract_next(work: Work, engine: Engine) -> None:
     reading = await open_reading(work.shelf, session_id)
     origin = work.job.origin()._replace(session_id=session_id, turn=batch.turn)
 
-    async def attempt(ops: Sequence[Op]) -> list[str]:
-        return await _attempt(work, number, batch, ops, engine.name, origin)
+    async def attempt(engine: str, ops: Sequence[Op]) -> list[str]:
+        return await _attempt(work, number, batch, ops, engine, origin)
 
     if last_digest(work.shelf.view, session_id, batch.turn) is None:
-        await engine.run(batch, reading, attempt)
+        await make_operations(batch, reading, attempt)
     if work.cursor["done"] == number:  # it was extracted before, or what was made of it does not stand
-        await _attempt(work, number, batch, (), engine.name, origin, is_last=True)
+        await _attempt(work, number, batch, (), RULES, origin, is_last=True)
 
 
 async def _attempt(
@@ -121,6 +122,7 @@ async def _attempt(
                 return [each["error"]["message"] for each in outcome["rejected"]]
             cursor["operations"] += outcome["operations"]
             cursor["extracted"].append(batch.turn)
+            cursor["engines"] = sorted({*cursor["engines"], engine})
         cursor["done"] += 1
         return []
 
