@@ -73,10 +73,10 @@ def define(
 #: Methods the contract names and this version answers with NOT_AVAILABLE.
 PLANNED = frozenset(
     """
-    remember_with_extraction remember_report recall_entity recall_cve recall_actor recall_tool synthesize
+    remember_with_extraction remember_report synthesize
     validate_synthesis check_synthesis_quality why_not recall.feedback
     note.release get_entity_relationships traverse_graph graph.timeline
-    graph.export alias.add alias.remove alias.list conflict.list conflict.resolve snapshot
+    graph.export conflict.list conflict.resolve snapshot
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

@@ -6,6 +6,7 @@ Importing this package registers all of them.
 from shelfd.memory.methods import (
     branching,
     deleting,
+    entities,
     extraction,
     graph,
     importing,
@@ -34,6 +35,7 @@ __all__ = [
     "USE_CASES",
     "branching",
     "deleting",
+    "entities",
     "extraction",
     "graph",
     "importing",

@@ -23,6 +23,7 @@ from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import from_micros
 from shelfd.protocol.limits import RECALL_LIMIT
+from shelfd.protocol.methods.entities import EntityRecallParams
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -145,7 +146,7 @@ def _answer(
 ) -> dict[str, Any]:
     relevant = [item.note for item in recalled.relevant]
     if params.count_hits:
-        _record(shelf, params, relevant, _session(shelf, params, call))
+        _record(shelf, params, relevant, session_of_hits(shelf, params, call))
     shelf.retrievals += 1
     result: dict[str, Any] = {
         "results": _hits(shelf, params, recalled.found),
@@ -216,8 +217,10 @@ def _filters(shelf: Shelf, params: RecallParams) -> NoteFilter:
     )
 
 
-def _session(shelf: Shelf, params: RecallParams | GetContextParams, call: Call) -> str | None:
-    """The session a hit counts for: the caller's, none if it said null, else one per principal and day."""
+def session_of_hits(
+    shelf: Shelf, params: RecallParams | GetContextParams | EntityRecallParams, call: Call
+) -> str | None:
+    """Return the session a hit counts for: the caller's, none if it said null, else one per principal and day."""
     if "session_id" in params.model_fields_set:
         return params.session_id
     today = datetime.fromtimestamp(shelf.clock.now() / 1e6, tz=UTC).astimezone(shelf.settings.timezone).date()
@@ -352,7 +355,7 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
     budget = params.token_budget * _CHARACTERS_PER_TOKEN
     entries, used = _entries(found, params.content_chars, budget)
     if params.record:
-        _record(shelf, query, used, _session(shelf, params, call))
+        _record(shelf, query, used, session_of_hits(shelf, params, call))
     shelf.retrievals += 1
     text = "\n\n".join([_heading(len(entries)), *entries]) if entries else _nothing(budget)
     ids, tokens = [note.id for note in used], -(-len(text) // _CHARACTERS_PER_TOKEN)

@@ -12,6 +12,7 @@ from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import as_job
+from shelfd.memory.knowledge.entities.enricher import Enricher
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.job_kinds import procedures
@@ -191,8 +192,10 @@ class Service(Context):
     def _resume(self, shelf: Shelf) -> None:
         """Lend a shelf the language model, and resume what a daemon left unfinished in it."""
         shelf.model = ShelfModel(shelf.view, self._model)
+        shelf.enrichment = Enricher(shelf)
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
         shelf.at_close(partial(self._closed, shelf))
+        shelf.enrichment.wake()
         shelf.spawn(self._resume_work(shelf), "resume")
 
     def _closed(self, shelf: Shelf) -> None:

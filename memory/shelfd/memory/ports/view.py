@@ -7,6 +7,7 @@
 from abc import abstractmethod
 from typing import NamedTuple, Protocol
 
+from shelfd.memory.ports.entities import EntitiesView, EntitiesWriter
 from shelfd.memory.ports.job import JobsView, JobsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
@@ -71,6 +72,7 @@ class View:
     note_types: NoteTypesView  #: that were set
     rewinds: RewindsView  #: what was taken back of conversations
     injections: InjectionsView  #: what was handed to prompts
+    entities: EntitiesView  #: that notes mention, and their aliases
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -96,5 +98,6 @@ class Writer(View):
     note_types: NoteTypesWriter
     rewinds: RewindsWriter
     injections: InjectionsWriter
+    entities: EntitiesWriter
     sinks: SinksWriter
     meta: MetaWriter

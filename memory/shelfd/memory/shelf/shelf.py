@@ -12,6 +12,7 @@ from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.ports.entities import Enrichment, NoEnrichment
 from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.projection import PartProjection, Project, Projection
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, outcome_of
@@ -59,11 +60,13 @@ class Shelf:
         self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
         self.model = ShelfModel(store.view)
+        self.enrichment: Enrichment = NoEnrichment()
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
         self.notes_created = 0
         self.retrievals = 0
+        self.entity_hits = 0
         self._event_log = EventLog(
             store.view,
             shelf=name,

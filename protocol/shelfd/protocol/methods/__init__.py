@@ -1,6 +1,7 @@
 """The methods of the wire contract, one module per subject; importing this package fills the table."""
 
 from shelfd.protocol.methods import (
+    entities,
     events,
     extraction,
     graph,
@@ -27,6 +28,7 @@ from shelfd.protocol.methods import (
 )
 
 __all__ = [
+    "entities",
     "events",
     "extraction",
     "graph",

@@ -110,7 +110,9 @@ class StatsResult(Result):
     links: int
     sessions: int = Field(description="Closed ones included.")
     last_seq: int
-    entity_index: dict[str, EntityIndex]
+    entity_index: dict[str, EntityIndex] = Field(
+        description="By type, of the notes that were read for entities so far: a moment after their change."
+    )
 
 
 define(

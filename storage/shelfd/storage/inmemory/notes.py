@@ -16,6 +16,7 @@ from shelfd.memory.ports.notes import (
     NuggetsWriter,
 )
 from shelfd.storage.encoding import decode_extra, encode_extra
+from shelfd.storage.inmemory.entities import forget_entities
 from shelfd.storage.inmemory.log import redact
 from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
@@ -138,6 +139,7 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
             tables.remove(tables.facts, (note.key, note.nugget))
         tables.remove(tables.usage, note.row)
         tables.remove(tables.hit_sessions, note.row)
+        forget_entities(tables, note.row)
 
 
 class InMemoryLinks(InMemoryRows, LinksWriter):

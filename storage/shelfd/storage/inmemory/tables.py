@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports.entities import StoredAlias, StoredEntity
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
@@ -15,7 +16,15 @@ V = TypeVar("V")
 
 _ABSENT: Final = object()
 #: Of Tables: the last numbers given away.
-_NUMBERS: Final = ("last_seq", "last_row", "link_row", "job_number", "retraction_number", "injection_number")
+_NUMBERS: Final = (
+    "last_seq",
+    "last_row",
+    "link_row",
+    "job_number",
+    "retraction_number",
+    "injection_number",
+    "entity_number",
+)
 
 
 class Tables:
@@ -49,6 +58,11 @@ class Tables:
         retraction_number: Number of the last retraction ever added.
         injections: By number, ascending.
         injection_number: Number of the last injection ever added.
+        entities: By (type, canonical form).
+        entity_number: Number of the last entity ever added.
+        mentions: Weight by (entity, note row).
+        aliases: By (family, canonical form, note row).
+        enrichment: How far the log was read for entities, as "position".
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
     """
@@ -82,6 +96,11 @@ class Tables:
         self.injections: dict[int, Injection] = {}
         self.retraction_number = 0
         self.injection_number = 0
+        self.entities: dict[tuple[str, str], StoredEntity] = {}
+        self.mentions: dict[tuple[int, int], int] = {}
+        self.aliases: dict[tuple[str, str, int], StoredAlias] = {}
+        self.enrichment: dict[str, Mapping[str, Any]] = {}
+        self.entity_number = 0
         self.last_seq = 0
         self.last_row = 0
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []

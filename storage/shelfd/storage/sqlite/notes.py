@@ -21,6 +21,7 @@ from shelfd.storage.encoding import (
     quote,
 )
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
+from shelfd.storage.sqlite.entities import forget_entities
 
 #: In the order of the record's fields, which is not the order in the file.
 NOTE_COLUMNS: Final = ", ".join(Note._fields)
@@ -215,6 +216,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         run("DELETE FROM note WHERE row = ?", (note.row,))
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
+        forget_entities(self._database, note.row)
 
     def _change_names(self, before: set[Columns], after: set[Columns]) -> None:
         if gone := before - after:

@@ -1,0 +1,215 @@
+"""Names that mean the same: those that everybody knows, those that callers gave, those that notes say."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from json import loads
+from typing import Final, NamedTuple
+
+from shelfd.memory.knowledge.entities.gazetteer import Gazetteer, known_names
+from shelfd.memory.knowledge.entities.identifiers import SET_NUMBER
+from shelfd.memory.knowledge.entities.kinds import (
+    EntityMention,
+    EntityName,
+    family,
+    key_of,
+    mention,
+    related_types,
+    shown,
+)
+from shelfd.memory.knowledge.entities.segment import Segment
+from shelfd.memory.ports.entities import StoredAlias
+
+#: Steps from one name to the next after which it is taken for a circle, which stored rows never are by themselves.
+_LONGEST_CHAIN: Final = 32
+_FIRST: Final = re.compile(r"(?:APT|FIN|UNC|TA) ?-?\d", re.IGNORECASE)
+
+
+#: Aliases of one shelf that are known at once; those that callers gave come first.
+ALIASES_KNOWN: Final = 2000
+
+
+class _Step(NamedTuple):
+    """To which name an alias leads, how that is written, and how the alias is shown."""
+
+    key: str
+    name: str
+    alias: str = ""
+
+
+@lru_cache(maxsize=1)
+def built_in() -> dict[EntityName, _Step]:
+    """Return the aliases that every shelf knows, by family and canonical form."""
+    text = files("shelfd.memory.knowledge.entities").joinpath("aliases.json").read_text("utf-8")
+    found: dict[EntityName, _Step] = {}
+    for type_, groups in loads(text).items():
+        if type_ == "about":
+            continue
+        for group in groups:
+            first, *others = group.split(";")
+            for name in others:
+                found[EntityName(type_, key_of(type_, name))] = _Step(key_of(type_, first), first, shown(type_, name))
+    return found
+
+
+class Aliases:
+    """All aliases of a shelf.
+
+    Args:
+        stored: Those of the shelf: a caller's before notes', older notes' first.
+    """
+
+    def __init__(self, stored: Sequence[StoredAlias]) -> None:
+        steps: dict[EntityName, _Step] = {}
+        for alias in stored:
+            steps.setdefault(EntityName(alias.family, alias.alias), _Step(alias.canonical, alias.canonical_name))
+        self._steps = {**built_in(), **steps}
+        self._said: dict[int, list[StoredAlias]] = {}
+        for alias in stored:
+            if alias.note:
+                self._said.setdefault(alias.note, []).append(alias)
+        self._groups: dict[EntityName, list[str]] = {}
+        for name in self._steps:
+            root = self._root(name)
+            self._groups.setdefault(EntityName(name.type, root.key), []).append(name.key)
+        names = [(alias.type, name) for alias in stored if alias.canonical for name in alias[2:5:2]]
+        #: Finds the names that only this shelf knows.
+        self.names = Gazetteer(dict.fromkeys(names))
+
+    def _root(self, name: EntityName) -> _Step:
+        step = _Step(name.key, "")
+        for _ in range(_LONGEST_CHAIN):
+            following = self._steps.get(EntityName(name.type, step.key))
+            if following is None or not following.key:
+                break
+            step = following
+        return step
+
+    def chain(self, type_: str, value: str) -> list[str]:
+        """Return the canonical forms to which *value* leads one after another; none if it is no alias."""
+        found: list[str] = []
+        name = EntityName(family(type_), key_of(type_, value))
+        while len(found) < _LONGEST_CHAIN and (step := self._steps.get(name)) is not None and step.key:
+            found.append(step.key)
+            name = EntityName(name.type, step.key)
+        return found
+
+    def leads_to(self, type_: str, value: str) -> str:
+        """Return the canonical form of the name that stands for *value*."""
+        return self._root(EntityName(family(type_), key_of(type_, value))).key
+
+    def canonical(self, type_: str, value: str) -> str:
+        """Return the name that stands for *value*, as it is shown."""
+        root = self._root(EntityName(family(type_), key_of(type_, value)))
+        return shown("intrusion_set" if _FIRST.match(root.name) else type_, root.name or value)
+
+    def group(self, type_: str, value: str) -> list[str]:
+        """Return the canonical forms of all names that mean the same as *value*, the one that stands for them first."""
+        root = self.leads_to(type_, value)
+        return list(dict.fromkeys([root, *self._groups.get(EntityName(family(type_), root), ())]))
+
+    def same(self, type_: str, value: str) -> list[tuple[str, str]]:
+        """Return the types and canonical forms under which notes mention what *value* names."""
+        return [(other, key) for key in self.group(type_, value) for other in related_types(type_)]
+
+    def is_known(self, type_: str, key: str) -> bool:
+        """Return whether this canonical form is one of several names of something."""
+        name = EntityName(family(type_), key)
+        return name in self._steps or name in self._groups
+
+    def said_by(self, row: int) -> Sequence[StoredAlias]:
+        """Return the aliases that a note was found to say."""
+        return self._said.get(row, ())
+
+    def changed(self, row: int, says: Sequence[StoredAlias]) -> list[str]:
+        """Return the names in which what a note *says* differs from what it was found to say."""
+        if not says and row not in self._said:
+            return []
+        then = {(one.alias, one.canonical): one for one in self.said_by(row)}
+        now = {(one.alias, one.canonical): one for one in says}
+        differing = [*(then[pair] for pair in then.keys() - now), *(now[pair] for pair in now.keys() - then)]
+        return [name for one in differing for name in (one.name, one.canonical_name)]
+
+    def in_text(self, text: str) -> list[tuple[str, str, str]]:
+        """Return names in *text* that have another one: as they stand there, their type and canonical form."""
+        segment = Segment(text)
+        found = [
+            *(mention("intrusion_set", said[0], *said.span()) for said in SET_NUMBER.finditer(text)),
+            *(self.names.find(segment) if self.names else ()),
+            *known_names().find(segment),
+        ]
+        return [(text[one.start : one.end], one.type, one.key) for one in found if self.is_known(one.type, one.key)]
+
+
+#: Words that say that what follows is another name.
+_CUE: Final = re.compile(
+    r"[\s,;]*[(\[]?\s*(?:(?:which is |who is |is |was |are )?"
+    r"(?:also|better|otherwise|formerly|previously|widely) (?:known|tracked|called|referred to|named) (?:as|by)"
+    r"|also called|a\.k\.a\.|aka|alias)\s+(?:the (?:group|name) )?[\"“'‘]?",
+    re.IGNORECASE,
+)
+_CUE_WORDS: Final = re.compile(r"\b(?:known|tracked|called|referred|named|aka|a\.k\.a|alias)\b", re.IGNORECASE)
+_BEFORE: Final = re.compile(r"((?:[A-Z][\w$-]*|\d[\w-]*)(?: (?:[A-Z][\w$-]*|\d[\w-]*)){0,3})[\"”'’]?$")
+_AFTER: Final = re.compile(r"(?:[A-Z][\w$-]*|\d[\w-]*)(?: (?:[A-Z][\w$-]*|\d[\w-]*)){0,3}")
+_LOWER: Final = re.compile(r"[a-z][\w-]+")
+_SORTS: Final = {
+    **dict.fromkeys(("group", "actor", "gang", "adversary", "apt", "cluster"), "actor"),
+    **dict.fromkeys(("malware", "backdoor", "trojan", "ransomware", "worm", "botnet", "loader", "stealer"), "malware"),
+    **dict.fromkeys(("tool", "toolkit", "framework", "utility", "program"), "tool"),
+    **dict.fromkeys(("campaign", "operation"), "campaign"),
+    **dict.fromkeys(("company", "firm", "vendor", "startup"), "organization"),
+}
+_MAY_HAVE: Final = frozenset(
+    "actor threat_actor intrusion_set tool malware person organization campaign location event asset".split()
+)
+
+
+class SaidAlias(NamedTuple):
+    """What a text says of two names: that they mean the same."""
+
+    type: str
+    name: str
+    other: str
+
+
+def find_aliases(segment: Segment, mentions: Sequence[EntityMention]) -> Iterator[SaidAlias]:
+    """Yield what *segment* says of names that mean the same: "X, also known as Y"."""
+    text = segment.text
+    if _CUE_WORDS.search(text) is None:
+        return
+    for cue in _CUE.finditer(text):
+        before, after = _BEFORE.search(text, max(0, cue.start() - 120), cue.start()), _AFTER.match(text, cue.end())
+        if before is None:
+            continue
+        name = before[1].removeprefix("The ")
+        other = after[0] if after is not None else ""
+        begin = segment.offset + before.start()
+        end = segment.offset + cue.end() + len(other)
+        near = [one for one in mentions if begin <= one.start and one.end <= end and one.type in _MAY_HAVE]
+        sort = text[: before.start()].split()[-1:]
+        type_ = near[0].type if near else _SORTS.get(sort[0].lower(), "") if sort else ""
+        if not other and type_ in {"tool", "malware"} and (low := _LOWER.match(text, cue.end())):
+            other = low[0]
+        if type_ and other and key_of(type_, name) != key_of(type_, other):
+            yield SaidAlias(type_, name, other)
+
+
+def learned(said: Iterable[SaidAlias], known: Aliases, row: int, *, now: int) -> list[StoredAlias]:
+    """Return the aliases to store of what a note says: what is known without it, or joins two groups, is left out."""
+    found = []
+    then = {frozenset((one.alias, one.canonical)): one for one in known.said_by(row)}
+    for type_, *names in said:
+        name, other = names
+        key, other_key = key_of(type_, name), key_of(type_, other)
+        if (before := then.get(frozenset((key, other_key)))) is not None:
+            found.append(before)
+            continue
+        if known.leads_to(type_, name) == known.leads_to(type_, other):
+            continue
+        if known.is_known(type_, other_key):
+            if known.is_known(type_, key):
+                continue
+            name, other, key, other_key = other, name, other_key, key
+        found.append(StoredAlias(family(type_), other_key, other, key, name, type_, 0, now))
+    return found

@@ -1,0 +1,303 @@
+"""Follows a shelf's log and keeps its entities: in the background, in batches, after the callers."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+import structlog
+
+from shelfd.memory.errors import ShelfError, traced
+from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, SaidAlias, find_aliases, learned
+from shelfd.memory.knowledge.entities.extract import RULES_VERSION, bounded, mentions_in, weights
+from shelfd.memory.knowledge.entities.kinds import EntityMention, folded
+from shelfd.memory.knowledge.entities.segment import segments
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.entities import Enrichment, MentionedEntity, StoredAlias
+from shelfd.memory.ports.log import LogRow, Origin
+from shelfd.memory.ports.projection import PURGED
+from shelfd.memory.ports.store import Applied
+from shelfd.memory.shelf.shelf import Shelf
+
+log = structlog.get_logger("shelfd.memory")
+
+#: Changes, or notes, of one batch.
+_BATCH: Final = 256
+#: Mentions written in one transaction: some milliseconds.
+_MENTIONS: Final = 400
+#: How long notes are read without giving way to other tasks.
+_TURN_S: Final = 0.004
+#: Nothing is done until no change came for so long; while changes keep coming, one batch after each so many of these.
+_QUIET: Final = timedelta(milliseconds=400)
+_PATIENCE: Final = 25
+#: Between two batches.
+_REST: Final = timedelta(milliseconds=5)
+_RETRY: Final = timedelta(seconds=10)
+_ORIGIN: Final = Origin("shelfd", "entities.derive")
+
+
+class _Position(NamedTuple):
+    """How far the shelf was read.
+
+    Attributes:
+        seq: The last change of the log whose notes were read.
+        rules: By which rules.
+        is_scanning: Whether notes are read again, newest first, for rules or aliases changed.
+        below: Those with a row below this one are left to be read again; None begins at the newest.
+        phrases: Only notes with one of these are read again, folded; empty for all.
+        aliases: How often the aliases changed.
+    """
+
+    seq: int = 0
+    rules: int = RULES_VERSION
+    is_scanning: bool = False
+    below: int | None = None
+    phrases: tuple[str, ...] = ()
+    aliases: int = 0
+
+
+def _position_of(stored: Mapping[str, Any] | None) -> _Position:
+    return _Position() if stored is None else _Position(**{**stored, "phrases": tuple(stored["phrases"])})
+
+
+def read_again(tx: Transaction, phrases: Sequence[str]) -> None:
+    """Have every note read again that has one of *phrases*, after an alias was given or taken back."""
+    position = _position_of(tx.rows.entities.position())
+    known: tuple[str, ...] = ()
+    if not position.is_scanning or position.phrases:
+        known = tuple(dict.fromkeys((*position.phrases, *(folded(phrase) for phrase in phrases))))
+    renewed = position._replace(is_scanning=True, below=None, phrases=known, aliases=position.aliases + 1)
+    tx.rows.entities.put_position(renewed._asdict())
+
+
+class _Derived(NamedTuple):
+    """What was derived of a note as it was read."""
+
+    note: Note
+    mentioned: Sequence[MentionedEntity]
+    learned: Sequence[StoredAlias]
+
+
+class Enricher(Enrichment):
+    """Keeps the entities of one open shelf.
+
+    It writes transactions of its own, which are not in the log. What it has done is stored with how far it is; after a
+    crash it goes on there. It waits until nobody changes anything, unless somebody asks for entities.
+    """
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._view = shelf.view
+        self._working = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._last_seq = 0
+        self._aliases = Aliases(())
+        self._aliases_read = -1
+        shelf.at_close(shelf.store.follow(self._followed))
+
+    # ------------------------------------------------------------ when
+
+    def _followed(self, group: Sequence[Applied[Any]]) -> None:
+        last_seq = group[-1].last_seq
+        if last_seq > self._last_seq:
+            self._last_seq = last_seq
+            if self._task is None:
+                self._start()
+
+    def wake(self) -> None:
+        """Go on in the background with what is left to do. See the port."""
+        self._last_seq = self._view.log.last_seq
+        if self._task is None and self._is_behind(self._position(), self._last_seq):
+            self._start()
+
+    def _start(self) -> None:
+        self._task = self._shelf.spawn(self._work(), "entities")
+
+    async def _work(self) -> None:
+        try:
+            while self._is_behind(self._position(), self._view.log.last_seq):
+                await self._until_quiet()
+                try:
+                    async with self._working:
+                        await self._step()
+                except ShelfError as error:
+                    log.warning("entities.derive_failed", shelf=self._shelf.name, error=type(error).__name__)
+                    await self._shelf.clock.sleep(_RETRY)
+        finally:
+            self._task = None
+
+    async def _until_quiet(self) -> None:
+        """Wait until no change came for a while, but not for ever."""
+        await self._shelf.clock.sleep(_REST)
+        for _ in range(_PATIENCE):
+            seen = self._last_seq
+            if seen == self._quiet_at:
+                return
+            await self._shelf.clock.sleep(_QUIET)
+            if seen == self._last_seq:
+                self._quiet_at = seen
+                return
+
+    _quiet_at = -1  #: the last change, if nothing came for a while after it
+
+    async def reach(self) -> None:
+        """Derive what is left of all that is committed by now. See the port."""
+        goal = self._view.log.last_seq
+        while self._is_behind(self._position(), goal):
+            async with self._working:
+                if self._is_behind(self._position(), goal):
+                    await self._step()
+
+    def _position(self) -> _Position:
+        return _position_of(self._view.entities.position())
+
+    def _is_behind(self, position: _Position, goal: int) -> bool:
+        if position.is_scanning or position.seq < goal:
+            return True
+        return position.rules != RULES_VERSION and goal > 0
+
+    # ------------------------------------------------------------ what
+
+    async def _step(self) -> None:
+        """Derive the entities of the next batch of notes."""
+        began, last_seq = self._position(), self._view.log.last_seq
+        position = began
+        if position.rules != RULES_VERSION or self._view.log.first_seq > position.seq + 1:
+            position = _Position(
+                seq=last_seq, is_scanning=True, aliases=began.aliases
+            )  # other rules, or the log no longer reaches back
+        if position.seq < last_seq:
+            rows = self._view.log.page(since_seq=position.seq, limit=_BATCH)
+            wanted = sorted({row.row for row in rows if _says_something(row) and row.row is not None})
+            notes: Sequence[Note] = list(self._view.notes.by_rows(wanted).values())
+            position = position._replace(seq=rows[-1].seq)
+            if any(row.kind == PURGED for row in rows):
+                self._aliases_read = -1  # what a purged note said of names went with it
+        else:
+            notes = self._view.notes.scan(before_row=position.below, limit=_BATCH)
+            if notes:
+                position = position._replace(below=notes[-1].row)
+            else:
+                position = position._replace(is_scanning=False, below=None, phrases=())
+            if position.phrases:
+                notes = [note for note in notes if _has_any(note, position.phrases)]
+        await self._derive(notes, began, position, last_seq)
+
+    async def _derive(self, notes: Sequence[Note], began: _Position, position: _Position, seen: int) -> None:
+        """Derive the entities of *notes*, which were read at change *seen*; store them and then the position."""
+        waiting: list[_Derived] = []
+        aliases = self.aliases
+        count, until = 0, self._shelf.clock.monotonic() + _TURN_S
+        for note in notes:
+            derivation = _steps_of(note, aliases, self._shelf.clock.now())
+            while (derived := self._next(derivation, note)) is None:
+                if self._shelf.clock.monotonic() >= until:
+                    await asyncio.sleep(0)
+                    until = self._shelf.clock.monotonic() + _TURN_S
+            if derived is _SKIPPED:
+                continue
+            waiting.append(derived)
+            count += 1 + len(derived.mentioned)
+            if count >= _MENTIONS:
+                await self._store(waiting, began, None, seen)
+                waiting, count = [], 0
+                until = self._shelf.clock.monotonic() + _TURN_S
+        await self._store(waiting, began, position, seen)
+
+    def _next(self, derivation: Iterator[_Derived | None], note: Note) -> _Derived | None:
+        try:
+            return next(derivation)
+        except Exception as error:  # noqa: BLE001 - a note that rules stumble over must not keep the others waiting
+            log.error("entities.note_skipped", shelf=self._shelf.name, row=note.row, **traced(error))
+            return _SKIPPED
+
+    async def _store(
+        self, derived: Sequence[_Derived], began: _Position, position: _Position | None, seen: int
+    ) -> None:
+        changed = [name for one in derived for name in self._aliases.changed(one.note.row, one.learned)]
+
+        def apply(tx: Transaction) -> None:
+            entities, now = tx.rows.entities, None
+            if tx.rows.log.last_seq != seen:  # what changed meanwhile comes again, and what was purged must not
+                now = tx.rows.notes.by_rows([one.note.row for one in derived])
+            for note, mentioned, aliases in derived:
+                if now is None or (note.row in now and now[note.row].rev == note.rev):
+                    entities.put(note.row, mentioned, aliases)
+            if position is not None:
+                stored = _position_of(entities.position())
+                if stored[2:] == began[2:]:
+                    entities.put_position(position._asdict())
+                else:  # an alias was given meanwhile
+                    entities.put_position(stored._replace(seq=position.seq, rules=position.rules)._asdict())
+
+            if changed:  # other notes may mention what one of these gave another name, or no longer does
+                read_again(tx, changed)
+
+        await self._shelf.commit(_ORIGIN, apply)
+
+    # --------------------------------------------------------- aliases
+
+    @property
+    def aliases(self) -> Aliases:
+        """The aliases of the shelf as they are now."""
+        times = self._position().aliases
+        if times != self._aliases_read:
+            self._aliases = Aliases(self._view.entities.aliases(limit=ALIASES_KNOWN))
+            self._aliases_read = times
+        return self._aliases
+
+    def canonical(self, type_: str, value: str) -> str:
+        """Return the name that stands for *value*, as it is shown. See the port."""
+        return self.aliases.canonical(type_, value)
+
+    def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
+        """Return type and canonical form of everything that *value* is known by. See the port."""
+        return self.aliases.same(type_, value)
+
+    def other_names(self, text: str) -> Sequence[tuple[str, str]]:
+        """Return names in *text*, each with another that means the same and that notes mention. See the port."""
+        found = self._aliases.in_text(text)
+        if not found:
+            return ()
+        get = self._view.entities.get
+        return [
+            (said, entity.value.replace("-", " "))
+            for said, type_, key in found
+            for other_type, other in self.aliases.same(type_, key)
+            if other != key and (entity := get(other_type, other)) is not None
+        ]
+
+
+_SKIPPED: Final = _Derived(Note(), (), ())
+
+
+def _says_something(row: LogRow) -> bool:
+    return row.kind.startswith("note.") and row.kind != PURGED
+
+
+def _has_any(note: Note, phrases: Sequence[str]) -> bool:
+    text = folded(f"{note.title} {' '.join(note.tags)} {note.content}")
+    bare = text.replace("-", " ")
+    return any(phrase in text or phrase.replace("-", " ") in bare for phrase in phrases)
+
+
+def _steps_of(note: Note, aliases: Aliases, now: int) -> Iterator[_Derived | None]:
+    """Yield None after each part of a note that was read, and at last what was derived."""
+    head = _mentions(" ".join((note.title, *note.tags)), aliases) if note.title or note.tags else []
+    body: list[EntityMention] = []
+    said: list[SaidAlias] = []
+    for segment in segments(note.content):
+        found = mentions_in(segment, aliases.names)
+        body += found
+        said += find_aliases(segment, found)
+        yield None
+    weighed = weights(bounded(head), bounded(body))
+    values = {(one.type, one.key): one.value for one in (*body, *head)}
+    mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
+    is_said = said and not note.hidden and note.superseded_by is None
+    yield _Derived(note, mentioned, learned(said, aliases, note.row, now=now) if is_said else ())
+
+
+def _mentions(text: str, aliases: Aliases) -> list[EntityMention]:
+    return [mention for segment in segments(text) for mention in mentions_in(segment, aliases.names)]

@@ -1,0 +1,84 @@
+"""Types of entities, and the one form that all spellings of a name share."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+#: Types whose values are names: blanks, hyphens and case make no difference.
+NAMED_TYPES: Final = frozenset(
+    "intrusion_set actor threat_actor tool malware campaign person location organization event activity temporal"
+    " sector asset".split()
+)
+#: Types whose values are identifiers, of which every sign counts but for case.
+IDENTIFIER_TYPES: Final = frozenset(
+    "cve attack_pattern ipv4 ipv6 domain url md5 sha1 sha256 email path version mqtt_topic".split()
+)
+ENTITY_TYPES: Final = NAMED_TYPES | IDENTIFIER_TYPES
+
+#: Types that mean the same kind of thing: a name of one is looked for in all of them, and they share their aliases.
+_RELATED: Final = (("actor", "threat_actor", "intrusion_set"), ("tool", "malware"))
+RELATED: Final[Mapping[str, tuple[str, ...]]] = {type_: types for types in _RELATED for type_ in types}
+
+_JOINTS: Final = re.compile(r"[\s_\-‐-―]+")
+
+
+class EntityName(NamedTuple):
+    """A type and the canonical form of a value: what an entity is known by."""
+
+    type: str
+    key: str
+
+
+class EntityMention(NamedTuple):
+    """An entity in a text.
+
+    Attributes:
+        type: One of :data:`ENTITY_TYPES`, or a type of the configuration.
+        value: As it is shown, in small letters: ``cobalt-strike``.
+        key: Its canonical form, which all spellings share.
+        start: Where it begins in the text, in characters.
+        end: Where it ends.
+        confidence: How sure it is, 0 to 1.
+    """
+
+    type: str
+    value: str
+    key: str
+    start: int
+    end: int
+    confidence: float = 0.9
+
+
+def family(type_: str) -> str:
+    """Return the first of the types related to *type_*: under it stand the aliases of all of them."""
+    return RELATED.get(type_, (type_,))[0]
+
+
+def related_types(type_: str) -> tuple[str, ...]:
+    """Return the types in which a name of *type_* is looked for: itself first."""
+    return (type_, *(other for other in RELATED.get(type_, ()) if other != type_))
+
+
+def folded(value: str) -> str:
+    """Return *value* without differences of case and compatibility forms, blanks as one."""
+    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+
+
+def key_of(type_: str, value: str) -> str:
+    """Return the canonical form of a value: ``APT 28``, ``APT-28`` and ``apt28`` share one."""
+    low = folded(value)
+    return low if type_ in IDENTIFIER_TYPES else (_JOINTS.sub("", low) or low)
+
+
+def shown(type_: str, value: str) -> str:
+    """Return a value as it is shown: in small letters, a name with hyphens for its blanks."""
+    low = folded(value)
+    if type_ == "intrusion_set":
+        return _JOINTS.sub("", low)
+    return low if type_ in IDENTIFIER_TYPES else low.replace(" ", "-")
+
+
+def mention(type_: str, value: str, start: int, end: int, confidence: float = 0.9) -> EntityMention:
+    """Return the mention of a value as it was written."""
+    return EntityMention(type_, shown(type_, value), key_of(type_, value), start, end, confidence)

@@ -1,0 +1,90 @@
+"""A stretch of text cut into words, which all rules look at."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from json import loads
+from typing import Final
+
+#: Longest stretch that is looked at together, characters: some milliseconds.
+_LONGEST: Final = 4096
+_WORD: Final = re.compile(r"[^\W_]+")
+_ENDS: Final = frozenset('.!?:;\n"“”•*-–—(')
+
+
+@lru_cache(maxsize=1)
+def word_lists() -> dict[str, frozenset[str]]:
+    """Return the word lists by name; ``clear_names`` are people's alone, ``heads`` end all other names."""
+    text = files("shelfd.memory.knowledge.entities").joinpath("words.json").read_text("utf-8")
+    lists = {name: frozenset(value.split()) for name, value in loads(text).items() if name != "about"}
+    lists["clear_names"] = lists["first_names"] - lists["ambiguous_names"]
+    lists["heads"] = lists["org_heads"] | lists["place_heads"] | lists["event_heads"]
+    return lists
+
+
+class Segment:
+    """A line, or a part of a long one.
+
+    Attributes:
+        text: Its text.
+        offset: Where it begins in the whole.
+        words: Its words: letters and digits, hyphens and apostrophes part them.
+        low: The same in small letters.
+        starts: Where each begins.
+        taken: By word, whether it is part of an entity that was found.
+    """
+
+    __slots__ = ("ends", "low", "offset", "starts", "taken", "text", "words")
+
+    def __init__(self, text: str, offset: int = 0) -> None:
+        self.text = text
+        self.offset = offset
+        found = list(_WORD.finditer(text))
+        self.words = [match[0] for match in found]
+        self.low = [word.lower() for word in self.words]
+        self.starts = [match.start() for match in found]
+        self.ends = [match.end() for match in found]
+        self.taken = bytearray(len(found))
+
+    def between(self, at: int) -> str:
+        """Return what stands between word *at* and the one after it."""
+        return self.text[self.ends[at] : self.starts[at + 1]] if at + 1 < len(self.words) else ""
+
+    def begins_sentence(self, at: int) -> bool:
+        """Return whether a word is the first of a sentence."""
+        if at == 0:
+            return True
+        gap = self.text[self.ends[at - 1] : self.starts[at]]
+        return any(sign in _ENDS for sign in gap) and gap not in {"-", "–"}
+
+    def take(self, first: int, end: int) -> None:
+        """Mark words as part of an entity."""
+        self.taken[first:end] = b"\x01" * (end - first)
+
+    def take_span(self, start: int, end: int) -> None:
+        """Mark the words between two places of the text as part of an entity."""
+        first = bisect_left(self.starts, start)
+        self.take(first, max(first, bisect_left(self.starts, end)))
+
+    def is_free(self, start: int, end: int) -> bool:
+        """Return whether no word between two places of the text is part of an entity yet."""
+        return not any(self.taken[bisect_left(self.starts, start) : bisect_left(self.starts, end)])
+
+
+def segments(text: str) -> Iterator[Segment]:
+    """Yield the lines of *text*, long ones in parts."""
+    at = 0
+    for line in text.splitlines(keepends=True):
+        begin = 0
+        while begin < len(line):
+            end = min(len(line), begin + _LONGEST)
+            if end < len(line):
+                blank = line.rfind(" ", begin, end)
+                end = blank if blank > begin else end
+            part = line[begin:end]
+            if part.strip():
+                yield Segment(part, at + begin)
+            begin = end
+        at += len(line)

@@ -1,0 +1,103 @@
+"""Times in a text: dates, days, spans, as they are said."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
+from shelfd.memory.knowledge.entities.segment import Segment, word_lists
+
+_MONTH: Final = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\b\.?)"
+)
+_DAY: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_NUMBER: Final = (
+    r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|a\sfew|a\scouple\sof"
+    r"|several|some)"
+)
+_UNIT: Final = r"(?:second|minute|hour|day|night|week|weekend|month|quarter|year|decade|centur(?:y|ie))s?"
+_CLOCK: Final = (
+    r"(?:(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?"
+    r"|(?:1[0-2]|[1-9])\s?(?:am|pm)\b|(?:1[0-2]|[1-9])\so['’]clock)"
+)
+_PART: Final = r"(?:morning|afternoon|evening|night|noon|midnight)"
+_SEASON: Final = r"(?:spring|summer|autumn|winter)"
+_HOLIDAY: Final = (
+    r"(?:christmas(?:\seve|\sday)?|easter(?:\ssunday|\smonday)?|halloween"
+    r"|thanksgiving|new\syear['’]s\s(?:eve|day)|ramadan|hanukkah|diwali)"
+)
+_BEFORE_TIME: Final = r"(?:in|since|until|till|by|during|from|before|after|of)"
+_YEAR: Final = r"(?:19|20)\d\d"
+
+_TIME: Final = re.compile(
+    rf"""(?<![\w.:/-])(?:
+      {_YEAR}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
+    | {_YEAR}-(?:0[1-9]|1[0-2])(?![\d-])
+    | (?:0?[1-9]|[12]\d|3[01])[./](?:0?[1-9]|[12]\d|3[01])[./]{_YEAR}
+    | (?:0[1-9]|[12]\d|3[01])[./](?:0[1-9]|1[0-2])[./]\d\d(?![\d.])
+    | \d{{1,2}}/\d{{1,2}}/\d\d(?!\d)
+    | (?:{_DAY},?\s)?(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s{_YEAR})?
+    | (?:{_DAY},?\s)?(?:early|mid|late)?[-\s]?{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?!:)(?:,?\s{_YEAR})?
+    | (?:(?:early|mid|late|last|next|this)[-\s])?{_MONTH},?\s(?:of\s)?{_YEAR}
+    | (?:early|mid|late|last|next|this|every)[-\s]{_MONTH}\b
+    | q[1-4](?:\s(?:of\s)?{_YEAR})?
+    | (?:the\s)?(?:day\s(?:after\s(?:tomorrow)|before\syesterday))
+    | (?:(?:the|this|next|last|past|early|late|mid|every)[-\s])?{_SEASON}(?:\s(?:of\s)?{_YEAR})\b
+    | (?:this|next|last|past|every|each|early|late)\s{_SEASON}\b
+    | (?:(?:this|next|last|past|every|early|late)\s)?{_HOLIDAY}(?:\s{_YEAR})?\b
+    | (?:this|next|last|past|previous|coming|following|every|each)\s
+        (?:(?:\d{{1,3}}|two|three|four|five|six|few|couple\sof|other|second|third)\s)?
+        (?:{_UNIT}|{_DAY}s?|{_PART})(?:\s{_PART})?(?:\sat\s{_CLOCK})?\b
+    | {_NUMBER}\s{_UNIT}\s(?:ago|later|earlier|from\snow)\b
+    | in\s(?:about\s)?{_NUMBER}\s{_UNIT}\b(?!['’])
+    | (?:for|over|within|after|during)\s(?:the\s)?(?:(?:past|last|next)\s)?{_NUMBER}\s{_UNIT}\b(?!['’-])
+    | (?:yesterday|today|tomorrow|tonight)(?:\s{_PART})?(?:\sat\s{_CLOCK})?\b
+    | {_DAY}s?(?:\s{_PART})?(?:\sat\s{_CLOCK})?\b
+    | (?:at\s|by\s)?{_CLOCK}
+    | at\s(?:noon|midnight|night)\b
+    | (?:in\sthe\s)(?:(?:early|late)\s)?(?:morning|afternoon|evening)s?\b
+    | (?:the\s)?(?:early|mid|late)?[-\s]?{_YEAR}s\b
+    | (?:{_BEFORE_TIME}|around|early|mid|late|for)[-\s](?:(?:early|late|mid)[-\s])?{_YEAR}\b(?![-/.]\d)
+    | {_BEFORE_TIME}\s(?:(?:early|late|mid)[-\s])?{_MONTH}(?:,?\s{_YEAR})?(?![\w-])
+    | \({_YEAR}\)
+    | (?:daily|weekly|monthly|yearly|annually)\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LEAD: Final = re.compile(
+    r"(?:in|since|until|till|by|during|from|before|after|around|of|at|for|over|within|on)[-\s]+(?:the\s+)?"
+    r"|the\s+|about\s+|\(",
+    re.IGNORECASE,
+)
+_SMALL_MONTHS: Final = frozenset({"may", "march", "mar", "sep", "dec", "jan", "jun", "august"})
+
+
+def find_times(segment: Segment) -> Iterator[EntityMention]:
+    """Yield the times in *segment*."""
+    lists = word_lists()
+    low = segment.low
+    if (
+        lists["time_words"].isdisjoint(low)
+        and lists["months"].isdisjoint(low)
+        and lists["days"].isdisjoint(low)
+        and not any(word[0].isdigit() for word in low)
+    ):
+        return
+    for found in _TIME.finditer(segment.text):
+        said = found[0]
+        start, end = found.start(), found.end()
+        lead = _LEAD.match(said)
+        if lead is not None:
+            start += lead.end()
+        said = segment.text[start:end].rstrip(").,")
+        if not said or not _is_time(said):
+            continue
+        end = start + len(said)
+        yield mention("temporal", said, start, end, 0.85)
+
+
+def _is_time(said: str) -> bool:
+    """Whether it can be one: "may" and "march" in small letters are verbs."""
+    first = said.split(maxsplit=1)[0].rstrip(".")
+    return first not in _SMALL_MONTHS and said.lower() not in {"night", "second", "a second", "seconds"}

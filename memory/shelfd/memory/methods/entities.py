@@ -1,0 +1,193 @@
+"""Use cases on entities: notes that mention one, and names that mean the same."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from heapq import merge
+from typing import Any, Final
+
+from shelfd.memory.call import Call
+from shelfd.memory.errors import Conflict, InvalidParams
+from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, built_in
+from shelfd.memory.knowledge.entities.enricher import read_again
+from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, EntityName, family, key_of, shown
+from shelfd.memory.log.idempotency import Outcome
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods import cursor
+from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.recall import session_of_hits
+from shelfd.memory.methods.registry import change, read
+from shelfd.memory.methods.render import NoteRenderer
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.entities import StoredAlias
+from shelfd.memory.shelf.nuggets import get_nugget
+from shelfd.memory.shelf.shelf import Changed, Shelf
+from shelfd.protocol.methods.entities import (
+    AliasAddParams,
+    AliasListParams,
+    AliasParams,
+    EntityRecallParams,
+    RecallActorParams,
+    RecallCveParams,
+    RecallEntityParams,
+    RecallToolParams,
+)
+
+#: How much a note is about what it mentions, most first.
+_WEIGHTS: Final = (3, 2, 1)
+#: Mentions read at once; after so many other tasks run.
+_PAGE: Final = 32
+
+
+@read("recall_entity")
+async def recall_entity(shelf: Shelf, params: RecallEntityParams, call: Call) -> dict[str, Any]:
+    """Return notes that mention an entity, by any of its names."""
+    return await _recall(shelf, params, call, checked_type(params.entity_type, "entity_type"), params.entity_value)
+
+
+@read("recall_cve")
+async def recall_cve(shelf: Shelf, params: RecallCveParams, call: Call) -> dict[str, Any]:
+    """Return notes that mention a vulnerability."""
+    return await _recall(shelf, params, call, "cve", params.cve_id)
+
+
+@read("recall_actor")
+async def recall_actor(shelf: Shelf, params: RecallActorParams, call: Call) -> dict[str, Any]:
+    """Return notes that mention an actor, an intrusion set among them."""
+    return await _recall(shelf, params, call, "actor", params.actor_name)
+
+
+@read("recall_tool")
+async def recall_tool(shelf: Shelf, params: RecallToolParams, call: Call) -> dict[str, Any]:
+    """Return notes that mention a tool, malware among them."""
+    return await _recall(shelf, params, call, "tool", params.tool_name)
+
+
+def checked_type(type_: str, field: str) -> str:
+    """Return a type of entities.
+
+    Raises:
+        InvalidParams: If there is no such type.
+    """
+    if type_ not in ENTITY_TYPES:
+        raise InvalidParams(f"{field}: is none of {', '.join(sorted(ENTITY_TYPES))}", field=field)
+    return type_
+
+
+async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: str, value: str) -> dict[str, Any]:
+    if params.nugget is not None:
+        get_nugget(shelf.view, params.nugget)
+    await shelf.enrichment.reach()
+    wanted = RECALLABLE._replace(nugget=params.nugget, session=params.session_id, now=shelf.clock.now())
+    notes: list[Note] = []
+    async for some in _mentioning(shelf, shelf.enrichment.same(type_, value), wanted):
+        notes += some
+        if len(notes) >= params.k:
+            break
+    notes = notes[: params.k]
+    if params.count_hits:
+        shelf.record_use(notes, session_id=session_of_hits(shelf, params, call))
+    shelf.retrievals += 1
+    shelf.entity_hits += bool(notes)
+    links = shelf.view.links.leaving([note.id for note in notes])
+    renderer = NoteRenderer(shelf.view, shelf.usage.of(notes), links, full=False)
+    entity = {"type": type_, "value": shown(type_, value), "canonical": shelf.enrichment.canonical(type_, value)}
+    return {"notes": [renderer(note, params.max_content_chars) for note in notes], "entity": entity}
+
+
+async def _mentioning(shelf: Shelf, names: Sequence[tuple[str, str]], wanted: NoteFilter) -> AsyncIterator[list[Note]]:
+    """Yield wanted notes that mention one of *names*, each once: a weight after the other, the newest first."""
+    view = shelf.view
+    entities = [entity.number for name in names if (entity := view.entities.get(*name)) is not None]
+    seen: set[int] = set()
+    for weight in _WEIGHTS:
+        before: int | None = None
+        while entities:
+            pages = [view.entities.notes(number, weight=weight, before=before, limit=_PAGE) for number in entities]
+            rows = list(dict.fromkeys(merge(*pages, reverse=True)))[:_PAGE]
+            notes = view.notes.by_rows([row for row in rows if row not in seen])
+            yield [note for row in rows if (note := notes.get(row)) is not None and wanted.admits(note)]
+            seen.update(rows)
+            if len(rows) < _PAGE:
+                break
+            before = rows[-1]
+            await asyncio.sleep(0)
+
+
+def _renew(_context: Context, shelf: Shelf, _changed: Changed) -> None:
+    shelf.enrichment.wake()
+
+
+@change("alias.add", then=_renew)
+def add(tx: Transaction, params: AliasAddParams, _call: Call) -> Outcome:
+    """Say that two names mean the same.
+
+    Raises:
+        InvalidParams: If the two are one, or there is no such type.
+        Conflict: If the other is, by however many steps, an alias of this one.
+    """
+    type_ = checked_type(params.type, "type")
+    key, canonical = key_of(type_, params.alias), key_of(type_, params.canonical)
+    if key == canonical:
+        raise InvalidParams("alias: is the same name as canonical", field="alias")
+    known = Aliases(tx.rows.entities.aliases(limit=ALIASES_KNOWN))
+    if key in known.chain(type_, params.canonical):
+        raise Conflict("canonical: is itself an alias of this name; remove that first", field="canonical")
+    is_new = known.chain(type_, params.alias)[:1] != [canonical]
+    if is_new:
+        name = EntityName(family(type_), key)
+        tx.rows.entities.put_alias(StoredAlias(*name, params.alias, canonical, params.canonical, type_, 0, tx.now))
+        read_again(tx, [params.alias, params.canonical])
+        known = Aliases(tx.rows.entities.aliases(limit=ALIASES_KNOWN))
+    return {
+        "alias": shown(type_, params.alias), "canonical": known.canonical(type_, params.alias), "added": is_new,
+    }  # fmt: skip
+
+
+@change("alias.remove", then=_renew)
+def remove(tx: Transaction, params: AliasParams, _call: Call) -> Outcome:
+    """Take back that a name means the same as another: no note that says so makes it one again."""
+    type_ = checked_type(params.type, "type")
+    name = EntityName(family(type_), key_of(type_, params.alias))
+    known = Aliases(tx.rows.entities.aliases(limit=ALIASES_KNOWN))
+    if not known.chain(type_, params.alias):
+        return {"removed": False}
+    tx.rows.entities.delete_aliases(*name)
+    tx.rows.entities.put_alias(StoredAlias(*name, params.alias, "", "", type_, 0, tx.now))
+    read_again(tx, [params.alias])
+    return {"removed": True}
+
+
+@read("alias.list")
+def list_aliases(shelf: Shelf, params: AliasListParams, _call: Call) -> dict[str, Any]:
+    """Return a page of aliases by type and name."""
+    wanted = None if params.type is None else family(checked_type(params.type, "type"))
+    stored = shelf.view.entities.aliases(limit=ALIASES_KNOWN)
+    found: dict[tuple[str, str], dict[str, Any]] = {
+        name: {"type": name.type, "alias": step.alias, "canonical": shown(name.type, step.name), "source": "built_in"}
+        for name, step in built_in().items()
+    }
+    given: set[tuple[str, str]] = set()
+    notes = shelf.view.notes.by_rows([alias.note for alias in stored if alias.note])
+    for alias in stored:
+        name = EntityName(alias.family, alias.alias)
+        if name in given:
+            continue
+        given.add(name)
+        found.pop(name, None)
+        if alias.canonical:
+            source: dict[str, Any] = {"source": "note" if alias.note else "caller"}
+            if alias.note in notes:
+                source["note_id"] = notes[alias.note].id
+            names = {"alias": shown(alias.type, alias.name), "canonical": shown(alias.type, alias.canonical_name)}
+            found[name] = {"type": alias.type, **names, **source}
+    return _page(found, wanted, params)
+
+
+def _page(found: dict[tuple[str, str], dict[str, Any]], wanted: str | None, params: AliasListParams) -> dict[str, Any]:
+    after = tuple((cursor.decode_text(params.cursor) or "").split("\n", 1))
+    names = sorted(name for name in found if wanted in (None, name[0]) and tuple(name) > after)
+    result: dict[str, Any] = {"aliases": [found[name] for name in names[: params.limit]]}
+    if len(names) > params.limit:
+        result["next_cursor"] = cursor.encode("\n".join(names[params.limit - 1]))
+    return result

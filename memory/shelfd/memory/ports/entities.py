@@ -1,0 +1,139 @@
+"""Where a shelf's entities are kept: what notes mention, and names that mean the same. Part of the store's port."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+
+class StoredEntity(NamedTuple):
+    """An entity that notes mention."""
+
+    number: int
+    type: str
+    key: str  #: its canonical form, unique among entities of its type
+    value: str  #: as it is shown
+
+
+class MentionedEntity(NamedTuple):
+    """An entity as one note mentions it."""
+
+    type: str
+    key: str
+    value: str
+    weight: int  #: how much the note is about it, 1 to 3
+
+
+class StoredAlias(NamedTuple):
+    """A name that means the same as another one.
+
+    Attributes:
+        family: The type under which it stands, for all types related to it.
+        alias: Its canonical form.
+        name: As it was written.
+        canonical: Canonical form of the other name; empty for a built-in alias that was taken back.
+        canonical_name: As that was written.
+        type: For which it was given.
+        note: The note that says so, by row; 0 if a caller said so.
+        created_at: Microseconds since 1970 UTC.
+    """
+
+    family: str
+    alias: str
+    name: str
+    canonical: str
+    canonical_name: str
+    type: str
+    note: int
+    created_at: int
+
+
+class EntityCount(NamedTuple):
+    """How many entities of a type there are, and how many mentions of them."""
+
+    type: str
+    entities: int
+    mentions: int
+
+
+class EntitiesView(Protocol):
+    """Reads of entities."""
+
+    def get(self, type_: str, key: str) -> StoredEntity | None:
+        """Return an entity that some note mentions."""
+
+    def of_note(self, row: int) -> list[MentionedEntity]:
+        """Return what a note mentions, by type and canonical form."""
+
+    def notes(self, number: int, *, weight: int, before: int | None, limit: int) -> list[int]:
+        """Return the rows of notes that mention an entity with this weight, newest first, below row *before*."""
+
+    def counts(self) -> list[EntityCount]:
+        """Return how many entities of each type there are, by type."""
+
+    def aliases(self, *, limit: int) -> list[StoredAlias]:
+        """Return at most *limit* aliases: those that callers gave, then those of notes, by row; by family and alias."""
+
+    def position(self) -> Mapping[str, Any] | None:
+        """Return how far the shelf's log was read for entities; None if it never was."""
+
+
+class EntitiesWriter(EntitiesView, Protocol):
+    """Reads and writes of entities. What is derived from notes goes with them."""
+
+    def put(self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias]) -> None:
+        """Replace what a note mentions, and the aliases that it says; entities that nothing mentions any more go."""
+
+    def put_alias(self, alias: StoredAlias) -> None:
+        """Add an alias or replace the one with its family, form and note."""
+
+    def delete_aliases(self, family: str, alias: str) -> int:
+        """Delete the aliases of this form, whoever said so; return how many there were."""
+
+    def put_position(self, position: Mapping[str, Any]) -> None:
+        """Set how far the shelf's log was read for entities."""
+
+
+class Enrichment(Protocol):
+    """What follows a shelf's log and keeps its entities."""
+
+    async def reach(self) -> None:
+        """Wait until the entities are those of all notes that are committed by now.
+
+        Raises:
+            Unavailable: If the store does not take them.
+        """
+
+    def wake(self) -> None:
+        """Go on in the background with what is left to do."""
+
+    def canonical(self, type_: str, value: str) -> str:
+        """Return the name that stands for *value* and all that mean the same, as it is shown."""
+
+    def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
+        """Return type and canonical form of everything that *value* is known by."""
+
+    def other_names(self, text: str) -> Sequence[tuple[str, str]]:
+        """Return names in *text*, as they stand there, each with another that means the same."""
+
+
+class NoEnrichment(Enrichment):
+    """Of a shelf whose entities nobody keeps."""
+
+    async def reach(self) -> None:
+        """Return at once."""
+
+    def wake(self) -> None:
+        """Do nothing."""
+
+    def canonical(self, type_: str, value: str) -> str:  # noqa: ARG002
+        """Return *value*."""
+        return value
+
+    def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:  # noqa: ARG002
+        """Return nothing."""
+        return ()
+
+    def other_names(self, text: str) -> Sequence[tuple[str, str]]:  # noqa: ARG002
+        """Return nothing."""
+        return ()

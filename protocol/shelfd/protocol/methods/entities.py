@@ -1,0 +1,129 @@
+"""Methods on entities: notes that mention one, and names that mean the same."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from shelfd.protocol.base import ChangeParams, Key, NuggetName, PageParams, Positive, ReadParams, Result, Token, Word
+from shelfd.protocol.limits import RECALL_LIMIT
+from shelfd.protocol.note import NoteView
+from shelfd.protocol.registry import define
+
+EntityType = Annotated[
+    Word,
+    Field(
+        description="cve, intrusion_set, actor, threat_actor, tool, malware, campaign, attack_pattern, ipv4, ipv6,"
+        " domain, url, md5, sha1, sha256, email, path, version, mqtt_topic, asset, sector, person, location,"
+        " organization, event, activity or temporal."
+    ),
+]
+
+
+class EntityRecallParams(ReadParams):
+    """What all methods that recall an entity take."""
+
+    nugget: NuggetName | None = None
+    k: Annotated[int, Field(ge=1, le=RECALL_LIMIT)] = 5
+    session_id: Token | None = Field(default=None, description="Whose hit this is; null counts none.")
+    count_hits: bool = True
+    max_content_chars: Positive | None = None
+
+
+class RecallEntityParams(EntityRecallParams):
+    """Params of ``recall_entity``."""
+
+    entity_type: EntityType
+    entity_value: Key = Field(description="Case, blanks and hyphens make no difference, and any of its names will do.")
+
+
+class RecallCveParams(EntityRecallParams):
+    """Params of ``recall_cve``."""
+
+    cve_id: Key
+
+
+class RecallActorParams(EntityRecallParams):
+    """Params of ``recall_actor``."""
+
+    actor_name: Key
+
+
+class RecallToolParams(EntityRecallParams):
+    """Params of ``recall_tool``."""
+
+    tool_name: Key
+
+
+class EntityView(Result):
+    """An entity: as it was asked for, and the name that stands for all that mean the same."""
+
+    type: str
+    value: str
+    canonical: str
+
+
+class EntityRecallResult(Result):
+    """Notes that mention an entity: those that are most about it first, of equal ones the newest."""
+
+    notes: list[NoteView]
+    entity: EntityView
+
+
+class AliasParams(ChangeParams):
+    """Params of ``alias.remove``."""
+
+    type: EntityType
+    alias: Key
+
+
+class AliasAddParams(AliasParams):
+    """Params of ``alias.add``."""
+
+    canonical: Key = Field(description="What it is another name of.")
+
+
+class AliasAddResult(Result):
+    """Answer of ``alias.add``."""
+
+    alias: str
+    canonical: str = Field(description="The name that stands for it and all that mean the same.")
+    added: bool = Field(description="Whether that was anything new.")
+
+
+class AliasRemoveResult(Result):
+    """Answer of ``alias.remove``."""
+
+    removed: bool
+
+
+class AliasListParams(PageParams):
+    """Params of ``alias.list``."""
+
+    type: EntityType | None = None
+
+
+class AliasView(Result):
+    """A name that means the same as another one."""
+
+    type: str = Field(description="It holds for all types related to this one.")
+    alias: str
+    canonical: str
+    source: Literal["built_in", "caller", "note"]
+    note_id: str | None = Field(default=None, description="The note that says so.")
+
+
+class AliasListResult(Result):
+    """Answer of ``alias.list``, by type and name."""
+
+    aliases: list[AliasView]
+    next_cursor: str | None = None
+
+
+_ENTITY = "Notes that mention an entity."
+define("recall_entity", RecallEntityParams, EntityRecallResult, need="read", summary=_ENTITY)
+define("recall_cve", RecallCveParams, EntityRecallResult, need="read", summary="Notes that mention a vulnerability.")
+define("recall_actor", RecallActorParams, EntityRecallResult, need="read", summary="Notes that mention an actor.")
+define("recall_tool", RecallToolParams, EntityRecallResult, need="read", summary="Notes that mention a tool.")
+define("alias.add", AliasAddParams, AliasAddResult, need="write", summary="Say that two names mean the same.")
+define("alias.remove", AliasParams, AliasRemoveResult, need="write", summary="Take back that two names mean the same.")
+define("alias.list", AliasListParams, AliasListResult, need="read", summary="Names that mean the same.")

@@ -1,0 +1,82 @@
+"""The twin's entities."""
+# ruff: noqa: D102 (the port documents these methods)
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias, StoredEntity
+from shelfd.storage.encoding import decode, encode
+from shelfd.storage.inmemory.tables import InMemoryRows, Tables
+
+
+class InMemoryEntities(InMemoryRows, EntitiesWriter):
+    """Entities."""
+
+    def get(self, type_: str, key: str) -> StoredEntity | None:
+        return self._tables.entities.get((type_, key))
+
+    def of_note(self, row: int) -> list[MentionedEntity]:
+        by_number = {entity.number: entity for entity in self._tables.entities.values()}
+        mentioned = [
+            (by_number[number], weight) for (number, note), weight in self._tables.mentions.items() if note == row
+        ]
+        return sorted(MentionedEntity(entity.type, entity.key, entity.value, weight) for entity, weight in mentioned)
+
+    def notes(self, number: int, *, weight: int, before: int | None, limit: int) -> list[int]:
+        found = [
+            note
+            for (entity, note), its_weight in self._tables.mentions.items()
+            if entity == number and its_weight == weight and (before is None or note < before)
+        ]
+        return sorted(found, reverse=True)[: max(limit, 0)]
+
+    def counts(self) -> list[EntityCount]:
+        types = sorted({entity.type for entity in self._tables.entities.values()})
+        found = []
+        for type_ in types:
+            numbers = {entity.number for entity in self._tables.entities.values() if entity.type == type_}
+            mentions = sum(number in numbers for number, _ in self._tables.mentions)
+            found.append(EntityCount(type_, len(numbers), mentions))
+        return found
+
+    def aliases(self, *, limit: int) -> list[StoredAlias]:
+        found = sorted(self._tables.aliases.values(), key=lambda alias: (alias.note, alias.family, alias.alias))
+        return found[: max(limit, 0)]
+
+    def position(self) -> Mapping[str, Any] | None:
+        return self._tables.enrichment.get("position")
+
+    def put(self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias]) -> None:
+        tables = self._tables
+        forget_entities(tables, row, keep=frozenset(one[:2] for one in mentioned))
+        for one in mentioned:
+            entity = tables.entities.get((one.type, one.key))
+            if entity is None:
+                tables.entity_number += 1
+                entity = StoredEntity(tables.entity_number, one.type, one.key, one.value)
+                tables.put(tables.entities, (one.type, one.key), entity)
+            tables.put(tables.mentions, (entity.number, row), one.weight)
+        for alias in learned:
+            self.put_alias(alias._replace(note=row))
+
+    def put_alias(self, alias: StoredAlias) -> None:
+        self._tables.put(self._tables.aliases, (alias.family, alias.alias, alias.note), alias)
+
+    def delete_aliases(self, family: str, alias: str) -> int:
+        found = [key for key in self._tables.aliases if key[:2] == (family, alias)]
+        return sum(self._tables.remove(self._tables.aliases, key) for key in found)
+
+    def put_position(self, position: Mapping[str, Any]) -> None:
+        self._tables.put(self._tables.enrichment, "position", decode(encode(position)))
+
+
+def forget_entities(tables: Tables, row: int, *, keep: frozenset[tuple[str, str]] = frozenset()) -> None:
+    """Delete what a note mentions, entities that no other note mentions, and the aliases it says."""
+    for key in [key for key in tables.aliases if key[2] == row > 0]:
+        tables.remove(tables.aliases, key)
+    for mention in [mention for mention in tables.mentions if mention[1] == row]:
+        tables.remove(tables.mentions, mention)
+    mentioned = {number for number, _ in tables.mentions}
+    for name, entity in list(tables.entities.items()):
+        if entity.number not in mentioned and name not in keep:
+            tables.remove(tables.entities, name)

@@ -1,0 +1,103 @@
+"""Entities as rows: what the store's port says of them, in SQL."""
+# ruff: noqa: D102 (the port documents these methods)
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias, StoredEntity
+from shelfd.storage.encoding import decode, encode, encode_integers
+from shelfd.storage.sqlite.database import AMONG, Database, SqliteRows, placeholders
+
+# Table and column names are ours.
+ALIAS_COLUMNS: Final = ", ".join(StoredAlias._fields)
+_PUT_ALIAS: Final = f"INSERT OR REPLACE INTO alias ({ALIAS_COLUMNS}) VALUES ({placeholders(ALIAS_COLUMNS)})"  # noqa: S608
+_ALIASES: Final = f"SELECT {ALIAS_COLUMNS} FROM alias ORDER BY note, family, alias LIMIT ?"  # noqa: S608
+_UNMENTIONED: Final = (
+    f"DELETE FROM entity WHERE number {AMONG}"  # noqa: S608
+    " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.entity = entity.number) RETURNING type"
+)
+#: Counts are kept beside the rows: to count those takes as long as there are many.
+_COUNT: Final = (
+    "INSERT INTO entity_count VALUES (?1, ?2, ?3)"
+    " ON CONFLICT (type) DO UPDATE SET entities = entities + ?2, mentions = mentions + ?3"
+)
+_FIND: Final = "SELECT number, type, key, value FROM entity WHERE type = ? AND key = ?"
+
+
+class SqliteEntities(SqliteRows, EntitiesWriter):
+    """Entities."""
+
+    def get(self, type_: str, key: str) -> StoredEntity | None:
+        columns = self._database.one(_FIND, (type_, key))
+        return None if columns is None else StoredEntity._make(columns)
+
+    def of_note(self, row: int) -> list[MentionedEntity]:
+        found = self._database.all(
+            "SELECT type, key, value, weight FROM mention JOIN entity ON number = entity WHERE note = ?"
+            " ORDER BY type, key",
+            (row,),
+        )
+        return [MentionedEntity._make(columns) for columns in found]
+
+    def notes(self, number: int, *, weight: int, before: int | None, limit: int) -> list[int]:
+        found = self._database.all(
+            "SELECT note FROM mention WHERE entity = ? AND weight = ? AND note < ? ORDER BY note DESC LIMIT ?",
+            (number, weight, 2**62 if before is None else before, max(limit, 0)),
+        )
+        return [columns[0] for columns in found]
+
+    def counts(self) -> list[EntityCount]:
+        found = self._database.all("SELECT type, entities, mentions FROM entity_count WHERE entities > 0 ORDER BY type")
+        return [EntityCount._make(columns) for columns in found]
+
+    def aliases(self, *, limit: int) -> list[StoredAlias]:
+        return [StoredAlias._make(columns) for columns in self._database.all(_ALIASES, (max(limit, 0),))]
+
+    def position(self) -> Mapping[str, Any] | None:
+        columns = self._database.one("SELECT position FROM enrichment")
+        return None if columns is None else decode(columns[0])
+
+    def put(self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias]) -> None:
+        database = self._database
+        forget_entities(database, row, keep=frozenset(one[:2] for one in mentioned))
+        counted: dict[str, list[int]] = {}
+        for one in mentioned:
+            columns = database.one(_FIND, (one.type, one.key))
+            count = counted.setdefault(one.type, [0, 0])
+            count[1] += 1
+            if columns is None:
+                count[0] += 1
+                sql = "INSERT INTO entity (type, key, value) VALUES (?, ?, ?)"
+                number = database.add(sql, (one.type, one.key, one.value))
+            else:
+                number = columns[0]
+            database.run("INSERT OR REPLACE INTO mention VALUES (?, ?, ?)", (number, one.weight, row))
+        database.run_many(_COUNT, [(type_, *count) for type_, count in counted.items()])
+        for alias in learned:
+            self.put_alias(alias._replace(note=row))
+
+    def put_alias(self, alias: StoredAlias) -> None:
+        self._database.run(_PUT_ALIAS, alias)
+
+    def delete_aliases(self, family: str, alias: str) -> int:
+        return self._database.run("DELETE FROM alias WHERE family = ? AND alias = ?", (family, alias))
+
+    def put_position(self, position: Mapping[str, Any]) -> None:
+        self._database.run("INSERT OR REPLACE INTO enrichment VALUES (1, ?)", (encode(position),))
+
+
+def forget_entities(database: Database, row: int, *, keep: frozenset[tuple[str, str]] = frozenset()) -> None:
+    """Delete what a note mentions, entities that no other note mentions, and the aliases it says.
+
+    Args:
+        keep: Types and canonical forms of entities that stay: the note will mention them again.
+    """
+    database.run("DELETE FROM alias WHERE note = ? AND note > 0", (row,))
+    found = database.all("SELECT number, type, key FROM mention JOIN entity ON number = entity WHERE note = ?", (row,))
+    if not found:
+        return
+    database.run("DELETE FROM mention WHERE note = ?", (row,))
+    gone = [number for number, *name in found if tuple(name) not in keep]
+    removed = [type_ for (type_,) in database.all(_UNMENTIONED, (encode_integers(gone),))] if gone else []
+    counted = [(type_, 0, -1) for _, type_, _ in found] + [(type_, -1, 0) for type_ in removed]
+    database.run_many(_COUNT, counted)

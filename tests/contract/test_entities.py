@@ -1,0 +1,149 @@
+"""What every store keeps of entities: mentions, counts and aliases, and what goes with a note."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contract.samples import NEW_YEAR, change, create, make_note, write
+from fakes import FakeClock
+from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias
+from shelfd.memory.ports.store import Store
+from shelfd.memory.ports.view import Writer
+from shelfd.storage import InMemoryStores
+
+
+def tool(key: str, weight: int = 1) -> MentionedEntity:
+    return MentionedEntity("tool", key, key, weight)
+
+
+def alias(name: str, canonical: str, note: int = 0) -> StoredAlias:
+    return StoredAlias("actor", name, name, canonical, canonical, "actor", note, NEW_YEAR)
+
+
+async def put(store: Store, row: int, *mentioned: MentionedEntity, learned: tuple[StoredAlias, ...] = ()) -> None:
+    await store.commit(write(lambda rows: rows.entities.put(row, mentioned, learned)))
+
+
+async def test_what_a_note_mentions_is_replaced(store: Store) -> None:
+    await put(store, 1, tool("nmap", 3), MentionedEntity("person", "anna", "anna", 1))
+    assert store.view.entities.of_note(1) == [MentionedEntity("person", "anna", "anna", 1), tool("nmap", 3)]
+    await put(store, 1, tool("nmap"), tool("sliver", 2))
+    assert store.view.entities.of_note(1) == [tool("nmap"), tool("sliver", 2)]
+    assert store.view.entities.get("person", "anna") is None
+    assert store.view.entities.counts() == [EntityCount("tool", 2, 2)]
+
+
+async def test_notes_of_an_entity_come_newest_first_in_pages(store: Store) -> None:
+    for row in range(1, 8):
+        await put(store, row, tool("nmap", 1 + row % 2))
+    entity = store.view.entities.get("tool", "nmap")
+    assert entity is not None
+    assert (entity.type, entity.key, entity.value) == ("tool", "nmap", "nmap")
+    notes = store.view.entities.notes
+    assert notes(entity.number, weight=2, before=None, limit=9) == [7, 5, 3, 1]
+    assert notes(entity.number, weight=2, before=5, limit=1) == [3]
+    assert notes(entity.number, weight=1, before=None, limit=9) == [6, 4, 2]
+    assert notes(entity.number, weight=3, before=None, limit=9) == []
+    assert notes(entity.number + 1, weight=1, before=None, limit=9) == []
+    assert notes(entity.number, weight=1, before=None, limit=0) == []
+
+
+async def test_an_entity_keeps_its_first_spelling_and_its_number(store: Store) -> None:
+    await put(store, 1, MentionedEntity("tool", "cobaltstrike", "cobalt-strike", 1))
+    first = store.view.entities.get("tool", "cobaltstrike")
+    await put(store, 2, MentionedEntity("tool", "cobaltstrike", "cobaltstrike", 1))
+    await put(store, 1, MentionedEntity("tool", "cobaltstrike", "cobaltstrike", 1))
+    assert store.view.entities.get("tool", "cobaltstrike") == first
+
+
+async def test_what_is_derived_of_a_note_goes_with_it(store: Store) -> None:
+    await store.commit(create("n1"))
+    await store.commit(create("n2"))
+    await put(store, 1, tool("nmap"), tool("sliver"), learned=(alias("a", "b"),))
+    await put(store, 2, tool("nmap"))
+
+    await store.commit(change(lambda tx: tx.rows.notes.delete(make_note("n1", row=1))))
+
+    assert store.view.entities.of_note(1) == []
+    assert store.view.entities.get("tool", "sliver") is None
+    assert store.view.entities.counts() == [EntityCount("tool", 1, 1)]
+    assert store.view.entities.aliases(limit=9) == []
+
+
+async def test_aliases_of_callers_come_first(store: Store) -> None:
+    await put(store, 5, learned=(alias("b", "x"),))
+    await put(store, 4, learned=(alias("b", "y"),))
+
+    def add(rows: Writer) -> None:
+        rows.entities.put_alias(alias("c", "z"))
+        rows.entities.put_alias(alias("b", "z"))
+        rows.entities.put_alias(alias("b", "w"))
+
+    await store.commit(write(add))
+    found = store.view.entities.aliases(limit=9)
+    assert [(one.alias, one.canonical, one.note) for one in found] == [
+        ("b", "w", 0),
+        ("c", "z", 0),
+        ("b", "y", 4),
+        ("b", "x", 5),
+    ]
+    assert store.view.entities.aliases(limit=1) == found[:1]
+    gone = await store.commit(write(lambda rows: rows.entities.delete_aliases("actor", "b")))
+    assert (gone.value, len(store.view.entities.aliases(limit=9))) == (3, 1)
+    again = await store.commit(write(lambda rows: rows.entities.delete_aliases("actor", "b")))
+    assert again.value == 0
+
+
+async def test_a_note_s_aliases_are_replaced_with_its_mentions(store: Store) -> None:
+    await put(store, 5, learned=(alias("b", "x"), alias("c", "x")))
+    await put(store, 5, tool("nmap"), learned=(alias("d", "x"),))
+    assert [one.alias for one in store.view.entities.aliases(limit=9)] == ["d"]
+    await put(store, 5)
+    assert store.view.entities.aliases(limit=9) == []
+    assert store.view.entities.counts() == []
+
+
+async def test_the_position_is_kept_outside_the_log(store: Store) -> None:
+    assert store.view.entities.position() is None
+    await store.commit(write(lambda rows: rows.entities.put_position({"seq": 7, "phrases": ["a"]})))
+    await store.commit(write(lambda rows: rows.entities.put_position({"seq": 8, "phrases": []})))
+    assert store.view.entities.position() == {"seq": 8, "phrases": []}
+    assert store.view.log.last_seq == 0
+
+
+async def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
+    await put(store, 1, tool("nmap"))
+
+    def fail(rows: Writer) -> None:
+        rows.entities.put(1, [tool("sliver")], [alias("a", "b")])
+        rows.entities.put(2, [tool("nmap")], [])
+        raise ValueError
+
+    outcome = None
+    try:
+        await store.commit(write(fail))
+    except ValueError as error:
+        outcome = error
+    assert outcome is not None
+    assert store.view.entities.of_note(1) == [tool("nmap")]
+    assert store.view.entities.counts() == [EntityCount("tool", 1, 1)]
+    assert store.view.entities.aliases(limit=9) == []
+
+
+_MENTIONED = st.lists(
+    st.builds(tool, st.sampled_from("abcde"), st.integers(1, 3)), max_size=4, unique_by=lambda one: one.key
+)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 4), _MENTIONED), max_size=12))
+async def test_counts_are_those_of_the_mentions(changes: list[tuple[int, list[MentionedEntity]]]) -> None:
+    store = await InMemoryStores(FakeClock()).create("default", owner="uid:1000")
+    latest: dict[int, list[MentionedEntity]] = {}
+    for row, mentioned in changes:
+        await put(store, row, *mentioned)
+        latest[row] = mentioned
+    entities: EntitiesWriter = store.view.entities  # type: ignore[assignment]
+    keys = {one.key for mentioned in latest.values() for one in mentioned}
+    mentions = sum(map(len, latest.values()))
+    assert entities.counts() == ([EntityCount("tool", len(keys), mentions)] if keys else [])
+    await store.close()

@@ -1,0 +1,254 @@
+"""Entities over each kind of stores: what is found again, by which name, and what no longer is."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from fakes import Api
+
+
+async def mentioning(api: Api, type_: str, value: str, **named: Any) -> list[str]:
+    result = await api.call("recall_entity", entity_type=type_, entity_value=value, **named)
+    return [note["content"] for note in result["notes"]]
+
+
+async def test_an_entity_is_found_however_it_is_written(either: Api) -> None:
+    await either.remember("Cobalt Strike was seen on web-01.")
+    await either.remember("They dropped cobalt-strike again.")
+    await either.remember("Nothing to see here.")
+    for name in ("Cobalt Strike", "cobalt-strike", "COBALT  STRIKE", "CobaltStrike"):
+        assert len(await mentioning(either, "tool", name)) == 2, name
+    tool = await either.call("recall_tool", tool_name="Cobalt Strike")
+    assert tool["entity"] == {"type": "tool", "value": "cobalt-strike", "canonical": "cobalt-strike"}
+
+
+async def test_a_vulnerability_is_found_by_its_number(either: Api) -> None:
+    await either.remember("Patched CVE-2024-3094 on all hosts.")
+    result = await either.call("recall_cve", cve_id="cve-2024-3094")
+    assert [note["content"] for note in result["notes"]] == ["Patched CVE-2024-3094 on all hosts."]
+    assert (await either.call("recall_cve", cve_id="CVE-2024-0001"))["notes"] == []
+
+
+async def test_an_actor_is_found_by_each_of_its_names_and_types(either: Api) -> None:
+    await either.remember("APT28 deployed X-Agent against NATO.")
+    await either.remember("Fancy Bear registered new domains.")
+    for name in ("Fancy Bear", "apt 28", "APT-28", "pawn storm"):
+        assert len((await either.call("recall_actor", actor_name=name))["notes"]) == 2, name
+    for type_ in ("actor", "threat_actor", "intrusion_set"):
+        assert len(await mentioning(either, type_, "Fancy Bear")) == 2, type_
+    entity = (await either.call("recall_actor", actor_name="Fancy Bear"))["entity"]
+    assert entity == {"type": "actor", "value": "fancy-bear", "canonical": "apt28"}
+
+
+async def test_notes_that_are_most_about_it_come_first_then_the_newest(either: Api) -> None:
+    first = await either.remember("In Porto there were birds, rain and Emotet.")
+    second = await either.remember("In Porto there were cats, snow and Emotet.")
+    titled = await either.remember("What we know of it so far.", title="Emotet")
+    opening = await either.remember("Emotet came back.")
+    result = await either.call("recall_entity", entity_type="malware", entity_value="emotet")
+    expected = [titled, opening, second, first]
+    assert [note["id"] for note in result["notes"]] == [note["id"] for note in expected]
+    assert len(await mentioning(either, "malware", "Emotet", k=1)) == 1
+
+
+async def test_what_is_hidden_superseded_or_expired_is_left_out(either: Api) -> None:
+    hidden = await either.remember("Mimikatz one.")
+    old = await either.remember("Mimikatz two.")
+    new = await either.remember("Mimikatz three.")
+    await either.remember("Mimikatz four.", ttl_days=1)
+    await either.call("note.hide", id=hidden["id"])
+    await either.call("mark_note_superseded", note_id=old["id"], superseded_by_id=new["id"])
+    assert await mentioning(either, "tool", "mimikatz") == ["Mimikatz four.", "Mimikatz three."]
+    either.clock.advance(timedelta(days=2))
+    assert await mentioning(either, "tool", "mimikatz") == ["Mimikatz three."]
+    await either.call("note.restore", id=hidden["id"])
+    assert await mentioning(either, "tool", "mimikatz") == ["Mimikatz three.", "Mimikatz one."]
+
+
+async def test_an_edited_note_mentions_what_it_says_now(either: Api) -> None:
+    note = await either.remember("Anna lives in Berlin.")
+    assert await mentioning(either, "location", "berlin") == ["Anna lives in Berlin."]
+    await either.call("note.edit", id=note["id"], content="Anna lives in Hamburg.")
+    assert await mentioning(either, "location", "berlin") == []
+    assert await mentioning(either, "location", "Hamburg") == ["Anna lives in Hamburg."]
+    assert "berlin" not in {entity.value for entity in either.shelf().view.entities.of_note(1)}
+
+
+async def test_a_purged_note_leaves_no_entity_behind(either: Api) -> None:
+    note = await either.remember("Quentin Vosskuhler lives in Lisbon.")
+    await either.remember("Rain in Lisbon.")
+    assert len(await mentioning(either, "person", "quentin vosskuhler")) == 1
+    await either.call("forget", id=note["id"], purge=True)
+    assert await mentioning(either, "person", "quentin vosskuhler") == []
+    assert await mentioning(either, "location", "lisbon") == ["Rain in Lisbon."]
+    assert either.shelf().view.entities.get("person", "quentinvosskuhler") is None
+    index = (await either.call("get_stats"))["entity_index"]
+    assert index == {"location": {"unique_entities": 1, "total_mappings": 1}}
+
+
+async def test_a_private_note_is_its_sessions_own(either: Api) -> None:
+    await either.remember("Emotet here.", scope="session", session_id="mine")
+    assert await mentioning(either, "malware", "emotet") == []
+    assert await mentioning(either, "malware", "emotet", session_id="mine") == ["Emotet here."]
+
+
+async def test_a_call_counts_a_hit_unless_told_not_to(either: Api) -> None:
+    note = await either.remember("Emotet here.")
+    for session in ("one", "two", "two"):
+        await either.call("recall_entity", entity_type="malware", entity_value="emotet", session_id=session)
+    await either.call("recall_entity", entity_type="malware", entity_value="emotet", count_hits=False)
+    seen = await either.note(note["id"])
+    assert (seen["hits"], seen["access_count"]) == (2, 3)
+    assert (await either.call("get_stats"))["entity_index_hits"] == 4
+
+
+async def test_types_that_do_not_exist_are_refused(either: Api) -> None:
+    refused = await either.refused("recall_entity", entity_type="colour", entity_value="red")
+    assert (refused.code, refused.field) == (-32602, "entity_type")
+    for method in ("alias.add", "alias.remove"):
+        params = (
+            {"type": "colour", "alias": "a", "canonical": "b"}
+            if method == "alias.add"
+            else {"type": "colour", "alias": "a"}
+        )
+        assert (await either.refused(method, params)).field == "type"
+
+
+async def test_other_nuggets_can_be_left_out(either: Api) -> None:
+    await either.remember("Emotet at work.", nugget="work")
+    await either.remember("Emotet at home.", nugget="home")
+    assert await mentioning(either, "malware", "emotet", nugget="home") == ["Emotet at home."]
+    assert (await either.refused("recall_cve", cve_id="CVE-2024-3094", nugget="nowhere")).code == -32001
+
+
+# ------------------------------------------------------------------ aliases
+
+
+async def test_an_alias_that_a_caller_gives_holds_for_notes_before_and_after(either: Api) -> None:
+    await either.remember("Blue Otter attacked a hospital.")
+    await either.remember("The Storm Weasel group is quiet.")
+    assert len((await either.call("recall_actor", actor_name="Storm Weasel"))["notes"]) == 0
+    added = await either.call("alias.add", type="actor", alias="Blue Otter", canonical="Storm Weasel")
+    assert added == {"alias": "blue-otter", "canonical": "storm-weasel", "added": True}
+    await either.remember("BLUE-OTTER came back.")
+    for name in ("Blue Otter", "storm weasel"):
+        assert len((await either.call("recall_actor", actor_name=name))["notes"]) == 3, name
+    assert not (await either.call("alias.add", type="actor", alias="blue otter", canonical="STORM WEASEL"))["added"]
+
+
+async def test_an_alias_that_is_taken_back_derives_its_entities_anew(either: Api) -> None:
+    await either.remember("Blue Otter attacked a hospital.")
+    await either.remember("Storm Weasel is quiet.")
+    await either.call("alias.add", type="actor", alias="Blue Otter", canonical="Storm Weasel")
+    assert len((await either.call("recall_actor", actor_name="Blue Otter"))["notes"]) == 2
+    assert await either.call("alias.remove", type="actor", alias="Blue Otter") == {"removed": True}
+    assert await either.call("alias.remove", type="actor", alias="Blue Otter") == {"removed": False}
+    assert (await either.call("recall_actor", actor_name="Blue Otter"))["notes"] == []
+    assert either.shelf().view.entities.get("actor", "blueotter") is None
+
+
+async def test_a_note_teaches_an_alias_and_takes_it_away_with_itself(either: Api) -> None:
+    await either.remember("Velvet Badger stole documents.")
+    note = await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
+    await either.remember("Copper Lynx used PlugX.")
+    assert len((await either.call("recall_actor", actor_name="Velvet Badger"))["notes"]) == 3
+    listed = (await either.call("alias.list", type="actor", limit=1000))["aliases"]
+    own = [alias for alias in listed if alias["source"] == "note"]
+    expected = {"type": "actor", "alias": "copper-lynx", "canonical": "velvet-badger", "source": "note"}
+    assert own == [expected | {"note_id": note["id"]}]
+    await either.call("forget", id=note["id"], purge=True)
+    assert (await either.call("recall_actor", actor_name="Velvet Badger"))["entity"]["canonical"] == "velvet-badger"
+    assert not [a for a in (await either.call("alias.list", limit=1000))["aliases"] if a["source"] == "note"]
+
+
+async def test_a_learned_alias_that_was_taken_back_is_not_learned_again(either: Api) -> None:
+    await either.remember("The group Velvet Badger, also known as Copper Lynx, is active.")
+    await either.call("recall_actor", actor_name="Copper Lynx")
+    assert (await either.call("alias.remove", type="actor", alias="Copper Lynx"))["removed"]
+    await either.remember("The group Velvet Badger, also known as Copper Lynx, is back.")
+    result = await either.call("recall_actor", actor_name="Copper Lynx")
+    assert result["entity"]["canonical"] == "copper-lynx"
+
+
+async def test_a_built_in_alias_can_be_taken_back(either: Api) -> None:
+    await either.remember("APT28 sent mails.")
+    assert len((await either.call("recall_actor", actor_name="Pawn Storm"))["notes"]) == 1
+    assert (await either.call("alias.remove", type="threat_actor", alias="pawn-storm"))["removed"]
+    assert (await either.call("recall_actor", actor_name="Pawn Storm"))["notes"] == []
+    assert len((await either.call("recall_actor", actor_name="Fancy Bear"))["notes"]) == 1
+
+
+async def test_an_alias_of_itself_and_a_circle_are_refused(either: Api) -> None:
+    refused = await either.refused("alias.add", type="tool", alias="Foo Bar", canonical="foo-bar")
+    assert (refused.code, refused.field) == (-32602, "alias")
+    await either.call("alias.add", type="tool", alias="A1", canonical="B1")
+    await either.call("alias.add", type="tool", alias="B1", canonical="C1")
+    refused = await either.refused("alias.add", type="malware", alias="C1", canonical="A1")
+    assert (refused.code, refused.field) == (-32002, "canonical")
+    assert (await either.refused("alias.add", type="actor", alias="apt28", canonical="Fancy Bear")).code == -32002
+
+
+async def test_aliases_are_listed_page_by_page(either: Api) -> None:
+    await either.call("alias.add", type="person", alias="Bob", canonical="Robert Klein")
+    everything = (await either.call("alias.list", limit=1000))["aliases"]
+    found: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while True:
+        page = await either.call("alias.list", limit=7, **({"cursor": cursor} if cursor else {}))
+        found += page["aliases"]
+        cursor = page.get("next_cursor")
+        if cursor is None:
+            break
+    assert found == everything
+    assert {"type": "person", "alias": "bob", "canonical": "robert-klein", "source": "caller"} in found
+
+
+# ---------------------------------------------------------------- following
+
+
+async def test_entities_are_derived_in_the_background_once_it_is_quiet(either: Api) -> None:
+    await either.remember("Emotet here.")
+    for _ in range(200):
+        if either.shelf().view.entities.get("malware", "emotet") is not None:
+            break
+        either.clock.advance(timedelta(milliseconds=100))
+        await asyncio.sleep(0.001)
+    assert either.shelf().view.entities.get("malware", "emotet") is not None
+
+
+async def test_what_a_daemon_left_is_derived_after_the_next_start(either: Api) -> None:
+    await either.remember("Emotet one.")
+    await mentioning(either, "malware", "emotet")
+    await either.remember("Emotet two.")
+    await either.reopen()
+    assert await mentioning(either, "malware", "emotet") == ["Emotet two.", "Emotet one."]
+
+
+async def test_nothing_of_it_is_in_the_log(either: Api) -> None:
+    await either.remember("Emotet one.")
+    before = either.shelf().view.log.last_seq
+    await mentioning(either, "malware", "emotet")
+    await either.call("alias.add", type="malware", alias="Geodo", canonical="Emotet")
+    assert either.shelf().view.log.last_seq == before
+
+
+async def test_thousands_of_notes_are_read_in_batches(api: Api) -> None:
+    notes = [{"content": f"Host web-{number} ran Emotet."} for number in range(1500)]
+    await api.call("remember_many", notes=notes)
+    assert len(await mentioning(api, "malware", "emotet", k=200)) == 200
+    assert await mentioning(api, "asset", "web-1499") == ["Host web-1499 ran Emotet."]
+
+
+async def test_a_note_of_ten_thousand_entities_keeps_some_and_harms_nobody(either: Api) -> None:
+    await either.remember(" ".join(f"10.{a}.{b}.1" for a in range(100) for b in range(100)))
+    await either.remember("Emotet here.")
+    assert await mentioning(either, "malware", "emotet") == ["Emotet here."]
+    assert len(either.shelf().view.entities.of_note(1)) == 256
+
+
+@pytest.mark.parametrize("text", ["\u0130" * 50, "\ud7ff ‐― APT", "a" * 5000, "🦊 Anna 🦊", "١٢٣"])
+async def test_any_text_can_be_read(either: Api, text: str) -> None:
+    await either.remember(text)
+    await mentioning(either, "malware", "emotet")
