@@ -115,7 +115,8 @@ END"""),
     Step(
         "## Rollups\n\nTen events are more than the type keeps apart: the oldest are due to become one note, three at a"
         " time, but for the three newest.",
-        "shelfd call session.compaction_candidates '{\"session_id\": \"ferry\", \"type\": \"event\"}' | jq -c .groups[]",
+        "shelfd call session.compaction_candidates '{\"session_id\": \"ferry\", \"type\": \"event\"}' |"
+        " jq -c .groups[]",
     ),
     Step("That is done daily; now it is asked for. Without a language model a rollup cites what it represents.",
          "shelfd session compact ferry"),
@@ -165,7 +166,8 @@ END"""),
         "## From what was said to notes\n\nTurns as they were said become operations by `session.extract`. Without a"
         " language model that is done by rules, which would rather take nothing than guess:",
         "shelfd call session.open '{\"session_id\": \"market\", \"nugget\": \"market\"}' | jq -c .session_id\n"
-        "jq -c '.turns[]' talk.json\nshelfd call session.extract - < talk.json | jq -c '{engine, applied: [.applied[] | {op, type, title}]}'\n"
+        "jq -c '.turns[]' talk.json\n"
+        "shelfd call session.extract - < talk.json | jq -c '{engine, extracted, operations}'\n"
         "shelfd session graph market",
     ),
     Step("## Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),
