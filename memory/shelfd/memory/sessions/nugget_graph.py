@@ -326,9 +326,11 @@ class NuggetGraph(Graph, PartProjection):
     def projected(self, node: int) -> NodeLinks | None:
         return self._projected.of(node)
 
+    def projected_all(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks] | None:
+        return self._projected.of_all(nodes)
+
     def named(self, name: str, *, exactly: bool) -> Sequence[int]:
-        found = [node for node in self._names.find(name, exactly=exactly) if self._tree.has(node, KNOWN)]
-        return sorted(found, key=self._tree.timeline_key)
+        return self._tree.by_time(self._names.find(name, exactly=exactly))
 
     def unindexed(self) -> Collection[int]:
         return ()
