@@ -166,8 +166,9 @@ def check_no_rewind(view: View, session_id: str) -> None:
 
 def _extractions(view: View, session_id: str, first: int, last: int | None) -> Iterator[Job]:
     for one in _unfinished(view, _EXTRACTION):
-        turn = one.params.get("turn")
-        if one.params.get("session_id") == session_id and turn is not None and first <= turn <= (last or turn):
+        ends = one.params["turn"]
+        begins = one.params.get("from_turn", ends)
+        if one.params["session_id"] == session_id and first <= ends and (last is None or begins <= last):
             yield one
 
 

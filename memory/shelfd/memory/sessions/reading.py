@@ -170,6 +170,14 @@ class Visible:
         )[places]
         return projected
 
+    async def frontier_links(self, node: int) -> NodeLinks:
+        """Return the links of all that a note of the frontier represents, summed up, however many turns that takes."""
+        links = self._graph.projected(node)
+        while links is None:
+            await asyncio.sleep(0)
+            links = self._graph.projected(node)
+        return links
+
     async def links(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks]:
         """Return the links of all that visible notes represent, and for each link which of *nodes* that is.
 
