@@ -77,7 +77,7 @@ class Reading:
     def visible(self, ids: Sequence[str] | None) -> "Visible":
         """Return a set of visible notes: *ids*; for None what the prompt saw last, else the frontier."""
         if ids is None and self.injection is not None:
-            ids = self.injection.frontier
+            ids = self.injection.frontier or None  # recorded without it, as most are: the frontier then, not nothing
         if ids is None:
             return Visible(self, None)
         return Visible(self, frozenset(node for note_id in ids if (node := self.active(note_id)) is not None))
