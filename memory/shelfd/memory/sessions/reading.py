@@ -78,7 +78,7 @@ class Reading:
     def visible(self, ids: Sequence[str] | None) -> "Visible":
         """Return a set of visible notes: *ids*; for None what the prompt saw last, else the frontier."""
         if ids is None and self.injection is not None:
-            ids = self.injection.frontier
+            ids = self.injection.frontier or None  # recorded without it, as most are: the frontier then, not nothing
         if ids is None:
             return Visible(self, None)
         return Visible(self, frozenset(node for note_id in ids if (node := self.active(note_id)) is not None))
@@ -174,6 +174,14 @@ class Visible:
             [own if found is None else found for own, found in zip(distinct.tolist(), nearest, strict=True)], np.int32
         )[places]
         return projected
+
+    async def frontier_links(self, node: int) -> NodeLinks:
+        """Return the links of all that a note of the frontier represents, summed up, however many turns that takes."""
+        links = self._graph.projected(node)
+        while links is None:
+            await asyncio.sleep(0)
+            links = self._graph.projected(node)
+        return links
 
     async def links(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks]:
         """Return the links of all that visible notes represent, and for each link which of *nodes* that is.
