@@ -315,7 +315,7 @@ async def test_bad_input_is_refused_with_what_is_wrong(chat: Api) -> None:
     cases: list[tuple[dict[str, object], int, str | None]] = [
         ({"session_id": SESSION, "from_turn": 0}, -32602, "from_turn"),
         ({"session_id": SESSION, "from_turn": "x"}, -32602, "from_turn"),
-        ({"session_id": "nobody", "from_turn": 1}, -32001, None),
+        ({"session_id": "nobody", "from_turn": 1}, -32001, "session_id"),
     ]
     for params, code, field in cases:
         for dry_run in (False, True):
