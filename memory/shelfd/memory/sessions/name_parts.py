@@ -2,10 +2,11 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from shelfd.memory.notes.words import fold
 
@@ -72,24 +73,22 @@ class NameParts:
                 again = 0
             self._again[pair] = again
 
-    def find(self, text: str, *, exactly: bool) -> Sequence[int]:
-        """Return nodes, in any order, among them all with a name that *text* is, or is a part of."""
+    def find(self, text: str, *, exactly: bool) -> npt.NDArray[np.int32]:
+        """Return nodes by number, among them all with a name that *text* is, or is a part of."""
         sought = folded_name(text)
-        if not sought:
-            return ()
-        lists = self._lists(_EDGE + sought + _EDGE if exactly else sought)
-        if not lists:
-            return ()
-        found = np.unique(lists[0])
-        for having in lists[1:]:
-            found = found[np.isin(found, having)]
-        nodes: list[int] = found.tolist()
-        return nodes
+        found = np.zeros(len(self._known), np.bool_)
+        if len(sought) == 1 and not exactly:
+            for pair, having in self._having.items():
+                if sought in pair:
+                    found[np.frombuffer(having, np.int32)] = True
+        elif sought:
+            for number, having in enumerate(self._rarest(_EDGE + sought + _EDGE if exactly else sought)):
+                has = np.zeros(len(self._known), np.bool_)
+                has[np.frombuffer(having, np.int32)] = True
+                found = found & has if number else has
+        return np.flatnonzero(found).astype(np.int32)
 
-    def _lists(self, text: str) -> list["array[int]"]:
-        if len(text) == 1:
-            every = [having for pair, having in self._having.items() if text in pair]
-            return [array("i", np.unique(np.concatenate(every)).tobytes())] if every else []
+    def _rarest(self, text: str) -> list["array[int]"]:
         having = [self._having.get(pair) for pair in _pairs(text)]
         known = [one for one in having if one is not None]
         return sorted(known, key=len)[:_ASKED] if len(known) == len(having) else []
