@@ -40,10 +40,11 @@ class NameParts:
     A name that changed stays, so what is found must be looked at; the lists hold a node once or twice.
     """
 
-    __slots__ = ("_having", "_known")
+    __slots__ = ("_again", "_having", "_known")
 
     def __init__(self) -> None:
         self._having: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._again: dict[str, int] = {}  # how many of a pair's nodes may stand there for the second time
         self._known = array("q")  # a digest of its names by node; 0 for none
 
     def put(self, node: int, names: Iterable[str]) -> None:
@@ -52,15 +53,25 @@ class NameParts:
         digest = hash(folded)
         if node >= len(self._known):
             self._known.extend([0] * (node + 1 - len(self._known)))
-        if self._known[node] == digest:
+        before = self._known[node]
+        if before == digest:
             return
         self._known[node] = digest
-        for pair in {pair for name in folded for pair in _pairs(_EDGE + name + _EDGE)}:
-            having = self._having[pair]
-            having.append(node)
-            size = len(having)
-            if size & (size - 1) == 0 and len(set(having)) <= size // 2:
-                self._having[pair] = array("i", dict.fromkeys(having))
+        having = self._having
+        pairs = set[str]().union(*(_pairs(_EDGE + name + _EDGE) for name in folded))
+        for pair in pairs:
+            having[pair].append(node)
+        if before:
+            self._count_again(pairs)
+
+    def _count_again(self, pairs: Iterable[str]) -> None:
+        """Count that a node with other names before was added; lists of which half may be such lose what is double."""
+        for pair in pairs:
+            again = self._again.get(pair, 0) + 1
+            if 2 * again > len(self._having[pair]):
+                self._having[pair] = array("i", np.unique(self._having[pair]).tobytes())
+                again = 0
+            self._again[pair] = again
 
     def find(self, text: str, *, exactly: bool) -> npt.NDArray[np.int32]:
         """Return nodes by number, among them all with a name that *text* is, or is a part of."""
