@@ -123,7 +123,7 @@ class Postings:
             # A copy: an array that lends its buffer cannot grow until every borrower is gone.
             together = np.concatenate(recent, dtype=np.int64)
             ordinals.append(together >> 8)
-            frequencies.append(together & MAX_FREQUENCY)
+            frequencies.append(together.astype(np.uint8))
             slots += recent_slots
             sizes += map(len, recent)
         if not ordinals:
