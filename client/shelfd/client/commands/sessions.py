@@ -1,6 +1,6 @@
 """Commands on conversations: session, with list, show, graph, compact, rewind, variant and branch."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 import typer
@@ -135,12 +135,13 @@ def graph(
         nodes, is_cut = found
         below = _below(client, where, nodes) if everything else {}
         edges = list(_pages(client, "session.project_edges", where, "edges")) if links else []
+        titles = {node["id"]: _title(node) for node in nodes}
+        titles |= _titles(client, where, {edge["to"] for edge in edges if edge["from"] in titles} - titles.keys())
     if as_json:
         print_json({"nodes": nodes, "below": [node for nodes in below.values() for node in nodes], "edges": edges})
         return
     if not nodes:
         notice("no notes are visible to this session")
-    titles = {node["id"]: _title(node) for node in nodes}
     for type_ in dict.fromkeys(node["type"] for node in nodes):
         branches = [_branch(node, below, edges, titles) for node in reversed(nodes) if node["type"] == type_]
         print_tree(Branch(clean(type_), branches))
@@ -167,6 +168,17 @@ def _below(
             for child in _pages(client, "session.get_descendants", {**where, "id": node["id"]}):
                 below.setdefault(child["parent_id"], []).append(child)
     return below
+
+
+def _titles(client: Client, where: Mapping[str, Any], ids: Collection[str]) -> dict[str, str]:
+    """What other notes are called."""
+    found: dict[str, str] = {}
+    wanted = sorted(ids)
+    for at in range(0, len(wanted), _PAGE):
+        params = {**where, "ids": wanted[at : at + _PAGE], "include_edge_summary": False}
+        briefs = client.call("session.get_node_briefs", params)["briefs"]
+        found |= {brief["id"]: _title({**brief, "fields": {"summary": brief["summary"]}}) for brief in briefs if brief}
+    return found
 
 
 def _branch(

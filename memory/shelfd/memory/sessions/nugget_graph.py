@@ -1,7 +1,7 @@
 """The graph of a nugget, kept beside its rows: filled when a session first reads it, and fed by the pump.
 
-A note takes some 400 bytes: its id, where it stands, pairs of characters of its names, the lists of its links. A link
-takes 28, and a table of links of a large rollup 25 for each link it sums up to. See ``benchmarks/graph.py``.
+A note takes a kilobyte with the three links that leave it: its id, where it stands, pairs of characters of its names,
+the lists of its links; a link by itself takes 28 bytes. See ``benchmarks/graph.py``.
 """
 # ruff: noqa: D102 (the port documents these methods)
 
@@ -215,7 +215,7 @@ class NuggetGraph(Graph, PartProjection):
 
     def _release(self, node: int) -> None:
         """Use a node again if it is no note of the nugget, nobody's parent and the end of no link."""
-        if self._tree.has(node, KNOWN) or self._tree.children(node) or self._stored.reaching(node):
+        if self._tree.has(node, KNOWN) or self._tree.children(node) or self._stored.is_reached(node):
             return
         if self._nodes.pop(self._ids[node], None) is not None:
             self._ids[node] = ""

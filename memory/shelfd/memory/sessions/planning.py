@@ -83,8 +83,8 @@ class RewindPlan:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is enough for one step."""
-        return self._looked_at >= NOTES_AT_ONCE or len(self._links_seen) >= _LINKS_AT_ONCE
+        """Whether it is more than enough for one step: what is just enough is to be found complete."""
+        return self._looked_at > NOTES_AT_ONCE or len(self._links_seen) >= _LINKS_AT_ONCE
 
     @property
     def undone(self) -> int:
@@ -133,9 +133,9 @@ class RewindPlan:
         return len(rows)
 
     def _rows(self, cursor: dict[str, Any]) -> list[LogRow]:
-        place = cursor["place"]
+        place: int = cursor["place"]
         if place >= len(self._scope.ranges):
-            run_id = self._scope.runs[place - len(self._scope.ranges)]
+            run_id: str = self._scope.runs[place - len(self._scope.ranges)]
             return self._view.log.of_run(run_id, since_seq=cursor["after"][1], limit=_ROWS_AT_ONCE)
         one = self._scope.ranges[place]
         return self._view.log.of_turns(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.sessions import Injection, Session
+from shelfd.memory.sessions.frozen import frozen_graph
 from shelfd.memory.sessions.graph import CONTAINS, OUT, Graph, NodeLinks, Numbers
 from shelfd.memory.sessions.injection import present
 from shelfd.memory.sessions.nugget_graph import NuggetGraph
@@ -77,7 +78,7 @@ class Reading:
     def visible(self, ids: Sequence[str] | None) -> "Visible":
         """Return a set of visible notes: *ids*; for None what the prompt saw last, else the frontier."""
         if ids is None and self.injection is not None:
-            ids = self.injection.frontier
+            ids = self.injection.frontier or None  # recorded without it, as most are: the frontier then, not nothing
         if ids is None:
             return Visible(self, None)
         return Visible(self, frozenset(node for note_id in ids if (node := self.active(note_id)) is not None))
@@ -89,10 +90,14 @@ async def open_reading(shelf: Shelf, session_id: str) -> Reading:
     Raises:
         SessionNotFound: If it is not open.
         Unavailable: If the graph failed and is being rebuilt.
+        Conflict: If the session is frozen, and too much has changed since.
     """
     session = read_session(shelf, session_id)
-    graph = await live_graph(shelf, session.nugget)
     schema = schema_of(shelf.view, session.nugget)
+    if session.at_seq is not None:
+        was = await frozen_graph(shelf, session.nugget, session.at_seq)
+        return Reading(shelf, session, was, was.notes, schema, present(shelf.view, session))
+    graph = await live_graph(shelf, session.nugget)
     await shelf.unattended.settled()  # what get_context gave just now is what the prompt holds
     return Reading(shelf, session, graph, shelf.hot.get, schema, present(shelf.view, session))
 
@@ -169,6 +174,14 @@ class Visible:
             [own if found is None else found for own, found in zip(distinct.tolist(), nearest, strict=True)], np.int32
         )[places]
         return projected
+
+    async def frontier_links(self, node: int) -> NodeLinks:
+        """Return the links of all that a note of the frontier represents, summed up, however many turns that takes."""
+        links = self._graph.projected(node)
+        while links is None:
+            await asyncio.sleep(0)
+            links = self._graph.projected(node)
+        return links
 
     async def links(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks]:
         """Return the links of all that visible notes represent, and for each link which of *nodes* that is.

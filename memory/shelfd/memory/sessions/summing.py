@@ -41,6 +41,9 @@ def relation_filter(reading: Reading, names: Sequence[str] | None, *, internal: 
 
 async def visible_links(node: int, visible: Visible, relations: RelationFilter) -> NodeLinks:
     """Return the links of all that a visible note represents, to other visible notes, summed up."""
+    if visible.nodes is None:
+        links = await visible.frontier_links(node)
+        return links.where(visible.among(links.others) & relations.admits(links.relations))
     return summed((await _between_visible([node], visible, relations))[1])
 
 

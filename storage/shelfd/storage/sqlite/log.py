@@ -67,8 +67,9 @@ class SqliteLog(SqliteRows, LogView):
         return self._read("WHERE note = ? AND seq > ? ORDER BY seq LIMIT ?", (row, since_seq, _at_most(limit)))
 
     def of_link(self, source: str, target: str) -> list[LogRow]:
+        # The plus sign keeps SQLite from putting what ids are into the expression, which its index then is not of.
         return self._read(
-            "WHERE kind IN ('link.added', 'link.removed') AND json_extract(ids, '$[0]') = ? AND ids = ? ORDER BY seq",
+            "WHERE kind IN ('link.added', 'link.removed') AND json_extract(ids, '$[0]') = ? AND +ids = ? ORDER BY seq",
             (source, encode_strings([source, target])),
         )
 

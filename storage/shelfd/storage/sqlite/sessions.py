@@ -120,7 +120,7 @@ class SqliteRewinds(SqliteRows, RewindsWriter):
         return self._retractions(f"{condition} AND revives IS NULL AND undone_by IS NULL", session_id, turn, variant)
 
     def _retractions(self, condition: str, *params: str | int) -> list[tuple[int, Retraction]]:
-        found = self._database.all(f"{_RETRACTIONS} WHERE {condition} ORDER BY number", params)
+        found = self._database.all(f"{_RETRACTIONS} WHERE {condition} ORDER BY +number", params)
         return [(columns[0], Retraction._make(columns[1:])) for columns in found]
 
     def put_variant(self, variant: Variant) -> None:
