@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -10,11 +10,12 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import NoEmbedder
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import SURE, Known, answer_view, fact_by_key, fact_like
+from shelfd.memory.methods.found import Found, Recalled, joined
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.methods.routing import chosen_by_route
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
-from shelfd.memory.notes.note import Link, Note
+from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.recall import Aim, Cut, ShelfIndex
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
@@ -43,33 +44,6 @@ _INTENTS = {
 # In small letters, which most queries are put into first: to ignore case takes four times as long.
 _KINDS = {name: (re.compile(pattern), re.compile(pattern, re.IGNORECASE)) for name, pattern in _INTENTS.items()}
 _ANY_KIND = re.compile("|".join(_INTENTS.values()))
-
-
-@dataclass(slots=True)
-class Found:
-    """A note on its way into a recall reply."""
-
-    note: Note
-    score: float
-    relevant: bool = False
-    via: str | None = None
-    signals: dict[str, float] = field(default_factory=dict)
-    coverage: float = 0.0  #: see :class:`~shelfd.memory.recall.focus.Judged`
-    relevance: float = 0.0
-    links: Sequence[Link] = ()  #: that leave it
-
-
-@dataclass(slots=True)
-class Recalled:
-    """What a query found, and what focus cut off."""
-
-    found: list[Found]
-    cut: Sequence[Cut] = ()
-
-    @property
-    def relevant(self) -> list[Found]:
-        """What says what is asked."""
-        return [item for item in self.found if item.relevant]
 
 
 def is_exploratory(query: str) -> bool:
@@ -274,6 +248,10 @@ def _search(
     shelf: Shelf, params: RecallParams, filters: NoteFilter, known: Known | None, planned: Planned = NOTHING_PLANNED
 ) -> Recalled:
     recalled = Recalled([]) if params.mode == "fhrr" else _ranked(shelf, params, filters, planned)
+    if params.focus == "auto" and params.mode != "fhrr":
+        for said, name in shelf.enrichment.other_names(params.query):  # the same question with another of its names
+            asked = params.model_copy(update={"query": params.query.replace(said, name)})
+            recalled = joined(recalled, _ranked(shelf, asked, filters, planned), params.k)
     found = recalled.found
     if known is not None:
         found = _with_known(found, known, judged=params.mode != "fhrr")

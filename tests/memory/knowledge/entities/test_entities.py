@@ -252,3 +252,26 @@ async def test_a_note_of_ten_thousand_entities_keeps_some_and_harms_nobody(eithe
 async def test_any_text_can_be_read(either: Api, text: str) -> None:
     await either.remember(text)
     await mentioning(either, "malware", "emotet")
+
+
+# ------------------------------------------------------------------- recall
+
+
+async def test_a_question_finds_what_was_stored_under_another_name(either: Api) -> None:
+    await either.remember("APT28 uses X-Agent and Mimikatz as tools.")
+    await either.remember("The kettle is in the kitchen.")
+    found = await either.found("What tools does Fancy Bear use?")
+    assert found[:1] == ["APT28 uses X-Agent and Mimikatz as tools."]
+
+
+async def test_a_question_by_the_first_name_finds_the_others_once_they_are_read(either: Api) -> None:
+    await either.remember("Fancy Bear registers domains in Riga.")
+    assert len((await either.call("recall_actor", actor_name="apt28"))["notes"]) == 1
+    assert "Fancy Bear registers domains in Riga." in await either.found("Where does APT28 register domains?")
+
+
+async def test_a_question_knows_the_shelf_s_own_aliases(either: Api) -> None:
+    await either.call("alias.add", type="actor", alias="Blue Otter", canonical="Storm Weasel")
+    await either.remember("Storm Weasel uses rented servers.")
+    await either.call("recall_actor", actor_name="Blue Otter")
+    assert "Storm Weasel uses rented servers." in await either.found("Which servers does Blue Otter use?")

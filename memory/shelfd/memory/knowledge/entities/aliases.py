@@ -23,6 +23,7 @@ from shelfd.memory.ports.entities import StoredAlias
 
 #: Steps from one name to the next after which it is taken for a circle, which stored rows never are by themselves.
 _LONGEST_CHAIN: Final = 32
+_WORDS: Final = re.compile(r"[^\W\d_]+")
 _FIRST: Final = re.compile(r"(?:APT|FIN|UNC|TA) ?-?\d", re.IGNORECASE)
 
 
@@ -63,7 +64,9 @@ class Aliases:
     def __init__(self, stored: Sequence[StoredAlias]) -> None:
         steps: dict[EntityName, _Step] = {}
         for alias in stored:
-            steps.setdefault(EntityName(alias.family, alias.alias), _Step(alias.canonical, alias.canonical_name))
+            steps.setdefault(
+                EntityName(alias.family, alias.alias), _Step(alias.canonical, alias.canonical_name, alias.name)
+            )
         self._steps = {**built_in(), **steps}
         self._said: dict[int, list[StoredAlias]] = {}
         for alias in stored:
@@ -74,6 +77,10 @@ class Aliases:
             root = self._root(name)
             self._groups.setdefault(EntityName(name.type, root.key), []).append(name.key)
         names = [(alias.type, name) for alias in stored if alias.canonical for name in alias[2:5:2]]
+        self._spelled = {EntityName(name.type, step.key): step.name for name, step in self._steps.items() if step.key}
+        self._spelled |= {name: step.alias for name, step in self._steps.items() if step.alias}
+        words = (_WORDS.findall(name.lower()) or [""] for name in self._spelled.values())
+        self._telling_words = frozenset(max(some, key=len) for some in words)
         #: Finds the names that only this shelf knows.
         self.names = Gazetteer(dict.fromkeys(names))
 
@@ -130,6 +137,14 @@ class Aliases:
         now = {(one.alias, one.canonical): one for one in says}
         differing = [*(then[pair] for pair in then.keys() - now), *(now[pair] for pair in now.keys() - then)]
         return [name for one in differing for name in (one.name, one.canonical_name)]
+
+    def spelled(self, type_: str, key: str) -> str:
+        """Return a name as it is written, by its canonical form."""
+        return self._spelled.get(EntityName(family(type_), key), key).replace("-", " ")
+
+    def may_name(self, text: str) -> bool:
+        """Return whether *text* can hold a name that has another one; most texts cannot."""
+        return not self._telling_words.isdisjoint(_WORDS.findall(text.lower()))
 
     def in_text(self, text: str) -> list[tuple[str, str, str]]:
         """Return names in *text* that have another one: as they stand there, their type and canonical form."""

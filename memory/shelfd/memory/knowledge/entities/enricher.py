@@ -10,7 +10,7 @@ import structlog
 from shelfd.memory.errors import ShelfError, traced
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, SaidAlias, find_aliases, learned
 from shelfd.memory.knowledge.entities.extract import RULES_VERSION, bounded, mentions_in, weights
-from shelfd.memory.knowledge.entities.kinds import EntityMention, folded
+from shelfd.memory.knowledge.entities.kinds import EntityMention, folded, related_types
 from shelfd.memory.knowledge.entities.segment import segments
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
@@ -34,6 +34,8 @@ _PATIENCE: Final = 25
 #: Between two batches.
 _REST: Final = timedelta(milliseconds=5)
 _RETRY: Final = timedelta(seconds=10)
+#: Other names that a query is asked with, at most, for each that it has.
+_OTHER_NAMES: Final = 3
 _ORIGIN: Final = Origin("shelfd", "entities.derive")
 
 
@@ -257,16 +259,17 @@ class Enricher(Enrichment):
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, each with another that means the same and that notes mention. See the port."""
-        found = self._aliases.in_text(text)
-        if not found:
+        aliases = self.aliases if self._aliases_read < 0 else self._aliases  # a moment old at worst
+        if not aliases.may_name(text):
             return ()
         get = self._view.entities.get
-        return [
-            (said, entity.value.replace("-", " "))
-            for said, type_, key in found
-            for other_type, other in self.aliases.same(type_, key)
-            if other != key and (entity := get(other_type, other)) is not None
-        ]
+        found: list[tuple[str, str]] = []
+        for said, type_, key in aliases.in_text(text):
+            root, *others = aliases.group(type_, key)
+            names = [root] if root != key else []
+            names += [other for other in others if other != key and any(get(t, other) for t in related_types(type_))]
+            found += [(said, aliases.spelled(type_, name)) for name in names[:_OTHER_NAMES]]
+        return found
 
 
 _SKIPPED: Final = _Derived(Note(), (), ())

@@ -60,7 +60,7 @@ _IDENTIFIER: Final = re.compile(
 SET_NUMBER: Final = re.compile(
     r"(?<![\w-])(?:apt|unc|ta|fin|temp|uat|dev)(?:[ .-]|-)?\d{1,5}(?![\w.-]*\w)", re.IGNORECASE
 )
-_CAMPAIGN: Final = re.compile(r"(?<!\w)operation[ -]([A-Za-z][\w-]{2,40}(?: [A-Z][\w-]{2,40})?)", re.IGNORECASE)
+_CAMPAIGN: Final = re.compile(r"(?<!\w)(?:[Oo]peration|OPERATION)[ -]([A-Za-z][\w-]{2,40}(?: [A-Z][\w-]{2,40})?)")
 #: Words before three and more numbers, or two, that say it is a version.
 _VERSION_CUE: Final = re.compile(
     r"(?:version|ver\.?|release|build|firmware|kernel|python|node|node\.js|java|php|ruby|go|rust|debian|ubuntu|fedora|ios|"
