@@ -93,6 +93,11 @@ def count(score: Score, gold: str, got: str, *, by: bool) -> None:
         score["found by"] += by and got in SUPERSEDED
 
 
+def of_wanted(score: Score, right: str, wanted: str, given: str) -> str:
+    """How many of those wanted were found, and how many others."""
+    return f"{score[right]} of {score[wanted]}, {score[given] - score[right]} wrong"
+
+
 def report(scores: Mapping[str, Score], heading: str) -> str:
     """A line for each group."""
     rows = [[heading, "notes", "to stay", "hidden %", "precision", "recall", "with a sign", "duplicates", "conflicts"]]
@@ -102,8 +107,8 @@ def report(scores: Mapping[str, Score], heading: str) -> str:
                 group, str(score["notes"]), str(score["to stay"]), f"{score.share('hidden', 'to stay', 0.0):.2f}",
                 f"{score.share('right', 'superseded'):.1f}", f"{score.share('right', 'to supersede'):.1f}",
                 f"{score.share('found by', 'by'):.1f}",
-                f"{score['right duplicates']} of {score['to repeat']}, {score['duplicates'] - score['right duplicates']} wrong",
-                f"{score['right conflicts']} of {score['to conflict']}, {score['conflicts'] - score['right conflicts']} wrong",
+                of_wanted(score, "right duplicates", "to repeat", "duplicates"),
+                of_wanted(score, "right conflicts", "to conflict", "conflicts"),
             ]
         )  # fmt: skip
     return table(rows)

@@ -1,1 +1,1 @@
-"""What is known from what notes say: statements, and what a new one does to older ones."""
+"""Knowledge: what notes are about, beside their words."""

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon, spaceless
-from shelfd.memory.knowledge.evolution.statement import Effect, Slot, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 
 
 class Verdict(StrEnum):
@@ -93,16 +93,16 @@ def _by_effect(new: Statement, old: Statement) -> Judgement:
         return _updated(new, "does not take place") if planned or "progress" in old.core else _ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = _alike(new.language, old.verb, _home(new.language))
-        placed = old.verb == "be" and old.slot is Slot.ONE and old.value is Value.NAME and old.link != ""
+        placed = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and old.link != ""
         return _changed(new, old, "moved") if (at_home or placed) else _ADDS
     if effect is Effect.LEFT:
         inside = old.link in ("in", "at", "for", "with") and old.verb in ("live", "work", "study", "stay")
         return _updated(new, "left") if inside and new.core == old.core else _ADDS
     if effect is Effect.RENEWED and new.value is Value.NAME:
         return _renewed(new, old)
-    if new.value is Value.NAME and old.slot is not Slot.ONE:
+    if new.value is Value.NAME and old.slot is not Arity.ONE:
         return _ADDS
-    return _changed(new, old, "changed") if old.value is new.value and old.slot is not Slot.FIXED else _ADDS
+    return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else _ADDS
 
 
 def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
@@ -170,7 +170,12 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     if not old.positive:
         return None
     if new.effect is Effect.INSTEAD:
-        if new.denied == old.subject and new.verb == old.verb and new.link == old.link and set(old.core) == set(new.core):
+        if (
+            new.denied == old.subject
+            and new.verb == old.verb
+            and new.link == old.link
+            and set(old.core) == set(new.core)
+        ):
             return Judgement(Verdict.UPDATED, "another took its place")
         fits = new.subject == old.subject and _alike(new.language, new.verb, old.verb) and not old.several
         if fits and new.denied <= set(old.core):
@@ -215,7 +220,7 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
     """The same of the same subject with another value."""
     if not new.positive or new.adds or new.verb != old.verb or new.link != old.link or new.several or old.several:
         return _ADDS
-    if new.event != old.event or (new.event and not new.corrects and old.slot is not Slot.FIXED):
+    if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
         return _ADDS
     if new.amounts and not new.event and _same_but_amounts(new, old):
         return _other_amount(new, old)
@@ -227,8 +232,8 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
         return _other_state(new, old)
     if not old.rest <= {*new.core, *new.rest}:
         return _ADDS
-    if new.value is Value.TIME and old.slot is not Slot.FIXED:
-        one = new.slot is not Slot.MANY or new.verb == "be" or new.corrects or new.now
+    if new.value is Value.TIME and old.slot is not Arity.FIXED:
+        one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
         return _updated(new, "another time") if one else _ADDS
     if _contains(new.core, old.core):
         return _ADDS
@@ -240,7 +245,7 @@ def _comparable(new: Statement, old: Statement) -> bool:
     if new.value is old.value:
         return new.value not in (Value.NONE, Value.QUALITY, Value.AMOUNT)
     kinds = {new.value, old.value}
-    return kinds == {Value.STATE, Value.NAME} and new.slot is old.slot is Slot.ONE
+    return kinds == {Value.STATE, Value.NAME} and new.slot is old.slot is Arity.ONE
 
 
 def _same_but_amounts(new: Statement, old: Statement) -> bool:
@@ -253,7 +258,7 @@ def _same_but_amounts(new: Statement, old: Statement) -> bool:
 
 def _other_amount(new: Statement, old: Statement) -> Judgement:
     """The same but for the numbers."""
-    if old.slot is Slot.FIXED and not new.corrects:
+    if old.slot is Arity.FIXED and not new.corrects:
         return Judgement(Verdict.CONFLICT, "two values of what never changes")
     return _updated(new, "another amount")
 
@@ -268,15 +273,15 @@ def _other_state(new: Statement, old: Statement) -> Judgement:
 
 
 def _other_name(new: Statement, old: Statement) -> Judgement:
-    if new.slot is Slot.FIXED or old.slot is Slot.FIXED:
+    if new.slot is Arity.FIXED or old.slot is Arity.FIXED:
         if new.corrects:
             return Judgement(Verdict.CORRECTED, "corrected")
         return Judgement(Verdict.CONFLICT, "two values of what never changes")
-    if new.slot is Slot.ONE and old.slot is Slot.ONE:
+    if new.slot is Arity.ONE and old.slot is Arity.ONE:
         if new.verb in _HAVE and new.core[:-1] != old.core[:-1]:
             return _ADDS
         return _updated(new, "another value")
-    if new.slot is Slot.SAME_KIND and not new.corrects:
+    if new.slot is Arity.SAME_KIND and not new.corrects:
         alike = new.core[-1] == old.core[-1] or _category(new) == _category(old) != set()
         return _updated(new, "another of its kind") if alike else _ADDS
     if new.corrects and (new.verb != "be" or new.link or len(new.core) > 1):

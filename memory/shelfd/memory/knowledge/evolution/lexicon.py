@@ -7,10 +7,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+#: Whoever speaks: alone, and with others.
+ME: Final = "@me"
+US: Final = "@us"
+
 _DATA: Final = "shelfd.memory.knowledge.evolution"
 
 
-def _load(name: str) -> Any:
+def _load(name: str) -> Any:  # noqa: ANN401 - a file of data
     return json.loads(files(_DATA).joinpath(name).read_text(encoding="utf-8"))
 
 
@@ -19,11 +23,12 @@ def _either(phrases: str) -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class AlphabeticLexicon:
     """Folded words of a language that has spaces between words."""
 
     language: str
     lists: dict[str, frozenset[str]]
+    spoken: dict[str, str]  #: word -> what stands for it, "" if it makes no difference
     verbs: dict[str, tuple[str, bool]]  #: form -> dictionary form, and whether it tells of the past
     numbers: dict[str, float]
     multipliers: dict[str, float]
@@ -65,7 +70,7 @@ def _groups(text: str) -> dict[str, int]:
 
 
 @cache
-def lexicon(language: str) -> Lexicon:
+def lexicon(language: str) -> AlphabeticLexicon:
     """Return the words of ``en``, ``de`` or ``es``; they are read on first use."""
     data = _load(f"{language}.json")
     text = {name: value for name, value in data.items() if isinstance(value, str)}
@@ -77,19 +82,27 @@ def lexicon(language: str) -> Lexicon:
             verbs[form] = (present[0], form in text["told_forms"].split())
     lists = {name: frozenset(value.split()) for name, value in text.items()}
     lists["times"] = lists["months"] | lists["weekdays"]
-    lists["no_nouns"] = lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | {"and", "und", "y"}
+    lists["no_nouns"] = (
+        lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | {"and", "und", "y"}
+    )
     lists["joined"] = frozenset(
-        word.split("_")[0] for name in ("participles", "fixed_participles", "proper_participles") for word in lists[name]
+        word.split("_")[0]
+        for name in ("participles", "fixed_participles", "proper_participles")
+        for word in lists[name]
     )
     lists["predicates"] = lists["be"] | verbs.keys()
-    lists["dull"] = frozenset().union(
-        *(lists[name] for name in ("determiners", "fillers", "negation", "ended_words", "helpers"))
-    )
+    lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"]
+    lists["dull"] = lists["determiners"] | lists["unsaid"]
     lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
     lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys()
-    return Lexicon(
+    return AlphabeticLexicon(
         language=language,
         lists=lists,
+        spoken={
+            **dict.fromkeys(lists["dull"], ""),
+            **dict.fromkeys(lists["group"], US),
+            **dict.fromkeys(lists["self"], ME),
+        },
         verbs=verbs,
         numbers={word: float(at) for at, word in enumerate(text["number_words"].split())},
         multipliers={word: float(factor) for word, factor in data["multipliers"].items()},
@@ -135,9 +148,7 @@ def spaceless(language: str) -> SpacelessLexicon:
     names = ("ended", "moved", "changed", "gone", "statement")
     return SpacelessLexicon(
         language=language,
-        flags={
-            name: re.compile(data[name]) for name in ("correction", "past", "unreal", "additive", "fillers", "now")
-        },
+        flags={name: re.compile(data[name]) for name in ("correction", "past", "unreal", "additive", "fillers", "now")},
         patterns=tuple(
             ("says" if name == "statement" else name, re.compile(each)) for name in names for each in data[name]
         ),

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import read_clause
-from shelfd.memory.knowledge.evolution.lexicon import Lexicon, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
 from shelfd.memory.knowledge.evolution.statement import Statement
-from shelfd.memory.knowledge.evolution.tokens import Words, tokenise
+from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
 from shelfd.memory.notes.words import ends_as_question, fold
 
 #: Text and sentences of a note that are read. Of a note that says more, no verdict can be given: it is kept.
@@ -17,7 +18,8 @@ LONGEST: Final = 2_000
 SENTENCES: Final = 12
 
 _END: Final = re.compile(
-    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\d\.)(?<=[.!?;])\s+|(?<=\d\.)\s+(?=[A-Z][a-z]+ (?:is|was|has)\b)|\n+"
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\d\.)(?<=[.!?;])\s+"
+    r"|(?<=\d\.)\s+(?=[A-Z][a-z]+ (?:is|was|has)\b)|\n+"
 )
 _SPACELESS_END: Final = re.compile(r"(?<=[。！？；])|\n+")
 _KANA: Final = re.compile("[\u3041-\u30ff]")
@@ -57,7 +59,7 @@ def read(text: str) -> tuple[Statement, ...]:
     return tuple(found)
 
 
-def _statements(sentence: str, words: Lexicon) -> list[Statement]:
+def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
     """Read the clauses of one sentence; a clause without a subject has that of the one before."""
     found: list[Statement] = []
     asks = ends_as_question(sentence)
@@ -85,24 +87,30 @@ def _before_as(words: list[str]) -> list[str]:
     return words[: words.index("as")] if "as" in words else words
 
 
-def _is_remark(clause: list[str], words: Lexicon) -> bool:
+def _is_remark(clause: list[str], words: AlphabeticLexicon) -> bool:
     """Return whether a clause only says that something was wrong, and nothing is stated in it."""
     rest = [word for word in clause if word not in words["correction_heads"] and word not in words["fillers"]]
     return len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1])
 
 
-def _clauses(sentence: Words, lexicon_: Lexicon) -> Iterator[tuple[list[str], list[float]]]:
+def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple[list[str], list[float]]]:
     """Cut a sentence at colons, and at commas and conjunctions that a new clause follows."""
     words = sentence.words
+    if _CUTS.isdisjoint(words):
+        if words:
+            yield words, list(sentence.amounts.values())
+        return
     starts = [0]
     for at, word in enumerate(words):
         following = words[at + 1] if at + 1 < len(words) else ""
-        if word == ":" or (word == "," and _begins_clause(words, at + 1, lexicon_)):
-            starts.append(at + 1)
-        elif word in _AND and at and (following in lexicon_.verbs or following in lexicon_["triggers"]):
+        if (
+            word == ":"
+            or (word == "," and _begins_clause(words, at + 1, lexicon_))
+            or (word in _AND and at and (following in lexicon_.verbs or following in lexicon_["triggers"]))
+        ):
             starts.append(at + 1)
     starts.append(len(words) + 1)
-    for begin, end in zip(starts, starts[1:], strict=False):
+    for begin, end in pairwise(starts):
         inside = [at for at in range(begin, min(end - 1, len(words))) if words[at] != ","]
         if inside and words[inside[-1]] in _AND:
             inside.pop()
@@ -112,9 +120,10 @@ def _clauses(sentence: Words, lexicon_: Lexicon) -> Iterator[tuple[list[str], li
 
 
 _AND: Final = frozenset(("and", "und", "y", "but", "aber", "pero"))
+_CUTS: Final = _AND | {",", ":"}
 
 
-def _begins_clause(words: list[str], at: int, lexicon_: Lexicon) -> bool:
+def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
     """Return whether what follows a comma states something, denies something, or follows a remark."""
     before, after = words[: at - 1], words[at:]
     if not after:

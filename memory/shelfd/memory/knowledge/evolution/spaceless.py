@@ -5,10 +5,16 @@ import unicodedata
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.lexicon import SpacelessLexicon, spaceless, units
-from shelfd.memory.knowledge.evolution.statement import NOBODY, Effect, Slot, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 
-_TIME: Final = re.compile(r"\d{1,4}年(?:\d{1,2}月)?(?:\d{1,2}日)?|\d{1,2}月\d{1,2}[日号]|\d{1,2}[点時](?:\d{1,2}分)?|(?:星期|周)[一二三四五六日天]|[月火水木金土日]曜日|\d{1,2}:\d\d")
-_AMOUNT: Final = re.compile(r"(\d+(?:\.\d+)?) ?(gb|mb|tb|kg|km|cm|mm|mg|ms|%|度|公斤|キロ|分钟|小时|時間|元|円|天|岁|歳|米|公里|欧元|美元|升)?", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"\d{1,4}年(?:\d{1,2}月)?(?:\d{1,2}日)?|\d{1,2}月\d{1,2}[日号]|\d{1,2}[点時](?:\d{1,2}分)?|(?:星期|周)[一二三四五六日天]|[月火水木金土日]曜日|\d{1,2}:\d\d"
+)
+_AMOUNT: Final = re.compile(
+    r"(\d+(?:\.\d+)?) ?(gb|mb|tb|kg|km|cm|mm|mg|ms|%|度|公斤|キロ|分钟|小时|時間|元|円|天|岁|歳|米|公里|欧元|美元|升)?",
+    re.IGNORECASE,
+)
+_LONGEST: Final = 120  #: characters of a sentence that is compared: patterns take the square of it
 _END: Final = " 。．.!！；;"
 
 
@@ -16,6 +22,8 @@ def read_spaceless(sentence: str, language: str) -> Statement:
     """Return what a sentence states; one without a subject if it has no known form."""
     lexicon = spaceless(language)
     text = unicodedata.normalize("NFKC", sentence).lower().strip(_END)
+    if len(text) > _LONGEST:
+        return Statement(language, words=(text,))
     asks = text.endswith(("?", "吗", "か")) and language in ("zh", "ja")
     denied: frozenset[str] = NOBODY
     if (contrast := lexicon.contrast.search(text)) is not None and (text[: contrast.start()]):
@@ -52,18 +60,31 @@ def _read(effect: Effect, found: dict[str, str | None], lexicon: SpacelessLexico
     verb = "be" if said in lexicon.be else lexicon.verbs.get(said, said)
     value = (found.get("b") if effect is not Effect.ENDED else None) or found.get("o") or ""
     value = lexicon.flags["fillers"].sub("", value).strip(", 、")
-    amounts = tuple(_amount(match) for match in _AMOUNT.finditer(value)) if value.isascii() or _AMOUNT.match(value) else ()
+    amounts = (
+        tuple(_amount(match) for match in _AMOUNT.finditer(value)) if value.isascii() or _AMOUNT.match(value) else ()
+    )
     if verb in lexicon.states:
         value, verb = verb, "be"
     kind, core = _kind(value, amounts, lexicon)
     owner = NOBODY if any(subject.startswith(word) for word in lexicon.pronouns) else frozenset((subject,))
-    slot = Slot.MANY
+    slot = Arity.MANY
     if verb == "be" and lexicon.fixed.search(subject):
-        slot = Slot.FIXED
+        slot = Arity.FIXED
     elif verb in lexicon.functional or (verb == "be" and _is_attribute(subject, lexicon)):
-        slot = Slot.ONE
+        slot = Arity.ONE
     return Statement(
-        lexicon.language, owner if subject else NOBODY, verb, "", core, NOBODY, (), amounts, kind, slot, effect, positive
+        lexicon.language,
+        owner if subject else NOBODY,
+        verb,
+        "",
+        core,
+        NOBODY,
+        (),
+        amounts,
+        kind,
+        slot,
+        effect,
+        positive,
     )
 
 

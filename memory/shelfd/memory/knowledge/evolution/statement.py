@@ -17,7 +17,7 @@ class Effect(StrEnum):
     INSTEAD = "instead"  #: another takes the place of what it names
 
 
-class Slot(StrEnum):
+class Arity(StrEnum):
     """How many values a subject can have of what is stated."""
 
     MANY = "many"
@@ -41,7 +41,7 @@ NOBODY: Final[frozenset[str]] = frozenset()
 
 
 class Statement(NamedTuple):
-    """One statement. Words are folded, without articles and adverbs that make no difference; amounts are in base units.
+    """One statement. Words are folded, without articles and adverbs that make no difference.
 
     An amount stands among the words as ``#`` and its family, a time begins with ``~``.
     """
@@ -55,7 +55,7 @@ class Statement(NamedTuple):
     words: tuple[str, ...] = ()  #: all of it in order
     amounts: tuple[float, ...] = ()
     value: Value = Value.NONE
-    slot: Slot = Slot.MANY
+    slot: Arity = Arity.MANY
     effect: Effect = Effect.SAYS
     positive: bool = True
     event: bool = False  #: told in the past tense

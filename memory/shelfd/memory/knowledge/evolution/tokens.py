@@ -3,10 +3,10 @@
 import re
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.lexicon import Lexicon, units
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, units
 from shelfd.memory.notes.words import fold
 
-#: Words; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
+#: SentenceWords; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
 _TOKEN: Final = re.compile(r"[^\s,;:!?()\"“”„«»¿¡]+(?:[,:][^\s,;:!?()\"“”„«»¿¡]+)*|[,:]")
 _NUMBER: Final = re.compile(r"([€$£])?(-?\d+(?:[.,]\d+)*)(%|°?[a-zµ]{1,3}|[€$£])?")
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
@@ -16,7 +16,7 @@ _DIGIT: Final = re.compile(r"\d")
 _HOURS: Final = frozenset(("uhr", "am", "pm", "oclock", "o'clock"))
 
 
-class Words(NamedTuple):
+class SentenceWords(NamedTuple):
     """The words of a sentence; ``proper`` are those that have a capital inside the sentence, or a digit."""
 
     words: list[str]
@@ -44,7 +44,7 @@ def _plain(low: str) -> str:
     return low[:-2] if low[-2:] == "'s" else low
 
 
-def tokenise(sentence: str, lexicon: Lexicon) -> Words:
+def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:
     """Return the words of *sentence*."""
     words: list[str] = []
     proper: set[str] = set()
@@ -54,7 +54,8 @@ def tokenise(sentence: str, lexicon: Lexicon) -> Words:
     has_digits = _DIGIT.search(sentence) is not None
     raws: list[str] = _TOKEN.findall(sentence)
     folded: list[str] = _TOKEN.findall(sentence.lower()) if sentence.isascii() else list(map(fold, raws))
-    for raw, low in zip(raws, folded, strict=True):
+    for raw, lowered in zip(raws, folded, strict=True):
+        low = lowered
         if not low.isalpha():
             low = _plain(low)
             if not low:
@@ -77,11 +78,11 @@ def tokenise(sentence: str, lexicon: Lexicon) -> Words:
             proper.add(low)
         words.append(low)
     if not numeric:
-        return Words(words, {}, frozenset(proper))
+        return SentenceWords(words, {}, frozenset(proper))
     return _amounts(words, lexicon, frozenset(proper))
 
 
-def _amounts(words: list[str], lexicon: Lexicon, proper: frozenset[str]) -> Words:
+def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str]) -> SentenceWords:
     """Join numbers with their units, and days with their months."""
     found: list[str] = []
     amounts: dict[int, float] = {}
@@ -113,10 +114,10 @@ def _amounts(words: list[str], lexicon: Lexicon, proper: frozenset[str]) -> Word
         family, factor = units()[unit] if unit else ("", 1.0)
         amounts[len(found)] = round(value * factor, 9)
         found.append("#" + family)
-    return Words(found, amounts, proper)
+    return SentenceWords(found, amounts, proper)
 
 
-def _date(word: str, words: list[str], at: int, found: list[str], lexicon: Lexicon) -> int | None:
+def _date(word: str, words: list[str], at: int, found: list[str], lexicon: AlphabeticLexicon) -> int | None:
     """Append the time of which the number *word* is a part, and return where it ends."""
     following = words[at] if at < len(words) else ""
     if following in _HOURS:
@@ -138,7 +139,7 @@ def _date(word: str, words: list[str], at: int, found: list[str], lexicon: Lexic
     return None
 
 
-def _is_label(found: list[str], lexicon: Lexicon) -> bool:
+def _is_label(found: list[str], lexicon: AlphabeticLexicon) -> bool:
     """Return whether a number without a unit is a part of a name: it follows a noun, as in "port 443"."""
     if not found:
         return False
