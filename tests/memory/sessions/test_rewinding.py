@@ -1,6 +1,7 @@
 """Taking turns of a conversation back, and switching between alternatives of a turn."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -109,6 +110,31 @@ async def test_other_conversations_and_writes_without_a_turn_stay(chat: Api) -> 
     assert await contents(chat) == ["theirs", "no turn"]
 
 
+async def test_each_of_many_notes_is_of_its_own_turn(chat: Api) -> None:
+    await say(chat, 1, "Berlin", key="home")
+    await chat.call("session.select_variant", session_id=SESSION, turn=3, variant=1)
+    many: list[dict[str, object]] = [
+        {"content": "one", "session_id": SESSION, "turn": 1},
+        {"content": "Oslo", "session_id": SESSION, "turn": 2, "key": "home"},
+        {"content": "three", "session_id": SESSION, "turn": 3},
+        {"content": "theirs", "session_id": "other", "turn": 3},
+        {"content": "no turn", "session_id": SESSION},
+        {"content": "nobody's"},
+    ]
+    await chat.call("remember_many", notes=many)
+    was = await contents(chat)
+    log = (await chat.call("shelf.log", limit=1000))["log"]
+    assert [(row.get("turn"), row.get("variant")) for row in log if row["kind"] == "note.created"][-3:] == [
+        (3, None), (None, None), (None, None)
+    ]  # fmt: skip
+    await chat.call("session.select_variant", session_id=SESSION, turn=3, variant=0)
+    assert await contents(chat) == ["Oslo", "one", "theirs", "no turn", "nobody's"]
+    await chat.call("session.select_variant", session_id=SESSION, turn=3, variant=1)
+    assert await contents(chat) == was
+    await chat.call("session.retract_turns", session_id=SESSION, from_turn=2)
+    assert await contents(chat) == ["Berlin", "one", "theirs", "no turn", "nobody's"]
+
+
 async def test_a_retraction_can_be_undone_and_that_too(chat: Api) -> None:
     await say(chat, 1, "Berlin", key="home")
     await say(chat, 2, "Oslo", key="home", tags=["north"])
@@ -178,7 +204,7 @@ async def test_extractions_of_turns_taken_back_end(chat: Api) -> None:
     await say(chat, 2, "two")
 
     def begin(tx: object, turn: int) -> None:
-        params = {"session_id": SESSION, "turn": turn}
+        params = {"session_id": SESSION, "from_turn": turn, "turn": turn}
         job = Job(
             f"job-{turn}", "extraction", "waiting", chat.principal, "session.extract", None, f"run-{turn}", params
         )
@@ -191,6 +217,47 @@ async def test_extractions_of_turns_taken_back_end(chat: Api) -> None:
     assert told["cancelled"] == done["cancelled"] == ["job-2"]
     jobs = {job["id"]: job["state"] for job in (await chat.call("job.list"))["jobs"]}
     assert jobs == {"job-1": "waiting", "job-2": "failed"}
+
+
+async def extracting(chat: Api, from_turn: int, turn: int) -> None:
+    """Begin an extraction that has not come to anything yet."""
+    params = {"session_id": SESSION, "from_turn": from_turn, "turn": turn}
+    job = Job("job-1", "extraction", "waiting", chat.principal, "session.extract", None, "run-1", params)
+    await chat.shelf().commit(Origin("p", "m"), lambda tx: tx.rows.jobs.put(job))
+
+
+async def test_an_extraction_that_has_written_nothing_yet_ends(chat: Api) -> None:
+    await extracting(chat, 3, 5)
+    told = await chat.call("session.retract_turns", session_id=SESSION, from_turn=4, dry_run=True)
+    done = await chat.call("session.retract_turns", session_id=SESSION, from_turn=4)
+    assert told["cancelled"] == done["cancelled"] == ["job-1"]
+
+
+@pytest.mark.parametrize(("turn", "ended"), [(2, []), (3, ["job-1"]), (4, ["job-1"]), (5, ["job-1"]), (6, [])])
+async def test_an_extraction_of_a_turn_that_gets_another_variant_ends(chat: Api, turn: int, ended: list[str]) -> None:
+    await extracting(chat, 3, 5)
+    same = await chat.call("session.select_variant", session_id=SESSION, turn=turn, variant=0)
+    assert same["cancelled"] == []
+    told = await chat.call("session.select_variant", session_id=SESSION, turn=turn, variant=1, dry_run=True)
+    done = await chat.call("session.select_variant", session_id=SESSION, turn=turn, variant=1)
+    assert told["cancelled"] == done["cancelled"] == ended
+
+
+@pytest.mark.parametrize(
+    ("method", "field", "more"),
+    [
+        ("session.retract_turns", "from_turn", {}),
+        ("session.select_variant", "turn", {"variant": 0}),
+        ("session.branch", "at_turn", {"new_session_id": "other"}),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_a_turn_far_ahead_is_refused_by_the_name_it_was_given(
+    chat: Api, method: str, field: str, more: dict[str, Any], *, dry_run: bool
+) -> None:
+    await say(chat, 1, "one")
+    refused = await chat.refused(method, {"session_id": SESSION, field: 100_000, "dry_run": dry_run, **more})
+    assert (refused.code, refused.data["field"], refused.data["reason"]) == (-32602, field, "TURN_OUT_OF_RANGE")
 
 
 # ------------------------------------------------------------------- variants
@@ -211,6 +278,17 @@ async def test_variants_of_a_turn_take_turns(chat: Api) -> None:
     for variant in (0, 1, 0, 0, 1):
         await chat.call("session.select_variant", session_id=SESSION, turn=2, variant=variant)
         assert await seen(chat) == states[variant]
+
+
+async def test_log_and_history_say_which_variant_wrote(chat: Api) -> None:
+    home = await say(chat, 1, "Berlin", key="home")
+    await say(chat, 2, "Oslo", key="home")
+    await chat.call("session.select_variant", session_id=SESSION, turn=2, variant=1)
+    await say(chat, 2, "Rome", key="home")
+    versions = (await chat.call("note.history", id=home))["versions"]
+    assert [(one.get("turn"), one.get("variant")) for one in versions][:2] == [(1, None), (2, None)]
+    assert (versions[-1]["session_id"], versions[-1]["turn"], versions[-1]["variant"]) == (SESSION, 2, 1)
+    assert (await chat.call("shelf.log", limit=1000))["log"][-1]["variant"] == 1
 
 
 async def test_what_follows_a_turn_stays_whatever_its_variant(chat: Api) -> None:
@@ -262,7 +340,7 @@ async def test_bad_input_is_refused_with_what_is_wrong(chat: Api) -> None:
     cases: list[tuple[dict[str, object], int, str | None]] = [
         ({"session_id": SESSION, "from_turn": 0}, -32602, "from_turn"),
         ({"session_id": SESSION, "from_turn": "x"}, -32602, "from_turn"),
-        ({"session_id": "nobody", "from_turn": 1}, -32001, None),
+        ({"session_id": "nobody", "from_turn": 1}, -32001, "session_id"),
     ]
     for params, code, field in cases:
         for dry_run in (False, True):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NoEmbedder, NotAvailable
+from shelfd.memory.errors import NoEmbedder
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import Answer, read
 from shelfd.memory.sessions.finding import Range, by_name, by_words
@@ -21,7 +21,7 @@ from shelfd.memory.sessions.listing import (
 )
 from shelfd.memory.sessions.reading import Reading, Visible, open_reading
 from shelfd.memory.sessions.summing import EdgeKey, edge_summary, projected_edges, relation_filter
-from shelfd.memory.sessions.views import brief_view, direction_view, exposure_of, node_view, node_views
+from shelfd.memory.sessions.views import brief_view, direction_view, exposure_of, node_view, node_views, noted
 from shelfd.memory.sessions.walking import (
     Expansion,
     ancestor,
@@ -56,18 +56,6 @@ _DIRECTIONS: Final = {"in": IN, "out": OUT, "both": None}
 _BRIEFS: Final = 16
 
 
-async def _open(shelf: Shelf, session_id: str) -> Reading:
-    """Return what a session reads.
-
-    Raises:
-        NotAvailable: If the session is frozen.
-    """
-    reading = await open_reading(shelf, session_id)
-    if reading.session.at_seq is not None:
-        raise NotAvailable("reading as of a change", field="session_id")
-    return reading
-
-
 def _visible(reading: Reading, project_to: str | list[str]) -> Visible | None:
     """What links lead to; None for anything."""
     if project_to == "raw":
@@ -80,9 +68,9 @@ def _paged(name: str, page: Sequence[dict[str, Any]], limit: int, following: str
     return {name: list(page), "next_cursor": following} if len(page) == limit else {name: list(page)}
 
 
-def _nodes_page(reading: Reading, found: Sequence[tuple[int, int]], limit: int) -> Answer:
+async def _nodes_page(reading: Reading, found: Sequence[tuple[int, int]], limit: int) -> Answer:
     following = cursor.encode(found[-1][0]) if found else ""
-    views = node_views(reading, (node for _, node in found))
+    views = await node_views(reading, (node for _, node in found))
     return {"nodes": views, "next_cursor": following} if len(found) == limit else {"nodes": views}
 
 
@@ -108,29 +96,29 @@ def _after_edge(text: str | None) -> EdgeKey | None:
 @read("session.list_nodes")
 async def list_nodes(shelf: Shelf, params: ListNodesParams, _call: Call) -> Answer:
     """Return a page of notes by time."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     span = Span() if params.seq_range is None else Span(params.seq_range.first, params.seq_range.last)
     wanted = NodeFilter(types_named(reading, params.types), params.levels, params.active_only, span)
     found = await nodes_by_time(reading, wanted, after=_after(params.cursor), limit=params.limit)
-    return _nodes_page(reading, found, params.limit)
+    return await _nodes_page(reading, found, params.limit)
 
 
 @read("session.get_node")
 async def get_node(shelf: Shelf, params: NodeParams, _call: Call) -> Answer:
     """Return a note, hidden or not."""
-    reading = await _open(shelf, params.session_id)
-    return _one(reading, reading.node(params.id.strip()))
+    reading = await open_reading(shelf, params.session_id)
+    return await _one(reading, reading.node(params.id.strip()))
 
 
-def _one(reading: Reading, node: int | None) -> Answer:
-    views = [] if node is None else node_views(reading, [node])
+async def _one(reading: Reading, node: int | None) -> Answer:
+    views = [] if node is None else await node_views(reading, [node])
     return {"node": views[0] if views else None}
 
 
 @read("session.list_edges")
 async def list_edges(shelf: Shelf, params: ListEdgesParams, _call: Call) -> Answer:
     """Return a page of links as they are stored, and of those that follow from rollups."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     source, target = (None if end is None else reading.node(end) for end in (params.source, params.target))
     if (source is None and params.source is not None) or (target is None and params.target is not None):
         return {"edges": []}
@@ -144,7 +132,7 @@ async def list_edges(shelf: Shelf, params: ListEdgesParams, _call: Call) -> Answ
 @read("session.get_neighbors")
 async def get_neighbors(shelf: Shelf, params: GetNeighborsParams, _call: Call) -> Answer:
     """Return a page of the active notes that a note is linked to."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     node = reading.node(params.id.strip())
     if node is None:
         return {"neighbors": []}
@@ -156,15 +144,13 @@ async def get_neighbors(shelf: Shelf, params: GetNeighborsParams, _call: Call) -
         place = (after.source, after.relation, after.target)
         found = [one for one in found if (one.row, one.relation, one.direction) > place]
     page = found[: params.limit]
-    notes = dict(reading.notes_at({one.node: None for one in page}))
     views = [
         {
-            "node": node_view(reading, one.node, notes[one.node]),
+            "node": node_view(reading, one.node, note),
             "edge_type": one.relation,
             "direction": direction_view(reading, one.number, one.direction),
         }
-        for one in page
-        if one.node in notes
+        async for one, note in noted(reading, page, lambda one: one.node)
     ]
     if len(page) < params.limit:
         return {"neighbors": views}
@@ -175,18 +161,18 @@ async def get_neighbors(shelf: Shelf, params: GetNeighborsParams, _call: Call) -
 @read("session.get_ancestor")
 async def get_ancestor(shelf: Shelf, params: GetAncestorParams, _call: Call) -> Answer:
     """Return the nearest note above one that fits a condition."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     node = reading.node(params.id.strip())
     if node is None:
         return {"node": None}
     admits = where_filter(reading, None if params.where is None else params.where.model_dump(exclude_none=True))
-    return _one(reading, ancestor(reading, node, active_only=params.active_only, admits=admits))
+    return await _one(reading, ancestor(reading, node, active_only=params.active_only, admits=admits))
 
 
 @read("session.get_descendants")
 async def get_descendants(shelf: Shelf, params: GetDescendantsParams, _call: Call) -> Answer:
     """Return a page of the notes below one, level by level."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     node = reading.node(params.id.strip())
     if node is None:
         return {"nodes": []}
@@ -194,21 +180,21 @@ async def get_descendants(shelf: Shelf, params: GetDescendantsParams, _call: Cal
     found = await descendants(
         reading, node, active_only=params.active_only, max_depth=params.max_depth, start=start, limit=params.limit
     )
-    return _paged("nodes", node_views(reading, found), params.limit, cursor.encode(start + len(found)))
+    return _paged("nodes", await node_views(reading, found), params.limit, cursor.encode(start + len(found)))
 
 
 @read("session.get_nearest_visible_ancestor")
 async def get_nearest_visible_ancestor(shelf: Shelf, params: NearestVisibleParams, _call: Call) -> Answer:
     """Return the visible note that represents one."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     node = reading.node(params.id.strip())
-    return _one(reading, None if node is None else reading.visible(params.visible_node_ids).nearest(node))
+    return await _one(reading, None if node is None else reading.visible(params.visible_node_ids).nearest(node))
 
 
 @read("session.project_edges")
 async def project_edges(shelf: Shelf, params: ProjectEdgesParams, _call: Call) -> Answer:
     """Return a page of links between visible notes and all they represent."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     relations = relation_filter(reading, params.edge_types, internal=not params.exclude_internal)
     visible, after = reading.visible(params.visible_node_ids), _after_edge(params.cursor)
     found = await projected_edges(reading, visible, relations, after=after, limit=params.limit)
@@ -219,7 +205,7 @@ async def project_edges(shelf: Shelf, params: ProjectEdgesParams, _call: Call) -
 @read("session.get_node_exposure")
 async def get_node_exposure(shelf: Shelf, params: NodeParams, _call: Call) -> Answer:
     """Return how much of a note is shown among candidates."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     node = reading.active(params.id.strip())
     return {"exposure": None if node is None else exposure_of(reading, node)}
 
@@ -227,7 +213,7 @@ async def get_node_exposure(shelf: Shelf, params: NodeParams, _call: Call) -> An
 @read("session.list_visible_candidates")
 async def list_visible_candidates(shelf: Shelf, params: ListVisibleCandidatesParams, _call: Call) -> Answer:
     """Return a page of the frontier."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     window = params.seq_window
     found = await candidates(
         reading,
@@ -237,13 +223,13 @@ async def list_visible_candidates(shelf: Shelf, params: ListVisibleCandidatesPar
         after=_after(params.cursor),
         limit=params.limit,
     )
-    return _nodes_page(reading, found, params.limit)
+    return await _nodes_page(reading, found, params.limit)
 
 
 @read("session.get_edge_summary")
 async def get_edge_summary(shelf: Shelf, params: GetEdgeSummaryParams, _call: Call) -> Answer:
     """Return how a note is linked to visible ones."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     visible = reading.visible(params.visible_node_ids)
     node = reading.node(params.id.strip())
     return await edge_summary(reading, node, visible, types=params.edge_types, limit=params.limit)
@@ -269,21 +255,21 @@ async def _briefs(reading: Reading, params: BriefParams, ids: Iterable[str]) -> 
 @read("session.get_node_brief")
 async def get_node_brief(shelf: Shelf, params: GetNodeBriefParams, _call: Call) -> Answer:
     """Return a note as a row of what is chosen from for a prompt."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     return {"brief": (await _briefs(reading, params, [params.id]))[0]}
 
 
 @read("session.get_node_briefs")
 async def get_node_briefs(shelf: Shelf, params: GetNodeBriefsParams, _call: Call) -> Answer:
     """Return several notes as such rows."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     return {"briefs": await _briefs(reading, params, params.ids)}
 
 
 @read("session.expand_from_seeds")
 async def expand_from_seeds(shelf: Shelf, params: ExpandFromSeedsParams, _call: Call) -> Answer:
     """Return what can be reached from some notes, breadth first."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     seeds = dict.fromkeys(node for one in params.seed_ids if (node := reading.node(one.strip())) is not None)
     how = Expansion(
         params.hops,
@@ -294,15 +280,13 @@ async def expand_from_seeds(shelf: Shelf, params: ExpandFromSeedsParams, _call: 
     )
     start = _after(params.cursor) or 0
     reached = await expanded(reading, list(seeds), how, start=start, limit=params.limit)
-    notes = dict(reading.notes_at(one.node for one in reached))
     views = [
         {
-            **node_view(reading, one.node, notes[one.node]),
+            **node_view(reading, one.node, note),
             "hop": one.hop,
             "path": [reading.graph.id(node) for node in one.path],
         }
-        for one in reached
-        if one.node in notes
+        async for one, note in noted(reading, reached, lambda one: one.node)
     ]
     return _paged("nodes", views, params.limit, cursor.encode(start + len(reached)))
 
@@ -314,16 +298,14 @@ def _among(reading: Reading, types: Sequence[str] | None, within: str) -> Range:
 @read("session.keyword_search")
 async def keyword_search(shelf: Shelf, params: WordSearchParams, _call: Call) -> Answer:
     """Return the notes that have the most words of a query."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     if not params.query.strip():
         return {"results": []}
     found = await by_words(reading, params.query, _among(reading, params.types, params.within), params.k)
-    notes = dict(reading.notes_at(match.node for match in found))
     return {
         "results": [
-            {**node_view(reading, match.node, notes[match.node]), "score": match.score, "score_mode": "keyword"}
-            for match in found
-            if match.node in notes
+            {**node_view(reading, match.node, note), "score": match.score, "score_mode": "keyword"}
+            async for match, note in noted(reading, found, lambda match: match.node)
         ]
     }
 
@@ -335,7 +317,7 @@ async def vector_search(shelf: Shelf, params: VectorSearchParams, _call: Call) -
     Raises:
         NoEmbedder: If the query is not blank.
     """
-    await _open(shelf, params.session_id)
+    await open_reading(shelf, params.session_id)
     if params.query.strip():
         raise NoEmbedder
     return {"results": []}
@@ -344,7 +326,7 @@ async def vector_search(shelf: Shelf, params: VectorSearchParams, _call: Call) -
 @read("session.find_by_name")
 async def find_by_name(shelf: Shelf, params: FindByNameParams, _call: Call) -> Answer:
     """Return a page of notes with a name."""
-    reading = await _open(shelf, params.session_id)
+    reading = await open_reading(shelf, params.session_id)
     position = cursor.decode_numbers(params.cursor, 2)
     after = None if position is None else (position[0], position[1])
     among = _among(reading, params.types, params.within)

@@ -50,7 +50,8 @@ def _composed(draft: Draft, kind: NoteType, row: Row) -> Note:
     nugget = draft.tx.nugget(scene.nugget)
     ttl_days = None if nugget is None else nugget.ttl_days
     tags = with_title_tags((), row.title, scene.limits)
-    traits = infer("note", row.title, row.content, tags, Traits(type=kind.name))
+    # Columns such as "identity" or "goal" are those of whom the note is about, not of the assistant.
+    traits = infer("note", row.title, row.content, tags, Traits(type=kind.name, scope="user"))
     extra = NO_EXTRA._replace(ttl_days=ttl_days, variant=draft.tx.variant or 0)
     note = Note(
         id=draw_id("note", scene.nugget),
@@ -136,7 +137,7 @@ def edit(draft: Draft, note_id: str, given: NodeChange, field: str) -> tuple[Not
     if given.type is not None and fold_key(given.type) != fold_key(note.type):
         raise InvalidParams(f"type: the note is of type {note.type}", field="type", reason="TYPE_MISMATCH")
     said = Said(given.title, given.content, given.set_fields, given.clear_fields, name="set_fields")
-    if note.kind == "fact" and given.title is not None:
+    if note.kind == "fact" and (given.title is not None or "title" in {*given.set_fields, *given.clear_fields}):
         raise InvalidParams("title: a fact's title is its key; note.edit changes it", field="title")
     kind, before = draft.scene.schema.get(note.type), row_of(note)
     after = write(kind, before, said, draft.scene.limits)

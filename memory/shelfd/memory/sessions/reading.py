@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.sessions import Injection, Session
+from shelfd.memory.sessions.frozen import frozen_graph
 from shelfd.memory.sessions.graph import CONTAINS, OUT, Graph, NodeLinks, Numbers
 from shelfd.memory.sessions.injection import present
 from shelfd.memory.sessions.nugget_graph import NuggetGraph
@@ -89,10 +90,14 @@ async def open_reading(shelf: Shelf, session_id: str) -> Reading:
     Raises:
         SessionNotFound: If it is not open.
         Unavailable: If the graph failed and is being rebuilt.
+        Conflict: If the session is frozen, and too much has changed since.
     """
     session = read_session(shelf, session_id)
-    graph = await live_graph(shelf, session.nugget)
     schema = schema_of(shelf.view, session.nugget)
+    if session.at_seq is not None:
+        was = await frozen_graph(shelf, session.nugget, session.at_seq)
+        return Reading(shelf, session, was, was.notes, schema, present(shelf.view, session))
+    graph = await live_graph(shelf, session.nugget)
     await shelf.unattended.settled()  # what get_context gave just now is what the prompt holds
     return Reading(shelf, session, graph, shelf.hot.get, schema, present(shelf.view, session))
 
