@@ -164,9 +164,9 @@ def _by_pattern(
         and core[-1] not in lexicon.lists["homes"]
     ):
         effect = Effect.SAYS
-    words = content(f"{subject} {gone} {new}".split(), lexicon)
+    said = content(f"{subject} {gone} {new}".split(), lexicon)
     return Statement(
-        lexicon.language, owner, verb, link, core, rest, words, tuple(amounts), kind, effect=effect, real=not unreal,
+        lexicon.language, owner, verb, link, core, rest, said, tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND.isdisjoint(core),
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ def compare(new: Statement, old: Statement) -> Judgement:
     """Return what *new* does to *old*."""
     if new.language != old.language:
         return NOTHING
-    if _same(new, old):
+    if new.words == old.words and _same(new, old):
         return _SAME
     if not new.subject or not old.subject:
         return NOTHING
@@ -62,7 +62,6 @@ def compare(new: Statement, old: Statement) -> Judgement:
 def _same(new: Statement, old: Statement) -> bool:
     return (
         bool(new.words)
-        and new.words == old.words
         and new.amounts == old.amounts
         and (new.positive, new.past, new.real, new.effect) == (old.positive, old.past, old.real, old.effect)
         and new.event == old.event

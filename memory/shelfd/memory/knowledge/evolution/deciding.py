@@ -35,8 +35,10 @@ def _judge(new: Told, old: Told) -> Judgement:
     statements, earlier = read(new.text), read(old.text)
     if not statements or not earlier or len(statements) > SENTENCES or len(earlier) > SENTENCES:
         return NOTHING
-    found = [_strongest(statements, each) for each in earlier]
-    judged = _together(found, len(statements))
+    if len(statements) == len(earlier) == 1:
+        judged = compare(statements[0], earlier[0])
+    else:
+        judged = _together([_strongest(statements, each) for each in earlier], len(statements))
     if judged.verdict in _SUPERSEDED and new.when < old.when:
         return Judgement(Verdict.STAYS, "speaks of an earlier time")
     return judged

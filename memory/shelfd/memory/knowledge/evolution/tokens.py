@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, units
 from shelfd.memory.notes.words import fold
 
-#: SentenceWords; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
+#: Words; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
 _TOKEN: Final = re.compile(r"[^\s,;:!?()\"“”„«»¿¡]+(?:[,:][^\s,;:!?()\"“”„«»¿¡]+)*|[,:]")
 _NUMBER: Final = re.compile(r"([€$£])?(-?\d+(?:[.,]\d+)*)(%|°?[a-zµ]{1,3}|[€$£])?")
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
@@ -44,6 +44,14 @@ def _plain(low: str) -> str:
     return low[:-2] if low[-2:] == "'s" else low
 
 
+def _numeric(low: str) -> str:
+    """Return a word with digits marked as a time if it is one, an ordinal as its number."""
+    if _CLOCK.fullmatch(low) or _DATE.fullmatch(low):
+        return "~" + low
+    ordinal = _ORDINAL.fullmatch(low)
+    return ordinal[1] if ordinal else low
+
+
 def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:
     """Return the words of *sentence*."""
     words: list[str] = []
@@ -55,6 +63,9 @@ def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:
     raws: list[str] = _TOKEN.findall(sentence)
     folded: list[str] = _TOKEN.findall(sentence.lower()) if sentence.isascii() else list(map(fold, raws))
     for raw, lowered in zip(raws, folded, strict=True):
+        if raw == "A" and words and words[-1] != ":":
+            words.append(raw)  # a name, as in "vitamin A", and no article
+            continue
         low = lowered
         if not low.isalpha():
             low = _plain(low)
@@ -70,10 +81,7 @@ def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:
         elif has_digits and _DIGIT.search(low) is not None:
             numeric = True
             proper.add(low)  # a name, unless it turns out to be an amount
-            if _CLOCK.fullmatch(low) or _DATE.fullmatch(low):
-                low = "~" + low
-            elif ordinal := _ORDINAL.fullmatch(low):
-                low = ordinal[1]
+            low = _numeric(low)
         elif (words and not raw.islower()) or "@" in low or "/" in low:
             proper.add(low)
         words.append(low)
