@@ -84,7 +84,6 @@ def brief_view(reading: Reading, node: int, note: Note, edge_summary: Mapping[st
     graph = reading.graph
     below = np.array(graph.children(node), np.int32)
     children = int(np.count_nonzero(graph.are_active(below) & reading.open_among(below)))
-    injection = reading.injection
     return {
         "id": note.id,
         "level": note.extra.level,
@@ -98,9 +97,17 @@ def brief_view(reading: Reading, node: int, note: Note, edge_summary: Mapping[st
         "child_count": children,
         "exposure": exposure,
         "edge_summary": edge_summary,
-        "always_inject": injection is not None and note.id in (injection.pinned or ()),
+        "always_inject": _is_pinned(reading, node, note),
         "source_span": None if note.extra.source_span is None else list(note.extra.source_span),
     }
+
+
+def _is_pinned(reading: Reading, node: int, note: Note) -> bool:
+    """Whether the prompt held a note last as one that is always there; where that was not recorded, whether it is."""
+    if reading.injection is not None and reading.injection.pinned is not None:
+        return note.id in reading.injection.pinned
+    kind = reading.schema.get(note.type)
+    return kind is not None and kind.is_in_every_prompt and reading.graph.is_in_frontier(node)
 
 
 def _values(note: Note, kind: NoteType | None, exposure: Exposure) -> tuple[dict[str, str], dict[str, str]]:
