@@ -263,20 +263,17 @@ class Tree:
         if (old.parent, old.flags, old.type) == (place.parent, place.flags, place.type):
             self._reorder(node, place)
             return NOT_MOVED
-        children = np.array(self.children(node), np.int32)
-        were_below = self.are_represented(children)
         above = self.above(node)
         self._unlist(node)
         self._write(node, old, place)
         if self._flags[node] & KNOWN:
             self._timeline[place.type].add(self.timeline_key(node))
         self._judge(node)
-        self._judge_below(node, children)
         self.version += 1
-        is_split = above not in (NOWHERE, self.above(node)) or bool(
-            np.any(were_below & ~self.are_represented(children))
-        )
-        return Moved(is_split, tuple({old.parent, place.parent, node} - {NOWHERE}), children.tolist())
+        children = self.children(node)
+        is_split = self._judge_below(node, np.array(children, np.int32)) if children else False
+        is_split |= above not in (NOWHERE, self.above(node))
+        return Moved(is_split, tuple({old.parent, place.parent, node} - {NOWHERE}), children)
 
     def _write(self, node: int, old: TreePlace, place: TreePlace) -> None:
         for values, value in zip(self._columns(), place, strict=True):
@@ -334,14 +331,15 @@ class Tree:
             order.remove(self.recency_key(node))
             self._flags[node] = flags & ~FRONTIER
 
-    def _judge_below(self, node: int, children: Numbers) -> None:
-        """Put the *children* of a node into the frontier, or take them out, as it has to be."""
+    def _judge_below(self, node: int, children: Numbers) -> bool:
+        """Put the *children* of a node into the frontier, or take them out; return whether it lets any of them go."""
+        were_below = self.are_represented(children)
         flags, types = np.frombuffer(self._flags, np.uint8), np.frombuffer(self._type, np.int32)[children]
         belong = self.have(children, CANDIDATE)
         if self._flags[node] & CANDIDATE and self._is_hierarchical[self._type[node]]:
             belong &= types != self._type[node]
         are_there = self.have(children, FRONTIER)
-        for type_ in np.unique(types[belong != are_there]).tolist():
+        for type_ in set(types[belong != are_there].tolist()):
             coming = children[belong & ~are_there & (types == type_)]
             going = children[are_there & ~belong & (types == type_)]
             flags[coming] |= FRONTIER
@@ -349,6 +347,7 @@ class Tree:
             order = self._frontier[type_]
             order.add_all(list(map(self.recency_key, coming.tolist())))
             order.remove_all(list(map(self.recency_key, going.tolist())))
+        return bool(np.any(were_below & ~self.are_represented(children)))
 
 
 class Moved(NamedTuple):
