@@ -288,6 +288,7 @@ def _reads(view: View) -> dict[str, object]:
         "variants": [view.rewinds.variants(session, from_turn=1, until_turn=3) for session in SESSIONS],
         "live variants": [view.rewinds.live_variant(session, turn) for session in SESSIONS for turn in range(5)],
         "retractions": [view.rewinds.since(seq) for seq in (0, 3)],
+        "last of turns": [view.log.last_of_turns(session, until_turn=2) for session in SESSIONS],
         "of variant": [view.rewinds.of_variant(session, 1, 0) for session in SESSIONS],
         "injections": view.injections.page(after=1, limit=99),
         "records naming": [view.injections.naming({note_id}, after=1, limit=2) for note_id in NOTE_IDS],

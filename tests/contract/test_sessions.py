@@ -187,6 +187,15 @@ async def test_changes_come_by_turn(store: Store) -> None:
     assert log.of_turns("u", from_turn=1) == []
     assert [log.first_of_turns("s", from_turn=turn) for turn in (1, 2, 3, 6)] == [1, 1, 2, None]
     assert log.first_of_turns("s", from_turn=1, until_turn=2, above=3) == 7
+    assert [log.last_of_turns("s", until_turn=turn) for turn in (0, 1, 2, 5)] == [None, 7, 7, 7]
+    assert log.last_of_turns("t", until_turn=2) == 4
+
+
+async def test_copies_of_a_note_are_known(store: Store) -> None:
+    for copy in ("c2", "c1", "c1"):
+        await store.commit(write(lambda rows, copy=copy: rows.rewinds.add_copy("n1", copy)))  # type: ignore[misc]
+    assert store.view.rewinds.copies("n1") == ["c1", "c2"]
+    assert store.view.rewinds.copies("c1") == []
 
 
 async def test_changes_come_by_variant(store: Store) -> None:

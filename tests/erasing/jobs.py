@@ -87,6 +87,20 @@ class UndoRun(JobCutShort):
         self.params = {"run_id": house.call("nugget.clear", name="list")["run_id"]}
 
 
+class Rewind(JobCutShort):
+    """Turns of a conversation are taken back in steps: notes, values of facts, links."""
+
+    name = "job-rewind"
+    method = "session.retract_turns"
+
+    def fill(self, house: House) -> None:
+        house.call("session.open", session_id="chat", nugget="list")
+        for number in range(60):
+            fact = {"key": f"key {number % 40}", "content": f"line {number}", "nugget": "list"}
+            house.call("remember", **fact, session_id="chat", turn=1 + number // 10)
+        self.params = {"session_id": "chat", "from_turn": 2}
+
+
 class Reflect(JobCutShort):
     """A reflection that archives, rewrites, tags, merges and links is carried out in steps."""
 
@@ -206,4 +220,4 @@ class ScheduledPromotion(Scheduled):
         self.params = {"job": self.job}
 
 
-JOBS = (Hide, Purge, Undo, UndoRun, Reflect, Promote, Import, Retype, Extract, Scheduled, ScheduledPromotion)
+JOBS = (Hide, Purge, Undo, UndoRun, Rewind, Reflect, Promote, Import, Retype, Extract, Scheduled, ScheduledPromotion)

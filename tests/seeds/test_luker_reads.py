@@ -1,6 +1,7 @@
 """What Luker's test suite says of reads, by name of its cases, on the graph that it uses; fixed where it is said so."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from contract.samples import change, make_link, make_note
 from fakes import Api
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.digest import digest
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.sessions import Injection
+from shelfd.memory.sessions.stored_links import StoredLinks
 from shelfd.memory.shelf.nuggets import ensure_nugget
 
 SESSION: Final = "chat"
@@ -579,3 +582,113 @@ async def test_a_session_on_a_nugget_that_does_not_exist_reads_empty(api: Api) -
     assert (await api.call("session.list_nodes", session_id=SESSION))["nodes"] == []
     assert (await api.call("session.keyword_search", session_id=SESSION, query="tea"))["results"] == []
     assert (await api.refused("session.list_nodes", session_id="nobody")).code == -32001
+
+
+async def test_relations_have_no_case_and_symmetric_ones_no_direction(api: Api) -> None:
+    """Fixed: case is folded once, what holds both ways is shown so, and n10 comes after n9."""
+    nodes = [node(f"n{number}", "character_sheet", 1) for number in range(1, 12)]
+    links = [
+        make_link("n1", "n2", "Trusts"),
+        make_link("n1", "n3", "hostile_to"),
+        *(make_link("n9", f"n{number}", "mentions") for number in (10, 11)),
+    ]
+    await build(api, nodes, links)
+
+    async def ask(name: str, **params: Any) -> dict[str, Any]:
+        return await api.call(f"session.{name}", session_id=SESSION, **params)
+
+    assert await around(ask, "n1", edge_types=["TRUSTS"]) == {("out", "trusts", "n2")}
+    for note_id, other in (("n1", "n3"), ("n3", "n1")):
+        assert ("symmetric", "hostile_to", other) in await around(ask, note_id, direction="out")
+        relations = (await ask("get_edge_summary", id=note_id))["relations"]
+        assert {"relation": "hostile_to", "direction": "symmetric", "count": 1} in relations
+    assert ids((await ask("list_nodes"))["nodes"]) == [f"n{number}" for number in range(1, 12)]
+    assert ids((await ask("get_edge_summary", id="n9"))["sample_neighbors"]) == ["n10", "n11"]
+
+
+async def test_a_change_elsewhere_reads_no_links_of_a_rollup_again(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fixed: links are projected once, and a change costs those it concerns."""
+    leaves = [node(f"leaf{number}", "event", 1, parent_id="top") for number in range(80)]
+    nodes = [
+        *leaves,
+        node("top", "event", 1, is_rollup=True, rollup_depth=1),
+        *(node(f"thing{number}", "thread", 1) for number in range(80)),
+    ]
+    links = [make_link(f"leaf{number}", f"thing{number}", "mentions") for number in range(80)]
+    await build(api, nodes, links)
+    read: list[int] = []
+    of = StoredLinks.of
+
+    def counted(stored: StoredLinks, leaving: Any, reaching: Any) -> Any:
+        read.append(len(leaving) + len(reaching))
+        return of(stored, leaving, reaching)
+
+    monkeypatch.setattr(StoredLinks, "of", counted)
+    for expected in (80, 0):
+        read.clear()
+        assert (await api.call("session.get_edge_summary", session_id=SESSION, id="top"))["degree"] == 80
+        assert sum(read) == expected
+    await api.call("link.upsert", source="thing1", target="thing2", relation="mentions")
+    read.clear()
+    assert (await api.call("session.get_edge_summary", session_id=SESSION, id="top"))["degree"] == 80
+    assert sum(read) == 0
+    await api.call("link.upsert", source="leaf3", target="thing9", relation="about", direction="outgoing")
+    assert (await api.call("session.get_edge_summary", session_id=SESSION, id="top"))["degree"] == 81
+
+
+async def test_of_equally_many_words_the_rarer_ones_come_first(api: Api) -> None:
+    """Fixed: ranked by more than overlap; a type's keywords match nothing; accents and other scripts are words."""
+    await api.call("session.open", session_id=SESSION)
+    await api.call("schema.set_type", type="thing", keywords=["lantern"])
+    for number in range(6):
+        await api.call("session.create_node", session_id=SESSION, type="thing", title=f"A rope, number {number}")
+    for title in ("The Café of Zoë", "艾琳 of the harbour", "An anchor and a rope"):
+        await api.call("session.create_node", session_id=SESSION, type="thing", title=title)
+
+    async def titles(query: str) -> list[str]:
+        found = await api.call("session.keyword_search", session_id=SESSION, query=query)
+        return [view["title"] for view in found["results"]]
+
+    assert (await titles("anchor sail"))[:1] == ["An anchor and a rope"]
+    assert (await titles("anchor harbour rope"))[0] == "An anchor and a rope"
+    assert (await titles("harbour rope"))[0] == "艾琳 of the harbour"
+    assert await titles("lantern") == []
+    assert await titles("CAFE zoe") == ["The Café of Zoë"]
+    assert await titles("艾琳") == ["艾琳 of the harbour"]
+
+
+async def test_a_type_that_becomes_hierarchical_is_represented_by_its_rollups(ask: Ask, api: Api) -> None:
+    assert "alice" in ids((await ask("list_visible_candidates"))["nodes"])
+    await api.call("schema.set_type", type="character_sheet", compression={"mode": "hierarchical"})
+    assert "alice" not in ids((await ask("list_visible_candidates"))["nodes"])
+
+
+async def test_what_expires_leaves_the_frontier(api: Api) -> None:
+    await api.call("session.open", session_id=SESSION)
+    await api.call("remember", content="for a day", ttl_days=1)
+    assert len((await api.call("session.list_visible_candidates", session_id=SESSION))["nodes"]) == 1
+    api.clock.advance(timedelta(days=2))
+    assert (await api.call("session.list_visible_candidates", session_id=SESSION))["nodes"] == []
+    assert len((await api.call("session.list_nodes", session_id=SESSION))["nodes"]) == 1
+
+
+async def test_bad_cursors_and_limits_are_refused(api: Api, ask: Ask) -> None:
+    for name in ("list_nodes", "list_edges", "project_edges", "list_visible_candidates"):
+        refused = await api.refused(f"session.{name}", session_id=SESSION, cursor="nonsense")
+        assert (refused.code, refused.field) == (-32602, "cursor")
+        assert (await api.refused(f"session.{name}", session_id=SESSION, limit=0)).field == "limit"
+    refused = await api.refused("session.get_neighbors", session_id=SESSION, id="alice", project_to="sideways")
+    assert refused.code == -32602
+    assert (await ask("list_nodes"))["nodes"]
+
+
+async def test_a_rollup_is_found_by_what_it_cites(api: Api) -> None:
+    leaves = [
+        node("l1", "event", 1, content="A heron stood on the pier", parent_id="top"),
+        node("l2", "event", 2, content="The ferry was late again", parent_id="top"),
+    ]
+    top = node("top", "event", 2, content=digest(leaves), is_rollup=True, rollup_depth=1)
+    await build(api, [*leaves, top], [])
+    for within, expected in (("frontier", ["top"]), ("all", ["l1"])):
+        found = await api.call("session.keyword_search", session_id=SESSION, query="heron pier", within=within)
+        assert [(one["id"], one["score"]) for one in found["results"]] == [(note_id, 1.0) for note_id in expected]

@@ -75,25 +75,36 @@ class Share:
         waiting: Called in turn when there is a place for a request again.
     """
 
-    __slots__ = ("_limit", "at_work", "bytes", "connections", "waiting")
+    __slots__ = ("_is_waking", "_limit", "at_work", "bytes", "connections", "waiting")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
+        self._is_waking = False
         self.connections = 0
         self.at_work = 0
         self.bytes = 0
         self.waiting: deque[Callable[[], None]] = deque()
 
     def leave(self) -> None:
-        """Note the end of a request, and let those begin that wait."""
+        """Note the end of a request, and let those begin that wait, in the loop's next turn.
+
+        Many requests end in one turn, when a group of changes is durable. A connection that then begins all of its
+        next ones together is also answered together: one system call for many requests instead of one for each.
+        """
         self.at_work -= 1
+        if self.waiting and not self._is_waking:
+            self._is_waking = True
+            asyncio.get_running_loop().call_soon(self._wake)
+
+    def _wake(self) -> None:
+        self._is_waking = False
         while self.waiting and self.has_place:
             self.waiting.popleft()()
 
     @property
     def has_place(self) -> bool:
-        """Whether one more request may begin."""
-        return self.at_work < self._limit
+        """Whether one more request may begin; a place that others wait for is theirs."""
+        return self.at_work < self._limit and not self._is_waking
 
 
 class Budget:

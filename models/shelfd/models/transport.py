@@ -7,6 +7,7 @@ or trust a certificate that the machine does not.
 import ssl
 from typing import NamedTuple
 
+import anyio  # what httpx2 is made with
 import httpx2
 
 from shelfd.models.failure import AttemptFailed
@@ -35,6 +36,8 @@ class Transport:
         headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "shelfd"}
         if settings.api_key is not None:
             headers["Authorization"] = f"Bearer {settings.api_key}"
+        # What is loaded with the first request takes as long as the rest: here it does not hold up the event loop.
+        anyio.run(anyio.sleep, 0)
         self._base = settings.url.rstrip("/")
         self._max_bytes = settings.max_reply_bytes
         context = ssl.create_default_context(cafile=settings.ca_file or None)

@@ -17,7 +17,7 @@ from shelfd.memory.methods.job_kinds import KINDS, procedures
 from shelfd.memory.moving import pieces
 from shelfd.memory.notes.note import NO_EXTRA, Note
 from shelfd.memory.ports.log import Origin
-from shelfd.memory.sessions import draft, nodes, planning, retyping
+from shelfd.memory.sessions import branching, draft, nodes, planning, retyping
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
 from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
@@ -50,11 +50,21 @@ def ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hide, "AT_ONCE", 8)
     monkeypatch.setattr(undo, "AT_ONCE", 8)
+    monkeypatch.setattr(branching, "draw_id", numbered)
     monkeypatch.setattr(planning, "NOTES_AT_ONCE", 1)
     monkeypatch.setattr(purge, "NOTES_AT_ONCE", 8)
     monkeypatch.setattr(pieces, "ITEMS", 10)
     monkeypatch.setattr(retyping, "LOOKED_AT", 10)
     monkeypatch.setattr(retyping, "AT_ONCE", 8)
+
+
+#: The last number given to a copy.
+numbers = [0]
+
+
+def numbered(kind: str, nugget: str) -> str:
+    numbers[0] += 1
+    return f"{kind}-{nugget}-{numbers[0]}"
 
 
 async def many(api: Api) -> list[str]:
@@ -111,6 +121,15 @@ async def to_rewind(api: Api) -> Request:
     return "session.retract_turns", {"session_id": "chat", "from_turn": 2}
 
 
+async def to_branch(api: Api) -> Request:
+    numbers[0] = 0
+    await api.call("session.open", session_id="chat", nugget="list")
+    await many(api)
+    for number in range(20):
+        await api.call("link.upsert", source=f"n{number:03}", target=f"n{number + 1:03}", direction="outgoing")
+    return "session.branch", {"session_id": "chat", "at_turn": 1, "new_session_id": "other"}
+
+
 async def to_retype(api: Api) -> Request:
     extra = NO_EXTRA._replace(fields={"goal": "line 0"}, rendered=True)
     quests = [a_note("goal: line 0", id=f"q{number:03}", type="quest", extra=extra) for number in range(24)]
@@ -140,7 +159,7 @@ async def to_compact(api: Api) -> Request:
 BY_KIND: dict[str, Begin] = {
     "extraction": to_extract,
     "hide": to_hide, "purge": to_purge, "undo": to_undo, "reflection": to_reflect, "import": to_import,
-    "rewind": to_rewind,
+    "rewind": to_rewind, "branch": to_branch,
     "retype": to_retype,
     "compaction": to_compact,
 }  # fmt: skip

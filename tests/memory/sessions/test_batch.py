@@ -309,7 +309,7 @@ async def test_children_of_a_rollup_that_is_deleted_return_to_the_frontier(
     assert done == {"ok": True, "freed": ids[1:]}
     for child in ids[1:]:
         stored = await either.note(child)
-        assert ("parent_id" in stored, stored["seq_to"], stored["hidden"]) == (False, 1, False)
+        assert ("parent_id" in stored, stored["seq_to"], stored["hidden"]) == (False, 0, False)
     tx = either.shelf().view.log.page(since_seq=0, limit=99)[-1].tx
     await either.call("undo", tx=tx)
     assert [(await either.note(child))["parent_id"] for child in ids[1:]] == [ids[0]] * 2

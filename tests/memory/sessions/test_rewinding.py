@@ -295,6 +295,7 @@ async def test_one_rewind_of_a_conversation_at_a_time(chat: Api, monkeypatch: py
     monkeypatch.setattr(planning, "NOTES_AT_ONCE", 1)
     await say(chat, 1, "one")
     await say(chat, 2, "two")
+    await say(chat, 2, "three")
     call = chat.request("session.retract_turns", session_id=SESSION, from_turn=1)
     refusals = []
 

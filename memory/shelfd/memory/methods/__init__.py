@@ -4,6 +4,7 @@ Importing this package registers all of them.
 """
 
 from shelfd.memory.methods import (
+    branching,
     deleting,
     extraction,
     graph,
@@ -31,6 +32,7 @@ from shelfd.memory.methods.registry import USE_CASES
 
 __all__ = [
     "USE_CASES",
+    "branching",
     "deleting",
     "extraction",
     "graph",

@@ -1,6 +1,7 @@
 """Use case: session.extract."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,7 @@ from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import Answer, procedure
+from shelfd.memory.methods.rewinding import retract_turn
 from shelfd.memory.ports.job import Job, draw_run_id
 from shelfd.memory.sessions.extraction import job as extracting
 from shelfd.memory.sessions.extraction.applying import apply_turn, last_digest
@@ -56,6 +58,12 @@ async def _at_once(context: Context, shelf: Shelf, call: Call, batch: TurnBatch)
     params = cast("ExtractParams", call.params)
     await shelf.reach(None)
     reading = await open_reading(shelf, params.session_id)
+    digest = last_digest(shelf.view, params.session_id, batch.turn)
+    told: Answer = {}
+    if params.again and digest not in (None, batch.digest):
+        told = {"taken_back": await _take_back(context, shelf, call, batch.turn)}
+        await shelf.reach(None)
+        reading, digest = await open_reading(shelf, params.session_id), None
     answer: Answer = {}
     made: list[Op] = []
 
@@ -72,11 +80,21 @@ async def _at_once(context: Context, shelf: Shelf, call: Call, batch: TurnBatch)
         made[:] = ops
         return [each["error"]["message"] for each in answer["rejected"]]
 
-    if last_digest(shelf.view, params.session_id, batch.turn) is None:
+    if digest is None:
         await make_operations(batch, reading, attempt)
     else:
         await attempt(engine_for(shelf, reading.session.nugget), ())
-    return answer if "replayed" in answer or not made else {**answer, "ops": made}
+    return answer | told | ({"ops": made} if made and "replayed" not in answer else {})
+
+
+async def _take_back(context: Context, shelf: Shelf, call: Call, turn: int) -> str:
+    """Take back what a turn wrote; return the run that did."""
+    params = cast("ExtractParams", call.params)
+    # Its log rows are no part of the turn, and a request that is repeated goes on after it.
+    about = params.model_copy(update={"turn": None, "idempotency_key": None})
+    own = replace(call, params=about, repeat=None, run_id=draw_run_id())
+    done = await context.carry_out(shelf, own, lambda tx: retract_turn(tx, params.session_id, turn, own), _ended)
+    return str(done["run_id"])
 
 
 async def _as_job(context: Context, shelf: Shelf, call: Call, batches: Sequence[TurnBatch]) -> Answer:

@@ -11,7 +11,8 @@ from shelfd.memory.methods.recall import replay
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT
-from shelfd.memory.sessions import compaction, retyping, rewinding
+from shelfd.memory.sessions import branching, compaction, retyping, rewinding
+from shelfd.memory.sessions.branching import BRANCH
 from shelfd.memory.sessions.compaction import COMPACTION
 from shelfd.memory.sessions.extraction import job as extraction
 from shelfd.memory.sessions.extraction.job import EXTRACTION
@@ -23,13 +24,14 @@ from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (COMPACTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
+KINDS: Final = (BRANCH, COMPACTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
 
 def procedures(context: Context) -> Mapping[str, Procedure]:
     """Return what carries out each kind of job, by its name."""
     return {
+        BRANCH.name: branching.run,
         COMPACTION.name: compaction.run,
         EXTRACTION.name: extraction.run,
         HIDE.name: hide.run,

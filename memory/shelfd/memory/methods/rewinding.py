@@ -84,7 +84,24 @@ def select_variant(tx: Transaction, params: SelectVariantParams, call: Call) -> 
     about = _check_selection(tx.rows, params, tx.now)
     intent = rewinding.selecting(tx.rows, params.session_id, params.turn, params.variant)
     event = {"turn": params.turn, "variant": params.variant}
-    return begin_rewind(tx, intent, call, about, event=event, turns=(params.turn, params.turn))
+    turns = (params.turn, params.turn) if intent.taken else None
+    return begin_rewind(tx, intent, call, about, event=event, turns=turns)
+
+
+def retract_turn(tx: Transaction, session_id: str, turn: int, call: Call) -> Begun | Outcome:
+    """Take back what one turn of a conversation wrote, so that it can be extracted anew.
+
+    Raises:
+        Conflict: If the turn has variants: which of them counts is for the caller to say.
+        ShelfError: As for turns that are taken back together with all that follow.
+    """
+    write_session(tx, session_id)
+    _check_retraction(tx.rows, RetractTurnsParams.model_construct(session_id=session_id, from_turn=turn), tx.now)
+    if tx.rows.rewinds.variants(session_id, from_turn=turn, until_turn=turn):
+        text = f"again: turn {turn} has variants; session.select_variant chooses one that was not extracted"
+        raise Conflict(text, field="again", reason="TURN_HAS_VARIANTS")
+    intent = rewinding.retracting_one(tx.rows, session_id, turn)
+    return begin_rewind(tx, intent, call, {"session_id": session_id}, event={"from_turn": turn, "until_turn": turn})
 
 
 def begin_rewind(
@@ -103,7 +120,7 @@ def begin_rewind(
         event: What the event says beside that.
         turns: The first and last turn of which extractions end.
     """
-    going = list(_extractions(tx.rows, intent.session_id, *turns)) if turns is not None and intent.taken else []
+    going = list(_extractions(tx.rows, intent.session_id, *turns)) if turns is not None else []
     for one in going:
         tx.rows.jobs.put(one._replace(state="failed", error="Cancelled", updated_at=tx.now, finished_at=tx.now))
     params = {
@@ -149,8 +166,9 @@ def check_no_rewind(view: View, session_id: str) -> None:
 
 def _extractions(view: View, session_id: str, first: int, last: int | None) -> Iterator[Job]:
     for one in _unfinished(view, _EXTRACTION):
-        turn = one.params.get("turn")
-        if one.params.get("session_id") == session_id and turn is not None and first <= turn <= (last or turn):
+        ends = one.params["turn"]
+        begins = one.params.get("from_turn", ends)
+        if one.params["session_id"] == session_id and first <= ends and (last is None or begins <= last):
             yield one
 
 

@@ -105,6 +105,9 @@ class LogView(Protocol):
     ) -> int | None:
         """Return the lowest sequence number above *above* of the changes that :meth:`of_turns` gives."""
 
+    def last_of_turns(self, session_id: str, *, until_turn: int) -> int | None:
+        """Return the highest sequence number of the changes of a conversation's turns up to *until_turn*."""
+
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         """Return the changes a run made, the last first, below sequence number *before*."""
 

@@ -118,6 +118,9 @@ class RewindsView(Protocol):
     def of_variant(self, session_id: str, turn: int, variant: int) -> list[tuple[int, Retraction]]:
         """Return those retractions, with their numbers, in order, that stand and are of this variant alone."""
 
+    def copies(self, note_id: str) -> list[str]:
+        """Return the ids of the notes that branches made of a note, purged ones included, by id."""
+
 
 class RewindsWriter(RewindsView, Protocol):
     """Reads and writes of what was taken back of conversations."""
@@ -127,6 +130,9 @@ class RewindsWriter(RewindsView, Protocol):
 
     def add_retraction(self, retraction: Retraction) -> int:
         """Add a retraction; return its number, above all before."""
+
+    def add_copy(self, note_id: str, copy_id: str) -> None:
+        """Add that a note was copied."""
 
     def put_retraction(self, number: int, retraction: Retraction) -> None:
         """Replace the retraction with this number."""

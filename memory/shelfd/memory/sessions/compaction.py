@@ -5,19 +5,19 @@ rollup's id follows from the notes it represents: the same work leaves the same 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.digest import digest
 from shelfd.memory.notes.note import Note
 from shelfd.memory.sessions.graph import Graph
 from shelfd.memory.sessions.reading import live_graph
 from shelfd.memory.sessions.rollup_rule import rule_of
 from shelfd.memory.sessions.rollups import RollupSummary, groups, in_time, is_represented, roll_up
 from shelfd.memory.sessions.schema import NoteType, schema_of
+from shelfd.memory.sessions.summarising import Summarise, summarise
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import Limits
 
@@ -27,17 +27,11 @@ AT_ONCE: Final = 24
 _PAGE: Final = 1_000
 _NUGGETS: Final = 100
 
-#: Words what a rollup of notes of a type says; None leaves it to their own sentences.
+#: Gives notes by their ids.
 GetNotes: TypeAlias = Callable[[Sequence[str]], Mapping[str, Note]]
-Summarise: TypeAlias = Callable[[Shelf, NoteType, Sequence[Note]], Awaitable[RollupSummary | None]]
 
 
-async def extract(_shelf: Shelf, _kind: NoteType, notes: Sequence[Note]) -> RollupSummary:
-    """Return a summary of the notes' own sentences."""
-    return RollupSummary(digest(notes), "agent_reflection")
-
-
-async def run(work: Work, summarise: Summarise = extract) -> Mapping[str, Any]:
+async def run(work: Work, word: Summarise = summarise) -> Mapping[str, Any]:
     """Roll up what is due, in one nugget or all; return how many notes, into how many rollups."""
     only = work.job.params.get("nugget")
     names = [only] if only else await _nuggets(work.shelf)
@@ -45,7 +39,7 @@ async def run(work: Work, summarise: Summarise = extract) -> Mapping[str, Any]:
         for kind in schema_of(work.shelf.view, name).types.values():
             if kind.is_hierarchical and work.shelf.view.notes.count_typed(kind.name, name, limit=1):
                 for depth in range(kind.compression.max_depth):
-                    await _compact(work, name, kind, depth, summarise)
+                    await _compact(work, name, kind, depth, word)
         await asyncio.sleep(0)
     return {"rollups": work.cursor.get("rollups", 0), "notes": work.cursor.get("done", 0)}
 
@@ -91,7 +85,7 @@ def _is_due(graph: Graph, node: int, depth: int) -> bool:
     return is_free and graph.depth(node) == depth and graph.session(node) is None
 
 
-async def _compact(work: Work, nugget: str, kind: NoteType, depth: int, summarise: Summarise) -> None:
+async def _compact(work: Work, nugget: str, kind: NoteType, depth: int, word: Summarise) -> None:
     planned = await due(await live_graph(work.shelf, nugget), work.shelf.view.notes.by_ids, kind, depth)
     at_once = max(1, AT_ONCE // kind.compression.fan_in)
     for start in range(0, len(planned), at_once):
@@ -99,8 +93,7 @@ async def _compact(work: Work, nugget: str, kind: NoteType, depth: int, summaris
         for group in planned[start : start + at_once]:
             children = in_time(work.shelf.view.notes.by_ids(group).values())
             if len(children) == len(group):
-                summary = await summarise(work.shelf, kind, children) or await extract(work.shelf, kind, children)
-                batch.append((children, summary))
+                batch.append((children, await word(work.shelf, kind, children)))
         await work.step(lambda tx, cursor, batch=batch: _roll_up_some(tx, cursor, kind, batch, work.limits))  # type: ignore[misc]
         await work.shelf.reach(None)  # no faster than recall follows
         await asyncio.sleep(0)

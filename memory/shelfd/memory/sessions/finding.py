@@ -7,16 +7,19 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from shelfd.memory.notes.digest import is_digest
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.notes.note import Note
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.recall.shelf_index import document_of
 from shelfd.memory.sessions.graph import NOWHERE
 from shelfd.memory.sessions.name_parts import folded_name, texts_in
-from shelfd.memory.sessions.reading import Reading
+from shelfd.memory.sessions.reading import Reading, Visible
 
 #: Notes whose names are compared before other tasks have their turn: some milliseconds.
 _COMPARED: Final = 64
+#: Notes under rollups with the most words of a query, whose rollups are looked at.
+_HIDDEN: Final = 1_024
 #: Notes with words of a query that are considered before that.
 _AT_ONCE: Final = 4_096
 
@@ -55,14 +58,16 @@ async def by_words(reading: Reading, query: str, among: Range, k: int) -> list[W
     filters = RECALLABLE._replace(
         nugget=reading.session.nugget, session=reading.session.session_id, now=reading.shelf.clock.now()
     )
-    changed = reading.graph.unindexed()
+    changed: Collection[int] = reading.graph.unindexed()
     overlap = index.overlap(query, filters)
     best = np.lexsort((overlap.rows, -overlap.weights, -overlap.shares))
     nodes = reading.graph.at_rows(overlap.rows[best])
-    eligible = nodes != NOWHERE
+    of_nugget = nodes != NOWHERE
+    nodes, best = nodes[of_nugget], best[of_nugget]
     if not among.is_whole:
-        eligible[eligible] = reading.graph.in_frontier(nodes[eligible])
-    nodes, best = nodes[eligible], best[eligible]
+        visible = reading.graph.in_frontier(nodes)
+        changed = {*changed, *_digests(reading, nodes[~visible][:_HIDDEN].tolist())}
+        nodes, best = nodes[visible], best[visible]
     found: list[WordMatch] = []
     for begin in range(0, len(nodes), _AT_ONCE):
         shares = overlap.shares[best[begin : begin + _AT_ONCE]].tolist()
@@ -79,12 +84,22 @@ async def by_words(reading: Reading, query: str, among: Range, k: int) -> list[W
     return found
 
 
+def _digests(reading: Reading, hidden: Sequence[int]) -> Iterator[int]:
+    """Notes of the frontier that say what they represent, which recall's index leaves to that: those of *hidden*."""
+    frontier = Visible(reading, None)
+    above = dict.fromkeys(node for one in hidden if (node := frontier.nearest(one)) is not None)
+    for node, note in reading.notes_at(islice(above, _COMPARED)):
+        if is_digest(note):
+            yield node
+
+
 def _by_text(reading: Reading, query: str, among: Range, nodes: Collection[int]) -> Iterator[WordMatch]:
-    """Those of *nodes*, which recall's index does not know as they are, that have words of the query."""
+    """Those of *nodes*, which recall's index does not know by all that they say, that have words of the query."""
     analyzer = reading.shelf.projection(ShelfIndex).index.analyzer
     asked = set(analyzer.parse_query(query).terms)
     for node, note in reading.notes_at(node for node in sorted(nodes) if among.has(reading, node)):
-        share = len(asked.intersection(analyzer.terms(document_of(note).text))) / max(len(asked), 1)
+        text = f"{document_of(note).text}\n{note.content}"
+        share = len(asked.intersection(analyzer.terms(text))) / max(len(asked), 1)
         if share:
             yield WordMatch(node, share)
 

@@ -177,6 +177,9 @@ class Graph(Protocol):
             None if that is not known yet and took a turn already: call again after other tasks had theirs.
         """
 
+    def projected_all(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks] | None:
+        """Return what :meth:`projected` does of several notes: whose each link is, and the links, not summed up."""
+
     def named(self, name: str, *, exactly: bool) -> Sequence[int]:
         """Return nodes that may have *name* as a part of a title, an alias or a key column, or *exactly* as one.
 

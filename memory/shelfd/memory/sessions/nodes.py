@@ -50,7 +50,8 @@ def _composed(draft: Draft, kind: NoteType, row: Row) -> Note:
     nugget = draft.tx.nugget(scene.nugget)
     ttl_days = None if nugget is None else nugget.ttl_days
     tags = with_title_tags((), row.title, scene.limits)
-    traits = infer("note", row.title, row.content, tags, Traits(type=kind.name))
+    # Columns such as "identity" or "goal" are those of whom the note is about, not of the assistant.
+    traits = infer("note", row.title, row.content, tags, Traits(type=kind.name, scope="user"))
     extra = NO_EXTRA._replace(ttl_days=ttl_days, variant=draft.tx.variant or 0)
     note = Note(
         id=draw_id("note", scene.nugget),

@@ -1,7 +1,7 @@
 """The graph of a nugget, kept beside its rows: filled when a session first reads it, and fed by the pump.
 
-A note takes some 400 bytes: its id, where it stands, pairs of characters of its names, the lists of its links. A link
-takes 28, and a table of links of a large rollup 25 for each link it sums up to. See ``benchmarks/graph.py``.
+A note takes a kilobyte with the three links that leave it: its id, where it stands, pairs of characters of its names,
+the lists of its links; a link by itself takes 28 bytes. See ``benchmarks/graph.py``.
 """
 # ruff: noqa: D102 (the port documents these methods)
 
@@ -326,9 +326,11 @@ class NuggetGraph(Graph, PartProjection):
     def projected(self, node: int) -> NodeLinks | None:
         return self._projected.of(node)
 
+    def projected_all(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks] | None:
+        return self._projected.of_all(nodes)
+
     def named(self, name: str, *, exactly: bool) -> Sequence[int]:
-        found = [node for node in self._names.find(name, exactly=exactly) if self._tree.has(node, KNOWN)]
-        return sorted(found, key=self._tree.timeline_key)
+        return self._tree.by_time(self._names.find(name, exactly=exactly))
 
     def unindexed(self) -> Collection[int]:
         return ()

@@ -83,8 +83,8 @@ class RewindPlan:
 
     @property
     def is_full(self) -> bool:
-        """Whether it is enough for one step."""
-        return self._looked_at >= NOTES_AT_ONCE or len(self._links_seen) >= _LINKS_AT_ONCE
+        """Whether it is more than enough for one step: what is just enough is to be found complete."""
+        return self._looked_at > NOTES_AT_ONCE or len(self._links_seen) >= _LINKS_AT_ONCE
 
     @property
     def undone(self) -> int:

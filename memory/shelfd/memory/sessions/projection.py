@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from shelfd.memory.sessions.graph import CONTAINS, IN, NOWHERE, OUT, SEMANTIC_CONTAINS, NodeLinks
+from shelfd.memory.sessions.graph import CONTAINS, IN, NOWHERE, OUT, SEMANTIC_CONTAINS, NodeLinks, Numbers
 from shelfd.memory.sessions.stored_links import StoredLinks
 from shelfd.memory.sessions.tree import Tree
 
@@ -63,6 +63,35 @@ class ProjectedLinks:
         if len(links.others) >= _KEPT:
             self._tables[node] = _Table(self._tree.version, links)
         return links
+
+    def of_all(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks] | None:
+        """Return the links of several notes of the frontier, and for each link whose it is; None if a turn is over."""
+        leaving, reaching, sources, targets = (array("i") for _ in range(4))
+        whose: list[Numbers] = []
+        parts: list[NodeLinks] = []
+        for node in nodes:
+            if node in self._tables or self._tree.children(node):
+                links = self.of(node)
+                if links is None:
+                    return None
+            else:
+                out, into = self._stored.leaving(node), self._stored.reaching(node)
+                leaving.extend(out)
+                reaching.extend(into)
+                sources.extend([node] * len(out))
+                targets.extend([node] * len(into))
+                if self._tree.parent(node) == NOWHERE:
+                    continue
+                links = self._of_tree(node, ())
+            parts.append(links)
+            whose.append(np.full(len(links.others), node, np.int32))
+        if leaving or reaching or not parts:
+            stored = self._stored.of(leaving, reaching)
+            parts.append(stored._replace(others=self._tree.representatives(stored.others)))
+            whose.append(np.concatenate([np.array(sources, np.int32), np.array(targets, np.int32)]))
+        owners, every = np.concatenate(whose), joined(parts)
+        leads_on = every.others != owners
+        return owners[leads_on], every.where(leads_on)
 
     def _gathered(self, node: int) -> NodeLinks:
         """The links of *node* and what it represents; some of them summed up, as of then."""
@@ -119,12 +148,14 @@ def tree_links(tree: Tree, node: int, parent: int, children: Sequence[int]) -> N
 
 def joined(parts: Sequence[NodeLinks]) -> NodeLinks:
     """Return all of these links."""
+    if len(parts) == 1:
+        return parts[0]
     return NodeLinks._make(np.concatenate(each) for each in zip(*parts, strict=True))
 
 
 def summed(links: NodeLinks) -> NodeLinks:
     """Return *links* with those of the same other end, relation and direction as one."""
-    if len(links.others) < 2:
+    if not len(links.others):
         return links
     keys = links.others.astype(np.int64) << 32 | links.relations.astype(np.int64) << 1 | links.directions
     order = np.argsort(keys, kind="stable")
@@ -132,8 +163,7 @@ def summed(links: NodeLinks) -> NodeLinks:
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     if len(starts) == len(keys):
         return links.where(order)
-    first = links.where(order[starts])
-    return first._replace(
+    return links.where(order[starts])._replace(
         weights=np.add.reduceat(links.weights[order], starts, dtype=np.int32),
         stamps=np.maximum.reduceat(links.stamps[order], starts),
         unstamped=np.logical_or.reduceat(links.unstamped[order], starts),

@@ -1,6 +1,7 @@
 """What a session reads: the graph of its nugget, the notes in it, its types, and what its prompt held last."""
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,16 +11,22 @@ import numpy.typing as npt
 
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.sessions import Injection, Session
-from shelfd.memory.sessions.graph import Graph, NodeLinks, Numbers
+from shelfd.memory.sessions.frozen import frozen_graph
+from shelfd.memory.sessions.graph import CONTAINS, OUT, Graph, NodeLinks, Numbers
 from shelfd.memory.sessions.injection import present
 from shelfd.memory.sessions.nugget_graph import NuggetGraph
 from shelfd.memory.sessions.policy import policy_of
+from shelfd.memory.sessions.projection import joined
 from shelfd.memory.sessions.schema import Schema, schema_of
 from shelfd.memory.sessions.session import read_session
 from shelfd.memory.shelf.shelf import Shelf
 
 #: More steps up than these there are in no tree.
 _DEEPEST: Final = 64
+#: Above every node.
+_LAST: Final = 1 << 32
+#: Notes whose links are looked at together: some milliseconds.
+_AT_ONCE: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +78,7 @@ class Reading:
     def visible(self, ids: Sequence[str] | None) -> "Visible":
         """Return a set of visible notes: *ids*; for None what the prompt saw last, else the frontier."""
         if ids is None and self.injection is not None:
-            ids = self.injection.frontier
+            ids = self.injection.frontier or None  # recorded without it, as most are: the frontier then, not nothing
         if ids is None:
             return Visible(self, None)
         return Visible(self, frozenset(node for note_id in ids if (node := self.active(note_id)) is not None))
@@ -83,10 +90,14 @@ async def open_reading(shelf: Shelf, session_id: str) -> Reading:
     Raises:
         SessionNotFound: If it is not open.
         Unavailable: If the graph failed and is being rebuilt.
+        Conflict: If the session is frozen, and too much has changed since.
     """
     session = read_session(shelf, session_id)
-    graph = await live_graph(shelf, session.nugget)
     schema = schema_of(shelf.view, session.nugget)
+    if session.at_seq is not None:
+        was = await frozen_graph(shelf, session.nugget, session.at_seq)
+        return Reading(shelf, session, was, was.notes, schema, present(shelf.view, session))
+    graph = await live_graph(shelf, session.nugget)
     await shelf.unattended.settled()  # what get_context gave just now is what the prompt holds
     return Reading(shelf, session, graph, shelf.hot.get, schema, present(shelf.view, session))
 
@@ -117,6 +128,7 @@ class Visible:
         self._graph = graph = reading.graph
         self.nodes = nodes
         self._sorted = np.array(sorted(nodes or ()), np.int32)
+        self._ordered: list[tuple[int, int]] | None = None
         #: Whether all are of the frontier, whose projected links are known.
         self._is_coarse = nodes is None or all(map(graph.is_in_frontier, nodes))
 
@@ -146,8 +158,9 @@ class Visible:
         """Iterate over keys and nodes, in the order of the frontier."""
         if self.nodes is None:
             return ((key, node) for key, node in self._graph.frontier(after=after) if self._reading.is_open(node))
-        keys = sorted((self._graph.recency_key(node), node) for node in self.nodes)
-        return (one for one in keys if after is None or one[0] > after)
+        if self._ordered is None:
+            self._ordered = sorted((self._graph.recency_key(node), node) for node in self.nodes)
+        return self._ordered if after is None else self._ordered[bisect_right(self._ordered, (after, _LAST)) :]
 
     def projected_all(self, others: Numbers) -> Numbers:
         """Return for each of *others* the visible note nearest to it, or itself if there is none."""
@@ -162,40 +175,57 @@ class Visible:
         )[places]
         return projected
 
-    async def links(self, node: int) -> list[NodeLinks]:
-        """Return the links of all that a visible note represents; other ends are as they are, or in the frontier."""
-        if self._is_coarse:
-            return await self._coarse_links(node)
-        found: list[NodeLinks] = []
-        waiting = [node]
-        while waiting:
-            at = waiting.pop()
-            found.append(self._graph.links(at))
-            waiting += [child for child in self._graph.children(at) if self._represents(child)]
-            if len(found) % 256 == 0:
-                await asyncio.sleep(0)
-        return found
+    async def frontier_links(self, node: int) -> NodeLinks:
+        """Return the links of all that a note of the frontier represents, summed up, however many turns that takes."""
+        links = self._graph.projected(node)
+        while links is None:
+            await asyncio.sleep(0)
+            links = self._graph.projected(node)
+        return links
 
-    def _represents(self, node: int) -> bool:
+    async def links(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks]:
+        """Return the links of all that visible notes represent, and for each link which of *nodes* that is.
+
+        Other ends are as they are stored, or the notes of the frontier that represent these.
+        """
+        if self.nodes is None:
+            return await projected_all(self._graph, nodes)
+        owners: list[Numbers] = []
+        found: list[NodeLinks] = []
+        waiting = list(zip(nodes, nodes, strict=True))
+        while waiting:
+            some, waiting = waiting[-_AT_ONCE:], waiting[:-_AT_ONCE]
+            owner_of = {node: owner for owner, node in some}
+            whose, links, below = await self._some_links(list(owner_of))
+            owners.append(np.array([owner_of[node] for node in whose.tolist()], np.int32))
+            found.append(links)
+            waiting += [(owner_of[above], node) for above, node in below]
+        return np.concatenate(owners), joined(found)
+
+    async def _some_links(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks, list[tuple[int, int]]]:
+        """Links by whose they are, and what else is represented by what represents those: pairs of parent and child."""
+        graph = self._graph
+        if self._is_coarse:
+            whose, links = await projected_all(graph, nodes)
+            # Notes of the frontier that are not visible are represented by their parents.
+            down = (links.relations <= CONTAINS) & (links.directions == OUT)
+            pairs = zip(whose[down].tolist(), links.others[down].tolist(), strict=True)
+            return whose, links, [pair for pair in pairs if graph.is_in_frontier(pair[1]) and pair[1] not in self]
+        each = [graph.links(node) for node in nodes]
+        whose = np.repeat(np.array(nodes, np.int32), [len(links.others) for links in each])
+        below = [(node, child) for node in nodes for child in graph.children(node) if self._is_below(child)]
+        await asyncio.sleep(0)
+        return whose, joined(each), below
+
+    def _is_below(self, node: int) -> bool:
         """Whether *node* is represented by what represents its parent."""
         return self._graph.is_active(node) and node not in self
 
-    async def _coarse_links(self, node: int) -> list[NodeLinks]:
-        found: list[NodeLinks] = []
-        waiting = [node]
-        while waiting:
-            links = await projected(self._graph, waiting.pop())
-            found.append(links)
-            if self.nodes is not None:  # notes of the frontier that are not visible are represented by their parents
-                down = links.others[(links.relations <= 1) & (links.directions == 0)]
-                waiting += [child for child in down.tolist() if self._graph.is_in_frontier(child) and child not in self]
-        return found
 
-
-async def projected(graph: Graph, node: int) -> NodeLinks:
-    """Return the links of all that a note of the frontier represents, however many turns that takes."""
-    links = graph.projected(node)
-    while links is None:
+async def projected_all(graph: Graph, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks]:
+    """Return the links of all that notes of the frontier represent, however many turns that takes."""
+    found = graph.projected_all(nodes)
+    while found is None:
         await asyncio.sleep(0)
-        links = graph.projected(node)
-    return links
+        found = graph.projected_all(nodes)
+    return found

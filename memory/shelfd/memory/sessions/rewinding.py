@@ -49,6 +49,15 @@ def retracting(view: View, session_id: str, from_turn: int) -> Intent:
     return Intent(session_id, () if first is None else (wanted._replace(since_seq=first),))
 
 
+def retracting_one(view: View, session_id: str, turn: int) -> Intent:
+    """Return how to take back what one turn of a conversation wrote."""
+    first = view.log.first_of_turns(session_id, from_turn=turn, until_turn=turn)
+    last = view.log.last_seq
+    return Intent(
+        session_id, () if first is None else (Retraction(session_id, turn, turn, None, first, last, OPEN, ""),)
+    )
+
+
 def _first_alive(view: View, wanted: Retraction) -> int | None:
     """The first change of some turns that was not taken back together with all that follow."""
     first = view.log.first_of_turns(wanted.session_id, from_turn=wanted.from_turn)

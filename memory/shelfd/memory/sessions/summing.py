@@ -1,19 +1,20 @@
 """Links as they look from the visible notes: what leads where, how often, and lately."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.sessions.graph import OUT, NodeLinks, Numbers
-from shelfd.memory.sessions.projection import joined, summed
+from shelfd.memory.sessions.projection import summed
 from shelfd.memory.sessions.reading import Reading, Visible
 from shelfd.memory.sessions.views import direction_view
 
-#: Visible notes whose links are looked at before other tasks have their turn: some milliseconds.
-_AT_ONCE: Final = 32
+#: Visible notes whose links are looked at together, at most: some milliseconds.
+_AT_ONCE: Final = 128
 
 
 class RelationFilter(NamedTuple):
@@ -40,12 +41,22 @@ def relation_filter(reading: Reading, names: Sequence[str] | None, *, internal: 
 
 async def visible_links(node: int, visible: Visible, relations: RelationFilter) -> NodeLinks:
     """Return the links of all that a visible note represents, to other visible notes, summed up."""
-    parts = await visible.links(node)
-    parts = [part.where(relations.admits(part.relations)) for part in parts]
-    links = parts[0] if len(parts) == 1 else joined(parts)
+    if visible.nodes is None:
+        links = await visible.frontier_links(node)
+        return links.where(visible.among(links.others) & relations.admits(links.relations))
+    return summed((await _between_visible([node], visible, relations))[1])
+
+
+async def _between_visible(
+    nodes: Sequence[int], visible: Visible, relations: RelationFilter
+) -> tuple[Numbers, NodeLinks]:
+    """The links of all that visible notes represent, to other visible notes, and whose each is."""
+    owners, links = await visible.links(nodes)
+    wanted = relations.admits(links.relations)
+    owners, links = owners[wanted], links.where(wanted)
     links = links._replace(others=visible.projected_all(links.others))
-    links = links.where((links.others != node) & visible.among(links.others))
-    return summed(links)
+    leads_on = (links.others != owners) & visible.among(links.others)
+    return owners[leads_on], links.where(leads_on)
 
 
 async def edge_summary(
@@ -119,42 +130,29 @@ async def projected_edges(
     One that holds both ways leads from the end that stands first.
     """
     found: list[ProjectedEdge] = []
-    before = None if after is None else after.source - 1
-    for count, (key, node) in enumerate(_few_by_few(visible, after=before)):
-        if count % _AT_ONCE == _AT_ONCE - 1:
-            await asyncio.sleep(0)
-        links = await visible_links(node, visible, relations)
-        edges = sorted(_leaving(reading, key, node, links))
+    before, size = None if after is None else after.source - 1, 1
+    while len(found) < limit and (some := list(islice(visible.in_order(after=before), size))):
+        keys = {node: key for key, node in some}
+        owners, links = await _between_visible(list(keys), visible, relations)
+        edges = sorted(_leaving(reading, keys, owners, links))
         found += [edge for edge in edges if after is None or edge.key > after]
-        if len(found) >= limit:
-            return found[:limit]
-    return found
+        before, size = some[-1][0], min(2 * size, _AT_ONCE)
+        await asyncio.sleep(0)
+    return found[:limit]
 
 
-def _few_by_few(visible: Visible, *, after: int | None) -> Iterator[tuple[int, int]]:
-    """Iterate over visible notes in order, a few at a time: the order is good until the graph changes."""
-    while True:
-        some = []
-        for one in visible.in_order(after=after):
-            some.append(one)
-            if len(some) == _AT_ONCE:
-                break
-        yield from some
-        if len(some) < _AT_ONCE:
-            return
-        after = some[-1][0]
-
-
-def _leaving(reading: Reading, key: int, node: int, links: NodeLinks) -> Iterator[ProjectedEdge]:
+def _leaving(reading: Reading, keys: Mapping[int, int], owners: Numbers, links: NodeLinks) -> Iterator[ProjectedEdge]:
+    """The links that lead from notes, by their keys in the frontier."""
     graph = reading.graph
-    weights: dict[tuple[int, int], int] = {}
-    symmetric = {number for number in set(links.relations.tolist()) if graph.is_symmetric(number)}
-    for other, relation, direction, weight in zip(
-        links.others.tolist(), links.relations.tolist(), links.directions.tolist(), links.weights.tolist(), strict=True
+    symmetric = [number for number in set(links.relations.tolist()) if graph.is_symmetric(number)]
+    leaves = (links.directions == OUT) | np.isin(links.relations, np.array(symmetric, np.int32))
+    weights: dict[tuple[int, int, int], int] = {}
+    for *ends, weight in zip(
+        *(each[leaves].tolist() for each in (owners, links.others, links.relations, links.weights)), strict=True
     ):
-        if direction == OUT or relation in symmetric:
-            weights[other, relation] = weights.get((other, relation), 0) + weight
-    for (other, relation), weight in weights.items():
-        other_key = graph.recency_key(other)
-        if relation not in symmetric or key < other_key:
-            yield ProjectedEdge(EdgeKey(key, other_key, graph.relation(relation)), node, other, weight)
+        source, target, relation = ends
+        weights[source, target, relation] = weights.get((source, target, relation), 0) + weight
+    for (source, target, relation), weight in weights.items():
+        key = EdgeKey(keys[source], graph.recency_key(target), graph.relation(relation))
+        if relation not in symmetric or key.source < key.target:
+            yield ProjectedEdge(key, source, target, weight)

@@ -205,6 +205,17 @@ class Tree:
         seq = self._seqs[node]
         return (_LAST_TURN + 1 if seq < 0 else min(seq, _LAST_TURN)) << _ROW_BITS | self._rows[node]
 
+    def by_time(self, nodes: Sequence[int]) -> list[int]:
+        """Return those of *nodes* that are notes of the nugget, in the order of the timeline."""
+        own = np.array(nodes, np.int32)
+        if not len(own):
+            return []
+        own = own[np.frombuffer(self._flags, np.uint8)[own] & KNOWN != 0]
+        seqs, rows = np.frombuffer(self._seqs, np.int64)[own], np.frombuffer(self._rows, np.int64)[own]
+        turns = np.where(seqs < 0, _LAST_TURN + 1, np.minimum(seqs, _LAST_TURN))
+        found: list[int] = own[np.lexsort((rows, turns))].tolist()
+        return found
+
     def recency_key(self, node: int) -> int:
         """Return the key that a note has in the frontier, or would have."""
         turn = _LAST_TURN - min(self._seqs[node], _LAST_TURN)

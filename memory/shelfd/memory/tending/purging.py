@@ -49,6 +49,7 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
         for target in receivers(tx, note)
         if not leaving.has(target) and (not _take_back(tx, target, note.id) or target.id in links_kept)
     ]
+    still_in += _copied(tx, note)
     release(tx, note, limit=_ALL)
     after: int | None = None if is_redacted else 0
     while after is not None:
@@ -57,6 +58,12 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
     tx.touched.pop(note.id, None)
     tx.log(Entry(PURGED, note.nugget, (note.id,), note.row))
     return still_in
+
+
+def _copied(tx: Transaction, note: Note) -> list[str]:
+    """The copies of a note, and of those that it was merged into, which hold its text in nuggets of their own."""
+    originals = [note, *receivers(tx, note)]
+    return [copy for original in originals for copy in tx.rows.rewinds.copies(original.id)]
 
 
 def release(tx: Transaction, note: Note, *, limit: int) -> bool:

@@ -28,6 +28,11 @@ class ExtractParams(ChangeParams):
         description="Messages. Those of one turn are taken together; several turns are a job, in order of their turns."
     )
     turn: Positive | None = Field(default=None, description="The turn of messages that name none.")
+    again: bool = Field(
+        default=False,
+        description="If one turn was extracted from another text: take back all that was written in it, and extract it"
+        " anew.",
+    )
     dry_run: bool = Field(default=False, description="Show the operations of one turn and carry none out.")
     sync: bool = Field(default=True, description="Wait for the end of a job, and not only for its row.")
 
@@ -37,6 +42,8 @@ class ExtractParams(ChangeParams):
             raise between_params("turns", "each message needs a turn, or the request one")
         if self.dry_run and len({message.turn or self.turn for message in self.turns}) > 1:
             raise between_params("dry_run", "shows one turn at a time")
+        if self.again and (self.dry_run or len({message.turn or self.turn for message in self.turns}) > 1):
+            raise between_params("again", "is for one turn at a time, and not for a dry run")
         return self
 
 
@@ -75,6 +82,7 @@ class ExtractResult(Result):
     ids: dict[str, str] = Field(default_factory=dict, description="Of one turn: what was created, by ref.")
     job: str | None = Field(default=None, description="The job that several turns are.")
     run_id: str | None = Field(default=None, description="By which the log knows what was taken.")
+    taken_back: str | None = Field(default=None, description="The run that took back what the turn had written.")
     dry_run: bool = False
     replayed: bool | None = None
 

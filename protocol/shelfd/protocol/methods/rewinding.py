@@ -1,10 +1,10 @@
-"""Methods that rewind conversations: take turns back, switch between alternatives of a turn."""
+"""Methods that rewind conversations: take turns back, switch between alternatives of a turn, branch."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from shelfd.protocol.base import ChangeParams, Count, Positive, Result, Token
+from shelfd.protocol.base import ChangeParams, Count, NuggetName, Positive, Result, Token
 from shelfd.protocol.registry import define
 
 
@@ -55,6 +55,30 @@ class SelectVariantResult(RewindResult):
     was: int = Field(description="The one that was live before.")
 
 
+class BranchParams(ChangeParams):
+    """Params of ``session.branch``."""
+
+    session_id: Token
+    at_turn: Positive = Field(description="The last turn that the branch has in common with this session.")
+    new_session_id: Token
+    nugget: NuggetName | None = Field(
+        default=None, description="A new nugget for the copies; `<nugget>-<new_session_id>` if not given."
+    )
+    dry_run: bool = Field(default=False, description="Say what would be copied and copy nothing.")
+
+
+class BranchResult(Result):
+    """The new session and what was copied for it."""
+
+    session_id: str
+    nugget: str
+    notes: int = Field(description="Notes that were copied, with the links among them.")
+    links: int
+    run_id: str | None
+    dry_run: bool
+    replayed: bool | None = None
+
+
 define(
     "session.retract_turns",
     RetractTurnsParams,
@@ -68,4 +92,11 @@ define(
     SelectVariantResult,
     need="write",
     summary="Put away what one alternative of a turn wrote for another.",
+)
+define(
+    "session.branch",
+    BranchParams,
+    BranchResult,
+    need="write",
+    summary="Copy a conversation's memory as it was at a turn.",
 )

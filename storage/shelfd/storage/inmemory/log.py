@@ -83,6 +83,9 @@ class InMemoryLog(InMemoryRows, LogWriter):
         found = self.of_turns(session_id, from_turn=from_turn, until_turn=until_turn, variant=variant)
         return min((row.seq for row in found if row.seq > above), default=None)
 
+    def last_of_turns(self, session_id: str, *, until_turn: int) -> int | None:
+        return max((row.seq for row in self.of_turns(session_id, from_turn=0, until_turn=until_turn)), default=None)
+
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:
         found = [entry for entry in self.of_run(run_id) if before is None or entry.seq < before]
         return found[::-1][: max(limit, 0)]

@@ -94,6 +94,12 @@ class InMemoryRewinds(InMemoryRows, RewindsWriter):
         self._tables.put(self._tables.retractions, self._tables.retraction_number, retraction)
         return self._tables.retraction_number
 
+    def copies(self, note_id: str) -> list[str]:
+        return sorted(copy for original, copy in self._tables.copies if original == note_id)
+
+    def add_copy(self, note_id: str, copy_id: str) -> None:
+        self._tables.put(self._tables.copies, (note_id, copy_id), True)
+
     def put_retraction(self, number: int, retraction: Retraction) -> None:
         if number in self._tables.retractions:
             self._tables.put(self._tables.retractions, number, retraction)

@@ -78,6 +78,7 @@ class Tables:
         self.note_types: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.variants: dict[tuple[str, int, int], Variant] = {}
         self.retractions: dict[int, Retraction] = {}
+        self.copies: dict[tuple[str, str], bool] = {}
         self.injections: dict[int, Injection] = {}
         self.retraction_number = 0
         self.injection_number = 0

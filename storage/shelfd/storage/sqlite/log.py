@@ -67,8 +67,9 @@ class SqliteLog(SqliteRows, LogView):
         return self._read("WHERE note = ? AND seq > ? ORDER BY seq LIMIT ?", (row, since_seq, _at_most(limit)))
 
     def of_link(self, source: str, target: str) -> list[LogRow]:
+        # The plus sign keeps SQLite from putting what ids are into the expression, which its index then is not of.
         return self._read(
-            "WHERE kind IN ('link.added', 'link.removed') AND json_extract(ids, '$[0]') = ? AND ids = ? ORDER BY seq",
+            "WHERE kind IN ('link.added', 'link.removed') AND json_extract(ids, '$[0]') = ? AND +ids = ? ORDER BY seq",
             (source, encode_strings([source, target])),
         )
 
@@ -103,6 +104,11 @@ class SqliteLog(SqliteRows, LogView):
             f"SELECT min(seq) FROM change {_OF_TURNS} AND seq > ?5",  # noqa: S608
             (session_id, from_turn, until_turn, variant, above),
         )
+        return None if found is None else int(found)
+
+    def last_of_turns(self, session_id: str, *, until_turn: int) -> int | None:
+        sql = "SELECT max(seq) FROM change WHERE session_id = ? AND turn <= ?"
+        found = self._database.value(sql, (session_id, until_turn))
         return None if found is None else int(found)
 
     def of_run_back(self, run_id: str, *, before: int | None, limit: int) -> list[LogRow]:

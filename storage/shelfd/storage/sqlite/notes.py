@@ -181,8 +181,8 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         except sqlite3.IntegrityError as error:
             self._raise_duplicate(note, error)
             raise
-        if note.title or note.extra.aliases:
-            self._database.run_many(_ADD_NAME, sorted(_name_rows(note)))
+        if note.key is None and (note.title or note.extra.aliases):  # not asked of most notes
+            self._change_names(set(), _name_rows(note))
 
     def update(self, old: Note, note: Note) -> None:
         columns = note_to_columns(note)
@@ -193,10 +193,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
             raise
         if not changed:
             raise NoteNotFound(note.id)
-        if old.title or old.extra.aliases or note.title or note.extra.aliases:
-            before, after = _name_rows(old), _name_rows(note)
-            self._database.run_many(_REMOVE_NAME, sorted(before - after))
-            self._database.run_many(_ADD_NAME, sorted(after - before))
+        self._change_names(_name_rows(old), _name_rows(note))
 
     # The log's rows stay, for their numbers must have no gap; what they replaced is redacted. SQLite overwrites what
     # it deletes (``secure_delete``), and the WAL, which still holds it, is emptied afterwards: see Store.scrub.
@@ -214,10 +211,16 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         run = self._database.run
         run("UPDATE floor SET last_row = max(last_row, ?)", (note.row,))  # its number is never given away again
         for stored in self._read("WHERE row = ?", (note.row,)):  # its names as they are, whatever *note* says
-            self._database.run_many(_REMOVE_NAME, sorted(_name_rows(stored)))
+            self._change_names(_name_rows(stored), set())
         run("DELETE FROM note WHERE row = ?", (note.row,))
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
+
+    def _change_names(self, before: set[Columns], after: set[Columns]) -> None:
+        if gone := before - after:
+            self._database.run_many(_REMOVE_NAME, sorted(gone))
+        if new := after - before:
+            self._database.run_many(_ADD_NAME, sorted(new))
 
     def _raise_duplicate(self, note: Note, error: sqlite3.IntegrityError) -> None:
         # Asked, not read from the message: where two constraints fail, SQLite names any one.

@@ -120,7 +120,7 @@ class SqliteRewinds(SqliteRows, RewindsWriter):
         return self._retractions(f"{condition} AND revives IS NULL AND undone_by IS NULL", session_id, turn, variant)
 
     def _retractions(self, condition: str, *params: str | int) -> list[tuple[int, Retraction]]:
-        found = self._database.all(f"{_RETRACTIONS} WHERE {condition} ORDER BY number", params)
+        found = self._database.all(f"{_RETRACTIONS} WHERE {condition} ORDER BY +number", params)
         return [(columns[0], Retraction._make(columns[1:])) for columns in found]
 
     def put_variant(self, variant: Variant) -> None:
@@ -128,6 +128,12 @@ class SqliteRewinds(SqliteRows, RewindsWriter):
 
     def add_retraction(self, retraction: Retraction) -> int:
         return self._database.add(_ADD_RETRACTION, retraction)
+
+    def copies(self, note_id: str) -> list[str]:
+        return [row[0] for row in self._database.all("SELECT id FROM copy WHERE original = ? ORDER BY id", (note_id,))]
+
+    def add_copy(self, note_id: str, copy_id: str) -> None:
+        self._database.run("INSERT OR IGNORE INTO copy VALUES (?, ?)", (note_id, copy_id))
 
     def put_retraction(self, number: int, retraction: Retraction) -> None:
         self._database.run(_PUT_RETRACTION, (*retraction, number))

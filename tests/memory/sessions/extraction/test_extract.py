@@ -266,3 +266,69 @@ async def test_no_purge_begins_while_turns_are_extracted_and_it_takes_those_that
     await asyncio.gather(calling, return_exceptions=True)
     await api.call("forget", id=note["id"], purge=True)
     assert api.shelf().view.jobs.pieces(job, after=-1, limit=9) == []
+
+
+async def test_a_turn_that_was_taken_back_is_extracted_anew(either: Api) -> None:
+    await extract(await opened(either), SAID)
+    await extract(either, "The attic is locked.", turn=2)
+    await either.call("session.retract_turns", session_id="s", from_turn=2)
+    assert (await extract(either, SAID))["skipped"] == [1]
+    assert (await extract(either, "The garage is open.", turn=2))["extracted"] == [2]
+    assert {title for title, note in (await nodes(either, "location_state")).items() if not note["hidden"]} == {
+        "cellar",
+        "garage",
+    }
+
+
+async def test_each_variant_of_a_turn_is_extracted_by_itself(either: Api) -> None:
+    await extract(await opened(either), "The attic is locked.")
+    await either.call("session.select_variant", session_id="s", turn=1, variant=1)
+    assert (await extract(either, "The garage is open."))["extracted"] == [1]
+    await either.call("session.select_variant", session_id="s", turn=1, variant=0)
+    assert (await extract(either, "The attic is locked."))["skipped"] == [1]
+    await either.call("session.select_variant", session_id="s", turn=1, variant=1)
+    assert (await extract(either, "The garage is open."))["skipped"] == [1]
+
+
+async def test_retracting_turns_ends_the_extraction_that_is_at_them(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    await opened(api)
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    step = Work.step
+
+    async def slow(work: Work, *arguments: Any) -> Any:
+        begun.set()
+        await go_on.wait()
+        return await step(work, *arguments)
+
+    monkeypatch.setattr(Work, "step", slow)
+    calling = asyncio.ensure_future(
+        api.call("session.extract", session_id="s", turns=turns("The cellar is flooded.", "The attic is locked."))
+    )
+    await begun.wait()
+    (job,) = (await api.call("job.list"))["jobs"]
+    assert (await api.call("session.retract_turns", session_id="s", from_turn=1))["cancelled"] == [job["id"]]
+    go_on.set()
+    await asyncio.gather(calling, return_exceptions=True)
+    assert await noted(api) == []
+    assert (await extract(api, "The cellar is flooded."))["extracted"] == [1]
+
+
+async def test_an_edited_turn_is_extracted_again_if_that_is_wanted(either: Api) -> None:
+    await extract(await opened(either), "My sister Ada is a nurse. The attic is locked.")
+    await extract(either, "The cellar is flooded.", turn=2)
+    result = await extract(either, "My sister Ada is a vet. The garage is open.", again=True)
+    assert (result["extracted"], result["taken_back"].startswith("run-")) == ([1], True)
+    places = {title for title, note in (await nodes(either, "location_state")).items() if not note["hidden"]}
+    assert places == {"cellar", "garage"}
+    sheets = [note for note in await noted(either, "character_sheet") if not note["hidden"] and note["title"] == "Ada"]
+    assert [note["fields"]["identity"] for note in sheets] == ["sister, vet"]
+    assert (await extract(either, "My sister Ada is a vet. The garage is open.", again=True))["skipped"] == [1]
+
+
+async def test_a_turn_with_variants_is_not_taken_back_for_another_text(either: Api) -> None:
+    await extract(await opened(either), "The attic is locked.")
+    await either.call("session.select_variant", session_id="s", turn=1, variant=1)
+    await extract(either, "The garage is open.")
+    said = [{"turn": 1, "text": "The cellar is flooded."}]
+    refused = await either.refused("session.extract", session_id="s", turns=said, again=True)
+    assert (refused.code, refused.data["reason"]) == (-32002, "TURN_HAS_VARIANTS")

@@ -144,6 +144,8 @@ async def test_several_turns_are_a_job_that_asks_for_each(house: House) -> None:
     turns = [{"text": f"{TEXT} Day {turn}.", "turn": turn} for turn in (1, 2, 3)]
     answer = await house.extract(turns=turns)
     assert (answer["engine"], answer["extracted"]) == ("mixed", [1, 2, 3])
+    earlier = [[message["turn"] for message in one.data["earlier"]] for one in house.server.received]
+    assert earlier == [[], [1], [1, 2]]
     assert len(house.server.received) == 3
     job = await house.api.call("job.get", id=answer["job"])
     assert "boat" not in str(job)

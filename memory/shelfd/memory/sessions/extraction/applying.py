@@ -55,7 +55,7 @@ def was_extracted(batch: TurnBatch, digest: str | None) -> bool:
     if digest is None:
         return False
     if digest != batch.digest:
-        text = f"turns: turn {batch.turn} was extracted from another text; take that back first, or choose a variant"
+        text = f"turns: turn {batch.turn} was extracted from another text; again takes that back first"
         raise Conflict(text, field="turns", reason="TURN_EXTRACTED", turn=batch.turn)
     return True
 

@@ -53,11 +53,20 @@ def engine_for(shelf: Shelf, nugget: str) -> str:
     return MODEL if shelf.model.may_see(nugget) else RULES
 
 
-async def make_operations(batch: TurnBatch, reading: Reading, attempt: Attempt) -> None:
-    """Make the operations of a turn and have them attempted; where a model does not manage it, rules do."""
+async def make_operations(
+    batch: TurnBatch, reading: Reading, attempt: Attempt, earlier: Sequence[TurnBatch] = ()
+) -> None:
+    """Make the operations of a turn and have them attempted; where a model does not manage it, rules do.
+
+    Args:
+        batch: The turn.
+        reading: What is known before it.
+        attempt: Carries operations out.
+        earlier: The turns right before it, for understanding.
+    """
     if engine_for(reading.shelf, reading.session.nugget) == MODEL:
         try:
-            await by_model(batch, reading, attempt)
+            await by_model(batch, reading, attempt, earlier)
         except NO_ANSWER:
             pass  # the log has said why
         else:
@@ -70,7 +79,7 @@ async def by_rules(batch: TurnBatch, reading: Reading, attempt: Attempt) -> None
     await attempt(RULES, fitted(operations(batch.messages, GraphKnown(reading, batch.turn)), reading.schema))
 
 
-async def by_model(batch: TurnBatch, reading: Reading, attempt: Attempt) -> None:
+async def by_model(batch: TurnBatch, reading: Reading, attempt: Attempt, earlier: Sequence[TurnBatch] = ()) -> None:
     """Have a model make operations, again if they are refused.
 
     Raises:
@@ -78,8 +87,9 @@ async def by_model(batch: TurnBatch, reading: Reading, attempt: Attempt) -> None
     """
     kinds = [kind for kind in active_in(reading.schema.types.values(), batch.turn) if kind.name not in _NOT_OFFERED]
     said = [_said(batch.turn, message) for message in batch.messages]
+    before = [_said(one.turn, message) for one in earlier for message in one.messages]
     known = await _likely(batch, reading, [kind.name for kind in kinds])
-    read = Turns(reading.session.nugget, said, [_type_shown(kind) for kind in kinds], known=known)
+    read = Turns(reading.session.nugget, said, [_type_shown(kind) for kind in kinds], before, known)
     deadline = reading.shelf.clock.monotonic() + _PATIENCE_S
     await extract_by_model(reading.shelf.model, read, partial(attempt, MODEL), deadline=deadline)
 

@@ -57,14 +57,15 @@ def central(spoken: Sequence[Spoken], cast: Cast, undertakings: Collection[int])
         people = cast.of(at, "person")
         if sentence.is_question or is_courtesy(sentence) or is_introduction(sentence, cast.mentions[at]):
             continue
-        if len(sentence.low) < 3 and not people and not is_first_person(sentence):
+        count = len(sentence.low)
+        if count < 3 and not people and not is_first_person(sentence):
             continue
         score = -0.4 * at
         score += any(map(is_past, sentence.low))
         score += 1.5 * bool(people) or 1.0 * (sentence.low[0] in ("he", "she"))
         score += 1.0 * (is_first_person(sentence) or is_past(sentence.low[0]))
         score -= 0.8 * (at in undertakings)
-        score -= 1.0 * (len(sentence.low) < 4)
+        score -= 1.0 * (count < 4)
         score -= 3.0 * sentence.is_quoted
         score -= 4.0 * (sentence.low[0] in _SUPPOSING) or 2.0 * (not _HYPOTHETICAL.isdisjoint(sentence.low))
         score -= 1.0 * (one.role == "assistant" and one.author is None and not people)

@@ -18,6 +18,8 @@ from shelfd.memory.sessions.extraction.turns import Message, Op, TurnBatch
 from shelfd.memory.sessions.reading import open_reading
 
 EXTRACTION: Final = JobKind("extraction", can_end_early=True)
+#: Turns before the one at hand that help to understand it.
+_EARLIER: Final = 2
 #: Unfinished jobs that are looked at for one of a conversation.
 _LOOKED_AT: Final = 1000
 
@@ -70,11 +72,13 @@ async def run(work: Work) -> Mapping[str, Any]:
 
 async def _extract_next(work: Work) -> None:
     number, session_id = work.cursor["done"], work.job.params["session_id"]
-    found = work.shelf.view.jobs.pieces(work.job.id, after=number - 1, limit=1)
-    if not found:
+    first = max(0, number - _EARLIER)
+    found = work.shelf.view.jobs.pieces(work.job.id, after=first - 1, limit=number - first + 1)
+    if not found or found[-1][0] != number:
         raise Conflict("what is left to extract went with a purge; extract it again", job=work.job.id)
-    piece = found[0][1]
-    batch = TurnBatch(piece["turn"], tuple(Message(*message) for message in piece["messages"]))
+    *earlier, batch = (
+        TurnBatch(piece["turn"], tuple(Message(*message) for message in piece["messages"])) for _, piece in found
+    )
     reading = await open_reading(work.shelf, session_id)
     origin = work.job.origin()._replace(session_id=session_id, turn=batch.turn)
 
@@ -82,7 +86,7 @@ async def _extract_next(work: Work) -> None:
         return await _attempt(work, number, batch, ops, engine, origin)
 
     if last_digest(work.shelf.view, session_id, batch.turn) is None:
-        await make_operations(batch, reading, attempt)
+        await make_operations(batch, reading, attempt, earlier)
     if work.cursor["done"] == number:  # it was extracted before, or what was made of it does not stand
         await _attempt(work, number, batch, (), RULES, origin, is_last=True)
 

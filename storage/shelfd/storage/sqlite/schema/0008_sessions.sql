@@ -63,6 +63,13 @@ CREATE INDEX retraction_done ON retraction (done_seq);
 CREATE INDEX retraction_run ON retraction (run_id);
 CREATE INDEX retraction_turn ON retraction (session_id, from_turn, until_turn);
 
+-- Notes that a branch made of others, by id.
+CREATE TABLE copy (
+    original TEXT NOT NULL,
+    id       TEXT NOT NULL,
+    PRIMARY KEY (original, id)
+) WITHOUT ROWID;
+
 -- What was handed to a prompt: arrays of note ids, NULL for one that was not reported, and rendered text, which a purge of any of the notes removes.
 CREATE TABLE injection (
     number     INTEGER PRIMARY KEY AUTOINCREMENT,
