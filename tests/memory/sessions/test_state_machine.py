@@ -360,6 +360,25 @@ class Conversations(RuleBasedStateMachine):
         txs = sorted({row.tx for row in view.log.page(since_seq=max(0, view.log.last_seq - 30), limit=30)})
         self.do("undo", tx=txs[-1 - number % len(txs)])
 
+    # -------------------------------------------------------- frozen reads
+
+    @rule(session=sessions)
+    def look(self, session: str) -> None:
+        nugget = cast("Any", self.file.shelf().view.sessions.get(session)).nugget
+        reader = f"reader of {nugget}"
+        opened = cast("Json", self.do("session.open", session_id=reader, nugget=nugget))
+        self.seen.append((nugget, opened["seq"], self.read_by(reader)))
+
+    @precondition(lambda self: self.seen)
+    @rule(number=st.integers(0, 9))
+    def look_back(self, number: int) -> None:
+        nugget, seq, seen = self.seen[number % len(self.seen)]
+        reader = f"reader of {nugget}"
+        assert self.do("session.open", session_id=reader, nugget=nugget, at_seq=seq) is not None
+        was = self.read_by(reader)
+        for name, read in seen.items():
+            assert was[name] == read, name
+
     # ----------------------------------------------------------- comparing
 
     @invariant()
@@ -402,9 +421,12 @@ class Conversations(RuleBasedStateMachine):
 
     def reads_are_what_the_rows_say(self) -> None:
         for session in SESSIONS:
-            seen = [self.loop.run(self._look(api, session)) for api in (self.file, self.twin)]
-            assert seen[0] == seen[1]
-            self._compare(session, seen[0])
+            self._compare(session, self.read_by(session))
+
+    def read_by(self, session: str) -> Json:
+        seen, other = [self.loop.run(self._look(api, session)) for api in (self.file, self.twin)]
+        assert seen == other
+        return seen
 
     async def _look(self, api: Api, session: str) -> Json:
         """What a session reads."""
