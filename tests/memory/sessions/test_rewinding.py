@@ -213,6 +213,17 @@ async def test_variants_of_a_turn_take_turns(chat: Api) -> None:
         assert await seen(chat) == states[variant]
 
 
+async def test_log_and_history_say_which_variant_wrote(chat: Api) -> None:
+    home = await say(chat, 1, "Berlin", key="home")
+    await say(chat, 2, "Oslo", key="home")
+    await chat.call("session.select_variant", session_id=SESSION, turn=2, variant=1)
+    await say(chat, 2, "Rome", key="home")
+    versions = (await chat.call("note.history", id=home))["versions"]
+    assert [(one.get("turn"), one.get("variant")) for one in versions][:2] == [(1, None), (2, None)]
+    assert (versions[-1]["session_id"], versions[-1]["turn"], versions[-1]["variant"]) == (SESSION, 2, 1)
+    assert (await chat.call("shelf.log", limit=1000))["log"][-1]["variant"] == 1
+
+
 async def test_what_follows_a_turn_stays_whatever_its_variant(chat: Api) -> None:
     await say(chat, 1, "Oslo", key="home")
     await say(chat, 2, "later")

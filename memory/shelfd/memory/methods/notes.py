@@ -16,6 +16,7 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import Extra, Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
+from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf.nuggets import ensure_nugget, get_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import (
@@ -235,6 +236,7 @@ def history(shelf: Shelf, params: NoteHistoryParams, _call: Call) -> dict[str, A
                 "at": from_micros(row.at),
                 "principal": row.origin.principal,
                 "kind": row.kind,
+                **_place(row.origin),
                 "change": change_view(values),
             }
             for rev, row, values in page[: params.limit]
@@ -243,6 +245,12 @@ def history(shelf: Shelf, params: NoteHistoryParams, _call: Call) -> dict[str, A
     if len(page) > params.limit:
         result["next_cursor"] = cursor.encode(page[params.limit - 1][1].seq)
     return result
+
+
+def _place(origin: Origin) -> dict[str, Any]:
+    """Where in a conversation a change was made, as far as it was in one."""
+    place = {"session_id": origin.session_id, "turn": origin.turn, "variant": origin.variant}
+    return {name: value for name, value in place.items() if value is not None}
 
 
 @change("note.revert", render=show_changed)

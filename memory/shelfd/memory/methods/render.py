@@ -197,6 +197,7 @@ def log_view(row: LogRow) -> dict[str, Any]:
         "request_id": row.origin.request_id,
         "session_id": row.origin.session_id,
         "turn": row.origin.turn,
+        "variant": row.origin.variant,
         "run_id": row.origin.run_id,
         "nugget": row.nugget,
     }

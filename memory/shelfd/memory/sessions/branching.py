@@ -234,7 +234,9 @@ async def preview(view: View, params: Mapping[str, Any]) -> dict[str, int]:
     cursor["after"] = 0
     while rows := _later(view, replay_of(view, params), cursor, params):
         ids.update(row.ids[0] for row in rows if (row.before or {}).get("nugget") == params["nugget"])
-        names.update((*row.ids[:2], row.before["link"][2]) for row in rows if row.before and "link" in row.before)
+        names.update(
+            (row.ids[0], row.ids[1], row.before["link"][2]) for row in rows if row.before and "link" in row.before
+        )
         await asyncio.sleep(0)
     there = set[str]()
     for some in _slices(sorted(ids)):

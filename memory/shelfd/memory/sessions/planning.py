@@ -133,9 +133,9 @@ class RewindPlan:
         return len(rows)
 
     def _rows(self, cursor: dict[str, Any]) -> list[LogRow]:
-        place = cursor["place"]
+        place: int = cursor["place"]
         if place >= len(self._scope.ranges):
-            run_id = self._scope.runs[place - len(self._scope.ranges)]
+            run_id: str = self._scope.runs[place - len(self._scope.ranges)]
             return self._view.log.of_run(run_id, since_seq=cursor["after"][1], limit=_ROWS_AT_ONCE)
         one = self._scope.ranges[place]
         return self._view.log.of_turns(

@@ -31,8 +31,17 @@ SESSIONS_KEPT = 1000
 _NEVER_USED = Usage()
 #: Notes whose hits one note counts with its own, at most.
 _MERGED = 1000
-#: Notes whose stored usage is kept until something is committed.
+#: Notes whose stored usage is kept until something else is committed.
 _KEPT = 4096
+#: Sessions known to have hit notes, of all notes together: 2 MiB.
+_KEPT_SESSIONS = 16_384
+
+
+class _Written:
+    """What a transaction returns that stores what a buffer has set aside."""
+
+
+_WRITTEN = _Written()
 
 
 class UsageBuffer:
@@ -40,11 +49,14 @@ class UsageBuffer:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._stored: dict[int, Usage] = {}  # as it was read; nothing has been committed since
+        self._stored: dict[int, Usage] = {}  # as it was read or written; nothing else was committed since
+        self._hit_by: defaultdict[int, set[str]] = defaultdict(set)  # sessions by row, those known here
+        self._hit_by_count = 0
         self._pending: dict[int, Usage] = {}
         self._sessions: defaultdict[int, set[str]] = defaultdict(set)  # by row, those not stored yet
         self._writing: dict[int, Usage] = {}
         self._writing_sessions: defaultdict[int, set[str]] = defaultdict(set)
+        self._is_written_alone = True  # nothing else was committed since what is being written was set aside
 
     @property
     def is_dirty(self) -> bool:
@@ -96,13 +108,17 @@ class UsageBuffer:
                     found[row] = stored[row]
         return found
 
-    def apply(self, group: Sequence[Applied[Any]]) -> None:  # noqa: ARG002
-        """Read again what is stored: a change may have been an import's, which adds use, or what is written here."""
-        self._stored.clear()
+    def apply(self, group: Sequence[Applied[Any]]) -> None:
+        """Read again what is stored: a change may have been an import's, which adds use."""
+        if len(group) > 1 or group[0].value is not _WRITTEN:
+            self.clear()
 
     def clear(self) -> None:
         """Read again what is stored."""
+        self._is_written_alone = False
         self._stored.clear()
+        self._hit_by.clear()
+        self._hit_by_count = 0
 
     def record(self, notes: Sequence[Note], *, session_id: str | None, now: int) -> None:
         """Count that *notes* were returned, and a hit where *session_id* is new to the note."""
@@ -117,13 +133,39 @@ class UsageBuffer:
                 if not seen and session_id != last_session:  # the last one is known even when no more are kept
                     hits += 1
                     self._sessions[row].add(session_id)
+                    self._note_hit(row, session_id)
                 last_session = session_id
             self._pending[row] = Usage(hits, usage.access_count + 1, now, last_session)
 
     def _hit_in(self, session_id: str, usages: Mapping[int, Usage]) -> set[int]:
-        """Return which notes are stored as hit in a session; of those never hit or last hit in it nothing is read."""
-        rows = [row for row, usage in usages.items() if usage.hits and usage.last_hit_session != session_id]
-        return self._view.usage.was_hit(rows, session_id) if rows else set()
+        """Return which notes are known to be hit in a session.
+
+        Of those never hit, last hit in it, or all of whose sessions are known, nothing is read.
+        """
+        hit: set[int] = set()
+        unknown: list[int] = []
+        for row, usage in usages.items():
+            if usage.hits and usage.last_hit_session != session_id:
+                known = self._hit_by.get(row, ())
+                if session_id in known:
+                    hit.add(row)
+                elif len(known) != usage.hits:
+                    unknown.append(row)
+        if unknown:
+            for row in (found := self._view.usage.was_hit(unknown, session_id)):
+                self._note_hit(row, session_id)
+            hit |= found
+        return hit
+
+    def _note_hit(self, row: int, session_id: str) -> None:
+        if self._hit_by_count >= _KEPT_SESSIONS:
+            self._hit_by.clear()
+            self._hit_by_count = 0
+        self._hit_by[row].add(session_id)
+        self._hit_by_count += 1
+
+    def _forget_hits(self, row: int) -> None:
+        self._hit_by_count -= len(self._hit_by.pop(row, ()))
 
     def touch(self, note: Note, *, now: int) -> None:
         """Set a note's last access and nothing else."""
@@ -144,6 +186,7 @@ class UsageBuffer:
                 raised[row] = new
             if theirs.hits > own.hits and theirs.last_hit_session:
                 self._sessions[row].add(theirs.last_hit_session)
+                self._forget_hits(row)
         self._pending |= raised
         return bool(raised)
 
@@ -153,11 +196,13 @@ class UsageBuffer:
             self._stored.pop(row, None)
             self._pending.pop(row, None)
             self._sessions.pop(row, None)
+            self._forget_hits(row)
 
     def begin_write(self) -> None:
         """Set aside what waits; it is what :meth:`write` stores."""
         self._writing, self._pending = self._pending, {}
         self._writing_sessions, self._sessions = self._sessions, defaultdict(set)
+        self._is_written_alone = True
 
     def write(self, writer: Writer) -> None:
         """Store what was set aside. Runs inside the store's transaction."""
@@ -173,6 +218,8 @@ class UsageBuffer:
             self._pending = {**self._writing, **self._pending}
             for row, sessions in self._writing_sessions.items():
                 self._sessions[row] |= sessions
+        elif self._is_written_alone and len(self._stored) + len(self._writing) <= _KEPT:
+            self._stored |= self._writing
         self._writing, self._writing_sessions = {}, defaultdict(set)
 
 
@@ -253,11 +300,11 @@ class UsageSaver:
         self._queries.begin_write()
         stored = False
 
-        def transact(writer: Writer, now: int) -> tuple[None, Transaction]:
+        def transact(writer: Writer, now: int) -> tuple[_Written, Transaction]:
             self._book.write(writer)
             self._queries.write(writer, now)
             writer.recorded.delete_before(now - self._retention_micros, now=now, limit=_FORGOTTEN)
-            return None, Transaction(writer, now)
+            return _WRITTEN, Transaction(writer, now)
 
         try:
             await self._store.commit(Change(Origin("shelfd", "usage.write"), transact))

@@ -318,6 +318,9 @@ class NoteVersion(Result):
     at: str
     principal: str
     kind: str
+    session_id: str | None = None
+    turn: int | None = None
+    variant: int | None = None
     change: dict[str, Any]
 
 

@@ -75,6 +75,7 @@ class LoggedChange(Result):
     request_id: str | None = None
     session_id: str | None = None
     turn: int | None = None
+    variant: int | None = Field(default=None, description="Of the turn, once it has more than one.")
     run_id: str | None = None
     kind: str
     nugget: str | None = None
