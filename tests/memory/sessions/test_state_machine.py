@@ -12,14 +12,20 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from fakes import Api, FakeClock, Refused
 from memory.sessions.plain_graph import Edge, PlainGraph
@@ -41,10 +47,12 @@ SESSIONS: Final = {"s": "story", "t": "story", "u": "side"}
 PEOPLE: Final = ("Ada", "Bea", "Cyd")
 #: Ids that a request draws, at most.
 _DRAWN: Final = 1_000
+#: Branches that one story has, at most.
+_BRANCHES: Final = 2
 
 #: Stands for the id of a note: the newest is 0.
 notes = st.integers(0, 9).map(lambda number: f"@{number}")
-sessions = st.sampled_from(["s", "s", "s", "t", "t", "u"])
+sessions = st.sampled_from(["s", "s", "s", "t", "t", "u", "b0"])
 turns = st.sampled_from([None, 1, 1, 2, 2, 3, 4])
 refs = st.sampled_from(["r1", "r2", "nobody"])
 relations = st.sampled_from(["knows", "Hostile_To", "mentions", "contains"])
@@ -136,6 +144,7 @@ class Conversations(RuleBasedStateMachine):
         self.directory = Path(tempfile.mkdtemp(prefix="shelfd-"))
         self.steps = 0
         self.runs: list[str] = []
+        self.branches = 0
         self.seen: list[tuple[str, int, Json]] = []
         self.file, self.twin = self.loop.run(self._open())
         self.logged = 0
@@ -215,6 +224,10 @@ class Conversations(RuleBasedStateMachine):
             case _:
                 return value
 
+    def nugget_of(self, session: str) -> str:
+        found = self.file.shelf().view.sessions.get(session)
+        return "story" if found is None else found.nugget
+
     def rows(self, api: Api | None = None) -> tuple[dict[str, Note], list[Link]]:
         view = (api or self.file).shelf().view
         found = {note.id: note for note in view.notes.scan(before_row=None, limit=10_000)}
@@ -248,7 +261,10 @@ class Conversations(RuleBasedStateMachine):
 
     @rule(session=sessions)
     def compact_and_undo(self, session: str) -> None:
-        groups = cast("Json", self.do("session.compaction_candidates", session_id=session, type="event"))["groups"]
+        due = self.do("session.compaction_candidates", session_id=session, type="event")
+        if due is None:
+            return  # not a session yet
+        groups = due["groups"]
         before = self.said()
         result = self.do("session.compact", session_id=session)
         assert result is not None
@@ -290,7 +306,7 @@ class Conversations(RuleBasedStateMachine):
     @rule(session=sessions)
     def remember_privately(self, session: str) -> None:
         self.do(
-            "remember", content="to be told to no other", nugget=SESSIONS[session], scope="session",
+            "remember", content="to be told to no other", nugget=self.nugget_of(session), scope="session",
             session_id=session, type="event", links=[{"to": self.placed("@0"), "relation": "knows"}],
         )  # fmt: skip
 
@@ -340,14 +356,45 @@ class Conversations(RuleBasedStateMachine):
 
     @rule(session=sessions, told=st.lists(changes, min_size=1, max_size=3))
     def retract_what_came_last(self, session: str, told: list[tuple[str, Json]]) -> None:
-        known = self.do("session.list")
-        assert known is not None
-        turn = 1 + next((one.get("last_turn") or 0 for one in known["sessions"] if one["session_id"] == session), 0)
+        turn = self.next_turn(session)
         before = self.said()
         for change in told:
             self.changed(session, turn, change)
         self.do("session.retract_turns", session_id=session, from_turn=turn)
         self.unchanged(before)
+
+    def next_turn(self, session: str) -> int:
+        known = cast("Json", self.do("session.list"))["sessions"]
+        return 1 + next((one.get("last_turn") or 0 for one in known if one["session_id"] == session), 0)
+
+    @precondition(lambda self: self.branches < _BRANCHES)
+    @rule(session=sessions, told=changes)
+    def branch(self, session: str, told: tuple[str, Json]) -> None:
+        turn = self.next_turn(session)
+        self.changed(session, turn, told)
+        nugget = self.nugget_of(session)
+        new = f"b{self.branches}"
+        params = {"session_id": session, "at_turn": turn, "new_session_id": new, "nugget": new}
+        dry = self.do("session.branch", **params, dry_run=True)
+        done = self.do("session.branch", **params)
+        assert (dry is None) == (done is None)
+        if done is None or dry is None:
+            return
+        self.branches += 1
+        found, links = self.rows()
+        shown = {name: note for name, note in found.items() if note.nugget == nugget and not note.hidden}
+        copies = {note.extra.copied_from: note for note in found.values() if note.nugget == new}
+        assert copies.keys() == shown.keys()
+        ids = {name: copies[name].id for name in shown}
+        for name, note in shown.items():
+            copy = copies[name]
+            assert (copy.type, copy.title, copy.content) == (note.type, note.title, note.content)
+            assert (copy.extra.fields, copy.tags, copy.seq_to) == (note.extra.fields, note.tags, note.seq_to)
+            assert copy.parent_id == ids.get(note.parent_id or "")
+        between = {(ids[one.source], ids[one.target], *one[2:]) for one in links if {*one[:2]} <= shown.keys()}
+        assert {tuple(one) for one in links if one.source in ids.values()} == between
+        assert done["notes"] == dry["notes"] == len(copies)
+        assert done["links"] == dry["links"] == len(between)
 
     @precondition(lambda self: self.runs)
     @rule(number=st.integers(0, 4))
@@ -364,7 +411,7 @@ class Conversations(RuleBasedStateMachine):
 
     @rule(session=sessions)
     def look(self, session: str) -> None:
-        nugget = cast("Any", self.file.shelf().view.sessions.get(session)).nugget
+        nugget = self.nugget_of(session)
         reader = f"reader of {nugget}"
         opened = cast("Json", self.do("session.open", session_id=reader, nugget=nugget))
         self.seen.append((nugget, opened["seq"], self.read_by(reader)))
@@ -420,7 +467,7 @@ class Conversations(RuleBasedStateMachine):
             assert relation not in SYMMETRIC or (target_id, source_id, relation) not in triples
 
     def reads_are_what_the_rows_say(self) -> None:
-        for session in SESSIONS:
+        for session in (*SESSIONS, *(f"b{number}" for number in range(self.branches))):
             self._compare(session, self.read_by(session))
 
     def read_by(self, session: str) -> Json:
@@ -447,7 +494,7 @@ class Conversations(RuleBasedStateMachine):
 
     def _compare(self, session: str, seen: Mapping[str, Any]) -> None:
         found, links = self.rows()
-        nugget = cast("Any", self.file.shelf().view.sessions.get(session)).nugget
+        nugget = self.nugget_of(session)
         open_ = {name: note for name, note in found.items() if not note.private or note.session_id == session}
         schema = schema_of(self.file.shelf().view, nugget)
         plain = PlainGraph(nugget, open_, {one[:3]: one for one in links if {one[0], one[1]} <= open_.keys()})
