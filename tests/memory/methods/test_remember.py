@@ -217,3 +217,15 @@ async def test_note_create_is_remember_without_a_key(api: Api) -> None:
 
     assert [note["kind"], note["title"]] == ["note", "T"]
     assert (await api.refused("note.create", content="x", key="k")).field == "key"
+
+
+async def test_a_turn_far_beyond_the_last_one_is_refused(either: Api) -> None:
+    for turn in (9_000, 18_000):
+        await either.call("remember", content="x", session_id="s", turn=turn)
+    refused = await either.refused("remember", content="y", session_id="s", turn=28_001)
+    assert (refused.field, refused.data["reason"], refused.data["limit"]) == ("turn", "TURN_OUT_OF_RANGE", 28_000)
+    assert (await either.refused("remember", content="y", nugget="other", session_id="t", turn=10_001)).field == "turn"
+    many = [{"content": "a"}, {"content": "b", "nugget": "other", "session_id": "t", "turn": 2**53}]
+    result = await either.call("remember_many", notes=many)
+    assert [one["index"] for one in result["rejected"]] == [1]
+    assert [nugget["name"] for nugget in (await either.call("nugget.list"))["nuggets"]] == ["memory"]

@@ -1,6 +1,7 @@
 """Taking turns of a conversation back, and switching between alternatives of a turn."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -178,7 +179,7 @@ async def test_extractions_of_turns_taken_back_end(chat: Api) -> None:
     await say(chat, 2, "two")
 
     def begin(tx: object, turn: int) -> None:
-        params = {"session_id": SESSION, "turn": turn}
+        params = {"session_id": SESSION, "from_turn": turn, "turn": turn}
         job = Job(
             f"job-{turn}", "extraction", "waiting", chat.principal, "session.extract", None, f"run-{turn}", params
         )
@@ -191,6 +192,47 @@ async def test_extractions_of_turns_taken_back_end(chat: Api) -> None:
     assert told["cancelled"] == done["cancelled"] == ["job-2"]
     jobs = {job["id"]: job["state"] for job in (await chat.call("job.list"))["jobs"]}
     assert jobs == {"job-1": "waiting", "job-2": "failed"}
+
+
+async def extracting(chat: Api, from_turn: int, turn: int) -> None:
+    """Begin an extraction that has not come to anything yet."""
+    params = {"session_id": SESSION, "from_turn": from_turn, "turn": turn}
+    job = Job("job-1", "extraction", "waiting", chat.principal, "session.extract", None, "run-1", params)
+    await chat.shelf().commit(Origin("p", "m"), lambda tx: tx.rows.jobs.put(job))
+
+
+async def test_an_extraction_that_has_written_nothing_yet_ends(chat: Api) -> None:
+    await extracting(chat, 3, 5)
+    told = await chat.call("session.retract_turns", session_id=SESSION, from_turn=4, dry_run=True)
+    done = await chat.call("session.retract_turns", session_id=SESSION, from_turn=4)
+    assert told["cancelled"] == done["cancelled"] == ["job-1"]
+
+
+@pytest.mark.parametrize(("turn", "ended"), [(2, []), (3, ["job-1"]), (4, ["job-1"]), (5, ["job-1"]), (6, [])])
+async def test_an_extraction_of_a_turn_that_gets_another_variant_ends(chat: Api, turn: int, ended: list[str]) -> None:
+    await extracting(chat, 3, 5)
+    same = await chat.call("session.select_variant", session_id=SESSION, turn=turn, variant=0)
+    assert same["cancelled"] == []
+    told = await chat.call("session.select_variant", session_id=SESSION, turn=turn, variant=1, dry_run=True)
+    done = await chat.call("session.select_variant", session_id=SESSION, turn=turn, variant=1)
+    assert told["cancelled"] == done["cancelled"] == ended
+
+
+@pytest.mark.parametrize(
+    ("method", "field", "more"),
+    [
+        ("session.retract_turns", "from_turn", {}),
+        ("session.select_variant", "turn", {"variant": 0}),
+        ("session.branch", "at_turn", {"new_session_id": "other"}),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_a_turn_far_ahead_is_refused_by_the_name_it_was_given(
+    chat: Api, method: str, field: str, more: dict[str, Any], *, dry_run: bool
+) -> None:
+    await say(chat, 1, "one")
+    refused = await chat.refused(method, {"session_id": SESSION, field: 100_000, "dry_run": dry_run, **more})
+    assert (refused.code, refused.data["field"], refused.data["reason"]) == (-32602, field, "TURN_OUT_OF_RANGE")
 
 
 # ------------------------------------------------------------------- variants

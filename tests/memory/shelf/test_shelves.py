@@ -493,7 +493,8 @@ async def test_stats(either: Api) -> None:
 
     assert await either.call("get_stats") == {
         "notes_created": 3, "retrievals": 2, "entity_index_hits": 0, "total_notes": 3, "total_facts": 1,
-        "hidden_notes": 1, "superseded_notes": 0, "nuggets": 1, "links": 2, "last_seq": 7, "entity_index": {},
+        "hidden_notes": 1, "superseded_notes": 0, "nuggets": 1, "links": 2, "sessions": 0, "last_seq": 7,
+        "entity_index": {},
     }  # fmt: skip
 
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 from random import Random
 
 import pytest
-from fakes import Api
 
+from fakes import Api
 from shelfd.memory.shelf import usage
 
 

@@ -30,7 +30,7 @@ def _result(session_id: str, nugget: str, run_id: str | None, copied: dict[str, 
 
 
 def _params(view: View, params: BranchParams, now: int) -> dict[str, Any]:
-    check_session(view, params.session_id, now, turn=params.at_turn)
+    check_session(view, params.session_id, now, turn=params.at_turn, field="at_turn")
     session = get_session(view, params.session_id, now)
     into = params.nugget or f"{session.nugget}-{params.new_session_id}".lower()
     if len(into) > _NUGGET_CHARACTERS or any(not (sign.isalnum() or sign in "_.-") for sign in into):

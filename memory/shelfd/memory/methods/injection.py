@@ -73,7 +73,7 @@ async def list_always_inject(shelf: Shelf, params: ListAlwaysInjectParams, _call
     position = cursor.decode_numbers(params.cursor, 1)
     found = await always_injected(reading, bounds, after=position[0] if position else None, limit=params.limit + 1)
     page = found[: params.limit]
-    result: dict[str, Any] = {"nodes": node_views(reading, [node for _, node in page])}
+    result: dict[str, Any] = {"nodes": await node_views(reading, [node for _, node in page])}
     if len(found) > params.limit:
         result["next_cursor"] = cursor.encode(page[-1][0])
     return result

@@ -16,8 +16,9 @@ from shelfd.memory.ports.view import View
 from shelfd.memory.sessions import rewinding
 from shelfd.memory.sessions.branching import branched_at
 from shelfd.memory.sessions.rewinding import REWIND, Intent
-from shelfd.memory.sessions.session import check_turn, get_session, write_session
+from shelfd.memory.sessions.session import get_session, write_session
 from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.turns import check_turn
 from shelfd.protocol.methods.rewinding import RetractTurnsParams, SelectVariantParams
 
 #: The kind of job that makes memory of turns: what turns were taken back must not go on.
@@ -39,7 +40,7 @@ async def _preview_retraction(_context: Context, shelf: Shelf, call: Call) -> di
 
 
 def _check_retraction(view: View, params: RetractTurnsParams, now: int) -> None:
-    check_session(view, params.session_id, now)
+    check_session(view, params.session_id, now, turn=params.from_turn, field="from_turn")
     copied = branched_at(view, params.session_id)
     if copied is not None and params.from_turn <= copied:
         text = f"from_turn: turns up to {copied} were copied when the session branched; branch the original earlier"
@@ -118,7 +119,7 @@ def begin_rewind(
     Args:
         about: What the result says beside what was done.
         event: What the event says beside that.
-        turns: The first and last turn of which extractions end.
+        turns: The first and last turn of which extractions end, whether they have written something yet or not.
     """
     going = list(_extractions(tx.rows, intent.session_id, *turns)) if turns is not None else []
     for one in going:
@@ -137,8 +138,8 @@ def begin_rewind(
     return {"run_id": call.run_id, "dry_run": False, **about, **done}
 
 
-def check_session(view: View, session_id: str, now: int, *, turn: int | None = None) -> None:
-    """Raise if a session cannot be rewound now.
+def check_session(view: View, session_id: str, now: int, *, turn: int, field: str = "turn") -> None:
+    """Raise if a session cannot be rewound now; *field* is the name of the param that gave the turn.
 
     Raises:
         SessionNotFound: If it is not open.
@@ -149,7 +150,7 @@ def check_session(view: View, session_id: str, now: int, *, turn: int | None = N
     session = get_session(view, session_id, now)
     if session.at_seq is not None:
         raise SessionFrozen(session_id, session.at_seq)
-    check_turn(view, session, turn)
+    check_turn(view, session.nugget, session_id, turn, field=field)
     check_no_rewind(view, session_id)
 
 

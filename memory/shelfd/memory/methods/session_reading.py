@@ -21,7 +21,7 @@ from shelfd.memory.sessions.listing import (
 )
 from shelfd.memory.sessions.reading import Reading, Visible, open_reading
 from shelfd.memory.sessions.summing import EdgeKey, edge_summary, projected_edges, relation_filter
-from shelfd.memory.sessions.views import brief_view, direction_view, exposure_of, node_view, node_views
+from shelfd.memory.sessions.views import brief_view, direction_view, exposure_of, node_view, node_views, noted
 from shelfd.memory.sessions.walking import (
     Expansion,
     ancestor,
@@ -68,9 +68,9 @@ def _paged(name: str, page: Sequence[dict[str, Any]], limit: int, following: str
     return {name: list(page), "next_cursor": following} if len(page) == limit else {name: list(page)}
 
 
-def _nodes_page(reading: Reading, found: Sequence[tuple[int, int]], limit: int) -> Answer:
+async def _nodes_page(reading: Reading, found: Sequence[tuple[int, int]], limit: int) -> Answer:
     following = cursor.encode(found[-1][0]) if found else ""
-    views = node_views(reading, (node for _, node in found))
+    views = await node_views(reading, (node for _, node in found))
     return {"nodes": views, "next_cursor": following} if len(found) == limit else {"nodes": views}
 
 
@@ -100,18 +100,18 @@ async def list_nodes(shelf: Shelf, params: ListNodesParams, _call: Call) -> Answ
     span = Span() if params.seq_range is None else Span(params.seq_range.first, params.seq_range.last)
     wanted = NodeFilter(types_named(reading, params.types), params.levels, params.active_only, span)
     found = await nodes_by_time(reading, wanted, after=_after(params.cursor), limit=params.limit)
-    return _nodes_page(reading, found, params.limit)
+    return await _nodes_page(reading, found, params.limit)
 
 
 @read("session.get_node")
 async def get_node(shelf: Shelf, params: NodeParams, _call: Call) -> Answer:
     """Return a note, hidden or not."""
     reading = await open_reading(shelf, params.session_id)
-    return _one(reading, reading.node(params.id.strip()))
+    return await _one(reading, reading.node(params.id.strip()))
 
 
-def _one(reading: Reading, node: int | None) -> Answer:
-    views = [] if node is None else node_views(reading, [node])
+async def _one(reading: Reading, node: int | None) -> Answer:
+    views = [] if node is None else await node_views(reading, [node])
     return {"node": views[0] if views else None}
 
 
@@ -144,15 +144,13 @@ async def get_neighbors(shelf: Shelf, params: GetNeighborsParams, _call: Call) -
         place = (after.source, after.relation, after.target)
         found = [one for one in found if (one.row, one.relation, one.direction) > place]
     page = found[: params.limit]
-    notes = dict(reading.notes_at({one.node: None for one in page}))
     views = [
         {
-            "node": node_view(reading, one.node, notes[one.node]),
+            "node": node_view(reading, one.node, note),
             "edge_type": one.relation,
             "direction": direction_view(reading, one.number, one.direction),
         }
-        for one in page
-        if one.node in notes
+        async for one, note in noted(reading, page, lambda one: one.node)
     ]
     if len(page) < params.limit:
         return {"neighbors": views}
@@ -168,7 +166,7 @@ async def get_ancestor(shelf: Shelf, params: GetAncestorParams, _call: Call) -> 
     if node is None:
         return {"node": None}
     admits = where_filter(reading, None if params.where is None else params.where.model_dump(exclude_none=True))
-    return _one(reading, ancestor(reading, node, active_only=params.active_only, admits=admits))
+    return await _one(reading, ancestor(reading, node, active_only=params.active_only, admits=admits))
 
 
 @read("session.get_descendants")
@@ -182,7 +180,7 @@ async def get_descendants(shelf: Shelf, params: GetDescendantsParams, _call: Cal
     found = await descendants(
         reading, node, active_only=params.active_only, max_depth=params.max_depth, start=start, limit=params.limit
     )
-    return _paged("nodes", node_views(reading, found), params.limit, cursor.encode(start + len(found)))
+    return _paged("nodes", await node_views(reading, found), params.limit, cursor.encode(start + len(found)))
 
 
 @read("session.get_nearest_visible_ancestor")
@@ -190,7 +188,7 @@ async def get_nearest_visible_ancestor(shelf: Shelf, params: NearestVisibleParam
     """Return the visible note that represents one."""
     reading = await open_reading(shelf, params.session_id)
     node = reading.node(params.id.strip())
-    return _one(reading, None if node is None else reading.visible(params.visible_node_ids).nearest(node))
+    return await _one(reading, None if node is None else reading.visible(params.visible_node_ids).nearest(node))
 
 
 @read("session.project_edges")
@@ -225,7 +223,7 @@ async def list_visible_candidates(shelf: Shelf, params: ListVisibleCandidatesPar
         after=_after(params.cursor),
         limit=params.limit,
     )
-    return _nodes_page(reading, found, params.limit)
+    return await _nodes_page(reading, found, params.limit)
 
 
 @read("session.get_edge_summary")
@@ -282,15 +280,13 @@ async def expand_from_seeds(shelf: Shelf, params: ExpandFromSeedsParams, _call: 
     )
     start = _after(params.cursor) or 0
     reached = await expanded(reading, list(seeds), how, start=start, limit=params.limit)
-    notes = dict(reading.notes_at(one.node for one in reached))
     views = [
         {
-            **node_view(reading, one.node, notes[one.node]),
+            **node_view(reading, one.node, note),
             "hop": one.hop,
             "path": [reading.graph.id(node) for node in one.path],
         }
-        for one in reached
-        if one.node in notes
+        async for one, note in noted(reading, reached, lambda one: one.node)
     ]
     return _paged("nodes", views, params.limit, cursor.encode(start + len(reached)))
 
@@ -306,12 +302,10 @@ async def keyword_search(shelf: Shelf, params: WordSearchParams, _call: Call) ->
     if not params.query.strip():
         return {"results": []}
     found = await by_words(reading, params.query, _among(reading, params.types, params.within), params.k)
-    notes = dict(reading.notes_at(match.node for match in found))
     return {
         "results": [
-            {**node_view(reading, match.node, notes[match.node]), "score": match.score, "score_mode": "keyword"}
-            for match in found
-            if match.node in notes
+            {**node_view(reading, match.node, note), "score": match.score, "score_mode": "keyword"}
+            async for match, note in noted(reading, found, lambda match: match.node)
         ]
     }
 

@@ -8,8 +8,9 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.ports.sessions import Session
-from shelfd.memory.sessions.session import IDLE_MICROS, close_session, is_open, last_turn, open_session
+from shelfd.memory.sessions.session import IDLE_MICROS, close_session, is_open, open_session
 from shelfd.memory.shelf.shelf import Changed, Shelf
+from shelfd.memory.shelf.turns import last_turn
 from shelfd.protocol import from_micros
 from shelfd.protocol.methods.sessions import SessionCloseParams, SessionListParams, SessionOpenParams
 
@@ -31,7 +32,7 @@ def open_(tx: Transaction, params: SessionOpenParams, _call: Call) -> Outcome:
         "nugget": session.nugget,
         "at_seq": session.at_seq,
         "opened": opened,
-        "last_turn": last_turn(tx.rows, session),
+        "last_turn": last_turn(tx.rows, session.nugget, session.session_id),
     }
 
 
@@ -70,6 +71,6 @@ def _view(shelf: Shelf, session: Session, now: int) -> dict[str, Any]:
         "actor": session.actor,
         "at_seq": session.at_seq,
         "closed_at": None if session.closed_at is None else from_micros(session.closed_at),
-        "last_turn": last_turn(shelf.view, session),
+        "last_turn": last_turn(shelf.view, session.nugget, session.session_id),
     }
     return shown | {name: value for name, value in optional.items() if value is not None}

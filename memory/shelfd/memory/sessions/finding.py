@@ -1,6 +1,7 @@
 """Notes of a session's graph by their words and by their names."""
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
@@ -126,10 +127,11 @@ async def by_name(
         if after is not None and after[0] > place:
             continue
         begin = after[1] if after is not None and after[0] == place else -1
-        key_of = reading.graph.timeline_key
-        nodes = (node for node in reading.graph.named(text, exactly=place == 0) if key_of(node) > begin)
-        while some := list(islice(nodes, _COMPARED)):
-            found += _compared(reading, sought, place, [node for node in some if among.has(reading, node)])
+        nodes = reading.graph.named(text, exactly=place == 0)
+        begin_at = bisect_right(nodes, begin, key=reading.graph.timeline_key)
+        for at in range(begin_at, len(nodes), _COMPARED):
+            some = [node for node in nodes[at : at + _COMPARED] if among.has(reading, node)]
+            found += _compared(reading, sought, place, some)
             if len(found) >= limit:
                 return found[:limit]
             await asyncio.sleep(0)

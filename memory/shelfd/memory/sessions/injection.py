@@ -9,7 +9,7 @@ from shelfd.memory.ports.log import Entry, Origin
 from shelfd.memory.ports.sessions import Injection, Session
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.memory.shelf.storing import stamp_turn
+from shelfd.memory.shelf.turns import stamp_turn
 
 #: Records kept of one conversation, and of all of them together; the oldest go.
 KEPT: Final = 1_000

@@ -2,10 +2,11 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from shelfd.memory.notes.words import fold
 
@@ -39,10 +40,11 @@ class NameParts:
     A name that changed stays, so what is found must be looked at; the lists hold a node once or twice.
     """
 
-    __slots__ = ("_having", "_known")
+    __slots__ = ("_again", "_having", "_known")
 
     def __init__(self) -> None:
         self._having: defaultdict[str, array[int]] = defaultdict(lambda: array("i"))
+        self._again: dict[str, int] = {}  # how many of a pair's nodes may stand there for the second time
         self._known = array("q")  # a digest of its names by node; 0 for none
 
     def put(self, node: int, names: Iterable[str]) -> None:
@@ -51,34 +53,42 @@ class NameParts:
         digest = hash(folded)
         if node >= len(self._known):
             self._known.extend([0] * (node + 1 - len(self._known)))
-        if self._known[node] == digest:
+        before = self._known[node]
+        if before == digest:
             return
         self._known[node] = digest
-        for pair in {pair for name in folded for pair in _pairs(_EDGE + name + _EDGE)}:
-            having = self._having[pair]
-            having.append(node)
-            size = len(having)
-            if size & (size - 1) == 0 and len(set(having)) <= size // 2:
-                self._having[pair] = array("i", dict.fromkeys(having))
+        having = self._having
+        pairs = set[str]().union(*(_pairs(_EDGE + name + _EDGE) for name in folded))
+        for pair in pairs:
+            having[pair].append(node)
+        if before:
+            self._count_again(pairs)
 
-    def find(self, text: str, *, exactly: bool) -> Sequence[int]:
-        """Return nodes, in any order, among them all with a name that *text* is, or is a part of."""
+    def _count_again(self, pairs: Iterable[str]) -> None:
+        """Count that a node with other names before was added; lists of which half may be such lose what is double."""
+        for pair in pairs:
+            again = self._again.get(pair, 0) + 1
+            if 2 * again > len(self._having[pair]):
+                self._having[pair] = array("i", np.unique(self._having[pair]).tobytes())
+                again = 0
+            self._again[pair] = again
+
+    def find(self, text: str, *, exactly: bool) -> npt.NDArray[np.int32]:
+        """Return nodes by number, among them all with a name that *text* is, or is a part of."""
         sought = folded_name(text)
-        if not sought:
-            return ()
-        lists = self._lists(_EDGE + sought + _EDGE if exactly else sought)
-        if not lists:
-            return ()
-        found = np.unique(lists[0])
-        for having in lists[1:]:
-            found = found[np.isin(found, having)]
-        nodes: list[int] = found.tolist()
-        return nodes
+        found = np.zeros(len(self._known), np.bool_)
+        if len(sought) == 1 and not exactly:
+            for pair, having in self._having.items():
+                if sought in pair:
+                    found[np.frombuffer(having, np.int32)] = True
+        elif sought:
+            for number, having in enumerate(self._rarest(_EDGE + sought + _EDGE if exactly else sought)):
+                has = np.zeros(len(self._known), np.bool_)
+                has[np.frombuffer(having, np.int32)] = True
+                found = found & has if number else has
+        return np.flatnonzero(found).astype(np.int32)
 
-    def _lists(self, text: str) -> list["array[int]"]:
-        if len(text) == 1:
-            every = [having for pair, having in self._having.items() if text in pair]
-            return [array("i", dict.fromkeys(node for having in every for node in having))] if every else []
+    def _rarest(self, text: str) -> list["array[int]"]:
         having = [self._having.get(pair) for pair in _pairs(text)]
         known = [one for one in having if one is not None]
         return sorted(known, key=len)[:_ASKED] if len(known) == len(having) else []

@@ -215,7 +215,7 @@ class NuggetGraph(Graph, PartProjection):
 
     def _release(self, node: int) -> None:
         """Use a node again if it is no note of the nugget, nobody's parent and the end of no link."""
-        if self._tree.has(node, KNOWN) or self._tree.children(node) or self._stored.reaching(node):
+        if self._tree.has(node, KNOWN) or self._tree.children(node) or self._stored.is_reached(node):
             return
         if self._nodes.pop(self._ids[node], None) is not None:
             self._ids[node] = ""

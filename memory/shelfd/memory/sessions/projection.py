@@ -98,7 +98,7 @@ class ProjectedLinks:
         table = self._tables.get(node)
         if table is not None:
             return table.links
-        leaving, reaching = array("i", self._stored.leaving(node)), array("i", self._stored.reaching(node))
+        leaving, reaching = self._stored.leaving(node), self._stored.reaching(node)
         below: list[int] = []
         contained: list[int] = []
         for child in self._tree.children(node):

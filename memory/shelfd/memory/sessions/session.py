@@ -8,14 +8,12 @@ from shelfd.memory.ports.log import Entry, Origin
 from shelfd.memory.ports.sessions import Session
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.memory.shelf.storing import stamp_turn
+from shelfd.memory.shelf.turns import check_turn, stamp_turn
 
 _HOUR: Final = 3_600_000_000  # microseconds, as all of these
 _DAY: Final = 24 * _HOUR
 #: A session that was not used for so long has to be opened again.
 IDLE_MICROS: Final = 30 * _DAY
-#: How far a turn may lie beyond the last one that is known of its conversation: more is a mistake.
-TURNS_AHEAD: Final = 10_000
 
 
 def is_open(session: Session, now: int) -> bool:
@@ -71,32 +69,11 @@ def write_session(tx: Transaction, session_id: str, turn: int | None = None) -> 
     session = get_session(tx.rows, session_id, tx.now)
     if session.at_seq is not None:
         raise SessionFrozen(session_id, session.at_seq)
-    check_turn(tx.rows, session, turn)
+    check_turn(tx.rows, session.nugget, session_id, turn)
     if tx.now - session.last_used_at > _HOUR:
         session = session._replace(last_used_at=tx.now)
         tx.rows.sessions.put(session)
     return session
-
-
-def check_turn(view: View, session: Session, turn: int | None) -> None:
-    """Raise if a turn cannot be one of the conversation.
-
-    Raises:
-        InvalidParams: If it is more than ``TURNS_AHEAD`` beyond the last one.
-    """
-    if turn is None or turn <= TURNS_AHEAD:
-        return
-    last = last_turn(view, session) or 0
-    if turn > last + TURNS_AHEAD:
-        text = f"turn: is more than {TURNS_AHEAD} beyond the conversation's last one, {last}"
-        raise InvalidParams(text, field="turn", reason="TURN_OUT_OF_RANGE", limit=last + TURNS_AHEAD)
-
-
-def last_turn(view: View, session: Session) -> int | None:
-    """Return the highest turn of a conversation that is known: written in, or reported by what its prompt held."""
-    shown = view.injections.last(session.session_id)
-    turns = (view.nuggets.last_turn(session.nugget, session.session_id), shown and shown.turn)
-    return max(filter(None, turns), default=None)
 
 
 def open_session(tx: Transaction, wanted: Session, *, turn: int | None, keeps_nugget: bool) -> tuple[Session, bool]:
@@ -118,7 +95,7 @@ def open_session(tx: Transaction, wanted: Session, *, turn: int | None, keeps_nu
         wanted = wanted._replace(nugget=before.nugget)
     if before is not None and before.nugget != wanted.nugget:
         raise SessionElsewhere(wanted.session_id, before.nugget)
-    check_turn(tx.rows, wanted, turn)
+    check_turn(tx.rows, wanted.nugget, wanted.session_id, turn)
     _check_at(tx, wanted.at_seq)
     was_open = before is not None and is_open(before, tx.now)
     session = wanted._replace(

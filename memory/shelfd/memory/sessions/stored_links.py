@@ -1,4 +1,4 @@
-"""The links between the nodes of a graph, by either end: 28 bytes a link, and some hundred for a node that has any."""
+"""The links between the nodes of a graph, by either end: 32 bytes a link, and 8 a node."""
 
 from array import array
 from collections.abc import Mapping
@@ -11,7 +11,8 @@ from shelfd.memory.sessions.graph import IN, OUT, NodeLinks, Numbers
 
 #: Of a link that was made in no turn.
 UNSTAMPED: Final = -1
-_NONE: Final = array("i")
+#: After the last link of a chain.
+_NONE: Final = -1
 
 
 class Relations:
@@ -47,31 +48,36 @@ class Relations:
 
 
 class StoredLinks:
-    """Links by number, and the numbers of each node's."""
+    """Links by number. Those that leave a node are a chain, and so are those that reach it."""
 
     def __init__(self) -> None:
         self.relations = Relations()
         self._source, self._target, self._relation = array("i"), array("i"), array("i")
         self._stamp = array("q")  # number of the turn
         self._free = array("i")
-        self._out: list[array[int] | None] = []
-        self._into: list[array[int] | None] = []
+        # By node the first link, by link the next one; of those that reach a node, who may be many, the one before too.
+        self._first_out, self._next_out = array("i"), array("i")
+        self._first_in, self._next_in, self._before_in = array("i"), array("i"), array("i")
 
     def __len__(self) -> int:
         return len(self._source) - len(self._free)
 
     def add_node(self) -> None:
         """Add a node without links."""
-        self._out.append(None)
-        self._into.append(None)
+        self._first_out.append(_NONE)
+        self._first_in.append(_NONE)
 
     def leaving(self, node: int) -> "array[int]":
         """Return the numbers of links that leave a node."""
-        return self._out[node] or _NONE
+        return _chain(self._first_out[node], self._next_out)
 
     def reaching(self, node: int) -> "array[int]":
         """Return the numbers of links that reach a node."""
-        return self._into[node] or _NONE
+        return _chain(self._first_in[node], self._next_in)
+
+    def is_reached(self, node: int) -> bool:
+        """Return whether any link reaches a node."""
+        return self._first_in[node] != _NONE
 
     def replace(self, node: int, wanted: Mapping[tuple[int, int], int]) -> list[int]:
         """Have these links leave a node and no others.
@@ -84,22 +90,24 @@ class StoredLinks:
             The targets of links that are new, different or gone.
         """
         missing = dict(wanted)
-        kept, changed = array("i"), []
+        gone: list[int] = []
+        changed: list[int] = []
         for number in self.leaving(node):
             target = self._target[number]
             stamp = missing.pop((target, self._relation[number]), None)
             if stamp is None:
-                self._delete(number, target)
-            else:
-                kept.append(number)
+                gone.append(number)
             if stamp != self._stamp[number]:
                 changed.append(target)
                 if stamp is not None:
                     self._stamp[number] = stamp
+        for number in gone:
+            self._unchain_in(number)
+            self._unchain_out(number)
+            self._free.append(number)
         for (target, relation), stamp in missing.items():
-            kept.append(self._new(node, target, relation, stamp))
+            self._add(node, target, relation, stamp)
             changed.append(target)
-        self._out[node] = kept or None
         return changed
 
     def sources(self, node: int) -> list[int]:
@@ -109,13 +117,9 @@ class StoredLinks:
     def remove_reaching(self, node: int) -> None:
         """Remove the links that reach a node."""
         for number in self.reaching(node):
-            source = self._source[number]
-            leaving = self._out[source]
-            assert leaving is not None
-            leaving.remove(number)
-            self._out[source] = leaving or None
+            self._unchain_out(number)
             self._free.append(number)
-        self._into[node] = None
+        self._first_in[node] = _NONE
 
     def of(self, leaving: "array[int]", reaching: "array[int]") -> NodeLinks:
         """Return links by their numbers, as they look from the end given: the source or the target."""
@@ -136,27 +140,50 @@ class StoredLinks:
             stamps == UNSTAMPED,
         )
 
-    def _new(self, source: int, target: int, relation: int, stamp: int) -> int:
+    def _add(self, source: int, target: int, relation: int, stamp: int) -> None:
+        first_out, first_in = self._first_out[source], self._first_in[target]
         if self._free:
             number = self._free.pop()
             self._source[number], self._target[number] = source, target
             self._relation[number], self._stamp[number] = relation, stamp
+            self._next_out[number], self._next_in[number], self._before_in[number] = first_out, first_in, _NONE
         else:
             number = len(self._source)
             self._source.append(source)
             self._target.append(target)
             self._relation.append(relation)
             self._stamp.append(stamp)
-        into = self._into[target]
-        if into is None:
-            into = self._into[target] = array("i")
-        into.append(number)
-        return number
+            self._next_out.append(first_out)
+            self._next_in.append(first_in)
+            self._before_in.append(_NONE)
+        self._first_out[source] = self._first_in[target] = number
+        if first_in != _NONE:
+            self._before_in[first_in] = number
 
-    def _delete(self, number: int, target: int) -> None:
-        into = self._into[target]
-        assert into is not None
-        into.remove(number)
-        if not into:
-            self._into[target] = None
-        self._free.append(number)
+    def _unchain_in(self, number: int) -> None:
+        before, following = self._before_in[number], self._next_in[number]
+        if before == _NONE:
+            self._first_in[self._target[number]] = following
+        else:
+            self._next_in[before] = following
+        if following != _NONE:
+            self._before_in[following] = before
+
+    def _unchain_out(self, number: int) -> None:
+        """Take a link out of its source's chain, which is no longer than a note may have links."""
+        source, following = self._source[number], self._next_out[number]
+        at = self._first_out[source]
+        if at == number:
+            self._first_out[source] = following
+            return
+        while self._next_out[at] != number:
+            at = self._next_out[at]
+        self._next_out[at] = following
+
+
+def _chain(number: int, following: "array[int]") -> "array[int]":
+    found = array("i")
+    while number != _NONE:
+        found.append(number)
+        number = following[number]
+    return found

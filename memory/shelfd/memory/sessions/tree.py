@@ -205,12 +205,11 @@ class Tree:
         seq = self._seqs[node]
         return (_LAST_TURN + 1 if seq < 0 else min(seq, _LAST_TURN)) << _ROW_BITS | self._rows[node]
 
-    def by_time(self, nodes: Sequence[int]) -> list[int]:
+    def by_time(self, nodes: Numbers) -> list[int]:
         """Return those of *nodes* that are notes of the nugget, in the order of the timeline."""
-        own = np.array(nodes, np.int32)
-        if not len(own):
+        if not len(nodes):
             return []
-        own = own[np.frombuffer(self._flags, np.uint8)[own] & KNOWN != 0]
+        own = nodes[np.frombuffer(self._flags, np.uint8)[nodes] & KNOWN != 0]
         seqs, rows = np.frombuffer(self._seqs, np.int64)[own], np.frombuffer(self._rows, np.int64)[own]
         turns = np.where(seqs < 0, _LAST_TURN + 1, np.minimum(seqs, _LAST_TURN))
         found: list[int] = own[np.lexsort((rows, turns))].tolist()

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from shelfd.memory.errors import InvalidParams
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Nugget
-from shelfd.memory.shelf.storing import stamp_turn
+from shelfd.memory.shelf.turns import stamp_turn
 
 #: How far a number given for a replay may lie beyond the last one of its nugget: more is a mistake.
 NUMBERS_AHEAD: Final = 1_000_000

@@ -1,7 +1,8 @@
 """Notes and links as a session is shown them. Each view has all fields of its shape, whatever the note has."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, TypeAlias
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from shelfd.memory.notes.note import Note
 from shelfd.memory.sessions.columns import fields_shown, summary_of
@@ -9,10 +10,13 @@ from shelfd.memory.sessions.graph import IN
 from shelfd.memory.sessions.reading import Reading
 from shelfd.memory.sessions.schema import NoteType
 
+T = TypeVar("T")
 Exposure: TypeAlias = Literal["high_only", "full"]
 
 #: Ids of children that a view lists; of more the method for descendants has pages.
 CHILDREN: Final = 1_000
+#: Notes read and shown before other tasks have their turn: some milliseconds.
+_AT_ONCE: Final = 128
 #: Columns of an exposed note that is shown in short.
 _SHORT: Final = ("summary",)
 
@@ -38,9 +42,22 @@ def node_view(reading: Reading, node: int, note: Note) -> dict[str, Any]:
     }
 
 
-def node_views(reading: Reading, nodes: Iterable[int]) -> list[dict[str, Any]]:
+async def node_views(reading: Reading, nodes: Iterable[int]) -> list[dict[str, Any]]:
     """Return these notes as nodes of the graph, in order."""
-    return [node_view(reading, node, note) for node, note in reading.notes_at(nodes)]
+    return [node_view(reading, node, note) async for node, note in noted(reading, nodes, lambda node: node)]
+
+
+async def noted(reading: Reading, items: Iterable[T], node_of: Callable[[T], int]) -> AsyncIterator[tuple[T, Note]]:
+    """Iterate over *items* with the note that each is about, some at a time; without those whose note is gone."""
+    every = list(items)
+    for at in range(0, len(every), _AT_ONCE):
+        some = every[at : at + _AT_ONCE]
+        notes = dict(reading.notes_at(dict.fromkeys(map(node_of, some))))
+        for item in some:
+            if (note := notes.get(node_of(item))) is not None:
+                yield item, note
+        if at + _AT_ONCE < len(every):
+            await asyncio.sleep(0)
 
 
 def direction_view(reading: Reading, relation: int, direction: int) -> str:

@@ -10,11 +10,12 @@ from pydantic_core import to_json
 from shelfd.memory.errors import InvalidParams, NoteNotFound, TooLarge
 from shelfd.memory.log.transaction import LinkStatus, Transaction, changed_fields
 from shelfd.memory.notes.inference import Traits, clamp, default_confidence, infer, title_tags
-from shelfd.memory.notes.note import EMPTY, NO_EXTRA, Extra, Link, Note, Nugget, fold_key
+from shelfd.memory.notes.note import EMPTY, NO_EXTRA, Extra, Link, Note, fold_key
 from shelfd.memory.notes.relations import check_writable, directed
 from shelfd.memory.notes.text import render_fields, tidy_content
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
+from shelfd.memory.shelf.turns import check_turn, stamp_turn
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput, LinkInput, NoteInput
 
@@ -57,6 +58,8 @@ def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
         old = tx.rows.notes.fact(given.nugget, fold_key(given.key))
     text = _text(given, old, limits)
     targets = _targets(tx, given.links, old, limits) if given.links else []
+    if given.session_id is not None:
+        check_turn(tx.rows, given.nugget, given.session_id, given.turn)
     nugget = tx.nugget(given.nugget)
     default_ttl_days = None if nugget is None else nugget.ttl_days
     if old is not None and isinstance(given, KeyedInput):
@@ -301,17 +304,6 @@ def connect(tx: Transaction, link: Link, nugget: str, limits: Limits) -> LinkSta
 
 def _stamp(tx: Transaction, given: NoteInput) -> int | None:
     return stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
-
-
-def stamp_turn(tx: Transaction, nugget: Nugget, session_id: str | None, turn: int | None) -> int | None:
-    """Return the nugget's number of a conversation's turn, counted on when the turn is new."""
-    if session_id is None or turn is None:
-        return None
-    fresh = nugget.turn_count + 1
-    number = tx.rows.nuggets.claim_turn(nugget.name, session_id, turn, fresh)
-    if number == fresh:
-        tx.count_turns(nugget, number)
-    return number
 
 
 def draw_id(kind: str, nugget: str) -> str:
