@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from structlog.testing import capture_logs
+
 from conversing import Call, Conversation, Json, RequestRefused
 from fakes import Api, Refused, memory
 from running import Daemon
@@ -109,7 +111,8 @@ def killed(directory: Path, seed: int, kills: int) -> tuple[list[str], Counter[s
     finally:
         if daemon.is_running:
             daemon.kill()
-    expected, same = asyncio.run(uninterrupted(told))
+    with capture_logs():
+        expected, same = asyncio.run(uninterrupted(told))
     for one, other, state, wanted in zip(told, same, states, expected, strict=True):
         if one.answers != other.answers:
             step = next(
