@@ -217,7 +217,8 @@ def _nothing(_reply: Json) -> None:
 
 def _counts(reply: Json) -> object:
     """What of a reply is the same whenever it is given."""
-    counted = {name: len(value) for name, value in reply.items() if isinstance(value, list | dict)}
+    # Operations are not told again with a reply that is.
+    counted = {name: len(value) for name, value in reply.items() if isinstance(value, list | dict) and name != "ops"}
     return sorted(
         (counted | {name: value for name, value in reply.items() if type(value) is int and name != "seq"}).items()
     )

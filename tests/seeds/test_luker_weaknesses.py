@@ -77,8 +77,8 @@ async def test_a_rollup_spans_what_its_children_do(
     talk: Api, turns: tuple[int | None, int | None], span: list[int] | None
 ) -> None:
     """What a child came from was on no list of what is kept, and gone at the first save (weakness 4)."""
-    for turn in (1, 2, 3):
-        await said(talk, "create_node", type="thread", title=f"t{turn}", fields=THREAD, turn=turn)
+    for number in (1, 2, 3):
+        await said(talk, "create_node", type="thread", title=f"t{number}", fields=THREAD, turn=number)
     made = []
     for turn in turns:
         if turn is None:
@@ -157,8 +157,7 @@ async def test_weakness_14_and_18_words_find_rollups_in_any_script_and_types_are
     rollup = (await said(talk, "compact_nodes", type="event", child_ids=leaves, summary="Der Drache im Müller-Café"))[
         "rollup_node_id"
     ]
-    keywords = {"keywords": ["memory", "story"]}
-    await talk.call("schema.set_type", type="thread", nugget="story", **keywords)
+    await talk.call("schema.set_type", type="thread", nugget="story", keywords=["memory", "story"])
     threads = [
         (await said(talk, "create_node", type="thread", title=f"cafe {number}", fields=THREAD))["id"]
         for number in range(3)

@@ -16,7 +16,7 @@ from shelfd.memory.sessions.rollups import RollupSummary, children_to_be, roll_u
 from shelfd.memory.sessions.schema import schema_of
 from shelfd.memory.sessions.session import write_session
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.memory.shelf.storing import stamp_turn
+from shelfd.memory.shelf.turns import stamp_turn
 from shelfd.protocol.methods.rollups import CompactionCandidatesParams, CompactNodesParams, CompactParams
 
 
