@@ -194,6 +194,18 @@ def test_control_characters_do_not_reach_the_terminal(daemon: FakeDaemon) -> Non
     assert ran(daemon, "note", "x").endswith("a\N{REPLACEMENT CHARACTER}]0;owned\N{REPLACEMENT CHARACTER}b\nc\n")
 
 
+def test_nor_do_those_of_links_of_names_and_of_errors(daemon: FakeDaemon) -> None:
+    link = {"relation": "near\u202e", "to": "note-2", "reason": "both\x1b[2J hot"}
+    daemon.answers["note.get"] = {"note": note(links=[link])}
+    assert "near\N{REPLACEMENT CHARACTER} → note-2  both\N{REPLACEMENT CHARACTER}[2J hot" in ran(daemon, "note", "x")
+    session = {"session_id": "a\u202eb", "nugget": "memory", "open": True, "last_used_at": "2026-01-31T09:00:00Z"}
+    daemon.answers["session.list"] = {"sessions": [session]}
+    assert ran(daemon, "session", "list").startswith("a\N{REPLACEMENT CHARACTER}b  memory")
+    daemon.answers["note.get"] = {"error": {"code": -32602, "message": "fields.\x1b[2J: is no text", "data": {}}}
+    done = shelfd("note", "x", "--socket", str(daemon.path))
+    assert "\x1b" not in done.stdout + done.stderr
+
+
 def test_status_is_readable(daemon: FakeDaemon) -> None:
     text = ran(daemon, "status")
     assert "shelfd 0.1.0, instance local, wire 1" in text

@@ -149,6 +149,23 @@ async def test_a_change_is_stamped_with_the_live_variant_of_its_turn(store: Stor
     assert (await store.commit(change(lambda tx: tx.variant, origin=ORIGIN._replace(turn=4)))).value is None
 
 
+async def test_changes_of_one_transaction_may_be_of_several_turns(store: Store) -> None:
+    await store.commit(write(lambda rows: rows.rewinds.put_variant(Variant("s", 2, 1, is_live=True))))
+
+    def work(tx: Transaction) -> None:
+        for number, turn in enumerate([(None, None), ("s", 2), ("s", 3), ("t", None), (None, 4)]):
+            tx.write_in(*turn)
+            tx.create_note(make_note(f"n{number}"))
+
+    await store.commit(change(work))
+    rows = store.view.log.page(since_seq=0, limit=9)
+    own = (ORIGIN.session_id, ORIGIN.turn, None)
+    stamps = [(row.origin.session_id, row.origin.turn, row.origin.variant) for row in rows]
+    assert stamps == [own, ("s", 2, 1), ("s", 3, None), ("t", None, None), own]
+    assert {row.origin[:3] for row in rows} == {ORIGIN[:3]}
+    assert [row.ids for row in store.view.log.of_turns("s", from_turn=2)] == [("n1",), ("n2",)]
+
+
 async def test_retractions_are_found_by_run_by_variant_and_by_when_they_were_done(store: Store) -> None:
     first = Retraction("s", 3, None, None, 11, 17, 19, "run-1")
     second = Retraction("s", 2, 2, 0, 12, 20, 25, "run-2")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from shelfd.client.failure import NotRunning, RpcFailure, Unsendable, exit_status
+from shelfd.client.output import clean
 from shelfd.client.streams import complain
 from shelfd.client.transport import Client, connect
 
@@ -85,4 +86,4 @@ def text_or_stdin(text: str) -> str:
 def _explain(failure: RpcFailure) -> str:
     where = failure.data.get("field")
     message = failure.message if not where or str(where) in failure.message else f"{where}: {failure.message}"
-    return f"{message} [{failure.data.get('type', failure.code)}]"
+    return clean(f"{message} [{failure.data.get('type', failure.code)}]")  # a field's name may be the caller's text

@@ -64,7 +64,7 @@ def print_table(rows: Iterable[Sequence[object]], *, header: Sequence[str] = (),
         header: Names of the columns, shown on a terminal only.
         right: Numbers of the columns that hold numbers.
     """
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    cells = [["" if cell is None else clean(str(cell)) for cell in row] for row in rows]
     if header and sys.stdout.isatty():
         cells.insert(0, list(header))
     if not cells:
@@ -87,7 +87,8 @@ def print_note(note: Note) -> None:
             shown = local_time(value)
         print(f"{name.ljust(broad)}  {one_line(str(shown), width())}")
     for link in note.get("links", []):
-        print(f"{'link'.ljust(broad)}  {link['relation']} → {link['to']}  {link.get('reason', '')}".rstrip())
+        relation, reason = (one_line(str(link.get(name, "")), width()) for name in ("relation", "reason"))
+        print(f"{'link'.ljust(broad)}  {relation} → {link['to']}  {reason}".rstrip())
     print(f"\n{clean(note['content'])}")
 
 

@@ -111,7 +111,7 @@ class SessionNotFound(NotFound):
 
     def __init__(self, session_id: str) -> None:
         text = "there is no open session with this id; session.open opens one"
-        super().__init__(text, session_id=session_id)
+        super().__init__(text, field="session_id", session_id=session_id)
 
 
 class JobNotFound(NotFound):
@@ -182,7 +182,8 @@ class RevisionConflict(Conflict):
     """``if_rev`` was given and the note has moved on."""
 
     def __init__(self, note_id: str, *, expected: int, actual: int) -> None:
-        super().__init__(f"the note is at rev {actual}, not {expected}", id=note_id, expected=expected, actual=actual)
+        text = f"if_rev: the note is at rev {actual}, not {expected}"
+        super().__init__(text, field="if_rev", id=note_id, expected=expected, actual=actual)
 
 
 class NotMergeable(Conflict):

@@ -151,6 +151,17 @@ def number_entries(effects: Effects, origin: Origin, *, last_seq: int, at: int) 
     entries = effects.entries
     tx, size = last_seq + 1, len(entries)
     return [
-        LogRow(seq, tx, size, at, origin, entry.kind, entry.nugget, entry.ids, entry.row, entry.before)
+        LogRow(
+            seq,
+            tx,
+            size,
+            at,
+            origin if entry.of_turn is None else origin._replace(**entry.of_turn._asdict()),
+            entry.kind,
+            entry.nugget,
+            entry.ids,
+            entry.row,
+            entry.before,
+        )
         for seq, entry in enumerate(entries, tx)
     ]

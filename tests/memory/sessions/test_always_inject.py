@@ -161,6 +161,21 @@ async def test_the_state_is_what_was_recorded_last(chat: Chat) -> None:
     assert await chat.state() == ([], [], [event, sheet])
 
 
+async def test_a_brief_says_what_the_state_says(chat: Chat) -> None:
+    sheet = await chat.create("character_sheet", "Eileen", 1)
+    event = await chat.event("they met", 2)
+
+    async def briefs() -> list[bool]:
+        found = await chat.call("get_node_briefs", ids=[sheet, event])
+        return [brief["always_inject"] for brief in found["briefs"]]
+
+    assert await briefs() == [False, True]
+    await chat.api.call("get_context", query="met", session_id="s")  # which does not say what else stands there
+    assert await briefs() == [False, True]
+    await chat.call("record_injection", turn=3, pinned=[sheet])
+    assert await briefs() == [True, False]
+
+
 async def test_get_context_says_what_was_recalled_and_leaves_the_rest_open(chat: Chat) -> None:
     event = await chat.event("they met in the harbour", 1)
     await chat.api.call("get_context", query="harbour", session_id="s")

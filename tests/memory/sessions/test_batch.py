@@ -226,7 +226,7 @@ async def test_a_malformed_operation_is_rejected_by_its_field(api: Api, op: obje
         ({"ops": [], "max_seq": 3, "from_seq": 4}, -32602, "from_seq"),
         ({"ops": [{"op": "delete"}] * 10_000}, -32602, "ops"),
         ({"ops": {}}, -32602, "ops"),
-        ({"ops": [], "session_id": "nobody"}, -32001, None),
+        ({"ops": [], "session_id": "nobody"}, -32001, "session_id"),
     ],
 )
 async def test_a_bad_request_changes_nothing(api: Api, params: dict[str, Any], code: int, field: str | None) -> None:
@@ -363,3 +363,49 @@ async def test_link_upsert_and_remember_fold_relations_too(either: Api) -> None:
     ):
         assert "rollup" in (await either.refused(method, params)).message
     assert await either.call("link.delete", source=b, target=a, relation="ALLIED_WITH") == {"removed": 1}
+
+
+# ------------------------------------------------------------------ what is cleared, and how it is told
+
+
+async def test_a_column_that_a_closed_type_does_not_have_cannot_be_cleared(
+    either: Api, call: Callable[..., Any]
+) -> None:
+    await either.call("schema.set_type", type="ship", table_columns=["title", "port"], additional_columns=False)
+    ship = await create(call, "ship", "Aurora", fields={"port": "Oslo"})
+    before = state(either)
+    refused = await either.refused("session.edit_node", session_id="s", id=ship, clear_fields=["mast"])
+    assert (refused.code, refused.field) == (-32602, "clear_fields.mast")
+    assert state(either) == before
+    assert (await call("edit_node", id=ship, clear_fields=["port"]))["changed"]
+    assert not (await call("edit_node", id=ship, clear_fields=["port", "summary"]))["changed"]
+
+
+async def test_a_title_can_be_cleared_unless_the_type_or_a_key_needs_it(either: Api, call: Callable[..., Any]) -> None:
+    event = await create(call, "event", "Storm", content="There was a storm.")
+    assert (await call("edit_node", id=event, clear_fields=["title"]))["changed"]
+    assert (await call("get_node", id=event))["node"]["title"] == event
+    sheet = await create(call, "character_sheet", "Eileen")
+    refused = await either.refused("session.edit_node", session_id="s", id=sheet, clear_fields=["title"])
+    assert refused.code == -32602
+    fact = await either.remember("Berlin", nugget="story", key="home")
+    for change in ({"clear_fields": ["title"]}, {"set_fields": {"title": "x"}}, {"title": "x"}):
+        refused = await either.refused("session.edit_node", {"session_id": "s", "id": fact["id"], **change})
+        assert (refused.code, refused.field) == (-32602, "title")
+
+
+async def test_what_was_applied_is_told_by_the_names_of_results(call: Callable[..., Any]) -> None:
+    event = await create(call, "event", "Storm")
+    given = {"op": "create", "type": "note", "title": "a", "fields": {"camelCase": 1}, "onMatch": "new"}
+    done = await batch(call, {**given, "links": [{"targetNodeId": event, "relation": "about", "validFrom": None}]})
+    applied = done["applied"][0]
+    assert applied["links"] == [{"target_node_id": event, "relation": "about", "valid_from": None}]
+    assert (applied["on_match"], applied["fields"]) == ("new", {"camelCase": 1})
+
+
+async def test_a_rev_that_is_not_the_note_s_is_named(either: Api, call: Callable[..., Any]) -> None:
+    event = await create(call, "event", "Storm")
+    refused = await either.refused("session.edit_node", session_id="s", id=event, title="x", if_rev=9)
+    assert (refused.code, refused.field, refused.data["actual"]) == (-32002, "if_rev", 1)
+    done = await batch(call, {"op": "edit", "node_id": event, "title": "x", "if_rev": 9})
+    assert fields_of(done) == {0: "ops.0.if_rev"}

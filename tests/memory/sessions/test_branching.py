@@ -157,7 +157,7 @@ async def test_bad_input_of_a_branch_changes_nothing(chat: Api) -> None:
     for params, code, field in [
         ({"session_id": SESSION, "at_turn": 0, "new_session_id": "x"}, -32602, "at_turn"),
         ({"session_id": SESSION, "at_turn": 10**9, "new_session_id": "x"}, -32602, "at_turn"),
-        ({"session_id": "nobody", "at_turn": 1, "new_session_id": "x"}, -32001, None),
+        ({"session_id": "nobody", "at_turn": 1, "new_session_id": "x"}, -32001, "session_id"),
         ({"session_id": SESSION, "at_turn": 1, "new_session_id": "x/y"}, -32602, "nugget"),
     ]:
         refused = await chat.refused("session.branch", params)

@@ -121,7 +121,7 @@ async def test_every_id_must_be_one_of_a_note(either: Api, where: str) -> None:
         ({"blocks": {"core": "x" * 262_144}}, -32005, "blocks"),
         ({"blocks": {"core": 1}}, -32602, "blocks.core"),
         ({"trace": {"x": "y" * 65_536}}, -32005, "trace"),
-        ({"session_id": "nobody"}, -32001, None),
+        ({"session_id": "nobody"}, -32001, "session_id"),
     ],
 )
 async def test_what_cannot_be_recorded_is_refused(

@@ -110,6 +110,31 @@ async def test_other_conversations_and_writes_without_a_turn_stay(chat: Api) -> 
     assert await contents(chat) == ["theirs", "no turn"]
 
 
+async def test_each_of_many_notes_is_of_its_own_turn(chat: Api) -> None:
+    await say(chat, 1, "Berlin", key="home")
+    await chat.call("session.select_variant", session_id=SESSION, turn=3, variant=1)
+    many: list[dict[str, object]] = [
+        {"content": "one", "session_id": SESSION, "turn": 1},
+        {"content": "Oslo", "session_id": SESSION, "turn": 2, "key": "home"},
+        {"content": "three", "session_id": SESSION, "turn": 3},
+        {"content": "theirs", "session_id": "other", "turn": 3},
+        {"content": "no turn", "session_id": SESSION},
+        {"content": "nobody's"},
+    ]
+    await chat.call("remember_many", notes=many)
+    was = await contents(chat)
+    log = (await chat.call("shelf.log", limit=1000))["log"]
+    assert [(row.get("turn"), row.get("variant")) for row in log if row["kind"] == "note.created"][-3:] == [
+        (3, None), (None, None), (None, None)
+    ]  # fmt: skip
+    await chat.call("session.select_variant", session_id=SESSION, turn=3, variant=0)
+    assert await contents(chat) == ["Oslo", "one", "theirs", "no turn", "nobody's"]
+    await chat.call("session.select_variant", session_id=SESSION, turn=3, variant=1)
+    assert await contents(chat) == was
+    await chat.call("session.retract_turns", session_id=SESSION, from_turn=2)
+    assert await contents(chat) == ["Berlin", "one", "theirs", "no turn", "nobody's"]
+
+
 async def test_a_retraction_can_be_undone_and_that_too(chat: Api) -> None:
     await say(chat, 1, "Berlin", key="home")
     await say(chat, 2, "Oslo", key="home", tags=["north"])
@@ -315,7 +340,7 @@ async def test_bad_input_is_refused_with_what_is_wrong(chat: Api) -> None:
     cases: list[tuple[dict[str, object], int, str | None]] = [
         ({"session_id": SESSION, "from_turn": 0}, -32602, "from_turn"),
         ({"session_id": SESSION, "from_turn": "x"}, -32602, "from_turn"),
-        ({"session_id": "nobody", "from_turn": 1}, -32001, None),
+        ({"session_id": "nobody", "from_turn": 1}, -32001, "session_id"),
     ]
     for params, code, field in cases:
         for dry_run in (False, True):

@@ -1,5 +1,6 @@
 """Rollups: what is due, what a rollup is made of, and what becomes of what it represents."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -214,6 +215,51 @@ async def test_what_a_rollup_represents_is_due_again_once_that_is_hidden(api: Ap
     else:
         await api.call(how, id=rollup)
     assert await candidates(api) == [ids[:3]]
+
+
+async def moved_away(api: Api, rollup: str, children: list[str]) -> None:
+    await api.call("nugget.create", name="elsewhere")
+    await api.call("note.move", id=rollup, nugget="elsewhere")
+
+
+async def replaced(api: Api, rollup: str, children: list[str]) -> None:
+    await api.call("mark_note_superseded", note_id=rollup, superseded_by_id=children[0])
+
+
+async def of_another_type(api: Api, rollup: str, children: list[str]) -> None:
+    await api.call("note.edit", id=rollup, metadata={"type": "note"})
+
+
+@pytest.mark.parametrize("become", [moved_away, replaced, of_another_type])
+async def test_what_a_rollup_no_longer_stands_for_is_due_again(
+    either: Api, become: Callable[[Api, str, list[str]], Awaitable[None]]
+) -> None:
+    ids = await events(either, 8)
+    (due,) = await candidates(either)
+    first = await either.call("session.compact", session_id=SESSION)
+    assert first["rollups"] == 1
+    await become(either, (await note(either, due[0]))["parent_id"], due)
+    nodes = (await either.call("session.list_visible_candidates", session_id=SESSION, types=["event"]))["nodes"]
+    assert {node["id"] for node in nodes} == set(ids)
+    assert await candidates(either) == [due]
+    assert (await either.call("session.compact", session_id=SESSION))["rollups"] == 1
+    assert await candidates(either) == []
+    new = (await note(either, due[0]))["parent_id"]
+    assert [(await note(either, child))["parent_id"] for child in due] == [new] * 3
+
+
+async def test_a_child_that_was_moved_is_rolled_up_where_it_is(either: Api) -> None:
+    ids = await events(either, 8)
+    await either.call(
+        "session.compact_nodes", session_id=SESSION, type="event", child_ids=ids[:3], summary="so it went"
+    )
+    await either.call("session.open", session_id="other", nugget="elsewhere")
+    made = await either.call("session.create_node", session_id="other", type="event", title="Storm")
+    await either.call("note.move", id=ids[0], nugget="elsewhere")
+    children = [ids[0], made["id"]]
+    params = {"session_id": "other", "type": "event", "child_ids": children, "summary": "there"}
+    rollup = (await either.call("session.compact_nodes", params))["rollup_node_id"]
+    assert (await note(either, ids[0]))["parent_id"] == rollup
 
 
 async def test_a_child_that_is_represented_is_refused_and_nothing_changes(api: Api) -> None:

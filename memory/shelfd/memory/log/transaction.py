@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 from shelfd.memory.errors import DuplicateId
 from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
-from shelfd.memory.ports.log import REDACTED, Entry, Origin
+from shelfd.memory.ports.log import REDACTED, Entry, OfTurn, Origin
 from shelfd.memory.ports.view import Writer
 
 #: The effect of putting a link.
@@ -30,10 +30,11 @@ class Transaction:
         variant: Which alternative of its turn is live; None if the turn has none or there is no turn.
     """
 
-    __slots__ = ("_nuggets", "_writer", "entries", "now", "touched", "variant")
+    __slots__ = ("_nuggets", "_of_turn", "_writer", "entries", "now", "touched", "variant")
 
     def __init__(self, writer: Writer, now: int, origin: Origin | None = None) -> None:
         self._writer = writer
+        self._of_turn: OfTurn | None = None
         self.now = now
         self.variant: int | None = None
         if origin is not None and origin.turn is not None and origin.session_id is not None:
@@ -46,6 +47,15 @@ class Transaction:
     def rows(self) -> Writer:
         """The shelf's rows as this transaction sees them."""
         return self._writer
+
+    def write_in(self, session_id: str | None, turn: int | None) -> None:
+        """Have what follows be of this turn in the log, until the next call; without a session, of the request's."""
+        now = self._of_turn
+        if session_id is None:
+            self._of_turn = None
+        elif now is None or (now.session_id, now.turn) != (session_id, turn):
+            variant = None if turn is None else self._writer.rewinds.live_variant(session_id, turn)
+            self._of_turn = OfTurn(session_id, turn, variant)
 
     def create_note(self, note: Note, *, redraw: Callable[[], str] | None = None) -> Note:
         """Add *note*, under the next row number unless it has one that the writer assigned.
@@ -163,7 +173,7 @@ class Transaction:
 
     def log(self, entry: Entry) -> None:
         """Add a change to the log."""
-        self.entries.append(entry)
+        self.entries.append(entry if self._of_turn is None else entry._replace(of_turn=self._of_turn))
 
     @property
     def ids(self) -> Sequence[str]:

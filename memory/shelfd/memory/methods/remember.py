@@ -70,7 +70,9 @@ def remember_many(tx: Transaction, params: RememberManyParams, call: Call) -> Ou
     created = 0
     for index, item in enumerate(params.notes):
         try:
-            kept = store_note(tx, KeyedInput.model_validate(item, context=call.limits), call.limits)
+            given = KeyedInput.model_validate(item, context=call.limits)
+            tx.write_in(given.session_id, given.turn)
+            kept = store_note(tx, given, call.limits)
         except ValidationError as error:
             rejected.append({"index": index, "error": from_validation(error, prefix=("notes", index))})
         except ShelfError as error:  # found before the item's first write: the others can stand

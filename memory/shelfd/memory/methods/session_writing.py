@@ -133,7 +133,11 @@ def _show_batch(_shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
 
 
 def _snake(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {to_snake(name): value for name, value in given.items()}
+    """An operation by the names that results have; a note's own fields keep theirs."""
+    snaked = {to_snake(name): value for name, value in given.items()}
+    if "links" in snaked:
+        snaked["links"] = [{to_snake(name): value for name, value in link.items()} for link in snaked["links"]]
+    return snaked
 
 
 @change("session.apply_extraction_batch", render=_show_batch)

@@ -21,6 +21,14 @@ class Origin(NamedTuple):
     variant: int | None = None  #: of the turn; None is the first
 
 
+class OfTurn(NamedTuple):
+    """In which turn of which conversation a change was made."""
+
+    session_id: str | None
+    turn: int | None
+    variant: int | None  #: of the turn; None is the first
+
+
 class Entry(NamedTuple):
     """One change before it has a sequence number.
 
@@ -33,6 +41,7 @@ class Entry(NamedTuple):
     ids: tuple[str, ...]
     row: int | None = None
     before: Mapping[str, Any] | None = None
+    of_turn: OfTurn | None = None  #: where that is not the one of the request
 
 
 class LogRow(NamedTuple):

@@ -39,11 +39,13 @@ _AFTER_DIGITS: Final = ":"
 # For every note that is written. A pattern is searched several times faster if what a match begins with is given as
 # characters, so these begin with what is rare in a text, and look back at what has to precede it.
 _DIGIT: Final = re.compile(r"[0-9]")
-_UNIT: Final = re.compile(r"[0-9] ?([a-z]{1,4})\b")
+#: A unit or an ending, with the blank before it; or nothing, where a phone number begins. One search for both, for each
+#: has to look at every digit.
+_AFTER_DIGIT: Final = re.compile(r"[0-9](?:( ?[a-z]{1,4})\b|(?=[0-9 ()/-]{5})(?=(?:[ ()/-]{0,2}[0-9]){5}))")
+_PHONE_NUMBER: Final = ""
 _CLOCK: Final = re.compile(r":(?:(?<=\b[0-9]:)|(?<=\b[0-9]{2}:))[0-9]{2}\b")
 _YEAR: Final = re.compile(r"(?:19|20)(?<=\b..)[0-9]{2}\b")
 _MONEY_SIGN: Final = re.compile(r"[$€£¥]")
-_PHONE_NUMBER: Final = re.compile(r"[0-9](?=[0-9 ()/-]{5})(?:[ ()/-]{0,2}[0-9]){5}")
 _NAME: Final = re.compile(r" [A-Z](?<=[a-z0-9,;]..)[a-z]")
 
 
@@ -58,8 +60,9 @@ class MeaningLists:
     answer_types: Mapping[str, int] = field(
         default_factory=dict
     )  #: which types of answer a text with this word holds, see ANSWER_TYPES
-    units: Mapping[str, int] = field(default_factory=dict)  #: the same of a unit that follows digits
-    clock: tuple[re.Pattern[str], ...] = ()  #: times of day and of month in a text with a number
+    units: Mapping[str, int] = field(default_factory=dict)  #: the same of what follows digits, with the blank before it
+    #: times of day in a text with a number, and what is in every text with one of them
+    clock: tuple[tuple[str, re.Pattern[str]], ...] = ()
     asks: Mapping[str, int] = field(default_factory=dict)  #: what a question with this word wants, see ANSWER_TYPES
 
 
@@ -70,14 +73,15 @@ def meaning_lists(language: str) -> MeaningLists:
         return MeaningLists()
     path = files("shelfd.memory.recall").joinpath("lexicon", "en-meaning.json")
     data = json.loads(path.read_text(encoding="utf-8"))
+    units = _bits(data["units"])
     return MeaningLists(
         light=frozenset(data["light"]),
         conjunctions=frozenset(data["conjunctions"]),
         same=tuple(tuple(group.split()) for group in data["same"]),
         kinds=tuple((tuple(kind.split()), tuple(of_it.split())) for kind, of_it in data["kinds"].items()),
         answer_types=_bits({"number": " ".join(data["numbers"]), **data["tells"]}),
-        units=_bits(data["units"]),
-        clock=tuple(map(re.compile, data["clock"])),
+        units=_bits(data["endings"]) | units | {f" {unit}": bits for unit, bits in units.items()},
+        clock=tuple((part, re.compile(pattern)) for part, pattern in data["clock"].items()),
         asks=_bits(data["asks"]),
     )
 
@@ -123,7 +127,7 @@ def answer_types_of(lists: MeaningLists, text: str, words: Sequence[str]) -> int
         numbers += answer_types & number != 0
     is_ascii = text.isascii()
     if not is_ascii or _DIGIT.search(text) is not None:  # folding makes digits of "½"
-        numbers += sum([not known.get(word, 0) & number for word in words if word < _AFTER_DIGITS])
+        numbers += len([word for word in words if word < _AFTER_DIGITS])
     if "$" in text if is_ascii else _MONEY_SIGN.search(text) is not None:
         found |= ANSWER_TYPES["money"]
     if _NAME.search(text) is not None:
@@ -131,21 +135,20 @@ def answer_types_of(lists: MeaningLists, text: str, words: Sequence[str]) -> int
     if not numbers:
         return found & ~_MEASURED
     found |= number if numbers == 1 else number | ANSWER_TYPES["numbers"]
-    for unit in _UNIT.findall(text):
-        found |= lists.units.get(unit, 0)
+    units = lists.units
+    for after in _AFTER_DIGIT.findall(text):
+        found |= ANSWER_TYPES["phone"] if after == _PHONE_NUMBER else units.get(after, 0)
     if ("19" in text or "20" in text) and _YEAR.search(text) is not None:
         found |= ANSWER_TYPES["time"] | ANSWER_TYPES["year"]
     elif not found & ANSWER_TYPES["time"] and _has_clock(lists, text):
         found |= ANSWER_TYPES["time"]
-    if _PHONE_NUMBER.search(text) is not None:
-        found |= ANSWER_TYPES["phone"]
     return found
 
 
 def _has_clock(lists: MeaningLists, text: str) -> bool:
-    if _CLOCK.search(text) is not None:
+    if ":" in text and _CLOCK.search(text) is not None:
         return True
-    for pattern in lists.clock:  # noqa: SIM110 - a generator would cost as much as two of the patterns
-        if pattern.search(text) is not None:
+    for part, pattern in lists.clock:  # noqa: SIM110 - a generator would cost as much as one of the patterns
+        if part in text and pattern.search(text) is not None:
             return True
     return False

@@ -122,12 +122,14 @@ class Postings:
         if recent:
             # A copy: an array that lends its buffer cannot grow until every borrower is gone.
             together = np.concatenate(recent, dtype=np.int64)
-            ordinals.append((together >> 8).astype(np.int32))
+            ordinals.append(together >> 8)
             frequencies.append(together.astype(np.uint8))
             slots += recent_slots
             sizes += map(len, recent)
         if not ordinals:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+        if len(ordinals) == 1:  # as in a shelf that is still small, all of whose postings are recent
+            return ordinals[0].astype(np.int64, copy=False), np.repeat(slots, sizes), frequencies[0].astype(np.float64)
         return (
             np.concatenate(ordinals, dtype=np.int64),
             np.repeat(slots, sizes),

@@ -8,8 +8,6 @@ from shelfd.memory.sessions.listing import types_named
 from shelfd.memory.sessions.reading import Reading
 from shelfd.memory.sessions.recent import RecentTurns, last_turns
 
-#: The table whose notes always stand there, whatever its type says.
-_ALWAYS: Final = "event_table"
 #: Places of an order looked at before other tasks have their turn: some milliseconds.
 _AT_ONCE: Final = 2_048
 
@@ -54,7 +52,7 @@ async def always_injected(
         limit: How many at most; None for all.
     """
     graph = reading.graph
-    kinds = [kind for kind in reading.schema.types.values() if kind.always_inject or kind.table_name == _ALWAYS]
+    kinds = [kind for kind in reading.schema.types.values() if kind.is_in_every_prompt]
     types = types_named(reading, [kind.name for kind in kinds])
     exempt = types_named(reading, [kind.name for kind in kinds if kind.latest_only]) or ()
 

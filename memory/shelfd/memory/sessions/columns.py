@@ -104,14 +104,19 @@ def _fields(kind: NoteType | None, before: Row, said: Said) -> dict[str, Any]:
         if value is None:
             fields.pop(column, None)
             continue
-        if kind is not None and not kind.is_known_column(column):
-            known = ", ".join(kind.table_columns)
-            field = f"{said.name}.{column[:64]}"
-            raise InvalidParams(f"{said.name}: type {kind.name} has no column but {known}", field=field)
+        _check_known(kind, column, said.name)
         fields[column] = value
     for column in said.cleared:
+        if column not in fields and column not in NOTE_COLUMNS:
+            _check_known(kind, column, "clear_fields")
         fields.pop(column, None)
     return fields
+
+
+def _check_known(kind: NoteType | None, column: str, name: str) -> None:
+    if kind is not None and not kind.is_known_column(column):
+        known = ", ".join(kind.table_columns)
+        raise InvalidParams(f"{name}: type {kind.name} has no column but {known}", field=f"{name}.{column[:64]}")
 
 
 def _title(before: Row, fields: Mapping[str, Any], said: Said, limits: Limits) -> str:
@@ -124,7 +129,7 @@ def _title(before: Row, fields: Mapping[str, Any], said: Said, limits: Limits) -
         return said.title
     if column is not None:
         return _one_line(column, f"{said.name}.title", limits)
-    if before.title:
+    if before.title and "title" not in said.cleared:
         return before.title
     for name in TITLE_COLUMNS:
         if title := _one_line(fields.get(name), f"{said.name}.{name}", limits):

@@ -81,10 +81,8 @@ async def due(graph: Graph, notes: GetNotes, kind: NoteType, depth: int) -> list
 
 
 def _is_due(graph: Graph, node: int, depth: int) -> bool:
-    """Whether a note of the frontier is one to be rolled up: of that depth, represented by nothing, nobody's own."""
-    parent = graph.parent(node)
-    is_free = parent is None or not graph.is_active(parent)
-    return is_free and graph.depth(node) == depth and graph.session(node) is None
+    """Whether a note of the frontier, which nothing represents, is one to be rolled up: of that depth, nobody's own."""
+    return graph.depth(node) == depth and graph.session(node) is None
 
 
 async def _compact(work: Work, nugget: str, kind: NoteType, depth: int, word: Summarise) -> None:
@@ -128,7 +126,7 @@ def _roll_up_some(
     for children, summary in batch:
         now = tx.rows.notes.by_ids([note.id for note in children])
         current = [now[note.id] for note in children if note.id in now and now[note.id].rev == note.rev]
-        if len(current) < len(children) or any(is_represented(tx.rows, note) for note in current):
+        if len(current) < len(children) or any(is_represented(tx.rows, note, tx.now) for note in current):
             continue
         roll_up(tx, kind, current, summary, limits, is_repeatable=True)
         cursor["rollups"] = cursor.get("rollups", 0) + 1

@@ -137,7 +137,7 @@ def edit(draft: Draft, note_id: str, given: NodeChange, field: str) -> tuple[Not
     if given.type is not None and fold_key(given.type) != fold_key(note.type):
         raise InvalidParams(f"type: the note is of type {note.type}", field="type", reason="TYPE_MISMATCH")
     said = Said(given.title, given.content, given.set_fields, given.clear_fields, name="set_fields")
-    if note.kind == "fact" and given.title is not None:
+    if note.kind == "fact" and (given.title is not None or "title" in {*given.set_fields, *given.clear_fields}):
         raise InvalidParams("title: a fact's title is its key; note.edit changes it", field="title")
     kind, before = draft.scene.schema.get(note.type), row_of(note)
     after = write(kind, before, said, draft.scene.limits)

@@ -54,10 +54,19 @@ def groups(candidates: Sequence[T], compression: Compression, depth: int) -> lis
     return found
 
 
-def is_represented(view: View, note: Note) -> bool:
-    """Return whether a visible note represents *note*."""
+def is_represented(view: View, note: Note, now: int) -> bool:
+    """Return whether the note's parent stands for it in the frontier, as of *now*.
+
+    One that is hidden, replaced, expired, of another type by now or in another nugget does not.
+    """
     parent = None if note.parent_id is None else view.notes.get(note.parent_id)
-    return parent is not None and not parent.hidden
+    return (
+        parent is not None
+        and (parent.nugget, parent.type) == (note.nugget, note.type)
+        and not parent.hidden
+        and parent.superseded_by is None
+        and (parent.expires_at is None or parent.expires_at > now)
+    )
 
 
 def in_time(notes: Iterable[Note]) -> list[Note]:
@@ -89,7 +98,7 @@ def children_to_be(
             raise InvalidParams(
                 f"{field}: is of type {note.type}, not {kind.name}", field=field, reason="TYPE_MISMATCH"
             )
-        if is_represented(tx.rows, note):
+        if is_represented(tx.rows, note, tx.now):
             raise ChildHasParent(note_id, note.parent_id or "", field=field)
     notes = in_time(found.values())
     if len({note.extra.rollup_depth for note in notes}) > 1:

@@ -60,6 +60,11 @@ class NoteType(NamedTuple):
         """Whether notes of the type are represented by their rollups."""
         return self.compression.mode == "hierarchical"
 
+    @property
+    def is_in_every_prompt(self) -> bool:
+        """Whether its visible notes stand in every prompt; the event table does, whatever its type says."""
+        return self.always_inject or self.table_name == "event_table"
+
     def as_mapping(self) -> dict[str, Any]:
         """Return it by name of its properties, but for its own, as JSON has it."""
         values = self._asdict()

@@ -81,7 +81,6 @@ def brief_view(reading: Reading, node: int, note: Note, edge_summary: Mapping[st
     key_values, row_values = _values(note, kind, exposure)
     graph = reading.graph
     children = sum(graph.is_active(child) and reading.is_open(child) for child in graph.children(node))
-    injection = reading.injection
     return {
         "id": note.id,
         "level": note.extra.level,
@@ -95,9 +94,17 @@ def brief_view(reading: Reading, node: int, note: Note, edge_summary: Mapping[st
         "child_count": children,
         "exposure": exposure,
         "edge_summary": edge_summary,
-        "always_inject": injection is not None and note.id in (injection.pinned or ()),
+        "always_inject": _is_pinned(reading, node, note),
         "source_span": None if note.extra.source_span is None else list(note.extra.source_span),
     }
+
+
+def _is_pinned(reading: Reading, node: int, note: Note) -> bool:
+    """Whether the prompt held a note last as one that is always there; where that was not recorded, whether it is."""
+    if reading.injection is not None and reading.injection.pinned is not None:
+        return note.id in reading.injection.pinned
+    kind = reading.schema.get(note.type)
+    return kind is not None and kind.is_in_every_prompt and reading.graph.is_in_frontier(node)
 
 
 def _values(note: Note, kind: NoteType | None, exposure: Exposure) -> tuple[dict[str, str], dict[str, str]]:

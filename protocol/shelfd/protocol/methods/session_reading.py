@@ -126,7 +126,7 @@ class NodeBriefView(Result):
     child_count: int = Field(description="Notes it represents that are not hidden.")
     exposure: Literal["high_only", "full"]
     edge_summary: EdgeSummaryView | None
-    always_inject: bool = Field(description="Whether the prompt held it last as one that is always there.")
+    always_inject: bool = Field(description="Whether it is among the always_inject_ids of the injection state.")
     source_span: list[int] | None
 
 

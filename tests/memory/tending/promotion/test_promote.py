@@ -64,6 +64,22 @@ async def test_hits_are_distinct_sessions_that_recalled_the_note(api: Api, file:
     assert (await api.call("promote"))["added"] == 1
 
 
+async def test_a_digest_is_not_promoted_beside_what_it_cites(api: Api, file: MemoryFile) -> None:
+    await api.call("session.open", session_id="s")
+    ids = [
+        (await api.call("session.create_node", session_id="s", type="event", content=f"Ada saw mill {turn}."))["id"]
+        for turn in range(8)
+    ]
+    assert (await api.call("session.compact", session_id="s"))["rollups"] == 1
+    digest = (await api.call("note.get", id=ids[0], full=True))["note"]["parent_id"]
+    for session in ("a", "b", "c"):
+        await api.call("note.record_hit", id=digest, session_id=session)
+        await api.call("note.record_hit", id=ids[0], session_id=session)
+    assert (await api.call("promote"))["added"] == 1
+    assert "Ada saw mill 0." in file.text
+    assert digest not in file.text
+
+
 async def test_what_may_not_be_promoted(api: Api, known: Known) -> None:
     hidden = await known("hidden")
     old, new = await known("old"), await known("new")

@@ -50,6 +50,7 @@ def test_worth_nothing(content: str, fields: dict[str, Any]) -> None:
         (TEXT, {"title": "scratched records"}),
         (TEXT, {"title": "about tmp"}),
         (TEXT, {"title": "tempting"}),
+        (TEXT, {"title": "Temp", "type": "character_sheet"}),
         (TEXT, {}),
     ],
 )

@@ -57,6 +57,8 @@ def test_the_same(one: dict[str, Any], other: dict[str, Any]) -> None:
         ({"author": "Ann", "type": "event"}, {"type": "event"}),
         ({"domain": "cti", "occurred_at": 1}, {"occurred_at": 1}),
         ({"author": "Ann"}, {"content": TEXT + " again"}),
+        ({"type": "thread", "title": "Lamp"}, {"type": "thread", "title": "Lamp again"}),
+        ({"type": "event", "extra": Extra(source_span=(2, 2))}, {"type": "event", "extra": Extra(source_span=(9, 9))}),
         ({"valid_to": 9}, {}),
         ({"expires_at": 9}, {}),
         ({"kind": "fact", "key": "k"}, {}),
@@ -86,6 +88,15 @@ async def test_two_equal_notes_and_an_empty_temporary_one(either: Api) -> None:
     details = {change["type"]: change["detail"] for change in result["changes"]}
     assert [details["merge"], details["hide"]] == ["Merged duplicate note b", "Archived low-value note"]
     assert [note["id"] for note in (await either.call("note.list"))["notes"]] == ["a"]
+
+
+async def test_rollups_that_say_the_same_stay_two_notes(either: Api) -> None:
+    rollup = Extra(is_rollup=True, rollup_depth=1)
+    await shelve(either, [a_note(TEXT, id="a", type="event"), a_note(TEXT, id="b", type="event")])
+    await shelve(either, [a_note(TEXT, id=one, type="event", extra=rollup) for one in ("c", "d")])
+    await settled(either)
+    left = (await either.call("note.list", order="created_at"))["notes"]
+    assert sorted(note["id"] for note in left) == ["a", "c", "d"]
 
 
 async def test_the_same_text_about_the_assistant_and_the_user_stays_two_notes(either: Api) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
+from shelfd.memory.notes.digest import is_digest
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.tending import Promoted
 from shelfd.memory.shelf.shelf import Shelf
@@ -32,19 +33,22 @@ async def promotable(shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
     place = (0, 0)
     while places := shelf.view.notes.with_hits(after=place, limit=_AT_ONCE):
         found = shelf.view.notes.by_rows([row for _, row in places])
-        notes |= {row: note for row, note in found.items() if not note.hidden and note.superseded_by is None}
+        notes |= {row: note for row, note in found.items() if _may_stand(note)}
         place = places[-1]
         await asyncio.sleep(0)
     after = ""
     while ids := shelf.view.links.merge_targets(after=after, limit=_AT_ONCE):
-        targets = [
-            note for note in shelf.view.notes.by_ids(ids).values() if not note.hidden and note.superseded_by is None
-        ]
+        targets = [note for note in shelf.view.notes.by_ids(ids).values() if _may_stand(note)]
         usage = shelf.usage.of(targets)
         notes |= {note.row: note for note in targets if note.row in usage and usage[note.row].hits >= MIN_HITS}
         after = ids[-1]
         await asyncio.sleep(0)
     return [notes[row] for row in sorted(notes)]
+
+
+def _may_stand(note: Note) -> bool:
+    """Whether a note may be promoted at all: it is visible, and says what no other note does, unlike a digest."""
+    return not note.hidden and note.superseded_by is None and not is_digest(note)
 
 
 async def usage_of(shelf: Shelf, notes: Sequence[Note]) -> dict[int, Usage]:

@@ -10,7 +10,7 @@ from itertools import islice
 from math import ceil
 from typing import Any, Final
 
-from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Provenance, fold_key
+from shelfd.memory.notes.note import MEMORY_TYPES, MERGED_INTO, Link, Note, Provenance, fold_key
 from shelfd.memory.ports.view import View
 from shelfd.memory.tending.reflection.action import Action, Revision
 from shelfd.memory.tending.reflection.differing import differ
@@ -49,8 +49,11 @@ def plan(picture: Picture) -> Planning[None]:
 
 
 def _is_mergeable(note: Note) -> bool:
-    """Whether *note* may be part of a merge: a fact's value belongs to its key, whatever else says the same."""
-    return note.kind == "note" and len(note.content) <= LONGEST
+    """Whether *note* may be part of a merge.
+
+    A fact's value belongs to its key, and what a rollup says to the notes it represents, whatever else says the same.
+    """
+    return note.kind == "note" and not note.extra.is_rollup and len(note.content) <= LONGEST
 
 
 def _alike(picture: Picture, note: Note, words: frozenset[str]) -> Sequence[str]:
@@ -94,10 +97,17 @@ def says_the_same(one: Note, other: Note, stop: frozenset[str]) -> bool:
         return False
     if one.content != other.content and jaccard(words_of(one.content), words_of(other.content)) < _ALIKE:
         return False
+    if one.extra.source_span != other.extra.source_span or not _have_one_name(one, other):
+        return False
     own, others = frozenset(words_of(one.title)), frozenset(words_of(other.title))
     if own - others and others - own:
         return False  # each title names something else
     return not differ(one.content, other.content, stop) and not differ(one.title, other.title, stop)
+
+
+def _have_one_name(one: Note, other: Note) -> bool:
+    """Whether two notes go by the same title, if it is by that that notes of their type are told apart."""
+    return one.type in MEMORY_TYPES or fold_key(one.title) == fold_key(other.title)
 
 
 def _said_apart(one: Note, other: Note) -> bool:
