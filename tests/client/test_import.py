@@ -13,7 +13,7 @@ from client.test_cli import shelfd
 from client.test_cli_with_daemon import shelfd as told_to
 from nuggets_files import HOME, Json, fact, fact_file, graph, graph_note, header, link, write_home
 from running import Daemon
-from shelfd.client.foreign import ForeignBatch, halves, requests
+from shelfd.client.foreign import EXPECTED, ForeignBatch, halves, requests
 
 NOTHING: Json = {"created": 0, "updated": 0, "unchanged": 0, "kept": [], "rejected": [], "not_kept": []}
 
@@ -140,14 +140,14 @@ def test_what_cannot_be_read_is_said_and_the_others_come(fake: FakeDaemon, tmp_p
     (tmp_path / "latin.nugget.json").write_bytes(b'{"facts": ["\xe4"]}')
     (tmp_path / "half.nugget.json").write_text('{"name": "\\ud800", "facts": []}', encoding="utf-8")
     status, out, told = run(fake, tmp_path)
-    expected = "expected a JSON object with a list `facts` (a nugget) or `notes` (a graph)"
+    expected = EXPECTED
     assert status == os.EX_DATAERR
     assert told == [
         f"{tmp_path}/cut.nugget.json: is not JSON (line 2, column 9); {expected}",
         f"{tmp_path}/deep.nugget.json: is not JSON; {expected}",
         f"{tmp_path}/half.nugget.json: holds text or numbers that JSON cannot say",
         f"{tmp_path}/latin.nugget.json: is not JSON; {expected}",
-        f"{tmp_path}/list.nugget.json: {expected}",
+        f"{tmp_path}/list.nugget.json: {expected}; this is a list",
         f"{tmp_path}/nan.nugget.json: is not JSON; {expected}",
     ]
     assert out.splitlines()[1] == "facts    1 created, 0 updated, 0 unchanged"
@@ -160,7 +160,7 @@ def test_a_path_that_is_not_there(fake: FakeDaemon, tmp_path: Path) -> None:
     assert status == os.EX_NOINPUT
     assert told == [
         f"{tmp_path}/no: No such file or directory",
-        f"{tmp_path}/empty: no *.nugget.json, *.donna.json or graph/graph.json in it",
+        f"{tmp_path}/empty: no *.nugget.json, *.donna.json, graph/graph.json, *.jsonl or *__floor_log.json in it",
     ]
     assert out.startswith("nuggets  2 created")
     fake.asked.clear()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fakes import ROOT, Api, memory
+from luker_files import node
 from memory.tending.reflection.scenes import a_note, shelve
 from shelfd.memory.jobs import job_id_of
 from shelfd.memory.jobs.work import Work
@@ -105,6 +106,34 @@ async def to_import(_api: Api) -> Request:
     return "shelf.import", {"parts": [{"part": "notes", "items": notes}, {"part": "links", "items": notes}]}
 
 
+async def to_import_a_graph(_api: Api) -> Request:
+    nodes = [node(f"n_{n}", seq=n + 1, parentId=f"n_{n % 5}" if n > 4 else "") for n in range(25)]
+    edges = {f"n_{n}": [{"to": f"n_{(n * 7 + 1) % 25}", "seqTo": n}] for n in range(25)}
+    parts = {
+        "sessions": [{"turns": [first, first + 4]} for first in range(1, 26, 5)],
+        "types": [{"id": "event", "tableColumns": ["summary", "mood"]}, {"id": "quest", "label": "Quest"}],
+        "notes": nodes,
+        "links": [{"id": source, "links": links} for source, links in edges.items()],
+    }
+    source = {"header": {"session_id": "chat"}}
+    sent = [{"part": part, "source": source, "items": items} for part, items in parts.items()]
+    return "shelf.import", {"format": "luker", "parts": sent}
+
+
+async def to_import_a_chat(_api: Api) -> Request:
+    items = [
+        {"turn": n // 2 + 1, "nth": 0, "message": {"mes": f"said {n}", "is_user": n % 2 == 0, "name": "A",
+                                                   "send_date": f"2025-05-01T10:{n:02}:00Z"}}
+        for n in range(25)
+    ]  # fmt: skip
+    source = {"header": {"session_id": "chat", "nugget": "list"}}
+    turns = {"part": "sessions", "source": source, "items": [{"turns": [1, 13]}]}
+    return "shelf.import", {
+        "format": "sillytavern",
+        "parts": [turns, {"part": "notes", "source": source, "items": items}],
+    }
+
+
 async def to_rewind(api: Api) -> Request:
     await api.call("session.open", session_id="chat")
     for number in range(12):
@@ -163,6 +192,9 @@ BY_KIND: dict[str, Begin] = {
     "retype": to_retype,
     "compaction": to_compact,
 }  # fmt: skip
+#: Other formats that are imported.
+FORMATS: dict[str, Begin] = {"import a graph": to_import_a_graph, "import a chat": to_import_a_chat}
+ALL = {**BY_KIND, **FORMATS}
 
 
 async def test_every_kind_can_be_carried_out_and_is_cut_short_here_or_with_its_file(api: Api) -> None:
@@ -222,15 +254,15 @@ def plain(result: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in result.items() if name not in ("run_id", "job", "replayed")}
 
 
-@pytest.mark.parametrize("kind", BY_KIND)
+@pytest.mark.parametrize("kind", ALL)
 async def test_cut_short_after_any_step_it_ends_as_if_it_had_not_been(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected, told, steps = await undisturbed(BY_KIND[kind])
+    expected, told, steps = await undisturbed(ALL[kind])
     assert steps >= 3
     for after in range(steps):
         async with memory() as api:
-            method, params = await BY_KIND[kind](api)
+            method, params = await ALL[kind](api)
             params = {**params, "idempotency_key": "k"}
             with monkeypatch.context() as patch:
                 stopped = Stopped(patch, after)

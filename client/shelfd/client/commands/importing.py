@@ -1,195 +1,200 @@
 """The command that moves in from another memory: import."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from shelfd.client import foreign
+from shelfd.client import chat_file, foreign, luker_file, nugget_files
+from shelfd.client.chat_file import ChatFile
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
-from shelfd.client.foreign import ForeignBatch, ForeignFile, Unusable
+from shelfd.client.floor_log import LeftOut
+from shelfd.client.foreign import ForeignBatch, Unusable
+from shelfd.client.import_report import COUNTS, Report
 from shelfd.client.invocation import Stop, daemon
-from shelfd.client.output import clean, print_json, print_table, progress
+from shelfd.client.luker_file import FloorLog
+from shelfd.client.output import clean, print_json, progress
+from shelfd.client.recognition import FORMATS, ForeignSource, recognise
 from shelfd.client.streams import complain
 from shelfd.client.transport import Client
 
-_COUNTS = ("created", "updated", "unchanged")
-_LISTS = ("kept", "rejected", "not_kept")
-#: What the indexes of a part count.
-_ITEMS = {"nuggets": "nugget", "notes": "note", "facts": "fact", "links": "note"}
-#: Rejected and kept items that are listed one by one; ``--json`` has all.
-_LISTED = 20
 _TOO_LARGE = -32005
+_SESSION_CHARACTERS = 128
+_NOT_EXACT = "this is more than one dry run can hold: what needs items of an earlier part counts as missing"
+_NODES = {"notes": "node", "links": "node"}
 
 
 def import_(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Folders such as ~/.nuggets, or files.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
-    format_: Annotated[str, typer.Option("--format", metavar="NAME", help="Whose files they are.")] = "nuggets",
+    format_: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="nuggets, luker or sillytavern; else recognised.")
+    ] = None,
+    nugget: Annotated[str | None, typer.Option("--nugget", help="Where a chat goes; else named by its file.")] = None,
+    chat: Annotated[str | None, typer.Option("--chat", metavar="PATH", help="The chat that a floor log is of.")] = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Move in from Nuggets: facts, the graph of notes, ids, hits, links and dates. Again, it changes nothing.
+    """Move in from Nuggets, Luker or SillyTavern: notes, facts, links, chats, dates. Again, it changes nothing.
 
     For example:
 
       shelfd import ~/.nuggets --dry-run
 
-      shelfd import ~/.nuggets
+      shelfd import evening.jsonl evening__floor_log.json
 
       shelfd import work.nugget.json graph/graph.json --shelf work
     """
-    files, troubles = _read(paths)
-    sorted_ = foreign.sort(files)
-    report = _Report(dry_run=dry_run)
-    report.unusable = [{"path": trouble.path, "why": trouble.why} for trouble in troubles]
-    for (file, other), count in sorted_.doubled.items():
-        complain(clean(f"{file}: left out {count} of its notes, which {other} has, too"))
-    for file, part, rejection in sorted_.rejected:
-        report.part(file, part)["rejected"].append(rejection)
-    if files:
-        params = {"format": format_, "shelf": shelf, **({"dry_run": True} if dry_run else {})}
+    if format_ not in (None, *FORMATS):
+        raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}", param_hint="--format")
+    report = Report(dry_run=dry_run)
+    troubles: list[Unusable] = []
+    sources = _sources(paths, format_, troubles)
+    if chat is not None and not any(source.format == "luker" for source in sources):
+        raise typer.BadParameter("there is no floor log that it could be of", param_hint="--chat")
+    if sources:
+        params = {"shelf": shelf, **({"dry_run": True} if dry_run else {})}
         with daemon(socket) as client:
-            _send(client, params, sorted_.batches, report)
+            sending = _Sending(client, params, report)
+            for format_name, batches in _opened(sources, nugget, chat, report, sending):
+                try:
+                    sending.send(format_name, batches)
+                except Unusable as trouble:  # of a file that went, or broke, since it was recognised
+                    complain(clean(str(trouble)))
+                    troubles.append(trouble)
+    report.unusable = [{"path": trouble.path, "why": trouble.why} for trouble in troubles]
     print_json(report.as_json()) if as_json else report.print()
     status = max([trouble.status for trouble in troubles] + [os.EX_DATAERR if report.has_rejected else os.EX_OK])
     if status:
         raise Stop(status)
 
 
-def _read(paths: Sequence[str]) -> tuple[list[ForeignFile], list[Unusable]]:
-    """Every file that can be read; the others are complained about and returned."""
+def _sources(paths: Sequence[str], asked: str | None, troubles: list[Unusable]) -> list[ForeignSource]:
+    """Every file that can be read; the others are complained about and go to *troubles*."""
     found: list[str] = []
-    files: list[ForeignFile] = []
-    troubles: list[Unusable] = []
     for path in paths:
         try:
-            found += foreign.find(path)
+            found += nugget_files.find(path)
         except Unusable as trouble:
             troubles.append(trouble)
-    chosen, notices = foreign.choose(found)
+    chosen, notices = nugget_files.choose(found)
+    sources: list[ForeignSource] = []
+    alone: list[str] = []
     for path in chosen:
         try:
-            files.append(foreign.read(path))
+            source = recognise(path, asked)
         except Unusable as trouble:
             troubles.append(trouble)
+        else:
+            sources.append(source) if source is not None else alone.append(path)
+    if alone and not any(source.format == "luker" for source in sources):
+        why = "is what Luker keeps beside a floor log; name that"
+        troubles += [Unusable(path, why, os.EX_DATAERR) for path in alone]
     for line in [*notices, *map(str, troubles)]:
         complain(clean(line))
-    return files, troubles
+    return sources
 
 
-def _send(client: Client, params: Mapping[str, Any], batches: Sequence[ForeignBatch], report: "_Report") -> None:
-    """Send everything, with what earlier answers said is known."""
-    is_dry = "dry_run" in params
-    items, size = (foreign.REHEARSED_ITEMS, foreign.REHEARSED_BYTES) if is_dry else (foreign.ITEMS, foreign.BYTES)
-    total = sum(len(batch.items) for batch in batches)
-    waiting = list(foreign.requests(batches, items=items, size=size))[::-1]
-    if is_dry and len(waiting) > 1:
-        complain("this is more than one dry run can hold: what needs items of an earlier part counts as missing")
-    known: dict[str, str] = {}
-    done = 0
-    while waiting:
-        request = waiting.pop()
-        count = sum(len(batch.items) for batch in request)
-        try:
-            result = client.call("shelf.import", {**params, "parts": [b.params() for b in request], "known": known})
-        except RpcFailure as failure:
-            if failure.code != _TOO_LARGE:
-                raise
-            if count > 1:  # one of the items is too deep or too large: the others need not suffer
-                waiting += reversed(foreign.halves(request))
-                continue
-            rejected = {"index": 0, "error": {"code": failure.code, "message": failure.message, "data": failure.data}}
-            report.add(request[:1], [{**dict.fromkeys(_COUNTS, 0), "rejected": [rejected], "kept": [], "not_kept": []}])
-        else:
-            known |= result["known"]
-            report.last_seq = result["last_seq"]
-            report.add(request, result["parts"])
-        done += count
-        progress(done, total)
+def _opened(
+    sources: Sequence[ForeignSource], nugget: str | None, chat: str | None, report: Report, sending: "_Sending"
+) -> Iterator[tuple[str, Iterator[ForeignBatch]]]:
+    """Iterate over what is sent, by its format: one large file at a time, and chats before their floor logs."""
+    files = [source.file for source in sources if source.file is not None]
+    if files:
+        sorted_ = nugget_files.sort(files)
+        for (file, other), count in sorted_.doubled.items():
+            complain(clean(f"{file}: left out {count} of its notes, which {other} has, too"))
+        for file, part, rejection in sorted_.rejected:
+            report.part(file, part)["rejected"].append(rejection)
+        sending.total += sum(len(batch.items) for batch in sorted_.batches)
+        yield "nuggets", iter(sorted_.batches)
+    chats = [source.path for source in sources if source.format == "sillytavern"]
+    logs = [source.path for source in sources if source.format == "luker"]
+    for path in chats:
+        yield "sillytavern", _chat(path, nugget, report, sending)
+    for path in logs:
+        yield "luker", _floor_log(path, chat or _chat_of(path, chats, logs), nugget, report, sending)
 
 
-class _Report:
-    """The result, by file and kind of items."""
-
-    def __init__(self, *, dry_run: bool) -> None:
-        self.dry_run = dry_run
-        self.unusable: list[dict[str, str]] = []
-        self.last_seq: int | None = None
-        self._parts: dict[tuple[str, str], dict[str, Any]] = {}
-
-    @property
-    def has_rejected(self) -> bool:
-        """Whether anything was refused."""
-        return any(part["rejected"] for part in self._parts.values())
-
-    def part(self, file: str, part: str) -> dict[str, Any]:
-        """Return the account of one kind of items of a file."""
-        account = {"file": file, "part": part, **dict.fromkeys(_COUNTS, 0), **{name: [] for name in _LISTS}}
-        return self._parts.setdefault((file, part), account)
-
-    def add(self, request: Sequence[ForeignBatch], results: Sequence[Mapping[str, Any]]) -> None:
-        """Enter the answer to one request; places in the request become places in the file."""
-        for batch, result in zip(request, results, strict=True):
-            account = self.part(batch.file, batch.part)
-            for name in _COUNTS:
-                account[name] += result[name]
-            for name in ("kept", "rejected"):
-                account[name] += [{**one, "index": batch.indexes[one["index"]]} for one in result[name]]
-            for loss in result["not_kept"]:
-                _add_loss(account["not_kept"], loss, [batch.indexes[index] for index in loss["indexes"]])
-
-    def as_json(self) -> dict[str, Any]:
-        """Return everything as JSON."""
-        parts = list(self._parts.values())
-        return {"dry_run": self.dry_run, "parts": parts, "unusable": self.unusable, "last_seq": self.last_seq}
-
-    def print(self) -> None:
-        """Print sums on stdout, and what needs attention on stderr."""
-        for account in self._parts.values():
-            for line in _warnings(account):
-                complain(clean(f"{account['file']}: {line}"))
-        rows = []
-        for kind in _ITEMS:
-            accounts = [account for account in self._parts.values() if account["part"] == kind]
-            counts = [(sum(account[name] for account in accounts), name) for name in _COUNTS]
-            counts += [(sum(len(account[name]) for account in accounts), name) for name in ("kept", "rejected")]
-            if accounts:
-                summary = ", ".join(f"{number} {name}" for number, name in counts if number or name in _COUNTS)
-                rows.append((kind, summary))
-        if self.dry_run:
-            print("dry run: nothing was changed")
-        print_table(rows)
+def _chat_of(log: str, chats: Sequence[str], logs: Sequence[str]) -> str | None:
+    """The chat that a floor log is of: the one of its name, or the only one if there is one log."""
+    same = [path for path in chats if luker_file.stem_of(path) == luker_file.stem_of(log)]
+    return next(iter(same or (chats if len(chats) == len(logs) == 1 else [])), None)
 
 
-def _add_loss(losses: list[dict[str, Any]], loss: Mapping[str, Any], indexes: list[int]) -> None:
-    for known in losses:
-        if (known["field"], known["why"]) == (loss["field"], loss["why"]):
-            known["indexes"] += indexes
-            return
-    losses.append({**loss, "indexes": indexes})
+def _header(path: str, nugget: str | None) -> dict[str, Any]:
+    """What says to whom items belong: a session of the file's name, and the nugget that was asked for."""
+    name = "".join(c if c.isprintable() else "-" for c in luker_file.stem_of(path)).strip()
+    header = {"session_id": name[:_SESSION_CHARACTERS].strip() or "chat"}
+    return header if nugget is None else {**header, "nugget": nugget}
 
 
-def _warnings(account: Mapping[str, Any]) -> list[str]:
-    item = _ITEMS[account["part"]]
-    rejected = [f"{item} {one['index']} rejected: {one['error']['message']}" for one in account["rejected"]]
-    kept = [
-        f"{item} {one['index']}: {', '.join(one['fields'])} of {one['id']} changed here, too, and stays"
-        for one in account["kept"]
-    ]
-    lines = [*_first(rejected), *_first(kept)]
-    for loss in account["not_kept"]:
-        indexes = loss["indexes"]
-        which = f"{item} {indexes[0]}" if len(indexes) == 1 else f"{len(indexes)} {item}s"
-        what = f"{loss['field']}: {loss['why']}"
-        lines.append(what if item == "nugget" else f"{which}: {what}")
-    return lines
+def _chat(path: str, nugget: str | None, report: Report, sending: "_Sending") -> Iterator[ForeignBatch]:
+    sending.total += chat_file.count_lines(path)
+    chat = ChatFile(path, _header(path, nugget))
+    yield from chat.batches()
+    report.part(path, "notes", "line")["rejected"] += chat.rejected
+    if chat.blank:
+        report.add_findings(path, [LeftOut("notes", "mes", "has no text", chat.blank)], {"notes": "line"})
 
 
-def _first(lines: list[str]) -> list[str]:
-    if len(lines) <= _LISTED:
-        return lines
-    return [*lines[:_LISTED], f"and {len(lines) - _LISTED} more, which --json has"]
+def _floor_log(
+    path: str, chat: str | None, nugget: str | None, report: Report, sending: "_Sending"
+) -> Iterator[ForeignBatch]:
+    shown = None if chat is None else chat_file.shown(chat)
+    log = FloorLog(path, _header(chat or path, nugget), shown)
+    sending.total += len(log.graph.nodes) + len(log.graph.edges)
+    yield from log.batches()
+    report.add_findings(path, log.findings, _NODES)
+
+
+class _Sending:
+    """Sends items, with what earlier answers to the same format said is known.
+
+    Attributes:
+        total: How many items there are, as far as is known.
+    """
+
+    def __init__(self, client: Client, params: Mapping[str, Any], report: Report) -> None:
+        self.total = 0
+        self._client = client
+        self._params = params
+        self._report = report
+        self._done = 0
+
+    def send(self, format_: str, batches: Iterator[ForeignBatch]) -> None:
+        """Send everything; an item that the daemon finds too large spoils none of the others."""
+        is_dry = "dry_run" in self._params
+        items, size = (foreign.REHEARSED_ITEMS, foreign.REHEARSED_BYTES) if is_dry else (foreign.ITEMS, foreign.BYTES)
+        requests = foreign.requests(batches, items=items, size=size)
+        known: dict[str, str] = {}
+        waiting: list[list[ForeignBatch]] = []
+        sent = 0
+        while (request := waiting.pop() if waiting else next(requests, None)) is not None:
+            sent += 1
+            if is_dry and sent == 2:
+                complain(
+                    "this is more than one dry run can hold: what needs items of an earlier part counts as missing"
+                )
+            count = sum(len(batch.items) for batch in request)
+            params = {**self._params, "format": format_, "parts": [one.params() for one in request], "known": known}
+            try:
+                result = self._client.call("shelf.import", params)
+            except RpcFailure as failure:
+                if failure.code != _TOO_LARGE:
+                    raise
+                if count > 1:  # one of the items is too deep or too large: the others need not suffer
+                    waiting += reversed(foreign.halves(request))
+                    continue
+                error = {"code": failure.code, "message": failure.message, "data": failure.data}
+                none = {**dict.fromkeys(COUNTS, 0), "rejected": [{"index": 0, "error": error}]}
+                self._report.add(request[:1], [{**none, "kept": [], "not_kept": []}])
+            else:
+                known |= result["known"]
+                self._report.last_seq = result["last_seq"]
+                self._report.add(request, result["parts"])
+            self._done += count
+            progress(self._done, max(self._done, self.total))

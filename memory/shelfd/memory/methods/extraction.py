@@ -6,6 +6,7 @@ from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
 from shelfd.memory.call import Call
+from shelfd.memory.errors import Conflict
 from shelfd.memory.jobs.work import Begun, as_job
 from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
@@ -13,11 +14,13 @@ from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import Answer, procedure
 from shelfd.memory.methods.rewinding import retract_turn
 from shelfd.memory.ports.job import Job, draw_run_id
+from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.extraction import job as extracting
 from shelfd.memory.sessions.extraction.applying import apply_turn, last_digest
 from shelfd.memory.sessions.extraction.engines import engine_for, make_operations
 from shelfd.memory.sessions.extraction.turns import Message, Op, TurnBatch
 from shelfd.memory.sessions.reading import open_reading
+from shelfd.memory.sessions.rewinding import was_taken_back
 from shelfd.memory.sessions.session import write_session
 from shelfd.memory.shelf.locks import NameLocks
 from shelfd.memory.shelf.shelf import Shelf
@@ -65,11 +68,13 @@ async def _at_once(context: Context, shelf: Shelf, call: Call, batch: TurnBatch)
         await shelf.reach(None)
         reading, digest = await open_reading(shelf, params.session_id), None
     answer: Answer = {}
+    begun = shelf.view.log.last_seq
     made: list[Op] = []
 
     async def attempt(engine: str, ops: Sequence[Op]) -> list[str]:
         def carry_out(tx: Transaction) -> Outcome:
             extracting.check_idle(tx.rows, params.session_id)
+            _check_standing(tx.rows, params.session_id, batch.turn, since=begun + 1)
             outcome = apply_turn(tx, params.session_id, batch, ops, engine, call.limits)
             if outcome["rejected"] or params.dry_run:
                 raise RolledBack({**outcome, "run_id": None, "dry_run": params.dry_run})
@@ -95,6 +100,17 @@ async def _take_back(context: Context, shelf: Shelf, call: Call, turn: int) -> s
     own = replace(call, params=about, repeat=None, run_id=draw_run_id())
     done = await context.carry_out(shelf, own, lambda tx: retract_turn(tx, params.session_id, turn, own), _ended)
     return str(done["run_id"])
+
+
+def _check_standing(view: View, session_id: str, turn: int, *, since: int) -> None:
+    """Raise if a turn was taken back while it was extracted.
+
+    Raises:
+        Conflict: If it was; what was made of it is not written.
+    """
+    if was_taken_back(view, session_id, turn, since=since):
+        text = f"turns: turn {turn} was taken back, or got another variant, while it was extracted"
+        raise Conflict(text, field="turns", reason="TURN_RETRACTED", turn=turn)
 
 
 async def _as_job(context: Context, shelf: Shelf, call: Call, batches: Sequence[TurnBatch]) -> Answer:

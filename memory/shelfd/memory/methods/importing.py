@@ -24,6 +24,11 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
     params = cast("ShelfImportParams", call.params)
     if params.format not in FORMATS:
         raise InvalidParams(f"format: there is none of that name; expected {', '.join(FORMATS)}", field="format")
+    format_ = FORMATS[params.format]
+    for at, part in enumerate(params.parts):
+        if part.part not in format_.readers:
+            text = f"parts.{at}.part: {format_.name} has no {part.part}; expected {', '.join(format_.readers)}"
+            raise InvalidParams(text, field=f"parts.{at}.part")
     shelf = await context.shelf(call)
     total = pieces.count_items(params)
     is_job = not pieces.fits_one_step(params)

@@ -9,10 +9,12 @@ from types import MappingProxyType
 from typing import Final
 
 from shelfd.memory.moving.importer import Importer, Tally
+from shelfd.memory.moving.luker import LUKER
 from shelfd.memory.moving.nuggets import NUGGETS
 from shelfd.memory.moving.reading import Format, ItemOrigin
+from shelfd.memory.moving.sillytavern import SILLYTAVERN
 
-_FORMATS: Final = (NUGGETS,)
+_FORMATS: Final = (NUGGETS, LUKER, SILLYTAVERN)
 #: Every format by its name on the wire.
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({format_.name: format_ for format_ in _FORMATS})
 

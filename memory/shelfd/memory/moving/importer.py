@@ -1,21 +1,31 @@
 """Puts records on a shelf: finds the note each one speaks of, makes it or brings it up to date, and counts."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from itertools import count
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from shelfd.memory.errors import DuplicateKey, InvalidParams
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.moving.placing import Placement, stand_in
 from shelfd.memory.moving.reconciling import Sender, digest, marked, reconcile, speaks_for_another
-from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
+from shelfd.memory.moving.record import (
+    Chat,
+    LinkRecord,
+    Loss,
+    NoteRecord,
+    NuggetRecord,
+    OutgoingLinks,
+    Record,
+    TurnsRecord,
+    TypeRecord,
+)
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage, fold_key
+from shelfd.memory.notes.relations import SYMMETRIC
 from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
 from shelfd.protocol import Limits
 
 Status = Literal["created", "updated", "unchanged"]
 
-RELATION: Final = "related"
 _UNDOS: Final = frozenset({"undo", "reflection.undo"})
 
 
@@ -66,6 +76,30 @@ class Importer:
     usages: dict[int, Usage] = field(default_factory=dict)
     created: int = 0
     seen: set[tuple[str, int | str]] = field(default_factory=set)
+    places: Placement = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = Placement(self.tx)
+
+    def import_record(self, record: Record, part: str, index: int, tally: Tally) -> None:
+        """Take in what an item of a part says.
+
+        Raises:
+            ShelfError: If it cannot be; nothing of it was.
+        """
+        match record:
+            case NuggetRecord():
+                self.import_nugget(record, index, tally)
+            case TurnsRecord():
+                tally.count("created" if self.places.open(record) else "unchanged")
+            case TypeRecord():
+                is_new, losses = self.places.set_type(record)
+                tally.count("created" if is_new else "unchanged")
+                tally.record_loss(index, [*record.losses, *losses])
+            case NoteRecord():
+                self.import_note(record, part, index, tally)
+            case OutgoingLinks():
+                self.import_links(record, index, tally)
 
     def import_nugget(self, record: NuggetRecord, index: int, tally: Tally) -> None:
         """Make a nugget; one that is here keeps its options."""
@@ -90,8 +124,13 @@ class Importer:
         """
         sender = Sender(self.format, part, record.origin, leads=part == "notes")
         self._check_first(part, record.identity)
-        found, note_id, stands_for = self._find(record, part)
         losses = list(record.losses)
+        if record.chat is not None:
+            record = self.places.placed(record, record.chat, losses)
+        found, note_id, stands_for = self._find(record, part)
+        if found is not None and record.parent_id is not None and self.places.is_above(found, record.parent_id):
+            losses.append(Loss("parent", "represents the note that would represent it"))
+            record = replace(record, parent_id=None)
         if found is None:
             note = self._create(record, sender, note_id, stands_for)
             tally.count("created")
@@ -114,13 +153,14 @@ class Importer:
         Raises:
             InvalidParams: If the note itself is not.
         """
-        source = self._known_note(outgoing.source)
+        source = self._linked(outgoing.chat, outgoing.source)
         if source is None:
             raise InvalidParams("id: the note that the links leave is not here", field="id")
         losses = list(outgoing.losses)
+        chat = outgoing.chat
         room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
         for record in outgoing.links:
-            outcome = self._link(source, record, room)
+            outcome = self._link(source, record, chat, room)
             room -= outcome == "created"
             if isinstance(outcome, Loss):
                 losses.append(outcome)
@@ -155,17 +195,14 @@ class Importer:
     def _substitute(self, record: NoteRecord) -> tuple[Note | None, str, str]:
         """The note that stands for one whose id is no good here, or an id for it: the same one each time."""
         stands_for = digest(record.identity or _key_token(record))
-        for salt in count():
-            note_id = f"{record.kind}-{record.nugget}-{digest(f'{stands_for}{salt}')[:8]}"
-            here = self.tx.rows.notes.get(note_id)
-            marks = None if here is None else here.extra.imported
-            if here is None or (marks is not None and marks.id == stands_for):
-                return here, note_id, stands_for
-        raise AssertionError  # numbers do not end
+        stem = f"{record.kind}-{record.nugget}" if record.chat is None else "note-chat"
+        return *stand_in(self.tx, stem, stands_for), stands_for
 
     def _create(self, record: NoteRecord, sender: Sender, note_id: str, stands_for: str | None) -> Note:
         nugget = ensure_nugget(self.tx, record.nugget)
-        note = self.tx.create_note(marked(record.note()._replace(id=note_id), sender, stands_for=stands_for))
+        note = self.tx.create_note(
+            marked(record.note()._replace(id=note_id), sender, record.says, stands_for=stands_for)
+        )
         self.created += 1
         if note.key is not None and not note.hidden:
             hide_surplus(self.tx, nugget, note)
@@ -208,14 +245,21 @@ class Importer:
 
     # ------------------------------------------------------------- links
 
-    def _link(self, source: Note, record: LinkRecord, room: int) -> Status | Loss | Literal["kept"]:
-        target = self._known_note(record.target)
+    def _linked(self, chat: Chat | None, name: str) -> Note | None:
+        return self._known_note(name) if chat is None else self.places.note(chat, name)
+
+    def _link(self, source: Note, record: LinkRecord, chat: Chat | None, room: int) -> Status | Loss | Literal["kept"]:
+        target = self._linked(chat, record.target)
         if target is None:
             return Loss("links", "the note that a link leads to is not here")
         if target.id == source.id:
             return Loss("links", "a note cannot link to itself")
-        link = Link(source.id, target.id, RELATION, record.reason(), record.created_at)
-        old = self.tx.rows.links.get(source.id, target.id, RELATION)
+        if record.relation in SYMMETRIC and target.row < source.row:
+            source, target = target, source
+            room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
+        seq_to = None if chat is None else self.places.number(chat, record.turn)
+        link = Link(source.id, target.id, record.relation, record.reason(), record.created_at, seq_to=seq_to)
+        old = self.tx.rows.links.get(*link[:3])
         if old is None:
             if room <= 0:
                 return Loss("links", f"a note has at most {self.limits.links_count} links")
@@ -236,7 +280,7 @@ def _is_same(note: Note, record: NoteRecord) -> bool:
     if note.kind != record.kind:
         return False
     if marks is None:
-        return note.nugget == record.nugget
+        return record.chat is None and note.nugget == record.nugget
     return marks.id is None and marks.nugget == record.origin
 
 

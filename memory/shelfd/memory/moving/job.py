@@ -115,17 +115,10 @@ def _import_items(
 
 def _importing(importer: Importer, part: str, origin: ItemOrigin) -> Callable[[object, int, Tally], None]:
     """What is done with each item of a part."""
-    format_ = FORMATS[importer.format]
+    reader = FORMATS[importer.format].readers[part]
 
     def import_one(item: object, index: int, tally: Tally) -> None:
-        if part == "nuggets":
-            importer.import_nugget(format_.read_nugget(item, origin), index, tally)
-        elif part == "notes":
-            importer.import_note(format_.read_note(item, origin), part, index, tally)
-        elif part == "facts":
-            importer.import_note(format_.read_fact(item, origin), part, index, tally)
-        else:
-            importer.import_links(format_.read_links(item, origin), index, tally)
+        importer.import_record(reader(item, origin), part, index, tally)
 
     return import_one
 

@@ -6,21 +6,20 @@ note whose title has no such prefix was a guess known to be wrong, and is inferr
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
-from shelfd.memory.moving.reading import Format, Item, ItemOrigin, complaint
+from shelfd.memory.moving.reading import Format, Item, ItemOrigin, complaint, one_line, past
 from shelfd.memory.moving.record import LinkRecord, Loss, NoteRecord, NuggetRecord, OutgoingLinks
 from shelfd.memory.notes.inference import KnownTraits, Traits, clamp, infer, title_tags
 from shelfd.memory.notes.note import Extra, Usage
 from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.shelf.storing import own_tags
 from shelfd.protocol import Limits
-from shelfd.protocol.base import Kind, NoteId, NuggetName, Scope, Source, Stability, Title, Token, Word
+from shelfd.protocol.base import Kind, NoteId, Scope, Source, Stability, Token, Word
 from shelfd.protocol.methods.notes import KeyedInput
 from shelfd.protocol.methods.nuggets import NuggetCreateParams
 
@@ -30,11 +29,9 @@ _SUFFIXES: Final = (".nugget.json", ".donna.json", ".json")
 _NAMES: Final = ("nuggetName", "donnaName", "nugget_name")
 #: What this memory calls the options of a nugget.
 _OPTIONS: Final = {"dimension": "D", "banks": "banks", "ensembles": "ensembles"}
-_NUGGET_CHARACTERS: Final = 64
 _REASON_CHARACTERS: Final = 512
 _ADAPTERS: Final[Mapping[str, TypeAdapter[Any]]] = {
-    name: TypeAdapter(type_)
-    for name, type_ in {"nugget": NuggetName, "id": NoteId, "title": Title, "token": Token, "word": Word}.items()
+    name: TypeAdapter(type_) for name, type_ in {"id": NoteId, "token": Token, "word": Word}.items()
 }
 #: Facets of a note that the graph speaks of; of a fact, only its value and that it is there.
 _GRAPH_SAYS: Final = frozenset({"title", "content", "tags", "metadata", "hidden"})
@@ -147,14 +144,14 @@ def read_links(item: object, origin: ItemOrigin) -> OutgoingLinks:
             note.record_loss("links", "a link leads nowhere")
             continue
         made_at = _past(link, origin, "createdAt", "created_at") or origin.now
-        by_target.setdefault(target, []).append((_one_line(link.take("reason")), made_at))
+        by_target.setdefault(target, []).append((one_line(link.take("reason")), made_at))
     links = tuple(_link(note, target, found) for target, found in by_target.items())
     return OutgoingLinks(source, links, tuple(note.losses))
 
 
-def count_links(item: object) -> int:
-    """Return about how many links leave a note of the graph."""
-    given = item.get("links") if isinstance(item, Mapping) else None
+def count_links(part: str, item: object) -> int:
+    """Return about how many links an item makes: those that leave a note of the graph."""
+    given = item.get("links") if part == "links" and isinstance(item, Mapping) else None
     return len(given) if isinstance(given, list) else 0
 
 
@@ -170,7 +167,7 @@ def _text(note: Item, kind: str, nugget: str) -> KeyedInput:
         return _kept_text({"nugget": nugget, "key": "" if key is None else key, "content": content}, note.limits)
     if key is not None:
         note.record_loss("sourceKey", "only a fact has a key")
-    return _kept_text({"nugget": nugget, "title": _free_title(note, title), "content": content}, note.limits)
+    return _kept_text({"nugget": nugget, "title": note.title(title), "content": content}, note.limits)
 
 
 def _kept_text(fields: Mapping[str, Any], limits: Limits) -> KeyedInput:
@@ -181,26 +178,6 @@ def _required(item: Item, name: str) -> Any:  # noqa: ANN401
     """A member that must be there: what is missing is as good as empty."""
     value = item.take(name)
     return "" if value is None else value
-
-
-def _free_title(note: Item, title: object) -> str:
-    """A title of a free note: nothing depends on it, so one that is too long is cut."""
-    if not isinstance(title, str):
-        if title is not None:
-            note.record_loss("title", "is not text")
-        return ""
-    try:
-        return str(_ADAPTERS["title"].validate_python(title, context=note.limits))
-    except ValidationError as error:
-        note.record_loss("title", f"{complaint(error)}; it is shortened to one that fits")
-        return _one_line(title).encode()[: note.limits.title_bytes].decode(errors="ignore").strip()
-
-
-def _one_line(text: object) -> str:
-    """Text without control characters, runs of blanks as one; empty if it is no text."""
-    if not isinstance(text, str):
-        return ""
-    return " ".join("".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text).split())
 
 
 def _identity(note: Item, content: Sequence[str]) -> tuple[str | None, str]:
@@ -262,12 +239,7 @@ def _archived_at(note: Item, origin: ItemOrigin, updated_at: int) -> int | None:
 
 
 def _past(item: Item, origin: ItemOrigin, *names: str) -> int | None:
-    """A time; one that lies ahead becomes now."""
-    moment = item.instant(*names)
-    if moment is not None and moment > origin.now:
-        item.record_loss(names[0], "lies ahead and is set to now")
-        return origin.now
-    return moment
+    return past(item, names[0], item.instant(*names), origin)
 
 
 def _usage(item: Item, accessed_at: int | None) -> Usage:
@@ -320,21 +292,8 @@ def _origin_name(item: object, names: Sequence[str], origin: ItemOrigin) -> str:
 
 
 def _nugget_of(item: Item, named: object, origin: ItemOrigin) -> str:
-    """The name of a nugget as it can be here: as it is, or with what a name cannot have replaced."""
     theirs = named if isinstance(named, str) and named.strip() else _origin_name(None, (), origin)
-    try:
-        name = str(_ADAPTERS["nugget"].validate_python(theirs, context=item.limits))
-    except ValidationError:
-        name = str(_ADAPTERS["nugget"].validate_python(_plain_name(theirs), context=item.limits))
-    if name != theirs:
-        item.record_loss("nugget", f"{theirs[:_NUGGET_CHARACTERS]!r} is called {name!r} here")
-    return name
-
-
-def _plain_name(theirs: str) -> str:
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", theirs).casefold())
-    allowed = "".join(c if c in "_.-" or unicodedata.category(c)[0] in "LMN" else "-" for c in folded)
-    return allowed.lstrip("-.")[:_NUGGET_CHARACTERS].rstrip("-.")
+    return item.nugget(theirs)
 
 
 def _check_version(header: Item, newest: int) -> None:
@@ -346,9 +305,6 @@ def _check_version(header: Item, newest: int) -> None:
 #: The complete format.
 NUGGETS: Final = Format(
     name="nuggets",
-    read_nugget=read_nugget,
-    read_note=read_note,
-    read_fact=read_fact,
-    read_links=read_links,
-    count_links=count_links,
+    readers={"nuggets": read_nugget, "notes": read_note, "facts": read_fact, "links": read_links},
+    weigh=count_links,
 )

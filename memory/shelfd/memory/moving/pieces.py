@@ -5,6 +5,7 @@ that have to wait until all others of it are there. Piece 0 is what all of them 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pydantic_core import to_json
@@ -12,7 +13,7 @@ from pydantic_core import to_json
 from shelfd.memory.moving import FORMATS
 from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams
 
-#: Items, links and bytes of one piece: some milliseconds of the writer. A single item may have more.
+#: Items, links or turns, and bytes of one piece: some milliseconds of the writer. A single item may have more.
 ITEMS: Final = 50
 LINKS: Final = 150
 BYTES: Final = 512 * 1024
@@ -32,7 +33,7 @@ def cut(params: ShelfImportParams) -> dict[int, Piece]:
     sources = [part.source.model_dump() for part in params.parts]
     pieces: dict[int, Piece] = {0: {"format": params.format, "known": dict(params.known), "sources": sources}}
     for number, part in enumerate(params.parts, 1):
-        for count, (first, items) in enumerate(_slices(part.items, _links_of(params, part))):
+        for count, (first, items) in enumerate(_slices(part.items, _weight_of(params, part))):
             indexes = list(range(first, first + len(items)))
             pieces[number * _PARTS + count] = {"part": part.part, "indexes": indexes, "items": items}
     return pieces
@@ -42,7 +43,7 @@ def fits_one_step(params: ShelfImportParams) -> bool:
     """Return whether a request is as little as one piece may be, and so need not be cut."""
     items, links, size = 0, 0, 0
     for part in params.parts:
-        count_links = _links_of(params, part)
+        count_links = _weight_of(params, part)
         for item in part.items:
             items, links, size = items + 1, links + count_links(item), size + len(to_json(item))
             if items > ITEMS or links > LINKS or size > BYTES:
@@ -50,13 +51,9 @@ def fits_one_step(params: ShelfImportParams) -> bool:
     return True
 
 
-def _links_of(params: ShelfImportParams, part: ImportPart) -> Callable[[object], int]:
-    """What counts the links that an item of a part makes."""
-    return FORMATS[params.format].count_links if part.part == "links" else _none
-
-
-def _none(_item: object) -> int:
-    return 0
+def _weight_of(params: ShelfImportParams, part: ImportPart) -> Callable[[object], int]:
+    """What counts the links or turns that an item of a part makes."""
+    return partial(FORMATS[params.format].weigh, part.part)
 
 
 def _slices(items: Sequence[object], count_links: Callable[[object], int]) -> Iterator[tuple[int, list[object]]]:

@@ -1,5 +1,6 @@
 """Reading a foreign item field by field, with an account of what is lost, and what a format has to provide for that."""
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
@@ -7,14 +8,17 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 from pydantic import Field, TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
-from shelfd.memory.moving.record import Loss, NoteRecord, NuggetRecord, OutgoingLinks
+from shelfd.memory.moving.record import Loss, Record
 from shelfd.protocol import Limits, from_validation
-from shelfd.protocol.base import Count, Instant, Tag
+from shelfd.protocol.base import Count, Instant, NuggetName, Tag, Title
 
 _NAME_CHARACTERS: Final = 64  #: of a field's name, where it is reported
 _INSTANT: Final = TypeAdapter[int](Instant)
 _COUNT: Final = TypeAdapter[int](Count)
 _TAG: Final = TypeAdapter[str](Tag)
+_TITLE: Final = TypeAdapter[str](Title)
+_NUGGET: Final = TypeAdapter[str](NuggetName)
+_NUGGET_CHARACTERS: Final = 64
 _FLAG: Final = TypeAdapter[bool](Annotated[bool, Field(strict=True)])
 _NUMBER: Final = TypeAdapter[float](Annotated[float, Field(allow_inf_nan=False)])
 
@@ -95,6 +99,32 @@ class Item:
                 self.record_loss(names[0], f"a tag {complaint(error)}")
         return found
 
+    def title(self, title: object) -> str:
+        """Return a title of a free note: nothing depends on it, so one that is too long is cut."""
+        if not isinstance(title, str):
+            if title is not None:
+                self.record_loss("title", "is not text")
+            return ""
+        try:
+            return _TITLE.validate_python(title, context=self.limits)
+        except ValidationError as error:
+            self.record_loss("title", f"{complaint(error)}; it is shortened to one that fits")
+            return one_line(title).encode()[: self.limits.title_bytes].decode(errors="ignore").strip()
+
+    def nugget(self, theirs: str) -> str:
+        """Return the name of a nugget as it can be here: as it is, or with what a name cannot have replaced.
+
+        Raises:
+            ValidationError: If nothing is left of it.
+        """
+        try:
+            name = _NUGGET.validate_python(theirs, context=self.limits)
+        except ValidationError:
+            name = _NUGGET.validate_python(plain_name(theirs), context=self.limits)
+        if name != theirs:
+            self.record_loss("nugget", f"{theirs[:_NUGGET_CHARACTERS]!r} is called {name!r} here")
+        return name
+
     def record_loss(self, name: str, why: str) -> None:
         """Record that something is not kept."""
         self.losses.append(Loss(name[:_NAME_CHARACTERS], why))
@@ -103,6 +133,20 @@ class Item:
         """Return everything that is not kept, fields included that nobody asked for."""
         unknown = sorted(self._fields.keys() - self._known)
         return (*self.losses, *(Loss(name[:_NAME_CHARACTERS], "is not known here") for name in unknown))
+
+
+def one_line(text: object) -> str:
+    """Return text without control characters, runs of blanks as one; empty if it is no text."""
+    if not isinstance(text, str):
+        return ""
+    return " ".join("".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text).split())
+
+
+def plain_name(theirs: str) -> str:
+    """Return *theirs* with what the name of a nugget cannot have replaced; empty if that is all of it."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", theirs).casefold())
+    allowed = "".join(c if c in "_.-" or unicodedata.category(c)[0] in "LMN" else "-" for c in folded)
+    return allowed.lstrip("-.")[:_NUGGET_CHARACTERS].rstrip("-.")
 
 
 def complaint(error: ValidationError) -> str:
@@ -120,7 +164,15 @@ class ItemOrigin(NamedTuple):
     now: int  #: stands for times that are missing, microseconds since 1970 UTC
 
 
-ReadNote: TypeAlias = Callable[[object, ItemOrigin], NoteRecord]
+def past(item: Item, name: str, moment: int | None, origin: ItemOrigin) -> int | None:
+    """Return a time; one that lies ahead becomes now."""
+    if moment is not None and moment > origin.now:
+        item.record_loss(name, "lies ahead and is set to now")
+        return origin.now
+    return moment
+
+
+Reader: TypeAlias = Callable[[object, ItemOrigin], Record]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,16 +184,10 @@ class Format:
 
     Attributes:
         name: Its name on the wire.
-        read_nugget: Reads what a file says of its nugget.
-        read_note: Reads a note of a graph.
-        read_fact: Reads a key and its value.
-        read_links: Reads the links that leave a note.
-        count_links: Returns about how many these are, whatever the item is.
+        readers: What reads an item, by the kinds of items that the format has.
+        weigh: Returns about how many links, or turns, an item of a kind makes, whatever it is.
     """
 
     name: str
-    read_nugget: Callable[[object, ItemOrigin], NuggetRecord]
-    read_note: ReadNote
-    read_fact: ReadNote
-    read_links: Callable[[object, ItemOrigin], OutgoingLinks]
-    count_links: Callable[[object], int]
+    readers: Mapping[str, Reader]
+    weigh: Callable[[str, object], int]

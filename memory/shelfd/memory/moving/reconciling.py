@@ -21,7 +21,15 @@ _FACETS: Final[Mapping[str, tuple[str, ...]]] = {
     "tags": ("tags",),
     "metadata": ("type", "subject", "scope", "source", "confidence", "stability"),
     "hidden": ("archived_at",),
+    "fields": ("fields", "aliases"),
+    "turn": ("seq_to", "turn", "source_span"),
+    "rollup": ("parent_id", "is_rollup", "rollup_depth"),
+    "replacement": ("superseded_by",),
+    "origin": ("author", "occurred_at"),
 }
+#: Facets that every note has, whether its item speaks of them or they were inferred.
+_COMMON: Final = frozenset({"title", "content", "tags", "metadata", "hidden"})
+_OF_NOTE: Final = frozenset(Note._fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +59,14 @@ def digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def marked(note: Note, sender: Sender, *, stands_for: str | None = None) -> Note:
+def marked(note: Note, sender: Sender, says: frozenset[str], *, stands_for: str | None = None) -> Note:
     """Return a new note with the marks of the import that makes it.
 
     Args:
+        says: Facets that its item speaks of.
         stands_for: Digest of the identity it has in the other memory, if its id is another one.
     """
-    said = {sender.part: {facet: _mark(note, facet) for facet in _FACETS}}
+    said = {sender.part: {facet: _mark(note, facet) for facet in _FACETS if facet in _COMMON or facet in says}}
     return note._replace(extra=note.extra._replace(imported=Imported(sender.format, sender.nugget, said, stands_for)))
 
 
@@ -95,7 +104,7 @@ def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool
         if written and want == written[0] and not (facet == "hidden" and was_undone):
             continue  # the file says what it said before; what differs was done here
         if now in written or (facet == "hidden" and was_undone):
-            changes |= {name: getattr(wanted, name) for name in _FACETS[facet]}
+            changes |= {name: _value(wanted, name) for name in _FACETS[facet]}
             own[facet] = want
         else:
             kept.append(facet)
@@ -106,12 +115,22 @@ def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool
         marks = Imported(sender.format, sender.nugget, {})
     if record.identity and old.id != record.id and marks.id != name:
         marks = marks._replace(alias=name)
-    extra = old.extra._replace(imported=marks._replace(parts={**parts, sender.part: own}))
+    rare = {name: value for name, value in changes.items() if name not in _OF_NOTE}
+    extra = old.extra._replace(**rare, imported=marks._replace(parts={**parts, sender.part: own}))
     if "content" in changes:
         extra = extra.following(record.content)._replace(
-            rendered=False, last_rewritten_at=record.extra.last_rewritten_at or extra.last_rewritten_at
+            rendered=record.extra.rendered,
+            last_rewritten_at=record.extra.last_rewritten_at or extra.last_rewritten_at,
         )
+    elif "fields" in rare:
+        extra = extra.following(old.content)
+    changes = {name: value for name, value in changes.items() if name not in rare}
     return Reconciled(old._replace(**changes, extra=extra), tuple(kept))
+
+
+def _value(note: Note, name: str) -> Any:  # noqa: ANN401
+    value = getattr(note if name in _OF_NOTE else note.extra, name)
+    return dict(value) if name == "fields" else value
 
 
 def _mark(note: Note, facet: str) -> str:
@@ -121,5 +140,5 @@ def _mark(note: Note, facet: str) -> str:
     elif facet == "tags":
         said = sorted(note.tags)
     else:
-        said = [getattr(note, name) for name in _FACETS[facet]]
+        said = [_value(note, name) for name in _FACETS[facet]]
     return blake2b(to_json(said), digest_size=6).hexdigest()

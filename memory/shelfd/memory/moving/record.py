@@ -1,8 +1,8 @@
 """The result of reading a foreign item: a note, a nugget or links in this memory's terms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.inference import KnownTraits
 from shelfd.memory.notes.note import BLANK, NO_EXTRA, Extra, Note, Usage, fold_key
@@ -32,9 +32,37 @@ class NuggetRecord:
     losses: Sequence[Loss] = ()
 
 
+class Chat(NamedTuple):
+    """The conversation that an item is from: its session here, and the nugget that works on."""
+
+    session_id: str
+    nugget: str
+    is_named: bool  #: whether the nugget was asked for; else that of a session which is here counts
+
+
+class TurnsRecord(NamedTuple):
+    """Turns that a conversation has had, from the first to the last."""
+
+    chat: Chat
+    first: int
+    last: int
+
+
+class TypeRecord(NamedTuple):
+    """A type of notes, by the properties that a schema has of it."""
+
+    chat: Chat
+    name: str
+    properties: Mapping[str, Any]
+    losses: Sequence[Loss] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRecord:
     """A note or fact as it is to be here.
+
+    What refers to a conversation or to other notes is in the other memory's terms first, and put in this one's by
+    :class:`~shelfd.memory.moving.placing.Placement`.
 
     Attributes:
         id: Its id in the other memory, if that can be kept.
@@ -44,6 +72,15 @@ class NoteRecord:
         origin: Name of its nugget in the other memory.
         says: Facets of a note that the item itself speaks of; the others were inferred.
         extra: Rare fields of a new note.
+        chat: The conversation it is from, if it is from one.
+        turn: Of that, in which it was said.
+        last_turn: Of that, in which it was touched last.
+        span: The first and the last turn it comes from.
+        parent: Name there of the note that represents it.
+        replaced_by: Name there of the note it was hidden in favour of.
+        seq_to: The nugget's number of the last turn.
+        parent_id: Id here of the parent.
+        superseded_by: Id here of the note that replaced it.
     """
 
     id: str | None
@@ -63,6 +100,17 @@ class NoteRecord:
     usage: Usage = field(default_factory=Usage)
     extra: Extra = NO_EXTRA
     losses: Sequence[Loss] = ()
+    author: str | None = None
+    occurred_at: int | None = None
+    chat: Chat | None = None
+    turn: int | None = None
+    last_turn: int | None = None
+    span: tuple[int, int] | None = None
+    parent: str | None = None
+    replaced_by: str | None = None
+    seq_to: int | None = None
+    parent_id: str | None = None
+    superseded_by: str | None = None
 
     def note(self) -> Note:
         """Return the note it describes, still without row and with the id it came with, if any."""
@@ -81,6 +129,13 @@ class NoteRecord:
             source=traits.source,
             confidence=traits.confidence,
             stability=traits.stability,
+            author=self.author,
+            session_id=None if self.chat is None else self.chat.session_id,
+            turn=self.turn,
+            seq_to=self.seq_to,
+            occurred_at=self.occurred_at,
+            superseded_by=self.superseded_by,
+            parent_id=self.parent_id,
             archived_at=self.archived_at,
             created_at=self.created_at,
             updated_at=self.updated_at,
@@ -94,6 +149,8 @@ class LinkRecord(NamedTuple):
     target: str
     reasons: tuple[str, ...]
     created_at: int
+    relation: str = "related"
+    turn: int | None = None  #: of the conversation, in which it was made
 
     def reason(self, count: int | None = None) -> str:
         """Return the first *count* reasons, or all, as one."""
@@ -101,8 +158,13 @@ class LinkRecord(NamedTuple):
 
 
 class OutgoingLinks(NamedTuple):
-    """The links that leave one note, at most one to each other note."""
+    """The links that leave one note, at most one of a relation to each other note."""
 
     source: str
     links: tuple[LinkRecord, ...]
     losses: tuple[Loss, ...] = ()
+    chat: Chat | None = None  #: whose notes these are
+
+
+#: Whatever an item can be.
+Record: TypeAlias = NuggetRecord | TurnsRecord | TypeRecord | NoteRecord | OutgoingLinks

@@ -43,10 +43,28 @@ class Intent(NamedTuple):
 
 
 def retracting(view: View, session_id: str, from_turn: int) -> Intent:
-    """Return how to take back a conversation's turns from *from_turn* on, as far as they are written."""
-    wanted = Retraction(session_id, from_turn, None, None, 0, view.log.last_seq, OPEN, "")
+    """Return how to take back a conversation's turns from *from_turn* on, as far as they are written.
+
+    Where nothing of them is left, that they were taken back is stored all the same: what is about to write in one of
+    them, an extraction for which a model takes its time, has to know.
+    """
+    last = view.log.last_seq
+    wanted = Retraction(session_id, from_turn, None, None, last + 1, last, OPEN, "")
     first = _first_alive(view, wanted)
-    return Intent(session_id, () if first is None else (wanted._replace(since_seq=first),))
+    if first is None and was_taken_back(view, session_id, from_turn, since=last):
+        return Intent(session_id)
+    return Intent(session_id, (wanted if first is None else wanted._replace(since_seq=first),))
+
+
+def was_taken_back(view: View, session_id: str, turn: int, *, since: int) -> bool:
+    """Return whether a turn was taken back, or its variant put away, by the change *since* or later."""
+    return any(
+        one.stands
+        and one.session_id == session_id
+        and one.from_turn <= turn
+        and (one.until_turn is None or turn <= one.until_turn)
+        for _, one in view.rewinds.since(since)
+    )
 
 
 def retracting_one(view: View, session_id: str, turn: int) -> Intent:

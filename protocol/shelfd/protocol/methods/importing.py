@@ -12,7 +12,7 @@ from shelfd.protocol.errors import ErrorObject
 from shelfd.protocol.registry import define
 
 #: Kinds of items, in the order in which they are best sent: links need both of their ends.
-Part = Literal["nuggets", "notes", "facts", "links"]
+Part = Literal["nuggets", "sessions", "types", "notes", "facts", "links"]
 
 
 class ImportSource(Wire):
@@ -30,7 +30,8 @@ class ImportPart(Wire):
     part: Part
     source: ImportSource = Field(default_factory=ImportSource)
     items: Annotated[list[Any], max_count("remember_many_count")] = Field(
-        description="As the file has them. Each of `nuggets` is a file's header, of `links` a note that links leave."
+        description="As the file has them. Each of `nuggets` is a file's header, of `sessions` turns of a chat, of "
+        "`links` a note that links leave."
     )
 
 
@@ -41,7 +42,7 @@ class ShelfImportParams(ChangeParams):
     """
 
     format: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")] = Field(
-        default="nuggets", description="Whose files they are: `nuggets`."
+        default="nuggets", description="Whose files they are: `nuggets`, `luker` or `sillytavern`."
     )
     parts: Annotated[list[ImportPart], Field(min_length=1, max_length=1000)]
     known: Annotated[dict[str, str], max_count("remember_many_count")] = Field(

@@ -1,0 +1,70 @@
+"""What the formats of conversations share: whose turns an item is from, and what stands for them here."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from shelfd.memory.errors import InvalidParams
+from shelfd.memory.moving.reading import Item, ItemOrigin, plain_name
+from shelfd.memory.moving.record import Chat, TurnsRecord
+from shelfd.protocol.base import Token
+
+#: Turns of one conversation that are counted; what is said to be later than that has none.
+LAST_TURN: Final = 100_000
+#: Turns that one item may have counted.
+_MOST_TURNS: Final = 1000
+
+#: The nugget of a conversation whose id has nothing that a name could have.
+_UNNAMED: Final = "chat"
+_TOKEN: Final = TypeAdapter[str](Token)
+
+
+def chat_of(item: Item, origin: ItemOrigin) -> Chat:
+    """Return the conversation that the header of a file names, and the nugget that it asks for.
+
+    Raises:
+        ValidationError: If its id, or the nugget's name, is none.
+    """
+    session_id, asked = origin.header.get("session_id"), origin.header.get("nugget")
+    chat = _unasked(session_id if isinstance(session_id, str) else "")
+    if not isinstance(asked, str):
+        return chat
+    return chat._replace(nugget=item.nugget(asked), is_named=True)
+
+
+@lru_cache(maxsize=64)  # each item of a file has the same
+def _unasked(session_id: str) -> Chat:
+    name = "-".join(filter(None, plain_name(session_id).split("-")))
+    return Chat(_TOKEN.validate_python(session_id), name or _UNNAMED, is_named=False)
+
+
+def read_turns(given: object, origin: ItemOrigin) -> TurnsRecord:
+    """Read which turns a conversation has had: ``turns``, the first and the last of some of them.
+
+    Raises:
+        InvalidParams: If they are none.
+        ValidationError: As :func:`chat_of` does.
+    """
+    item = Item(given, origin.limits)
+    turns = item.take("turns")
+    if (
+        not isinstance(turns, list)
+        or [type(turn) for turn in turns] != [int, int]
+        or not 1 <= turns[0] <= turns[1] + 1 <= LAST_TURN + 1
+        or turns[1] - turns[0] >= _MOST_TURNS
+    ):
+        text = f"turns: are not a first and a last turn from 1 to {LAST_TURN}, at most {_MOST_TURNS} apart"
+        raise InvalidParams(text, field="turns")
+    return TurnsRecord(chat_of(item, origin), turns[0], turns[1])
+
+
+def weigh(part: str, item: object) -> int:
+    """Return about how many links, or turns, an item makes."""
+    given: Any = item.get("turns" if part == "sessions" else "links") if isinstance(item, Mapping) else None
+    if not isinstance(given, list):
+        return 0
+    if part != "sessions":
+        return len(given) if part == "links" else 0
+    return given[1] - given[0] if [type(turn) for turn in given] == [int, int] else 0

@@ -1,0 +1,174 @@
+"""Moving in from SillyTavern: the messages of a chat come as raw turns, in their turns and at their times; once."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes import ROOT, Api
+from luker_files import Json, chat_parts, message, write_chat
+from memory.moving.test_import import errors, losses, sums
+from shelfd.memory.log.logical import logical_hash
+
+CHAT = (
+    message("Welcome aboard.", at="2025-05-01T10:00:00.000Z"),
+    message("Where do we sail?", name="Tom", user=True, at="2025-05-01T10:01:00.000Z"),
+    message("To the lighthouse.", at="2025-05-01T10:02:00.000Z", swipe_id=1, swipes=["Home.", "To the lighthouse."],
+            swipe_info=[{"send_date": "2025-05-01T10:01:30.000Z"}, {}], extra={"model": "m"}),
+    message("(out of character)", name="Tom", user=True, at="2025-05-01T10:03:00.000Z", is_system=True),
+    message("And then?", name="Tom", user=True, at="2025-05-01T10:04:00.000Z"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "evening.jsonl"
+
+
+async def take_in(api: Api, path: Path, *messages: Json | str, **header: Any) -> Json:
+    sent = chat_parts(write_chat(path, messages), **header)
+    return await api.call("shelf.import", parts=sent, format="sillytavern", principal=ROOT)
+
+
+async def turns(api: Api, nugget: str = "evening") -> list[Json]:
+    found = await api.call("note.list", nugget=nugget, include_hidden=True, order="created_at")
+    return [await api.note(note["id"], full=True) for note in found["notes"]]
+
+
+async def test_messages_are_raw_turns(either: Api, path: Path) -> None:
+    api = either
+    result = await take_in(api, path, *CHAT)
+    assert sums(result) == {"created": 6}
+    found = await turns(api)
+    assert [(one["author"], one["content"], one["turn"], one["hidden"]) for one in found] == [
+        ("Mira", "Welcome aboard.", 1, False),
+        ("Tom", "Where do we sail?", 2, False),
+        ("Mira", "To the lighthouse.", 2, False),
+        ("Tom", "(out of character)", 3, True),
+        ("Tom", "And then?", 3, False),
+    ]
+    assert {(one["type"], one["level"], one["session_id"], one["nugget"]) for one in found} == {
+        ("conversation", "episodic", "evening", "evening")
+    }
+    assert [one["seq_to"] for one in found] == [1, 2, 2, 3, 3]
+    assert found[0]["occurred_at"] == found[0]["created_at"] == "2025-05-01T10:00:00Z"
+    assert set(losses(result)) == {"swipes", "extra"}
+    assert "To the lighthouse." in await api.found("lighthouse")
+
+
+async def test_raw_turns_are_no_nodes(api: Api, path: Path) -> None:
+    await take_in(api, path, *CHAT)
+    assert (await api.call("session.list_visible_candidates", session_id="evening"))["nodes"] == []
+    (session,) = (await api.call("session.list"))["sessions"]
+    assert (session["session_id"], session["last_turn"]) == ("evening", 3)
+
+
+async def test_again_changes_nothing_and_more_is_added(either: Api, path: Path) -> None:
+    api = either
+    await take_in(api, path, *CHAT)
+    view = api.shelf().view
+    before = logical_hash(view), view.log.last_seq
+    assert set(sums(await take_in(api, path, *CHAT))) == {"unchanged"}
+    assert (logical_hash(view), view.log.last_seq) == before
+    more = await take_in(api, path, *CHAT, message("Nothing more.", at="2025-05-01T10:05:00.000Z"))
+    assert sums(more)["created"] == 1
+    assert [one["turn"] for one in await turns(api)] == [1, 2, 2, 3, 3, 3]
+
+
+async def test_an_edited_message_is_followed_and_so_is_another_alternative(api: Api, path: Path) -> None:
+    await take_in(api, path, *CHAT)
+    swiped = {**CHAT[2], "mes": "Home.", "swipe_id": 0, "send_date": "2025-05-01T10:01:30.000Z"}
+    edited = {**CHAT[1], "mes": "Where to?"}
+    result = await take_in(api, path, CHAT[0], edited, swiped, *CHAT[3:])
+    assert sums(result) == {"updated": 2, "unchanged": 4}
+    assert [one["content"] for one in await turns(api)][1:3] == ["Where to?", "Home."]
+
+
+async def test_messages_of_one_moment_are_told_apart(api: Api, path: Path) -> None:
+    same = [message(text, user=True, at="May 1, 2025 10:00am") for text in ("one", "two", "three")]
+    bare = [message("four", user=True), message("five", user=True)]
+    await take_in(api, path, *same, *bare)
+    assert sorted(one["content"] for one in await turns(api)) == ["five", "four", "one", "three", "two"]
+    assert set(sums(await take_in(api, path, *same, *bare))) == {"unchanged"}
+    assert set(sums(await take_in(api, path, *same[:2], *bare))) == {"unchanged"}
+
+
+@pytest.mark.parametrize(
+    ("said", "moment"),
+    [
+        ("2025-05-01T10:00:00.123Z", "2025-05-01T10:00:00.123000Z"),
+        ("2025-05-01T12:00:00+02:00", "2025-05-01T10:00:00Z"),
+        ("2025-05-01T10:00:00", "2025-05-01T10:00:00Z"),
+        ("2025-05-01 10:00:00", "2025-05-01T10:00:00Z"),
+        ("May 1, 2025 10:00am", "2025-05-01T10:00:00Z"),
+        ("May 1, 2025 12:05 AM", "2025-05-01T00:05:00Z"),
+        ("December 31, 2024 12:00pm", "2024-12-31T12:00:00Z"),
+        ("2025-5-1@10h00m05s", "2025-05-01T10:00:05Z"),
+        ("2025-5-1 @10h 00m 05s 120ms", "2025-05-01T10:00:05.120000Z"),
+        (1746093600000, "2025-05-01T10:00:00Z"),
+        ("1746093600000", "2025-05-01T10:00:00Z"),
+        (1746093600, "2025-05-01T10:00:00Z"),
+    ],
+)
+async def test_times_are_read_in_all_their_forms(api: Api, path: Path, said: Any, moment: str) -> None:
+    result = await take_in(api, path, message("Hello.", at=said))
+    assert [one["occurred_at"] for one in await turns(api)] == [moment]
+    assert errors(result) == []
+
+
+@pytest.mark.parametrize("said", ["soon", "May 41, 2025 10:00am", "2025-13-01@10h00m00s", True, {}, "9" * 14])
+async def test_times_in_no_known_form_are_left_out(api: Api, path: Path, said: Any) -> None:
+    result = await take_in(api, path, message("Hello.", at=said))
+    (one,) = await turns(api)
+    assert one.get("occurred_at") in (None, "2026-01-01T00:00:00Z")
+    assert set(losses(result)) == {"send_date"}
+
+
+async def test_turns_are_counted_by_what_the_assistant_said(api: Api, path: Path) -> None:
+    said = [
+        message("hello", user=True),
+        message("  "),
+        message("one"),
+        message("two", is_system=True),
+        message("x", user=True),
+        message("three"),
+        message("y", user=True),
+    ]
+    await take_in(api, path, *said)
+    found = {one["content"]: one["turn"] for one in await turns(api)}
+    assert found == {"hello": 1, "one": 1, "two": 2, "x": 3, "three": 3, "y": 4}
+
+
+async def test_a_message_that_cannot_be_taken_spoils_none_of_the_others(api: Api, path: Path) -> None:
+    large = message("x" * 300_000)
+    result = await take_in(api, path, large, message("fine", name="A\nB", mood=1))
+    assert [(part, index) for part, index, _ in errors(result)] == [("notes", 0)]
+    assert [one["content"] for one in await turns(api)] == ["fine"]
+    assert set(losses(result)) == {"mood", "name"}
+
+
+async def test_a_chat_of_no_messages_is_a_session(api: Api, path: Path) -> None:
+    await take_in(api, path)
+    assert [one["session_id"] for one in (await api.call("session.list"))["sessions"]] == ["evening"]
+
+
+async def test_what_no_chat_could_be_called_is_named_chat(api: Api, path: Path) -> None:
+    await take_in(api, path, message("Hello."), session_id="???")
+    assert [one["nugget"] for one in await turns(api, "chat")] == ["chat"]
+    await take_in(api, path, message("Hello."), session_id="Mira - 2025-05-01@10h")
+    assert [one["nugget"] for one in await turns(api, "mira-2025-05-01-10h")] == ["mira-2025-05-01-10h"]
+
+
+def test_lines_are_numbered_as_in_the_file(path: Path) -> None:
+    write_chat(path, [CHAT[0], "", "{broken", "[]", json.dumps({"name": "x"}), message(" "), CHAT[1]])
+    from shelfd.client.chat_file import ChatFile, shown
+
+    chat = ChatFile(str(path), {"session_id": "s"})
+    (_, notes) = chat.batches()
+    assert notes.indexes == [2, 8]
+    assert [(one["index"], one["error"]["message"]) for one in chat.rejected] == [
+        (4, "is not JSON"), (5, "is not an object"), (6, "is no message: it has no text `mes`"),
+    ]  # fmt: skip
+    assert chat.blank == [7]
+    assert shown(str(path)) == [0, 0, 0, 0, 0, 0]
