@@ -1,5 +1,6 @@
 """Branching a conversation: its memory as it was at a turn, in a nugget of its own."""
 
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -149,6 +150,31 @@ async def test_a_branch_is_not_rewound_to_before_it_was_one(chat: Api) -> None:
     refused = await chat.refused("session.branch", session_id="other", at_turn=1, new_session_id="third")
     assert (refused.code, refused.reason) == (-32002, "BRANCHED")
     assert (await chat.call("session.branch", session_id="other", at_turn=2, new_session_id="third"))["notes"] == 2
+
+
+async def test_a_branch_that_is_undone_is_none_any_more(chat: Api) -> None:
+    await say(chat, 1, "one")
+    run = (await branch(chat, 1))["run_id"]
+    undone = (await chat.call("reflection.undo", run_id=run))["run_id"]
+    assert chat.shelf().view.nuggets.get("memory-other") is None
+    assert (await chat.call("session.retract_turns", session_id="other", from_turn=1))["undone"] == 0
+    again = (await chat.call("reflection.undo", run_id=undone))["run_id"]
+    assert [note["content"] for note in await notes_in(chat, "memory-other")] == ["one"]
+    refused = await chat.refused("session.retract_turns", session_id="other", from_turn=1)
+    assert (refused.reason, refused.data["first_turn"]) == ("BRANCHED", 2)
+    assert "it is not its own" in str(refused)
+    await chat.call("reflection.undo", run_id=again)
+    chat.clock.advance(timedelta(seconds=1))
+    await say(chat, 1, "anew", "other", nugget="memory-other")
+    assert (await chat.call("session.retract_turns", session_id="other", from_turn=1))["undone"] == 1
+
+
+async def test_a_branch_whose_nugget_is_renamed_remains_one(chat: Api) -> None:
+    await say(chat, 1, "one")
+    await branch(chat, 1)
+    await chat.call("nugget.rename", name="memory-other", new_name="elsewhere")
+    refused = await chat.refused("session.retract_turns", session_id="other", from_turn=1)
+    assert refused.reason == "BRANCHED"
 
 
 async def test_bad_input_of_a_branch_changes_nothing(chat: Api) -> None:

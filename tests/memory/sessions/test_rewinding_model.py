@@ -53,7 +53,6 @@ class State:
 
 
 Links = set[tuple[str, str]]
-_SIGHT = ("hide", "restore")
 
 
 def replayed(told: Iterable[tuple[Told, bool]]) -> tuple[dict[str, State], Links]:
@@ -201,9 +200,7 @@ class Story:
     def _change(self, tx: Transaction, told: Told, note: Note) -> None:
         if told.act == "restore":
             told.basis = told.name not in self.expected()[0]
-            seen = next((one.act for one in reversed(self.told) if one.name == told.name and one.act in _SIGHT), "")
-            # Whoever brings back what was hidden by hand before it was taken back may mean either.
-            if note.hidden and not note.extra.is_rollup and not (told.basis and seen == "hide"):
+            if note.hidden and not note.extra.is_rollup:
                 tx.restore(note)
             return
         if note.hidden:

@@ -38,7 +38,10 @@ def _params(view: View, params: BranchParams, now: int) -> dict[str, Any]:
         raise InvalidParams(text, field="nugget", limit=_NUGGET_CHARACTERS)
     copied = branching.branched_at(view, params.session_id)
     if copied is not None and params.at_turn < copied:
-        text = f"at_turn: turns up to {copied} were copied when this session branched; branch the original earlier"
+        text = (
+            f"at_turn: what turns up to {copied} wrote was copied when this session branched, as it was after all of"
+            " them; branch the original at an earlier turn"
+        )
         raise Conflict(text, field="at_turn", reason="BRANCHED", first_turn=copied)
     return branching.new_params(view, session, params.at_turn, params.new_session_id, into)
 

@@ -43,7 +43,10 @@ def _check_retraction(view: View, params: RetractTurnsParams, now: int) -> None:
     check_session(view, params.session_id, now, turn=params.from_turn, field="from_turn")
     copied = branched_at(view, params.session_id)
     if copied is not None and params.from_turn <= copied:
-        text = f"from_turn: turns up to {copied} were copied when the session branched; branch the original earlier"
+        text = (
+            f"from_turn: what turns up to {copied} wrote was copied when this session branched, it is not its own;"
+            " branch the original at an earlier turn"
+        )
         raise Conflict(text, field="from_turn", reason="BRANCHED", first_turn=copied + 1)
 
 

@@ -30,9 +30,13 @@ _TURNS_AT_ONCE: Final = 500
 
 
 def branched_at(view: View, session_id: str) -> int | None:
-    """Return up to which turn a session was copied from another; None if it was not."""
-    found = view.meta.get(_property(session_id))
-    return None if found is None else int(found)
+    """Return up to which turn a session was copied from another; None if it was not, or its nugget is gone since."""
+    found, session = view.meta.get(_property(session_id)), view.sessions.get(session_id)
+    nugget = None if session is None else view.nuggets.get(session.nugget)
+    if found is None or nugget is None:
+        return None
+    turn, created_at = found.split()
+    return int(turn) if int(created_at) == nugget.created_at else None
 
 
 def _property(session_id: str) -> str:
@@ -69,13 +73,14 @@ def new_cursor() -> dict[str, Any]:
 def found(tx: Transaction, params: Mapping[str, Any]) -> None:
     """Make the session and its nugget, both of which are empty yet."""
     old = get_nugget(tx.rows, params["nugget"])
-    tx.create_nugget(old._replace(name=params["into"], created_at=tx.now))
+    # As one that came back: it goes when the branch is undone, although that only hides its notes.
+    tx.create_nugget(old._replace(name=params["into"], created_at=tx.now), again=True)
     for name, spec in tx.rows.note_types.of(old.name).items():
         tx.rows.note_types.put(params["into"], name, spec)
     was = tx.rows.sessions.get(params["session_id"])
     session = Session(params["new_session_id"], params["into"], None if was is None else was.actor)
     open_session(tx, session, turn=None, keeps_nugget=False)
-    tx.rows.meta.put(_property(session.session_id), str(params["at_turn"]))
+    tx.rows.meta.put(_property(session.session_id), f"{params['at_turn']} {tx.now}")
 
 
 def replay_of(view: View, params: Mapping[str, Any]) -> Replay:

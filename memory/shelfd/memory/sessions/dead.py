@@ -38,6 +38,14 @@ class Dead(NamedTuple):
     retractions: Sequence[Retraction]  #: those that stand
     runs: frozenset[str]  #: that rewound, or took that back: what they wrote follows from the rest
     floor: int
+    #: Those that stand no more, each with the change up to which it stood.
+    former: Sequence[tuple[Retraction, int]] = ()
+
+    def was_dead(self, row: LogRow, at: int) -> bool:
+        """Return whether a change was already taken back when change *at* was made."""
+        return any(covers(one, row) and one.done_seq < at for one in self.retractions) or any(
+            covers(one, row) and one.done_seq < at <= until for one, until in self.former
+        )
 
     def has(self, row: LogRow) -> bool:
         """Return whether a change does not count."""
@@ -60,13 +68,16 @@ def dead_since(view: View, floor: int, *, before: Iterable[Retraction] = ()) -> 
     """
     floor = min([floor, *(retraction.since_seq for retraction in before)])
     while True:
-        found = [retraction for _, retraction in view.rewinds.since(floor)]
+        numbered = view.rewinds.since(floor)
+        found = [retraction for _, retraction in numbered]
         lowest = min([floor, *(retraction.since_seq for retraction in found)])
         if lowest == floor:
             break
         floor = lowest
     standing = [retraction for retraction in (*found, *before) if retraction.stands]
-    return Dead(standing, frozenset(retraction.run_id for retraction in (*found, *before)), floor)
+    ended = {one.revives: one.done_seq for one in found if one.revives is not None}
+    former = [(one, ended[number]) for number, one in numbered if number in ended]
+    return Dead(standing, frozenset(retraction.run_id for retraction in (*found, *before)), floor, former)
 
 
 def is_tending(row: LogRow) -> bool:

@@ -134,7 +134,8 @@ class Replay:
                 if name not in _REFERENCES or (references and not self._refers_to_nothing(moment.after, name))
             }
             if is_absent:
-                is_absent = not _asserts(moment, is_hidden_by_us=was_hidden_by_us)
+                was_taken_back = was_hidden_by_us or self.dead.was_dead(moments[0].row, moment.row.seq)
+                is_absent = not _asserts(moment, was_taken_back=was_taken_back)
                 names.pop("archived_at", None)
                 if not is_absent:
                     now = now._replace(archived_at=None)
@@ -153,6 +154,7 @@ class Replay:
     def is_gone(self, note_id: str) -> bool:
         """Return whether what created a note does not count, or its children are represented by another since."""
         if note_id not in self._gone:
+            self._gone[note_id] = False  # while it is found out: rollups may have displaced each other in turn
             moments = self.moments(note_id)
             if self.note(note_id) is None:
                 self._gone[note_id] = True
@@ -168,8 +170,13 @@ class Replay:
         if not creation.after.extra.is_rollup:
             return False
         children = self.children_of(rollup_id)
+        made = max(
+            moment.row.seq
+            for moment in self.moments(rollup_id)
+            if moment is creation or (self._is_restoring(moment) and moment.row.seq < self._end)
+        )
         return any(map(self.is_gone, children)) or any(
-            moment.row.seq > creation.row.seq
+            moment.row.seq > made
             and moment.row.seq < self._end
             and "parent_id" in (moment.row.before or ())
             and moment.after.parent_id not in (None, rollup_id)
@@ -179,6 +186,11 @@ class Replay:
             for child in children
             for moment in self.moments(child)
         )
+
+    def _is_restoring(self, moment: Played) -> bool:
+        """Whether somebody brought a note back, and that counts."""
+        is_restored = "archived_at" in (moment.row.before or ()) and not moment.after.hidden
+        return is_restored and not self.dead.is_rewinding(moment.row) and not self.dead.has(moment.row)
 
     # ----------------------------------------------------- made of others
 
@@ -302,11 +314,11 @@ def _says(note: Note) -> tuple[object, ...]:
     return note.content, note.title, note.extra.fields, note.hidden
 
 
-def _asserts(moment: Played, *, is_hidden_by_us: bool) -> bool:
+def _asserts(moment: Played, *, was_taken_back: bool) -> bool:
     """Whether a change brings back a note that is absent: it restores it, or is another value of its key."""
     names = moment.row.before or EMPTY
     if "archived_at" in names and not moment.after.hidden:
-        return is_hidden_by_us or moment.after.kind == "fact"
+        return was_taken_back or moment.after.kind == "fact"
     is_value = moment.after.kind == "fact" and "content" in names and not moment.after.hidden
     return is_value and not is_tending(moment.row)
 
