@@ -37,6 +37,16 @@ class Served:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * resource.getpagesize() / 2**20
 
+    def exact_cpu_s(self) -> float:
+        """The same of its present threads, to less than a millisecond."""
+        threads = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
+
+    def own_mib(self) -> float:
+        """Memory of the daemon's own now: resident, without pages of files."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("RssAnon:", 1)[1].split(maxsplit=1)[0]) / 2**10
+
 
 @contextmanager
 def working_directory(parent: str | None) -> Iterator[Path]:

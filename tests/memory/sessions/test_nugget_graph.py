@@ -15,7 +15,7 @@ from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.relations import SYMMETRIC
 from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.sessions import Session
-from shelfd.memory.sessions import projection
+from shelfd.memory.sessions import ordered, projection, stored_links
 from shelfd.memory.sessions.nugget_graph import NuggetGraph
 from shelfd.memory.sessions.reading import Reading, Visible
 from shelfd.memory.sessions.schema import BUILT_IN, Schema
@@ -206,9 +206,12 @@ class Bench:
             assert sum(one["count"] for one in summary["relations"]) == len(own)
 
 
-@pytest.mark.parametrize("kept", [0, 64])
-def test_a_graph_is_what_its_notes_and_links_say(monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
-    monkeypatch.setattr(projection, "_KEPT", kept)
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_graph_is_what_its_notes_and_links_say(monkeypatch: pytest.MonkeyPatch, is_large: bool) -> None:
+    if is_large:  # what is otherwise done for many notes and links alone
+        monkeypatch.setattr(projection, "_KEPT", 0)
+        monkeypatch.setattr(ordered, "_MANY", 1)
+        monkeypatch.setattr(stored_links, "_FEW", 0)
 
     @settings(max_examples=80, deadline=None)
     @given(st.lists(_op, min_size=12, max_size=60))

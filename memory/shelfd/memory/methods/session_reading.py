@@ -138,12 +138,9 @@ async def get_neighbors(shelf: Shelf, params: GetNeighborsParams, _call: Call) -
         return {"neighbors": []}
     relations = relation_filter(reading, params.edge_types, internal=True)
     visible, direction = _visible(reading, params.project_to), _DIRECTIONS[params.direction]
-    found = await neighbors(reading, node, relations, direction=direction, visible=visible)
+    found = neighbors(reading, node, relations, direction=direction, visible=visible)
     after = _after_edge(params.cursor)
-    if after is not None:
-        place = (after.source, after.relation, after.target)
-        found = [one for one in found if (one.row, one.relation, one.direction) > place]
-    page = found[: params.limit]
+    page = found.page(None if after is None else (after.source, after.relation, after.target), params.limit)
     views = [
         {
             "node": node_view(reading, one.node, note),

@@ -84,12 +84,14 @@ def _is_due(graph: Graph, node: int, depth: int) -> bool:
 
 
 async def _compact(work: Work, nugget: str, kind: NoteType, depth: int, word: Summarise) -> None:
-    planned = await due(await live_graph(work.shelf, nugget), work.shelf.view.notes.by_ids, kind, depth)
+    view = work.shelf.view
+    graph = await live_graph(work.shelf, nugget, schema_of(view, nugget))
+    planned = await due(graph, view.notes.by_ids, kind, depth)
     at_once = max(1, AT_ONCE // kind.compression.fan_in)
     for start in range(0, len(planned), at_once):
         batch = []
         for group in planned[start : start + at_once]:
-            children = in_time(work.shelf.view.notes.by_ids(group).values())
+            children = in_time(view.notes.by_ids(group).values())
             if len(children) == len(group):
                 batch.append((children, await word(work.shelf, kind, children)))
         await work.step(lambda tx, cursor, batch=batch: _roll_up_some(tx, cursor, kind, batch, work.limits))  # type: ignore[misc]

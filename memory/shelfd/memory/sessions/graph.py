@@ -103,8 +103,17 @@ class Graph(Protocol):
     def in_frontier(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
         """Return which of *nodes* are in the frontier."""
 
+    def are_active(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which of *nodes* are not hidden."""
+
     def seqs_to(self, nodes: Numbers) -> npt.NDArray[np.int64]:
         """Return what :meth:`seq_to` does, for each of *nodes*."""
+
+    def rows(self, nodes: Numbers) -> npt.NDArray[np.int64]:
+        """Return what :meth:`row` does, for each of *nodes*."""
+
+    def parents(self, nodes: Numbers) -> Numbers:
+        """Return what :meth:`parent` does, for each of *nodes*; ``NOWHERE`` for none."""
 
     def parent(self, node: int) -> int | None:
         """Return the node of the note that represents this one, hidden or not; None if the nugget has none such."""

@@ -1,7 +1,7 @@
 """The graph of a nugget, kept beside its rows: filled when a session first reads it, and fed by the pump.
 
-A note takes a kilobyte with the three links that leave it: its id, where it stands, pairs of characters of its names,
-the lists of its links; a link by itself takes 28 bytes. See ``benchmarks/graph.py``.
+A note takes some 400 bytes with the three links that leave it: its id, where it stands, pairs of characters of its
+names; a link by itself takes 32 bytes. See ``benchmarks/graph.py``.
 """
 # ruff: noqa: D102 (the port documents these methods)
 
@@ -19,6 +19,7 @@ from shelfd.memory.sessions.graph import NOWHERE, Graph, NodeLinks, Numbers, Pol
 from shelfd.memory.sessions.name_parts import NameParts, texts_in
 from shelfd.memory.sessions.policy import policy_of
 from shelfd.memory.sessions.projection import ProjectedLinks, joined, tree_links
+from shelfd.memory.sessions.schema import schema_of
 from shelfd.memory.sessions.stored_links import UNSTAMPED, StoredLinks
 from shelfd.memory.sessions.tree import (
     ACTIVE,
@@ -47,6 +48,7 @@ class NuggetGraph(Graph, PartProjection):
     name: ClassVar[str] = "graph"
     is_lazy: ClassVar[bool] = True
     is_linked: ClassVar[bool] = True
+    at_once: ClassVar[int] = 64
 
     def __init__(self, view: View, settings: MemorySettings, part: str) -> None:
         del settings
@@ -56,7 +58,7 @@ class NuggetGraph(Graph, PartProjection):
 
     def clear(self) -> None:
         """Keep nothing, and look up the types anew."""
-        self._policy = policy_of(self._view, self.nugget)
+        self._policy = policy_of(schema_of(self._view, self.nugget))
         self._ids: list[str] = []
         self._nodes: dict[str, int] = {}
         self._unused: list[int] = []
@@ -190,6 +192,7 @@ class NuggetGraph(Graph, PartProjection):
             self._projected.clear()
         for near in moved.near:
             self._projected.drop(near)
+        self._projected.drop_only(moved.children)
 
     def _relink(self, node: int, wanted: Mapping[tuple[int, int], int]) -> None:
         changed = self._stored.replace(node, wanted)
@@ -270,10 +273,19 @@ class NuggetGraph(Graph, PartProjection):
         return self._tree.has(node, SEMANTIC)
 
     def in_frontier(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
-        return self._tree.in_frontier(nodes)
+        return self._tree.have(nodes, FRONTIER)
+
+    def are_active(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
+        return self._tree.have(nodes, ACTIVE)
 
     def seqs_to(self, nodes: Numbers) -> npt.NDArray[np.int64]:
         return self._tree.seqs_to(nodes)
+
+    def rows(self, nodes: Numbers) -> npt.NDArray[np.int64]:
+        return self._tree.rows(nodes)
+
+    def parents(self, nodes: Numbers) -> Numbers:
+        return self._tree.parents(nodes)
 
     def is_in_frontier(self, node: int) -> bool:
         return self._tree.has(node, FRONTIER)
@@ -283,7 +295,7 @@ class NuggetGraph(Graph, PartProjection):
         return None if parent == NOWHERE else parent
 
     def children(self, node: int) -> Sequence[int]:
-        return sorted(self._tree.children(node), key=self._tree.row)
+        return self._tree.children_by_row(node)
 
     def types(self) -> Sequence[str]:
         return self._tree.type_names

@@ -2,11 +2,16 @@
 
 from array import array
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+import numpy as np
+import numpy.typing as npt
 
 #: Numbers in one block, at most; a full one is split.
 _BLOCK: Final = 1_024
+#: Numbers from which on all are sorted anew, which is faster than one by one.
+_MANY: Final = 2_000
 
 
 class Ordered:
@@ -46,6 +51,30 @@ class Ordered:
         self._size -= 1
         if not block:
             del self._blocks[at], self._firsts[at]
+
+    def add_all(self, numbers: Sequence[int]) -> None:
+        """Add numbers that are not there."""
+        if len(numbers) < _MANY:
+            for number in numbers:
+                self.add(number)
+        else:
+            self._fill(np.concatenate([*self._blocks, np.array(numbers, np.int64)]))
+
+    def remove_all(self, numbers: Sequence[int]) -> None:
+        """Remove numbers that are there."""
+        if len(numbers) < _MANY:
+            for number in numbers:
+                self.remove(number)
+        else:
+            kept = np.concatenate(self._blocks)
+            self._fill(kept[~np.isin(kept, np.array(numbers, np.int64))])
+
+    def _fill(self, numbers: npt.NDArray[np.int64]) -> None:
+        numbers = np.sort(numbers)
+        starts = range(0, len(numbers), _BLOCK // 2)
+        self._blocks = [array("q", numbers[start : start + _BLOCK // 2].tobytes()) for start in starts]
+        self._firsts = [block[0] for block in self._blocks]
+        self._size = len(numbers)
 
     def after(self, number: int | None) -> Iterator[int]:
         """Iterate over the numbers above *number*; over all for None. Good until a change."""

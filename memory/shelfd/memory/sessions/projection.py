@@ -5,7 +5,6 @@ it are made again, and each from few others. Tables grow coarser by themselves w
 when a rollup is taken apart all are dropped.
 """
 
-from array import array
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -15,7 +14,7 @@ from shelfd.memory.sessions.graph import CONTAINS, IN, NOWHERE, OUT, SEMANTIC_CO
 from shelfd.memory.sessions.stored_links import StoredLinks
 from shelfd.memory.sessions.tree import Tree
 
-#: Links from which on a table is kept.
+#: Links from which on a table is kept, and what of :data:`_TURN` went into it.
 _KEPT: Final = 64
 #: Nodes looked at before other tasks have their turn: about 5 ms.
 _TURN: Final = 4_000
@@ -49,6 +48,12 @@ class ProjectedLinks:
             for above in self._tree.chain(node):
                 self._tables.pop(above, None)
 
+    def drop_only(self, nodes: Sequence[int]) -> None:
+        """Drop the tables of *nodes* themselves."""
+        if self._tables:
+            for node in nodes:
+                self._tables.pop(node, None)
+
     def of(self, node: int) -> NodeLinks | None:
         """Return the links of all that *node*, which is in the frontier, represents; None if a turn is over first."""
         table = self._tables.get(node)
@@ -60,13 +65,13 @@ class ProjectedLinks:
         except _OutOfTime:
             return None
         links = self._coarsened(links, node)
-        if len(links.others) >= _KEPT:
+        if len(links.others) >= _KEPT or _TURN - self._room >= _KEPT:
             self._tables[node] = _Table(self._tree.version, links)
         return links
 
     def of_all(self, nodes: Sequence[int]) -> tuple[Numbers, NodeLinks] | None:
         """Return the links of several notes of the frontier, and for each link whose it is; None if a turn is over."""
-        leaving, reaching, sources, targets = (array("i") for _ in range(4))
+        alone: list[int] = []
         whose: list[Numbers] = []
         parts: list[NodeLinks] = []
         for node in nodes:
@@ -75,20 +80,17 @@ class ProjectedLinks:
                 if links is None:
                     return None
             else:
-                out, into = self._stored.leaving(node), self._stored.reaching(node)
-                leaving.extend(out)
-                reaching.extend(into)
-                sources.extend([node] * len(out))
-                targets.extend([node] * len(into))
+                alone.append(node)
                 if self._tree.parent(node) == NOWHERE:
                     continue
                 links = self._of_tree(node, ())
             parts.append(links)
             whose.append(np.full(len(links.others), node, np.int32))
-        if leaving or reaching or not parts:
+        if alone or not parts:
+            leaving, reaching = self._stored.of_all(np.array(alone, np.int32))
             stored = self._stored.of(leaving, reaching)
             parts.append(stored._replace(others=self._tree.representatives(stored.others)))
-            whose.append(np.concatenate([np.array(sources, np.int32), np.array(targets, np.int32)]))
+            whose.append(self._stored.ends(leaving, reaching))
         owners, every = np.concatenate(whose), joined(parts)
         leads_on = every.others != owners
         return owners[leads_on], every.where(leads_on)
@@ -98,19 +100,14 @@ class ProjectedLinks:
         table = self._tables.get(node)
         if table is not None:
             return table.links
-        leaving, reaching = self._stored.leaving(node), self._stored.reaching(node)
-        below: list[int] = []
-        contained: list[int] = []
-        for child in self._tree.children(node):
-            if self._tree.above(child) != node:
-                contained.append(child)
-            elif self._tree.children(child):
-                below.append(child)
-            else:
-                leaving.extend(self._stored.leaving(child))
-                reaching.extend(self._stored.reaching(child))
-        parts = [self._stored.of(leaving, reaching), self._of_tree(node, contained)]
-        self._room -= len(self._tree.children(node)) + len(leaving) // 8
+        children = np.array(self._tree.children(node), np.int32)
+        is_below = self._tree.are_represented(children)
+        represented: list[int] = children[is_below].tolist()
+        below = [child for child in represented if self._tree.children(child)]
+        alone = represented if not below else [child for child in represented if not self._tree.children(child)]
+        leaving, reaching = self._stored.of_all(np.array([node, *alone], np.int32))
+        parts = [self._stored.of(leaving, reaching), self._of_tree(node, children[~is_below].tolist())]
+        self._room -= len(children) + (len(leaving) + len(reaching)) // 8
         for child in below:
             if self._room < 0 and child not in self._tables:
                 raise _OutOfTime

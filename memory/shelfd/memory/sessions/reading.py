@@ -12,7 +12,7 @@ import numpy.typing as npt
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.sessions import Injection, Session
 from shelfd.memory.sessions.frozen import frozen_graph
-from shelfd.memory.sessions.graph import CONTAINS, OUT, Graph, NodeLinks, Numbers
+from shelfd.memory.sessions.graph import CONTAINS, NOWHERE, OUT, Graph, NodeLinks, Numbers
 from shelfd.memory.sessions.injection import present
 from shelfd.memory.sessions.nugget_graph import NuggetGraph
 from shelfd.memory.sessions.policy import policy_of
@@ -97,19 +97,24 @@ async def open_reading(shelf: Shelf, session_id: str) -> Reading:
     if session.at_seq is not None:
         was = await frozen_graph(shelf, session.nugget, session.at_seq)
         return Reading(shelf, session, was, was.notes, schema, present(shelf.view, session))
-    graph = await live_graph(shelf, session.nugget)
+    graph = await live_graph(shelf, session.nugget, schema)
     await shelf.unattended.settled()  # what get_context gave just now is what the prompt holds
     return Reading(shelf, session, graph, shelf.hot.get, schema, present(shelf.view, session))
 
 
-async def live_graph(shelf: Shelf, nugget: str) -> NuggetGraph:
+async def live_graph(shelf: Shelf, nugget: str, schema: Schema) -> NuggetGraph:
     """Return the graph of a nugget as it is now; when it is asked for first, or its types changed, that takes time.
+
+    Args:
+        shelf: The shelf.
+        nugget: Whose graph.
+        schema: The types that hold in it.
 
     Raises:
         Unavailable: If the graph failed and is being rebuilt.
     """
     graph = shelf.part(NuggetGraph, nugget)
-    if graph.policy != policy_of(shelf.view, nugget):
+    if graph.policy != policy_of(schema):
         shelf.tracks.begin_anew((NuggetGraph, nugget))
     await shelf.tracks.complete((NuggetGraph, nugget))
     graph.expire(shelf.clock.now())
@@ -167,12 +172,16 @@ class Visible:
         hidden = np.flatnonzero(~self.among(others))
         if not len(hidden):
             return others
-        distinct, places = np.unique(others[hidden], return_inverse=True)
-        nearest = [self.nearest(node) for node in distinct.tolist()]
-        projected = others.copy()
-        projected[hidden] = np.array(
-            [own if found is None else found for own, found in zip(distinct.tolist(), nearest, strict=True)], np.int32
-        )[places]
+        projected, at = others.copy(), others[hidden]
+        for _ in range(_DEEPEST):
+            is_active = self._graph.are_active(at)
+            hidden, at = hidden[is_active], self._graph.parents(at[is_active])
+            hidden, at = hidden[at != NOWHERE], at[at != NOWHERE]
+            if not len(hidden):
+                break
+            is_found = self.among(at) & self._graph.are_active(at)
+            projected[hidden[is_found]] = at[is_found]
+            hidden, at = hidden[~is_found], at[~is_found]
         return projected
 
     async def frontier_links(self, node: int) -> NodeLinks:

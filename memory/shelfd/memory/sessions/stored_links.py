@@ -13,6 +13,8 @@ from shelfd.memory.sessions.graph import IN, OUT, NodeLinks, Numbers
 UNSTAMPED: Final = -1
 #: After the last link of a chain.
 _NONE: Final = -1
+#: Chains of which each is followed by itself.
+_FEW: Final = 8
 
 
 class Relations:
@@ -121,7 +123,17 @@ class StoredLinks:
             self._free.append(number)
         self._first_in[node] = _NONE
 
-    def of(self, leaving: "array[int]", reaching: "array[int]") -> NodeLinks:
+    def of_all(self, nodes: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the numbers of the links that leave any of *nodes*, and of those that reach any."""
+        leaving = _chains(np.frombuffer(self._first_out, np.int32)[nodes], self._next_out)
+        return leaving, _chains(np.frombuffer(self._first_in, np.int32)[nodes], self._next_in)
+
+    def ends(self, leaving: Numbers, reaching: Numbers) -> Numbers:
+        """Return from which end :meth:`of` looks at each of these links: the source or the target."""
+        source, target = np.frombuffer(self._source, np.int32), np.frombuffer(self._target, np.int32)
+        return np.concatenate([source[leaving], target[reaching]])
+
+    def of(self, leaving: "array[int] | Numbers", reaching: "array[int] | Numbers") -> NodeLinks:
         """Return links by their numbers, as they look from the end given: the source or the target."""
         out, into = np.array(leaving, np.int32), np.array(reaching, np.int32)
         # Views of what may grow, which it cannot before they are gone.
@@ -187,3 +199,18 @@ def _chain(number: int, following: "array[int]") -> "array[int]":
         found.append(number)
         number = following[number]
     return found
+
+
+def _chains(numbers: Numbers, following: "array[int]") -> Numbers:
+    """The links of several chains that begin with *numbers*."""
+    nexts = np.frombuffer(following, np.int32)
+    found: list[Numbers] = []
+    numbers = numbers[numbers != _NONE]
+    while len(numbers) > _FEW:
+        found.append(numbers)
+        numbers = nexts[numbers]
+        numbers = numbers[numbers != _NONE]
+    rest = array("i")
+    for number in numbers.tolist():
+        rest += _chain(number, following)
+    return np.concatenate([*found, np.array(rest, np.int32)])

@@ -75,11 +75,10 @@ async def edge_summary(
 
 def _relations(reading: Reading, links: NodeLinks) -> list[dict[str, Any]]:
     counts: dict[tuple[str, str], int] = {}
-    keys, places = np.unique(links.relations.astype(np.int64) << 1 | links.directions, return_inverse=True)
-    weights = np.bincount(places, links.weights, len(keys)).astype(np.int64).tolist()
-    for key, weight in zip(keys.tolist(), weights, strict=True):
+    weights = np.bincount(links.relations << 1 | links.directions, links.weights)
+    for key in np.flatnonzero(weights).tolist():
         relation = reading.graph.relation(key >> 1), direction_view(reading, key >> 1, key & 1)
-        counts[relation] = counts.get(relation, 0) + weight
+        counts[relation] = counts.get(relation, 0) + int(weights[key])
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [{"relation": name, "direction": direction, "count": count} for (name, direction), count in ordered]
 
@@ -90,15 +89,12 @@ def _neighbors(reading: Reading, node: int, links: NodeLinks, limit: int) -> lis
         return []
     ends = np.maximum(reading.graph.seqs_to(links.others), reading.graph.seq_to(node))
     newest = np.where(links.unstamped, np.maximum(links.stamps, ends), links.stamps)
-    others, places = np.unique(links.others, return_inverse=True)
-    seqs = np.zeros(len(others), np.int64)
-    np.maximum.at(seqs, places, newest)
-    found = list(zip(seqs.tolist(), others.tolist(), strict=True))
-    if len(found) > limit:
-        least = -np.partition(-seqs, limit - 1)[limit - 1]
-        found = [one for one in found if one[0] >= least]
-    found.sort(key=lambda one: (-one[0], reading.graph.row(one[1])))
-    best = {other: seq for seq, other in found[:limit]}
+    # Of one end the newest first: a stable sort by that, then by the end, of which the first of each is taken.
+    order = np.argsort(-newest, kind="stable")
+    others, first = np.unique(links.others[order], return_index=True)
+    seqs = newest[order][first]
+    chosen = np.lexsort((reading.graph.rows(others), -seqs))[:limit]
+    best = dict(zip(others[chosen].tolist(), seqs[chosen].tolist(), strict=True))
     return [
         {"id": note.id, "type": note.type, "title": note.title or note.id, "to_seq": best[other]}
         for other, note in reading.notes_at(best)

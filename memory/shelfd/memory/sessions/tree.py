@@ -159,9 +159,30 @@ class Tree:
         found: Numbers = np.where(flags[at] & FRONTIER != 0, at, nodes)
         return found
 
-    def in_frontier(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
-        """Return which of *nodes* are in the frontier."""
-        found: npt.NDArray[np.bool_] = np.frombuffer(self._flags, np.uint8)[nodes] & FRONTIER != 0
+    def have(self, nodes: Numbers, flag: int) -> npt.NDArray[np.bool_]:
+        """Return which of *nodes* have a *flag*."""
+        found: npt.NDArray[np.bool_] = np.frombuffer(self._flags, np.uint8)[nodes] & flag != 0
+        return found
+
+    def are_represented(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which of *nodes*, that have a parent, are represented by it: active, and not in the frontier."""
+        found: npt.NDArray[np.bool_] = np.frombuffer(self._flags, np.uint8)[nodes] & (ACTIVE | FRONTIER) == ACTIVE
+        return found
+
+    def rows(self, nodes: Numbers) -> npt.NDArray[np.int64]:
+        """Return the rows of *nodes*."""
+        return np.frombuffer(self._rows, np.int64)[nodes]
+
+    def parents(self, nodes: Numbers) -> Numbers:
+        """Return the parents of *nodes* in the nugget, or ``NOWHERE``."""
+        parents = np.frombuffer(self._parents, np.int32)[nodes]
+        is_known = (parents != NOWHERE) & self.have(parents, KNOWN)
+        return parents if is_known.all() else np.where(is_known, parents, NOWHERE).astype(np.int32)
+
+    def children_by_row(self, node: int) -> Sequence[int]:
+        """Return the notes whose parent a node is, the oldest first."""
+        children = np.array(self.children(node), np.int32)
+        found: list[int] = children[np.argsort(self.rows(children))].tolist() if len(children) else []
         return found
 
     def seqs_to(self, nodes: Numbers) -> npt.NDArray[np.int64]:
@@ -242,17 +263,17 @@ class Tree:
         if (old.parent, old.flags, old.type) == (place.parent, place.flags, place.type):
             self._reorder(node, place)
             return NOT_MOVED
-        near = [node, *self.children(node)]
-        above = [self.above(each) for each in near]
+        above = self.above(node)
         self._unlist(node)
         self._write(node, old, place)
         if self._flags[node] & KNOWN:
             self._timeline[place.type].add(self.timeline_key(node))
-        for each in near:
-            self._judge(each)
+        self._judge(node)
         self.version += 1
-        is_split = any(was not in (NOWHERE, self.above(each)) for each, was in zip(near, above, strict=True))
-        return Moved(is_split, tuple({old.parent, place.parent, *near} - {NOWHERE}))
+        children = self.children(node)
+        is_split = self._judge_below(node, np.array(children, np.int32)) if children else False
+        is_split |= above not in (NOWHERE, self.above(node))
+        return Moved(is_split, tuple({old.parent, place.parent, node} - {NOWHERE}), children)
 
     def _write(self, node: int, old: TreePlace, place: TreePlace) -> None:
         for values, value in zip(self._columns(), place, strict=True):
@@ -310,12 +331,31 @@ class Tree:
             order.remove(self.recency_key(node))
             self._flags[node] = flags & ~FRONTIER
 
+    def _judge_below(self, node: int, children: Numbers) -> bool:
+        """Put the *children* of a node into the frontier, or take them out; return whether it lets any of them go."""
+        were_below = self.are_represented(children)
+        flags, types = np.frombuffer(self._flags, np.uint8), np.frombuffer(self._type, np.int32)[children]
+        belong = self.have(children, CANDIDATE)
+        if self._flags[node] & CANDIDATE and self._is_hierarchical[self._type[node]]:
+            belong &= types != self._type[node]
+        are_there = self.have(children, FRONTIER)
+        for type_ in set(types[belong != are_there].tolist()):
+            coming = children[belong & ~are_there & (types == type_)]
+            going = children[are_there & ~belong & (types == type_)]
+            flags[coming] |= FRONTIER
+            flags[going] &= ~np.uint8(FRONTIER)
+            order = self._frontier[type_]
+            order.add_all(list(map(self.recency_key, coming.tolist())))
+            order.remove_all(list(map(self.recency_key, going.tolist())))
+        return bool(np.any(were_below & ~self.are_represented(children)))
+
 
 class Moved(NamedTuple):
     """What it means for others that a note stands elsewhere now."""
 
     is_split: bool = False  #: a note is not represented any more by what represented it
     near: tuple[int, ...] = ()  #: nodes of which something changed that they represent, with all above them
+    children: Sequence[int] = ()  #: the same of a node's children, which have nothing above them but what those have
 
 
 NOT_MOVED: Final = Moved()

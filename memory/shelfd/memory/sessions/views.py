@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
+import numpy as np
+
 from shelfd.memory.notes.note import Note
 from shelfd.memory.sessions.columns import fields_shown, summary_of
 from shelfd.memory.sessions.graph import IN
@@ -80,7 +82,8 @@ def brief_view(reading: Reading, node: int, note: Note, edge_summary: Mapping[st
     exposure = exposure_of(reading, node)
     key_values, row_values = _values(note, kind, exposure)
     graph = reading.graph
-    children = sum(graph.is_active(child) and reading.is_open(child) for child in graph.children(node))
+    below = np.array(graph.children(node), np.int32)
+    children = int(np.count_nonzero(graph.are_active(below) & reading.open_among(below)))
     return {
         "id": note.id,
         "level": note.extra.level,

@@ -5,7 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from shelfd.memory.sessions.graph import OUT
+import numpy as np
+import numpy.typing as npt
+
+from shelfd.memory.sessions.graph import OUT, Numbers
 from shelfd.memory.sessions.reading import Reading, Visible
 from shelfd.memory.sessions.summing import RelationFilter, visible_links
 
@@ -13,6 +16,9 @@ from shelfd.memory.sessions.summing import RelationFilter, visible_links
 _DEEPEST: Final = 64
 #: Notes looked at before other tasks have their turn.
 _AT_ONCE: Final = 1_000
+#: Behind the row of a neighbour, the place of its relation and direction.
+_KIND_BITS: Final = 24
+_KIND: Final = (1 << _KIND_BITS) - 1
 #: Notes whose links are followed before that: some milliseconds.
 _FOLLOWED: Final = 64
 
@@ -65,10 +71,31 @@ class Neighbor(NamedTuple):
     number: int  #: of the relation
 
 
-async def neighbors(
+class Neighbors(NamedTuple):
+    """The notes that one is linked to, each once for each relation and direction, sorted."""
+
+    nodes: Numbers
+    keys: npt.NDArray[np.int64]  #: the row of each, and behind it the place of its kind
+    kinds: Sequence[tuple[str, int, int]]  #: relations, directions and numbers, sorted
+
+    def page(self, after: tuple[int, str, int] | None, limit: int) -> list[Neighbor]:
+        """Return the next ones *after* a row, relation and direction."""
+        found: list[Neighbor] = []
+        start = 0 if after is None else int(np.searchsorted(self.keys, after[0] << _KIND_BITS))
+        for at in range(start, len(self.keys)):
+            if len(found) == limit:
+                break
+            key = int(self.keys[at])
+            row, (relation, direction, number) = key >> _KIND_BITS, self.kinds[key & _KIND]
+            if after is None or (row, relation, direction) > after:
+                found.append(Neighbor(row, relation, direction, int(self.nodes[at]), number))
+        return found
+
+
+def neighbors(
     reading: Reading, node: int, relations: RelationFilter, *, direction: int | None, visible: Visible | None
-) -> list[Neighbor]:
-    """Return the active notes that *node* is linked to itself, each once for each relation and direction.
+) -> Neighbors:
+    """Return the active notes that *node* is linked to itself.
 
     Args:
         reading: The read.
@@ -80,20 +107,28 @@ async def neighbors(
     graph = reading.graph
     links = graph.links(node)
     links = links.where(relations.admits(links.relations))
-    found: set[Neighbor] = set()
-    for count, (other, relation, way) in enumerate(
-        zip(links.others.tolist(), links.relations.tolist(), links.directions.tolist(), strict=True)
-    ):
-        if count % _AT_ONCE == _AT_ONCE - 1:
-            await asyncio.sleep(0)
-        is_symmetric = graph.is_symmetric(relation)
-        if direction is not None and way != direction and not is_symmetric:
-            continue
-        end = other if visible is None else visible.nearest(other)
-        if end is not None and end != node and graph.is_active(end) and reading.is_open(end):
-            seen = OUT if is_symmetric else way
-            found.add(Neighbor(graph.row(end), graph.relation(relation), seen, end, relation))
-    return sorted(found)
+    ways = links.relations << 1 | links.directions
+    kind_of: dict[int, tuple[str, int, int]] = {}
+    for way in np.flatnonzero(np.bincount(ways)).tolist():
+        number, own = way >> 1, way & 1
+        if graph.is_symmetric(number):
+            kind_of[way] = graph.relation(number), OUT, number
+        elif direction in (None, own):
+            kind_of[way] = graph.relation(number), own, number
+    kinds = sorted(set(kind_of.values()))
+    places = np.full(max(kind_of, default=0) + 1, -1, np.int64)
+    for way, kind in kind_of.items():
+        places[way] = kinds.index(kind)
+    is_wanted = np.isin(ways, np.array(list(kind_of), np.int32))
+    ways, ends = ways[is_wanted], links.others[is_wanted]
+    if visible is not None:
+        ends = visible.projected_all(ends)
+    is_seen = (ends != node) & graph.are_active(ends) & reading.open_among(ends)
+    if visible is not None:
+        is_seen &= visible.among(ends)
+    ways, ends = ways[is_seen], ends[is_seen]
+    keys, first = np.unique(graph.rows(ends) << _KIND_BITS | places[ways], return_index=True)
+    return Neighbors(ends[first], keys, kinds)
 
 
 class Reached(NamedTuple):
@@ -158,8 +193,8 @@ async def _steps(reading: Reading, node: int, how: Expansion) -> Iterator[int]:
         links = await visible_links(node, how.visible, how.relations)
         others = set(links.others.tolist())
     else:
-        found = await neighbors(reading, node, how.relations, direction=None, visible=how.visible)
-        others = {one.node for one in found}
+        found = neighbors(reading, node, how.relations, direction=None, visible=how.visible)
+        others = set(found.nodes.tolist())
     return iter([*children, *sorted(others, key=graph.recency_key)])
 
 
