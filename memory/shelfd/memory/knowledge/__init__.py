@@ -1,0 +1,1 @@
+"""Knowledge: what notes are about, beside their words."""

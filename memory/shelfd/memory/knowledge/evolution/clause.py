@@ -1,0 +1,354 @@
+"""One clause of a language with spaces between words, read as a statement."""
+
+from typing import Final
+
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+
+_LONGEST: Final = 40  #: words of a clause that is compared
+_AND: Final = frozenset(("and", "or", "und", "oder", "y", "o", "e"))
+
+
+def read_clause(
+    words: list[str], amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon, before: list[str]
+) -> tuple[Statement, list[str]]:
+    """Return what a clause states, and the words of its subject, none if it has no own.
+
+    Args:
+        before: The words of the subject of the clause before, which stands for one that is missing.
+    """
+    said = " ".join(words)
+    marks = _marks(words, said, lexicon)
+    if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
+        for name, pattern in lexicon.patterns:
+            match = pattern.match(said) or (pattern.match(f"{' '.join(before)} {said}") if before else None)
+            if match is not None:
+                found = match.groupdict()
+                statement = _by_pattern(name, found, amounts, proper, lexicon)
+                return _marked(statement, marks), found["s"].split()
+    at = find_verb(words, lexicon)
+    if at is None and before and words[0] in lexicon.verbs:
+        at = 0
+    if at is None:
+        return _marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
+    own = words[:at]
+    statement = _stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
+    return _marked(statement, marks), own
+
+
+class Marks(frozenset[str]):
+    """What marks a clause: names of :class:`Statement`'s fields."""
+
+
+def _marks(words: list[str], said: str, lexicon: AlphabeticLexicon) -> Marks:
+    """Find the words that say how a clause is meant."""
+    distinct = set(words)
+    found = set()
+    if not distinct.isdisjoint(lexicon.lists["negation"]):
+        found.add("ended" if not distinct.isdisjoint(lexicon.lists["ended_words"]) else "negative")
+    elif not distinct.isdisjoint(lexicon.lists["ended_words"]) and "anymore" in distinct:
+        found.add("ended")
+    if not distinct.isdisjoint(lexicon.past_first) and lexicon.past.search(said):
+        found.add("past")
+    if not distinct.isdisjoint(lexicon.lists["unreal_words"]):
+        found.add("unreal")
+    if not distinct.isdisjoint(lexicon.lists["now"]):
+        found.add("now")
+    if not distinct.isdisjoint(lexicon.corrects_first) and lexicon.corrects.search(said):
+        found.add("corrects")
+    if not distinct.isdisjoint(lexicon.lists["additive"]) or lexicon.adds.search(said):
+        found.add("adds")
+    return Marks(found)
+
+
+def _marked(statement: Statement, marks: Marks) -> Statement:
+    if not marks:
+        return statement
+    if "ended" in marks and statement.effect is Effect.SAYS:
+        statement = statement._replace(effect=Effect.ENDED)
+    return statement._replace(
+        positive=not marks & {"negative", "ended"},
+        past="past" in marks or statement.past,
+        real="unreal" not in marks and statement.real,
+        now="now" in marks,
+        corrects="corrects" in marks,
+        adds="adds" in marks,
+    )
+
+
+def find_verb(words: list[str], lexicon: AlphabeticLexicon) -> int | None:
+    """Return the position of the clause's verb; None if none is known and none looks like one."""
+    verbs, be = lexicon.verbs, lexicon.lists["be"]
+    for at in range(1, len(words)):
+        word = words[at]
+        if word in be:
+            return at
+        if (known := verbs.get(word)) is not None and word not in lexicon.lists["modifiers"]:
+            if lexicon.language == "en" and word.endswith("ing"):
+                continue
+            before = words[at - 1]
+            if word == known[0] and (before in lexicon.lists["determiners"] or before in lexicon.lists["of"]):
+                continue  # a noun, as "the work"
+            if before in be or (word in lexicon.lists["nouns"] and any(one in be for one in words[at + 1 :])):
+                continue
+            following = words[at + 1] if at + 1 < len(words) else ""
+            if word in lexicon.lists["perfect"] and verbs.get(following, ("", False))[1]:
+                return at + 1
+            return at
+    if lexicon.language == "en":
+        for at in range(1, len(words) - 1):
+            word = words[at]
+            if word.isalpha() and len(word) > 3 and word.endswith(("s", "ed")) and not word.endswith(("ss", "us")):
+                return at
+    return None
+
+
+def content(words: list[str], lexicon: AlphabeticLexicon) -> tuple[str, ...]:
+    """Return the words that make a difference, the speaker as one word."""
+    spoken = lexicon.spoken
+    return tuple([said for word in words if (said := spoken.get(word, word))])
+
+
+def subject_of(words: list[str], lexicon: AlphabeticLexicon) -> frozenset[str]:
+    """Return the words that say of whom; none if it is a pronoun's."""
+    if not lexicon.lists["pronouns"].isdisjoint(words) and not _is_demonstrative(words, lexicon):
+        return NOBODY
+    found = frozenset(word for word in content(words, lexicon) if word not in lexicon.lists["prepositions"])
+    return found - lexicon.lists["class_nouns"] or found
+
+
+def _is_demonstrative(words: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the only pronouns stand before nouns, which they determine."""
+    return all(
+        word in lexicon.lists["determiners"] and at + 1 < len(words) and word in ("die", "der", "das")
+        for at, word in enumerate(words)
+        if word in lexicon.lists["pronouns"]
+    )
+
+
+def _head(words: list[str], lexicon: AlphabeticLexicon) -> str:
+    """Return the noun that a subject's other words describe."""
+    words = [word for word in words if word not in lexicon.lists["dull"] or word in lexicon.lists["of"]]
+    for at in range(1, len(words)):
+        if words[at] in lexicon.lists["of"]:
+            return words[at - 1]
+    return words[-1] if words else ""
+
+
+def _by_pattern(
+    name: str, found: dict[str, str | None], amounts: list[float], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> Statement:
+    """Read a clause that has the form of one of the language's patterns."""
+    subject, gone, new = (found.get(part) or "" for part in "sab")
+    effect = Effect(name)
+    if effect is Effect.INSTEAD:
+        words = subject.split()
+        at = find_verb(words, lexicon)
+        if at is None:
+            return Statement(lexicon.language)
+        stated = _stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
+        return stated._replace(effect=effect, denied=frozenset(content(gone.split(), lexicon)))
+    base = subject.split()
+    unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
+    owner = subject_of(base, lexicon)
+    verb = found.get("v") or ""
+    verb = lexicon.verbs.get(verb, (verb, False))[0]
+    link, raw = _link((gone if effect in (Effect.ENDED, Effect.LEFT) else new).split(), False, lexicon)
+    value = content(raw, lexicon)
+    core, rest = _split(value, lexicon)
+    kind = _kind(core, lexicon)
+    if (
+        effect is Effect.MOVED
+        and kind is Value.NAME
+        and proper.isdisjoint(core)
+        and core[-1] not in lexicon.lists["homes"]
+    ):
+        effect = Effect.SAYS
+    said = content(f"{subject} {gone} {new}".split(), lexicon)
+    return Statement(
+        lexicon.language, owner, verb, link, core, rest, said, tuple(amounts), kind, effect=effect, real=not unreal,
+        several=not _AND.isdisjoint(core),
+    )  # fmt: skip
+
+
+def _split(value: tuple[str, ...], lexicon: AlphabeticLexicon) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return a value up to its first preposition, and what is said besides."""
+    for at, word in enumerate(value):
+        if at and (word in lexicon.lists["prepositions"] or (word.startswith("~") and not value[0].startswith("~"))):
+            return value[:at], frozenset(value[at:]) - lexicon.lists["prepositions"]
+    return value, NOBODY
+
+
+def _kind(core: tuple[str, ...], lexicon: AlphabeticLexicon) -> Value:
+    if not core:
+        return Value.NONE
+    for word in core:
+        if word[0] == "#":
+            return Value.AMOUNT
+    if core[0].startswith("~"):
+        return Value.TIME
+    if len(core) == 1 and core[0] in lexicon.states:
+        return Value.STATE
+    if any(word in lexicon.lists["qualities"] for word in core):
+        return Value.QUALITY
+    return Value.NAME
+
+
+def _stated(
+    subject: list[str],
+    verb: str,
+    after: list[str],
+    amounts: list[float],
+    proper: frozenset[str],
+    lexicon: AlphabeticLexicon,
+) -> Statement:
+    """Read what a subject's verb is followed by."""
+    is_be = verb in lexicon.lists["be"]
+    lemma, told = (
+        ("be", verb in lexicon.lists["be_past"]) if is_be else lexicon.verbs.get(verb, (verb, verb.endswith("ed")))
+    )
+    if (
+        lexicon.language != "en"
+        and verb in lexicon.lists["perfect"]
+        and after
+        and after[-1].endswith(("t", "en", "ado", "ido"))
+    ):
+        told = told or after[-1].startswith("ge") or "ge" in after[-1][:4]
+    dated = (
+        subject[:1] and subject[0] in lexicon.lists["prepositions"] and any(word.startswith("~") for word in subject)
+    )
+    if dated:
+        subject = _without_date(subject)
+    unsaid = lexicon.lists["unsaid"]
+    raw_after = [word for word in after if word not in unsaid]
+    if is_be and lexicon.language == "en":
+        subject, raw_after = _turned(subject, raw_after, lexicon)
+    link, value = _link(raw_after, is_be, lexicon)
+    words = content(value, lexicon)
+    core, rest = _split(words, lexicon)
+    kind = _kind(core, lexicon)
+    owner = subject_of(subject, lexicon)
+    if (
+        kind is Value.NAME
+        and is_be
+        and ((value[:1] and value[0] in lexicon.lists["indefinite"]) or _is_predicate(core, proper, lexicon))
+    ):
+        kind = Value.QUALITY
+    if link in lexicon.lists["places"] and is_be and proper.isdisjoint(core):
+        link += (
+            " the"
+            if value[:1] and (value[0] in lexicon.lists["definite"] or link in lexicon.lists["definite"])
+            else " a"
+        )
+    slot = _slot(subject, lemma, link, core, kind, proper, lexicon)
+    if slot is Arity.ONE and is_be and kind is not Value.AMOUNT:
+        owner = owner - lexicon.lists["new"] or owner
+    everything = (*(sorted(owner) or content(subject, lexicon)), lemma, *link.split(), *words)
+    several = not _AND.isdisjoint(core)
+    return Statement(
+        lexicon.language, owner, lemma, link, core, rest, everything, tuple(amounts), kind, slot,
+        event=told, past=bool(dated), several=several,
+    )  # fmt: skip
+
+
+def _is_predicate(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether one word says how something is, as "expired"."""
+    if len(core) != 1 or core[0] in proper:
+        return False
+    word = core[0]
+    return lexicon.language == "en" and (word.endswith(("ed", "ing")) or lexicon.verbs.get(word, ("", False))[1])
+
+
+def _without_date(subject: list[str]) -> list[str]:
+    """Take "In 2021" from the front of a subject."""
+    last = next(at for at, word in enumerate(subject) if word.startswith("~"))
+    return subject[last + 1 :]
+
+
+def _turned(subject: list[str], after: list[str], lexicon: AlphabeticLexicon) -> tuple[list[str], list[str]]:
+    """Return "Tom is the owner of the archive" as "the owner of the archive is Tom"."""
+    bare = [word for word in subject if word not in lexicon.lists["determiners"]]
+    head = _head(after, lexicon) if after[:1] == ["the"] and lexicon.lists["pronouns"].isdisjoint(subject) else ""
+    if head in lexicon.lists["nouns"] and _head(bare, lexicon) not in lexicon.lists["nouns"] and len(after) > 2:
+        return after, bare
+    return subject, after
+
+
+def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[str, list[str]]:
+    """Cut off what joins a verb to its value: a participle after "be", then prepositions."""
+    at = 0
+    link = []
+    if is_be and len(after) > 1 and _is_participle(after[0], lexicon) and after[1] in lexicon.lists["prepositions"]:
+        link.append(after[0])
+        at = 1
+    while at < len(after) and after[at] in lexicon.lists["prepositions"]:
+        link.append(after[at])
+        at += 1
+    return " ".join(link), after[at:]
+
+
+def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
+    if word in lexicon.lists["joined"]:
+        return True
+    return (lexicon.language == "en" and word.endswith("ed")) or lexicon.verbs.get(word, ("", False))[1]
+
+
+def _slot(
+    subject: list[str],
+    verb: str,
+    link: str,
+    core: tuple[str, ...],
+    kind: Value,
+    proper: frozenset[str],
+    lexicon: AlphabeticLexicon,
+) -> Arity:
+    """Return how many values the subject can have of this."""
+    joined = link.split()
+    bare = [word for word in subject if word not in lexicon.lists["determiners"]]
+    if verb == "be":
+        if joined and joined[0] in lexicon.lists["fixed_participles"]:
+            return Arity.FIXED
+        if not lexicon.lists["fixed_nouns"].isdisjoint(bare) or _has_part(bare, lexicon.fixed_parts):
+            return Arity.FIXED
+        if joined:
+            functional = _is_functional(joined, core, proper, lexicon) or _is_place(joined, core, lexicon)
+            return Arity.ONE if functional or _has_noun(bare, core, proper, lexicon) else Arity.MANY
+        return Arity.ONE if _has_noun(bare, core, proper, lexicon) else Arity.MANY
+    if verb in lexicon.lists["have"]:
+        return Arity.ONE if len(core) == 2 and core[0] in lexicon.lists["nouns"] and core[1] in proper else Arity.MANY
+    if verb in lexicon.lists["same_kind"]:
+        return Arity.SAME_KIND
+    one = verb in lexicon.lists["functional"] or (joined and f"{verb}_{joined[0]}" in lexicon.lists["functional"])
+    return Arity.ONE if one and kind is not Value.QUALITY else Arity.MANY
+
+
+def _is_functional(
+    joined: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon
+) -> bool:
+    """Return whether something is, by this participle, with one thing only: set to, married to."""
+    if joined[0] in lexicon.lists["participles"] or "_".join(joined[:2]) in lexicon.lists["participles"]:
+        return True
+    return joined[0] in lexicon.lists["proper_participles"] and not proper.isdisjoint(core)
+
+
+def _is_place(joined: list[str], core: tuple[str, ...], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a link and what follows say where something is: in a certain place."""
+    return (
+        joined[0] in lexicon.lists["places"]
+        and joined[1:] in ([], ["the"])
+        and lexicon.lists["abstract"].isdisjoint(core)
+    )
+
+
+def _has_part(words: list[str], parts: tuple[str, ...]) -> bool:
+    return bool(parts) and any(part in word for word in words for part in parts)
+
+
+def _has_noun(subject: list[str], core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether the subject is something that has one value: a deadline, a favourite colour."""
+    head = _head(subject, lexicon)
+    if head in lexicon.lists["nouns"] or not lexicon.lists["modifiers"].isdisjoint(subject):
+        return True
+    if head in lexicon.lists["concrete_nouns"]:
+        return not proper.isdisjoint(core)
+    return _has_part([head], lexicon.noun_parts)

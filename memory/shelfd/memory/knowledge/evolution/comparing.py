@@ -1,0 +1,312 @@
+"""What one statement does to an older one. In doubt: nothing."""
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon, spaceless
+from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+
+
+class Verdict(StrEnum):
+    """What becomes of an older note."""
+
+    STAYS = "stays"
+    UPDATED = "updated"  #: superseded: it was so, and is no longer
+    CORRECTED = "corrected"  #: superseded: it was never so
+    DUPLICATE = "duplicate"  #: it says already what the new one says
+    CONFLICT = "conflict"  #: both cannot be true, and which is cannot be told
+
+
+class Judgement(NamedTuple):
+    """A verdict, and by which rule."""
+
+    verdict: Verdict
+    reason: str
+
+
+NOTHING: Final = Judgement(Verdict.STAYS, "nothing in common")
+_ADDS: Final = Judgement(Verdict.STAYS, "may both be so")
+_EARLIER: Final = Judgement(Verdict.STAYS, "speaks of an earlier time")
+_UNREAL: Final = Judgement(Verdict.STAYS, "is no statement of fact")
+_SAME: Final = Judgement(Verdict.DUPLICATE, "says the same")
+
+
+def compare(new: Statement, old: Statement) -> Judgement:
+    """Return what *new* does to *old*."""
+    if new.language != old.language:
+        return NOTHING
+    if new.words == old.words and _same(new, old):
+        return _SAME
+    if not new.subject or not old.subject:
+        return NOTHING
+    same_subject = new.subject == old.subject
+    if not same_subject and not _may_exchange(new, old):
+        return NOTHING
+    if not new.real or not old.real:
+        return _UNREAL
+    if old.past or (new.past and not new.corrects):
+        return _EARLIER
+    if new.effect is not Effect.SAYS and new.effect is not Effect.INSTEAD:
+        return _by_effect(new, old) if old.positive and old.effect is Effect.SAYS else _ADDS
+    if old.effect is not Effect.SAYS:
+        return _ADDS
+    if new.denied and (found := _denied(new, old)) is not None:
+        return found
+    if not same_subject:
+        return _exchanged(new, old)
+    if new.positive != old.positive:
+        return _negated(new, old)
+    return _other_value(new, old)
+
+
+def _same(new: Statement, old: Statement) -> bool:
+    return (
+        bool(new.words)
+        and new.amounts == old.amounts
+        and (new.positive, new.past, new.real, new.effect) == (old.positive, old.past, old.real, old.effect)
+        and new.event == old.event
+    )
+
+
+def _alike(language: str, verb: str, other: str) -> bool:
+    return verb == other or (language in ("en", "de", "es") and lexicon(language).alike(verb, other))
+
+
+def _home(language: str) -> str:
+    return spaceless(language).home if language in ("zh", "ja") else lexicon(language).home
+
+
+def _updated(new: Statement, reason: str) -> Judgement:
+    return Judgement(Verdict.CORRECTED if new.corrects else Verdict.UPDATED, reason)
+
+
+def _by_effect(new: Statement, old: Statement) -> Judgement:
+    """What a new statement with a cue does to an old one of the same subject."""
+    effect = new.effect
+    if effect is Effect.ENDED:
+        return _ended(new, old)
+    if old.event:
+        return _ADDS
+    if effect is Effect.GONE:
+        planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
+        return _updated(new, "does not take place") if planned or "progress" in old.core else _ADDS
+    if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
+        at_home = _alike(new.language, old.verb, _home(new.language))
+        placed = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and old.link != ""
+        return _changed(new, old, "moved") if (at_home or placed) else _ADDS
+    if effect is Effect.LEFT:
+        inside = old.link in ("in", "at", "for", "with") and old.verb in ("live", "work", "study", "stay")
+        return _updated(new, "left") if inside and new.core == old.core else _ADDS
+    if effect is Effect.RENEWED and new.value is Value.NAME:
+        return _renewed(new, old)
+    if new.value is Value.NAME and old.slot is not Arity.ONE:
+        return _ADDS
+    return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else _ADDS
+
+
+def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
+    """A new value in place of one of the same kind."""
+    if old.value is Value.AMOUNT and (new.amounts[-1:] == old.amounts[-1:] or _families(new) != _families(old)):
+        return _ADDS
+    if set(new.core) == set(old.core) and old.value is not Value.AMOUNT:
+        return _ADDS
+    if old.several or not old.rest <= {*new.words, *new.rest}:
+        return _ADDS
+    if old.value is not Value.AMOUNT and _contains(new.core, old.core):
+        return _ADDS
+    return _updated(new, reason)
+
+
+def _families(statement: Statement) -> list[str]:
+    return [word for word in statement.core if word.startswith("#")]
+
+
+def _ended(new: Statement, old: Statement) -> Judgement:
+    """Something named, or the whole predicate, no longer holds."""
+    if old.event and not (old.verb and _alike(old.language, old.verb, _USE.get(old.language, ""))):
+        return _ADDS
+    if new.verb and not _alike(new.language, new.verb, old.verb):
+        return _ADDS
+    if not new.verb and (not new.core or not _can_end(old)):
+        return _ADDS
+    ended = {*new.core, *new.rest}
+    if new.language in ("zh", "ja"):
+        fits = bool(old.core) and new.core == old.core
+    else:
+        fits = set(new.core) <= set(old.core) and {w for w in ended if w[0] != "~"} <= {*old.core, *old.rest}
+        fits = fits and (not new.link or not old.link or new.link == old.link)
+        fits = fits and (bool(new.core) or not old.core or new.verb in ("smoke", "rauchen", "fumar", "work"))
+    if not fits or old.several:
+        return _ADDS
+    return _updated(new, "no longer holds")
+
+
+def _can_end(old: Statement) -> bool:
+    """Return whether the use of a thing ends with it, as knowing of it does not."""
+    if old.language in ("zh", "ja") or old.verb == "be":
+        return True
+    words = lexicon(old.language)
+    return old.verb in words["now_functional"] or any(old.verb in each for each in words.classes)
+
+
+_USE: Final = {"en": "use", "de": "verwenden", "es": "usar"}
+
+
+def _renewed(new: Statement, old: Statement) -> Judgement:
+    """Another of the same kind, or the same in another version, is used now."""
+    words = lexicon(new.language)
+    if old.several or not (old.verb == "be" or words.alike(old.verb, _USE[new.language])):
+        return _ADDS
+    kinds = [{words.categories[word] for word in each.core if word in words.categories} for each in (new, old)]
+    other_version = len(new.core) > 1 and new.core[:-1] == old.core[:-1] and new.core != old.core
+    if other_version or (kinds[0] and kinds[0] == kinds[1] and new.core != old.core):
+        return _updated(new, "replaced by another of its kind")
+    return _ADDS
+
+
+def _denied(new: Statement, old: Statement) -> Judgement | None:
+    """What "not X", "instead of X" says of an old statement; None if it says nothing of it."""
+    if not old.positive:
+        return None
+    if new.effect is Effect.INSTEAD:
+        if (
+            new.denied == old.subject
+            and new.verb == old.verb
+            and new.link == old.link
+            and set(old.core) == set(new.core)
+        ):
+            return Judgement(Verdict.UPDATED, "another took its place")
+        fits = new.subject == old.subject and _alike(new.language, new.verb, old.verb) and not old.several
+        if fits and new.denied <= set(old.core):
+            return _updated(new, "replaced")
+        return None
+    if new.subject != old.subject or new.verb != old.verb or old.several:
+        return None
+    if new.denied <= {*old.core, *old.rest} and not new.denied <= {*new.core, *new.rest}:
+        return Judgement(Verdict.CORRECTED, "said not to be so")
+    return None
+
+
+def _may_exchange(new: Statement, old: Statement) -> bool:
+    if new.effect is Effect.INSTEAD:
+        return new.denied == old.subject
+    return bool(new.now) and new.verb == old.verb and bool(new.core) and new.core == old.core
+
+
+def _exchanged(new: Statement, old: Statement) -> Judgement:
+    """Another now does what only one can do."""
+    if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["exchangeable"]:
+        return NOTHING
+    if new.now and new.positive and old.positive and new.core == old.core and new.rest == old.rest and not old.event:
+        return _updated(new, "another does it now")
+    return NOTHING
+
+
+def _negated(new: Statement, old: Statement) -> Judgement:
+    """The same with and without a negation."""
+    if (new.verb, new.link, new.event) != (old.verb, old.link, old.event) or new.amounts != old.amounts:
+        return _ADDS
+    if {*new.core, *new.rest} != {*old.core, *old.rest} or (not new.core and not new.verb) or new.adds:
+        return _ADDS
+    if new.corrects:
+        return Judgement(Verdict.CORRECTED, "said not to be so")
+    if new.now:
+        return Judgement(Verdict.UPDATED, "no longer holds")
+    return Judgement(Verdict.CONFLICT, "one denies what the other says")
+
+
+def _other_value(new: Statement, old: Statement) -> Judgement:
+    """The same of the same subject with another value."""
+    if not new.positive or new.adds or new.verb != old.verb or new.link != old.link or new.several or old.several:
+        return _ADDS
+    if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
+        return _ADDS
+    if new.amounts and not new.event and _same_but_amounts(new, old):
+        return _other_amount(new, old)
+    if not _comparable(new, old):
+        return _ADDS
+    if new.core == old.core or set(new.core) == set(old.core):
+        return _ADDS
+    if new.value is Value.STATE and old.value is Value.STATE:
+        return _other_state(new, old)
+    if not old.rest <= {*new.core, *new.rest}:
+        return _ADDS
+    if new.value is Value.TIME and old.slot is not Arity.FIXED:
+        one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
+        return _updated(new, "another time") if one else _ADDS
+    if _contains(new.core, old.core):
+        return _ADDS
+    return _other_name(new, old)
+
+
+def _comparable(new: Statement, old: Statement) -> bool:
+    """Return whether two values are of one kind; a colour may be a state's name, too."""
+    if new.value is old.value:
+        return new.value not in (Value.NONE, Value.QUALITY, Value.AMOUNT)
+    kinds = {new.value, old.value}
+    return kinds == {Value.STATE, Value.NAME} and new.slot is old.slot is Arity.ONE
+
+
+def _same_but_amounts(new: Statement, old: Statement) -> bool:
+    if new.language in ("zh", "ja"):
+        same = new.core == old.core and new.value is Value.AMOUNT
+    else:
+        same = new.words == old.words
+    return same and new.amounts != old.amounts and len(new.amounts) == len(old.amounts)
+
+
+def _other_amount(new: Statement, old: Statement) -> Judgement:
+    """The same but for the numbers."""
+    if old.slot is Arity.FIXED and not new.corrects:
+        return Judgement(Verdict.CONFLICT, "two values of what never changes")
+    return _updated(new, "another amount")
+
+
+def _other_state(new: Statement, old: Statement) -> Judgement:
+    states = spaceless(new.language).states if new.language in ("zh", "ja") else lexicon(new.language).states
+    if states.get(new.core[0]) != states.get(old.core[0]) or states.get(new.core[0]) is None:
+        return _ADDS
+    if new.language in ("zh", "ja") and new.core[0][:1] == old.core[0][:1]:
+        return _ADDS
+    return _updated(new, "another state")
+
+
+def _other_name(new: Statement, old: Statement) -> Judgement:
+    if new.slot is Arity.FIXED or old.slot is Arity.FIXED:
+        if new.corrects:
+            return Judgement(Verdict.CORRECTED, "corrected")
+        return Judgement(Verdict.CONFLICT, "two values of what never changes")
+    if new.slot is Arity.ONE and old.slot is Arity.ONE:
+        if new.verb in _HAVE and new.core[:-1] != old.core[:-1]:
+            return _ADDS
+        return _updated(new, "another value")
+    if new.slot is Arity.SAME_KIND and not new.corrects:
+        alike = new.core[-1] == old.core[-1] or _category(new) == _category(old) != set()
+        return _updated(new, "another of its kind") if alike else _ADDS
+    if new.corrects and (new.verb != "be" or new.link or len(new.core) > 1):
+        return Judgement(Verdict.CORRECTED, "corrected") if new.core[:1] != old.core[:1] or new.link else _ADDS
+    if new.now and new.language in ("en", "de", "es") and new.verb in lexicon(new.language)["now_functional"]:
+        return _updated(new, "another value now")
+    if new.now and new.verb == "be" and new.link == old.link != "":
+        return _updated(new, "another value now")
+    return _ADDS
+
+
+_HAVE: Final = ("have", "haben", "tener")
+
+
+def _category(statement: Statement) -> set[int]:
+    if statement.language in ("zh", "ja"):
+        return set()
+    words = lexicon(statement.language)
+    return {words.categories[word] for word in statement.core if word in words.categories}
+
+
+def _contains(new: tuple[str, ...], old: tuple[str, ...]) -> bool:
+    """Return whether one value may lie in the other, so that both can be true."""
+    if set(new) <= set(old) or set(old) <= set(new):
+        return True
+    if len(new) == len(old) == 1 and not new[0].isascii() and (new[0] in old[0] or old[0] in new[0]):
+        return True
+    known = countries()
+    return known.isdisjoint(new) != known.isdisjoint(old)

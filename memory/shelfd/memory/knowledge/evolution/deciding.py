@@ -1,0 +1,83 @@
+"""What a new note does to older ones, decided from what both say."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from shelfd.memory.knowledge.evolution.comparing import NOTHING, Judgement, Verdict, compare
+from shelfd.memory.knowledge.evolution.reading import SENTENCES, read
+from shelfd.memory.knowledge.evolution.statement import Statement
+
+
+class Told(NamedTuple):
+    """What a decision needs to know of a note."""
+
+    id: str
+    text: str
+    when: int  #: microseconds since 1970 UTC of what it tells
+    key: str | None = None  #: folded
+
+
+def decide(new: Told, older: Iterable[Told]) -> dict[str, Judgement]:
+    """Return what becomes of each of the *older* notes, by id.
+
+    Sharing a subject or an entity is never enough: one of the new note's statements has to end, exclude or deny what
+    the older one says. A note of several statements is superseded only if each of them is. What is told of an earlier
+    time supersedes nothing.
+    """
+    return {old.id: _judge(new, old) for old in older}
+
+
+def _judge(new: Told, old: Told) -> Judgement:
+    if new.key is not None and new.key == old.key:
+        return _by_key(new, old)
+    if new.key is not None and old.key is not None:
+        return Judgement(Verdict.STAYS, "another key")
+    statements, earlier = read(new.text), read(old.text)
+    if not statements or not earlier or len(statements) > SENTENCES or len(earlier) > SENTENCES:
+        return NOTHING
+    if len(statements) == len(earlier) == 1:
+        judged = compare(statements[0], earlier[0])
+    else:
+        judged = _together([_strongest(statements, each) for each in earlier], len(statements))
+    if judged.verdict in _SUPERSEDED and new.when < old.when:
+        return Judgement(Verdict.STAYS, "speaks of an earlier time")
+    return judged
+
+
+_SUPERSEDED = frozenset((Verdict.UPDATED, Verdict.CORRECTED))
+_STRENGTH = {
+    Verdict.CORRECTED: 4,
+    Verdict.UPDATED: 3,
+    Verdict.DUPLICATE: 2,
+    Verdict.CONFLICT: 1,
+    Verdict.STAYS: 0,
+}
+
+
+def _by_key(new: Told, old: Told) -> Judgement:
+    """A key has one value: the one told of the latest time."""
+    if new.text == old.text:
+        return Judgement(Verdict.DUPLICATE, "same key and value")
+    if new.when < old.when:
+        return Judgement(Verdict.STAYS, "speaks of an earlier time")
+    corrects = any(statement.corrects for statement in read(new.text))
+    return Judgement(Verdict.CORRECTED if corrects else Verdict.UPDATED, "another value of the key")
+
+
+def _strongest(statements: Iterable[Statement], old: Statement) -> Judgement:
+    """Return what the new note's statements together do to one old statement."""
+    return max((compare(new, old) for new in statements), key=lambda each: _STRENGTH[each.verdict])
+
+
+def _together(found: list[Judgement], statements: int) -> Judgement:
+    """Return what becomes of a note from what becomes of its statements."""
+    verdicts = {each.verdict for each in found}
+    if Verdict.CONFLICT in verdicts:
+        return next(each for each in found if each.verdict is Verdict.CONFLICT)
+    if Verdict.STAYS in verdicts:
+        return next(each for each in found if each.verdict is Verdict.STAYS)
+    if superseding := [each for each in found if each.verdict in _SUPERSEDED]:
+        return max(superseding, key=lambda each: _STRENGTH[each.verdict])
+    if len(found) == statements:
+        return found[0]
+    return Judgement(Verdict.STAYS, "the new note says more")

@@ -1,0 +1,166 @@
+"""The words that rules know of a language, kept as data."""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+#: Whoever speaks: alone, and with others.
+ME: Final = "@me"
+US: Final = "@us"
+
+_DATA: Final = "shelfd.memory.knowledge.evolution"
+
+
+def _load(name: str) -> Any:  # noqa: ANN401 - a file of data
+    return json.loads(files(_DATA).joinpath(name).read_text(encoding="utf-8"))
+
+
+def _either(phrases: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^ ,])(?:{'|'.join(map(re.escape, phrases.split('|')))})(?![^ ,])")
+
+
+@dataclass(frozen=True, slots=True)
+class AlphabeticLexicon:
+    """Folded words of a language that has spaces between words."""
+
+    language: str
+    lists: dict[str, frozenset[str]]
+    spoken: dict[str, str]  #: word -> what stands for it, "" if it makes no difference
+    verbs: dict[str, tuple[str, bool]]  #: form -> dictionary form, and whether it tells of the past
+    numbers: dict[str, float]
+    multipliers: dict[str, float]
+    states: dict[str, int]  #: state -> number of the group that excludes it
+    classes: tuple[frozenset[str], ...]  #: verbs that say nearly the same of their object
+    categories: dict[str, int]  #: name -> number of its category
+    noun_parts: tuple[str, ...]
+    fixed_parts: tuple[str, ...]
+    past: re.Pattern[str]
+    past_first: frozenset[str]
+    corrects: re.Pattern[str]
+    corrects_first: frozenset[str]
+    adds: re.Pattern[str]
+    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+    home: str
+
+    def __getitem__(self, name: str) -> frozenset[str]:
+        return self.lists[name]
+
+    def alike(self, verb: str, other: str) -> bool:
+        """Return whether two verbs can be said of the same use of an object."""
+        return verb == other or any(verb in each and other in each for each in self.classes)
+
+
+@cache
+def units() -> dict[str, tuple[str, float]]:
+    """Return unit -> family and factor to its base unit, of all languages."""
+    return {unit: (family, factor) for family, each in _load("units.json").items() for unit, factor in each.items()}
+
+
+@cache
+def countries() -> frozenset[str]:
+    """Return the names of what contains towns: who lives in one may live in the other."""
+    return frozenset(_load("countries.json"))
+
+
+def _groups(text: str) -> dict[str, int]:
+    return {word: at for at, group in enumerate(text.split("|")) for word in group.split()}
+
+
+@cache
+def lexicon(language: str) -> AlphabeticLexicon:
+    """Return the words of ``en``, ``de`` or ``es``; they are read on first use."""
+    data = _load(f"{language}.json")
+    text = {name: value for name, value in data.items() if isinstance(value, str)}
+    verbs: dict[str, tuple[str, bool]] = {}
+    for present, told in data["verbs"]:
+        for form in told:
+            verbs.setdefault(form, (present[0], True))
+        for form in present:
+            verbs[form] = (present[0], form in text["told_forms"].split())
+    lists = {name: frozenset(value.split()) for name, value in text.items()}
+    lists["times"] = lists["months"] | lists["weekdays"]
+    lists["no_nouns"] = (
+        lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | {"and", "und", "y"}
+    )
+    lists["joined"] = frozenset(
+        word.split("_")[0]
+        for name in ("participles", "fixed_participles", "proper_participles")
+        for word in lists[name]
+    )
+    lists["predicates"] = lists["be"] | verbs.keys()
+    lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"]
+    lists["dull"] = lists["determiners"] | lists["unsaid"]
+    lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
+    lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys()
+    return AlphabeticLexicon(
+        language=language,
+        lists=lists,
+        spoken={
+            **dict.fromkeys(lists["dull"], ""),
+            **dict.fromkeys(lists["group"], US),
+            **dict.fromkeys(lists["self"], ME),
+        },
+        verbs=verbs,
+        numbers={word: float(at) for at, word in enumerate(text["number_words"].split())},
+        multipliers={word: float(factor) for word, factor in data["multipliers"].items()},
+        states=_groups(text["states"]),
+        classes=tuple(frozenset(each.split()) for each in text["classes"].split("|")),
+        categories=_groups(text["categories"]),
+        noun_parts=tuple(text.get("noun_parts", "").split()),
+        fixed_parts=tuple(text.get("fixed_parts", "").split()),
+        past=_either(text["past_phrases"]),
+        past_first=frozenset(phrase.split()[0] for phrase in text["past_phrases"].split("|")),
+        corrects=_either(text["correction_phrases"]),
+        corrects_first=frozenset(phrase.split()[0] for phrase in text["correction_phrases"].split("|")),
+        adds=_either(text["additive_phrases"]),
+        patterns=tuple((name, re.compile(pattern)) for name, pattern in data["patterns"]),
+        home=text["home_verb"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SpacelessLexicon:
+    """Patterns of a language without spaces between words."""
+
+    language: str
+    flags: dict[str, re.Pattern[str]]  #: what a clause is marked by
+    patterns: tuple[tuple[str, re.Pattern[str]], ...]  #: effect -> subject, verb, value
+    verbs: dict[str, str]
+    be: frozenset[str]
+    functional: frozenset[str]
+    home: str
+    nouns: re.Pattern[str]
+    fixed: re.Pattern[str]
+    states: dict[str, int]
+    contrast: re.Pattern[str]
+    negation: re.Pattern[str] | None
+    pronouns: frozenset[str]
+    attribute: str
+
+
+@cache
+def spaceless(language: str) -> SpacelessLexicon:
+    """Return the patterns of ``zh`` or ``ja``."""
+    data = _load(f"{language}.json")
+    names = ("ended", "moved", "changed", "gone", "statement")
+    return SpacelessLexicon(
+        language=language,
+        flags={name: re.compile(data[name]) for name in ("correction", "past", "unreal", "additive", "fillers", "now")},
+        patterns=tuple(
+            ("says" if name == "statement" else name, re.compile(each)) for name in names for each in data[name]
+        ),
+        verbs=data["verbs"],
+        be=frozenset(data["be"].split("|")),
+        functional=frozenset(data["functional"].split("|")),
+        home=data["home"],
+        nouns=re.compile(data["nouns"]),
+        fixed=re.compile(data["fixed"]),
+        states=_groups(data["states"]),
+        contrast=re.compile(data["contrast"]),
+        negation=re.compile(data["negation"]) if data["negation"] else None,
+        pronouns=frozenset(data["pronouns"].split("|")),
+        attribute=data["attribute"],
+    )

@@ -1,0 +1,136 @@
+"""From text to statements, by rules: subject, verb and value of each clause, and the words that mark it."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from shelfd.memory.knowledge.evolution.clause import read_clause
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
+from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
+from shelfd.memory.notes.words import ends_as_question, fold
+
+#: Text and sentences of a note that are read. Of a note that says more, no verdict can be given: it is kept.
+LONGEST: Final = 2_000
+SENTENCES: Final = 12
+
+_END: Final = re.compile(
+    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\d\.)(?<=[.!?;])\s+"
+    r"|(?<=\d\.)\s+(?=[A-Z][a-z]+ (?:is|was|has)\b)|\n+"
+)
+_SPACELESS_END: Final = re.compile(r"(?<=[。！？；])|\n+")
+_KANA: Final = re.compile("[\u3041-\u30ff]")
+_HAN: Final = re.compile("[\u3400-\u9fff]")
+_ALPHABETIC: Final = ("en", "de", "es")
+
+
+def language_of(text: str) -> str:
+    """Return the language of *text*, "en" if nothing speaks for another."""
+    if not text.isascii():
+        if _KANA.search(text):
+            return "ja"
+        if _HAN.search(text):
+            return "zh"
+    words = set(fold(text).replace(".", " ").replace(",", " ").split())
+    best, most = "en", 0
+    for language in _ALPHABETIC:
+        count = len(words & lexicon(language)["telling"])
+        if count > most:
+            best, most = language, count
+    return best
+
+
+@lru_cache(maxsize=4_096)
+def read(text: str) -> tuple[Statement, ...]:
+    """Return the statements of a note's text in order; none if it is longer than what is read."""
+    if len(text) > LONGEST:
+        return ()
+    language = language_of(text)
+    if language in ("zh", "ja"):
+        sentences = [part for part in _SPACELESS_END.split(text) if part.strip()]
+        return tuple(read_spaceless(sentence.strip(), language) for sentence in sentences[: SENTENCES + 1])
+    words = lexicon(language)
+    found: list[Statement] = []
+    for sentence in _END.split(text)[: SENTENCES + 1]:
+        found += _statements(sentence, words)
+    return tuple(found)
+
+
+def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
+    """Read the clauses of one sentence; a clause without a subject has that of the one before."""
+    found: list[Statement] = []
+    asks = ends_as_question(sentence)
+    all_words = tokenise(sentence, words)
+    corrects = False
+    subject: list[str] = []
+    for clause, amounts in _clauses(all_words, words):
+        head = clause[0] if clause else ""
+        if len(clause) <= 6 and not words["correction_heads"].isdisjoint(clause) and _is_remark(clause, words):
+            corrects = True
+            continue
+        if found and head in words["negation"]:
+            denied = frozenset(_before_as(clause[1:]))
+            found[-1] = found[-1]._replace(denied=found[-1].denied | denied - words["determiners"], corrects=True)
+            continue
+        statement, said = read_clause(clause, amounts, all_words.proper, words, subject)
+        subject = said or subject
+        found.append(statement._replace(real=statement.real and not asks, corrects=statement.corrects or corrects))
+    if corrects and not found:
+        return [Statement(words.language, words=tuple(all_words.words))]
+    return found
+
+
+def _before_as(words: list[str]) -> list[str]:
+    return words[: words.index("as")] if "as" in words else words
+
+
+def _is_remark(clause: list[str], words: AlphabeticLexicon) -> bool:
+    """Return whether a clause only says that something was wrong, and nothing is stated in it."""
+    rest = [word for word in clause if word not in words["correction_heads"] and word not in words["fillers"]]
+    return len(rest) <= 1 or clause[-1] in words["correction_heads"] or words["self"].issuperset(rest[:1])
+
+
+def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[tuple[list[str], list[float]]]:
+    """Cut a sentence at colons, and at commas and conjunctions that a new clause follows."""
+    words = sentence.words
+    if _CUTS.isdisjoint(words):
+        if words:
+            yield words, list(sentence.amounts.values())
+        return
+    starts = [0]
+    for at, word in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if (
+            word == ":"
+            or (word == "," and _begins_clause(words, at + 1, lexicon_))
+            or (word in _AND and at and (following in lexicon_.verbs or following in lexicon_["triggers"]))
+        ):
+            starts.append(at + 1)
+    starts.append(len(words) + 1)
+    for begin, end in pairwise(starts):
+        inside = [at for at in range(begin, min(end - 1, len(words))) if words[at] != ","]
+        if inside and words[inside[-1]] in _AND:
+            inside.pop()
+        if inside:
+            amounts = [sentence.amounts[at] for at in inside if at in sentence.amounts]
+            yield [words[at] for at in inside], amounts
+
+
+_AND: Final = frozenset(("and", "und", "y", "but", "aber", "pero"))
+_CUTS: Final = _AND | {",", ":"}
+
+
+def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether what follows a comma states something, denies something, or follows a remark."""
+    before, after = words[: at - 1], words[at:]
+    if not after:
+        return False
+    if after[0] in lexicon_["negation"] or after[0] in lexicon_["triggers"]:
+        return True
+    if len(before) <= 6 and not lexicon_["correction_heads"].isdisjoint(before):
+        return True
+    told = lexicon_["predicates"]
+    return not told.isdisjoint(before) and not told.isdisjoint(after[:6]) and before[0] not in lexicon_["prepositions"]

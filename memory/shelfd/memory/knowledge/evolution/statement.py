@@ -1,0 +1,68 @@
+"""What one clause of a note says: of whom, what, and how."""
+
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+
+class Effect(StrEnum):
+    """What a statement does to what was said of its subject before."""
+
+    SAYS = "says"  #: nothing but what follows from its value
+    ENDED = "ended"  #: what it names no longer holds
+    CHANGED = "changed"  #: the quantity, time or value is now another
+    RENEWED = "renewed"  #: one of its kind is used instead
+    MOVED = "moved"  #: the place is now another
+    LEFT = "left"  #: a place, an employer or a group
+    GONE = "gone"  #: it does not take place
+    INSTEAD = "instead"  #: another takes the place of what it names
+
+
+class Arity(StrEnum):
+    """How many values a subject can have of what is stated."""
+
+    MANY = "many"
+    ONE = "one"  #: one at a time
+    FIXED = "fixed"  #: one, for good
+    SAME_KIND = "same kind"  #: one of a kind, as drinks or seats
+
+
+class Value(StrEnum):
+    """Of what kind the stated value is: only values of one kind exclude each other."""
+
+    NONE = "none"
+    AMOUNT = "amount"
+    TIME = "time"
+    STATE = "state"  #: one of states that exclude each other
+    QUALITY = "quality"
+    NAME = "name"
+
+
+NOBODY: Final[frozenset[str]] = frozenset()
+
+
+class Statement(NamedTuple):
+    """One statement. Words are folded, without articles and adverbs that make no difference.
+
+    An amount stands among the words as ``#`` and its family, a time begins with ``~``.
+    """
+
+    language: str = "en"
+    subject: frozenset[str] = NOBODY  #: empty if it cannot be known
+    verb: str = ""  #: dictionary form; "be" for a copula
+    link: str = ""  #: what joins verb and value: participle and prepositions
+    core: tuple[str, ...] = ()  #: the value up to its first preposition
+    rest: frozenset[str] = NOBODY  #: what is said besides
+    words: tuple[str, ...] = ()  #: all of it in order
+    amounts: tuple[float, ...] = ()
+    value: Value = Value.NONE
+    slot: Arity = Arity.MANY
+    effect: Effect = Effect.SAYS
+    positive: bool = True
+    event: bool = False  #: told in the past tense
+    past: bool = False  #: expressly of an earlier time
+    real: bool = True  #: neither asked, supposed, intended nor somebody's claim
+    now: bool = False
+    corrects: bool = False
+    adds: bool = False  #: expressly besides what was said
+    several: bool = False  #: a value of several parts
+    denied: frozenset[str] = NOBODY  #: what is not so, or replaced

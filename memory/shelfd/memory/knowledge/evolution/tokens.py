@@ -1,0 +1,158 @@
+"""A sentence as words: folded, with its amounts in base units and its times marked."""
+
+import re
+from typing import Final, NamedTuple
+
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, units
+from shelfd.memory.notes.words import fold
+
+#: Words; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
+_TOKEN: Final = re.compile(r"[^\s,;:!?()\"“”„«»¿¡]+(?:[,:][^\s,;:!?()\"“”„«»¿¡]+)*|[,:]")
+_NUMBER: Final = re.compile(r"([€$£])?(-?\d+(?:[.,]\d+)*)(%|°?[a-zµ]{1,3}|[€$£])?")
+_CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+_ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
+_DIGIT: Final = re.compile(r"\d")
+_HOURS: Final = frozenset(("uhr", "am", "pm", "oclock", "o'clock"))
+
+
+class SentenceWords(NamedTuple):
+    """The words of a sentence; ``proper`` are those that have a capital inside the sentence, or a digit."""
+
+    words: list[str]
+    amounts: dict[int, float]  #: by position in ``words``
+    proper: frozenset[str]
+
+
+def _decimal(text: str, language: str) -> float | None:
+    """Read a number as the language writes it; None if it is none, as a version's."""
+    if language == "en":
+        text = text.replace(",", "") if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text) else text
+    elif re.fullmatch(r"-?\d{1,3}(?:\.\d{3})+(?:,\d+)?", text):
+        text = text.replace(".", "").replace(",", ".")
+    else:
+        text = text.replace(",", ".")
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _plain(low: str) -> str:
+    """Return a folded word without what marks a possessor or the end of an abbreviation."""
+    low = low.strip(".'")
+    return low[:-2] if low[-2:] == "'s" else low
+
+
+def _numeric(low: str) -> str:
+    """Return a word with digits marked as a time if it is one, an ordinal as its number."""
+    if _CLOCK.fullmatch(low) or _DATE.fullmatch(low):
+        return "~" + low
+    ordinal = _ORDINAL.fullmatch(low)
+    return ordinal[1] if ordinal else low
+
+
+def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:
+    """Return the words of *sentence*."""
+    words: list[str] = []
+    proper: set[str] = set()
+    numeric = False
+    times, numbers = lexicon["times"], lexicon.numbers
+    sentence = sentence.replace("’", "'")
+    has_digits = _DIGIT.search(sentence) is not None
+    raws: list[str] = _TOKEN.findall(sentence)
+    folded: list[str] = _TOKEN.findall(sentence.lower()) if sentence.isascii() else list(map(fold, raws))
+    for raw, lowered in zip(raws, folded, strict=True):
+        if raw == "A" and words and words[-1] != ":":
+            words.append(raw)  # a name, as in "vitamin A", and no article
+            continue
+        low = lowered
+        if not low.isalpha():
+            low = _plain(low)
+            if not low:
+                continue
+            if low[-3:] == "n't":
+                words.append("not")
+                continue
+        if low in times and (low != "may" or (raw[0] == "M" and words)):
+            low = "~" + low
+        elif low in numbers:
+            numeric = True
+        elif has_digits and _DIGIT.search(low) is not None:
+            numeric = True
+            proper.add(low)  # a name, unless it turns out to be an amount
+            low = _numeric(low)
+        elif (words and not raw.islower()) or "@" in low or "/" in low:
+            proper.add(low)
+        words.append(low)
+    if not numeric:
+        return SentenceWords(words, {}, frozenset(proper))
+    return _amounts(words, lexicon, frozenset(proper))
+
+
+def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str]) -> SentenceWords:
+    """Join numbers with their units, and days with their months."""
+    found: list[str] = []
+    amounts: dict[int, float] = {}
+    at = 0
+    while at < len(words):
+        word = words[at]
+        match = _NUMBER.fullmatch(word) if word not in lexicon.numbers else None
+        value = lexicon.numbers.get(word) if match is None else _decimal(match[2], lexicon.language)
+        if value is None or (match is not None and match[3] and match[3] not in units()):
+            found.append(word)
+            at += 1
+            continue
+        at += 1
+        following = words[at] if at < len(words) else ""
+        if date := _date(word, words, at, found, lexicon):
+            at = date
+            continue
+        if following in lexicon.multipliers:
+            value *= lexicon.multipliers[following]
+            at += 1
+            following = words[at] if at < len(words) else ""
+        unit = (match[1] or match[3]) if match is not None else None
+        if unit is None and following in units():
+            unit = following
+            at += 1
+        elif unit is None and _is_label(found, lexicon):
+            found.append(word)
+            continue
+        family, factor = units()[unit] if unit else ("", 1.0)
+        amounts[len(found)] = round(value * factor, 9)
+        found.append("#" + family)
+    return SentenceWords(found, amounts, proper)
+
+
+def _date(word: str, words: list[str], at: int, found: list[str], lexicon: AlphabeticLexicon) -> int | None:
+    """Append the time of which the number *word* is a part, and return where it ends."""
+    following = words[at] if at < len(words) else ""
+    if following in _HOURS:
+        found.append(f"~{word}{'' if following == 'uhr' else following}")
+        return at + 1
+    if following == "de" and at + 1 < len(words) and words[at + 1][1:] in lexicon["months"]:
+        at, following = at + 1, words[at + 1]
+    if following.startswith("~") and following[1:] in lexicon["months"]:
+        found.append(f"~{word}{following[1:]}")
+        return at + 1
+    if found and found[-1].startswith("~") and found[-1][1:] in lexicon["months"]:
+        found[-1] = f"~{word}{found[-1][1:]}"
+        return at
+    if len(word) == 4 and word.isdigit() and word[:2] in ("19", "20"):
+        is_last = not following or following in lexicon["prepositions"] or following[0] in ",:"
+        if is_last or (found and found[-1] in lexicon["prepositions"]):
+            found.append("~" + word)
+            return at
+    return None
+
+
+def _is_label(found: list[str], lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a number without a unit is a part of a name: it follows a noun, as in "port 443"."""
+    if not found:
+        return False
+    last = found[-1]
+    if last[0] in "#~,:" or last in lexicon["no_nouns"]:
+        return False
+    known = lexicon.verbs.get(last)
+    return known is None

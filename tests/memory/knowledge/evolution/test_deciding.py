@@ -1,0 +1,195 @@
+"""What becomes of older notes: a line for each cue and language, and what holds for any."""
+
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shelfd.memory.knowledge.evolution.comparing import Verdict
+from shelfd.memory.knowledge.evolution.deciding import Told, decide
+from shelfd.memory.knowledge.evolution.reading import LONGEST, read
+
+NOON = int(datetime(2024, 5, 1, 12, tzinfo=UTC).timestamp() * 1e6)
+SUPERSEDED = {Verdict.UPDATED, Verdict.CORRECTED}
+
+
+def verdict(old: str, new: str, *, key: str | None = None, old_key: str | None = None, later: int = 1) -> str:
+    return decide(Told("new", new, NOON + later, key), [Told("old", old, NOON, old_key)])["old"].verdict
+
+
+UPDATED = [
+    ("APT28 deployed X-Agent via spearphishing targeting NATO members",
+     "APT28 stopped using X-Agent, switched to HeadLace backdoor"),
+    ("Ben drinks tea.", "Ben no longer drinks tea."),
+    ("Ben likes olives.", "Ben doesn't like olives anymore."),
+    ("Ben smokes a pipe in the evening.", "Ben gave up smoking."),
+    ("We use MySQL for billing.", "We migrated from MySQL to PostgreSQL."),
+    ("Sam uses Vim.", "Sam switched to Emacs."),
+    ("db01 runs PostgreSQL 15.", "db01 was upgraded to PostgreSQL 16."),
+    ("We use HAProxy as load balancer.", "We replaced HAProxy with Envoy."),
+    ("Brand rules Orsk.", "Haldor rules Orsk instead of Brand."),
+    ("The project uses Python 3.10.", "The project uses Python 3.12 instead of Python 3.10."),
+    ("Erik drives a Tesla.", "Erik sold his Tesla."),
+    ("Clara lives in Lyon.", "Clara moved to Bergen."),
+    ("Clara lives in Lyon.", "Clara lives in Turin."),
+    ("The trip is in August.", "The trip was cancelled."),
+    ("The demo is on Monday.", "The demo was postponed to Friday."),
+    ("The rent is 900 euros.", "The rent went up to 950 euros."),
+    ("Maria leads Project Heron.", "Tom leads Project Heron now."),
+    ("The gate is open.", "The gate is closed."),
+    ("Tests cover 74 % of the code.", "Tests cover 81 % of the code."),
+    ("The CEO of Acme is Jane Roe.", "Acme's CEO is John Doe."),
+    ("Ben prefers window seats.", "Ben prefers aisle seats."),
+    ("Anna raucht.", "Anna raucht nicht mehr."),
+    ("Der Termin ist am Montag.", "Der Termin wurde auf Dienstag verschoben."),
+    ("Anna wohnt in Bonn.", "Anna wohnt in Köln."),
+    ("Juan fuma.", "Juan dejó de fumar."),
+    ("Lucía vive en Madrid.", "Lucía se mudó a Sevilla."),
+    ("El equipo usa Jenkins.", "El equipo usa GitLab en lugar de Jenkins."),
+    ("小明住在北京。", "小明搬到了上海。"),
+    ("王芳喝咖啡。", "王芳不再喝咖啡了。"),
+    ("田中さんは東京に住んでいます。", "田中さんは大阪に引っ越した。"),
+    ("田中さんはコーヒーを飲む。", "田中さんはもうコーヒーを飲まない。"),
+]  # fmt: skip
+
+CORRECTED = [
+    ("The review is on Wednesday.", "Correction: the review is on Thursday, not on Wednesday."),
+    ("The heir is Alden.", "The wizard was wrong: the heir is Runa."),
+    ("The spare key is in the red box.", "I was mistaken, the spare key is in the blue box."),
+    ("The ring is gold.", "The ring is silver, not gold."),
+    ("The train leaves at 7:41.", "Actually, the train leaves at 7:14."),
+    ("Die Besprechung ist am Mittwoch.", "Korrektur: Die Besprechung ist am Donnerstag, nicht am Mittwoch."),
+    ("Mi comida favorita es la pizza.", "En realidad, mi comida favorita es la paella."),
+    ("猎鹰项目的负责人是小明。", "更正：猎鹰项目的负责人是李娜。"),
+]
+
+STAYS = [
+    ("APT29 uses X-Agent.", "APT28 stopped using X-Agent."),
+    ("APT28 uses X-Agent.", "APT28 uses HeadLace."),
+    ("Alice has a golden retriever.", "Alice's favourite pizza is Margherita."),
+    ("Port 80 is open.", "Port 443 is closed."),
+    ("Greta ran 5 km on Saturday.", "Greta ran 7 km on Sunday."),
+    ("The latency on Monday was 40 ms.", "The latency on Tuesday was 60 ms."),
+    ("Clara lives in Lyon.", "In 2018 Clara lived in Madrid."),
+    ("Clara lives in France.", "Clara lives in Lyon."),
+    ("David lives in Trondheim.", "David may move to Bergen."),
+    ("The deadline is 2 May.", "Is the deadline 9 May?"),
+    ("The gate is closed.", "The bard claims that the gate is open."),
+    ("The gate is closed.", "Mira dreamed that the gate was open."),
+    ("Maria is the lead of the search team.", "She is the lead of the search team."),
+    ("The ticket costs 29 euros.", "The ticket costs 34 dollars."),
+    ("Sam is in Munich.", "Sam is in a meeting."),
+    ("The soup is made with onions.", "The soup is made with carrots."),
+    ("Eva lives in Linz. She keeps bees.", "Eva lives in Graz."),
+    ("Anna mag Sushi.", "Anna mag Ramen."),
+    ("Juan habla francés.", "Juan habla alemán."),
+    ("王芳的朋友是李雷。", "王芳的朋友是韩梅。"),
+    ("ミラは熊を倒した。", "ミラは狼を倒した。"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), UPDATED)
+def test_what_no_longer_holds_is_updated(old: str, new: str) -> None:
+    assert verdict(old, new) == "updated"
+
+
+@pytest.mark.parametrize(("old", "new"), CORRECTED)
+def test_what_was_never_so_is_corrected(old: str, new: str) -> None:
+    assert verdict(old, new) == "corrected"
+
+
+@pytest.mark.parametrize(("old", "new"), STAYS)
+def test_what_may_also_be_so_stays(old: str, new: str) -> None:
+    assert verdict(old, new) == "stays"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The door is locked.", "The door is not locked."),
+        ("Paul's blood type is A positive.", "Paul's blood type is AB negative."),
+        ("Sam was born in Graz.", "Sam was born in Linz."),
+        ("Anna mag Oliven.", "Anna mag keine Oliven."),
+        ("王芳喜欢猫。", "王芳不喜欢猫。"),
+    ],
+)
+def test_a_contradiction_that_nothing_decides_is_a_conflict(old: str, new: str) -> None:
+    assert verdict(old, new) == "conflict"
+    assert verdict(new, old) == "conflict"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The cable is 2 m long.", "The cable is 200 cm long."),
+        ("The CEO of Acme is Jane Roe.", "Acme's CEO is Jane Roe."),
+        ("Eva lives in Linz.", "eva now lives in Linz"),
+    ],
+)
+def test_what_says_the_same_is_a_duplicate(old: str, new: str) -> None:
+    assert verdict(old, new) == "duplicate"
+
+
+def test_a_key_has_one_value_and_another_key_is_another_thing() -> None:
+    assert verdict("teal", "blue", key="accent", old_key="accent") == "updated"
+    assert verdict("teal", "teal", key="accent", old_key="accent") == "duplicate"
+    assert verdict("teal", "blue", key="accent", old_key="accents") == "stays"
+    assert verdict("teal", "blue", key="accent", old_key="accent", later=-1) == "stays"
+
+
+@pytest.mark.parametrize(("old", "new"), UPDATED + CORRECTED)
+def test_what_is_told_of_an_earlier_time_supersedes_nothing(old: str, new: str) -> None:
+    assert verdict(old, new, later=-1) == "stays"
+
+
+def test_a_text_too_long_to_be_read_decides_nothing() -> None:
+    assert read("The gate is open. " * LONGEST) == ()
+    assert verdict("The gate is open.", "The gate is closed. " * LONGEST) == "stays"
+
+
+NAMES = st.sampled_from(["Ada", "Bo", "Cleo", "Dora", "web01", "web02", "APT28", "Halcyon"])
+PLACES = st.sampled_from(["Lyon", "Turin", "Bergen", "Graz"])
+TEXTS = st.sampled_from([text for pair in UPDATED + CORRECTED + STAYS for text in pair]) | st.text(max_size=60)
+
+
+@given(TEXTS, st.lists(TEXTS, max_size=8), st.randoms(use_true_random=False))
+def test_decisions_depend_neither_on_the_order_nor_on_the_other_notes(new: str, old: list[str], random: Random) -> None:
+    told = Told("new", new, NOON)
+    older = [Told(str(at), text, NOON - 1) for at, text in enumerate(old)]
+    found = decide(told, older)
+    shuffled = list(older)
+    random.shuffle(shuffled)
+    assert decide(told, shuffled) == found
+    read.cache_clear()
+    assert {id_: each for one in older for id_, each in decide(told, [one]).items()} == found
+
+
+@given(TEXTS, TEXTS)
+def test_duplicates_and_conflicts_hold_both_ways(one: str, other: str) -> None:
+    there, back = verdict(one, other, later=0), verdict(other, one, later=0)
+    assert (there == "duplicate") == (back == "duplicate")
+    assert there != "conflict" or back in ("conflict", "corrected", "updated")
+
+
+@given(NAMES, NAMES, PLACES, PLACES)
+def test_nothing_supersedes_across_subjects(one: str, other: str, here: str, there: str) -> None:
+    for old, new in ((f"{one} lives in {here}.", f"{other} lives in {there}."),
+                     (f"{one} lives in {here}.", f"{other} no longer lives in {here}."),
+                     (f"{one}'s password is {here}.", f"Correction: {other}'s password is {there}.")):  # fmt: skip
+        assert one == other or verdict(old, new) not in SUPERSEDED
+
+
+@given(NAMES, PLACES)
+def test_a_negation_turns_a_repetition_into_a_conflict(name: str, place: str) -> None:
+    said, denied = f"{name} works in {place}.", f"{name} does not work in {place}."
+    assert verdict(said, said) == "duplicate"
+    assert verdict(said, denied) == "conflict"
+    assert verdict(denied, denied) == "duplicate"
+
+
+@given(st.integers(0, 10_000), st.integers(0, 10_000))
+def test_amounts_are_compared_in_base_units(one: int, other: int) -> None:
+    expected = "duplicate" if one == other else "updated"
+    assert verdict(f"The bag weighs {one} kg.", f"The bag weighs {other * 1000} g.") == expected
