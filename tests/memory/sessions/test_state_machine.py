@@ -529,7 +529,7 @@ class Conversations(RuleBasedStateMachine):
         async def follow(api: Api) -> None:
             shelf = api.shelf()
             for nugget in {session.nugget for session in shelf.view.sessions.page(after="", limit=100)}:
-                graph = await live_graph(shelf, nugget)
+                graph = await live_graph(shelf, nugget, schema_of(shelf.view, nugget))
                 scratch = NuggetGraph(shelf.view, shelf.settings, nugget)
                 rows = rows_of(scratch, shelf.view)
                 scratch.apply(rows)
