@@ -379,6 +379,9 @@ class Conversations(RuleBasedStateMachine):
         ):
             return
         nugget = self.nugget_of(session)
+        log = self.file.shelf().view.log
+        if log.last_of_turns(session, until_turn=turn) != log.last_seq:
+            return  # the turn changed nothing: the branch would have what was before others' changes
         new = f"b{self.branches}"
         params = {"session_id": session, "at_turn": turn, "new_session_id": new, "nugget": new}
         dry = self.do("session.branch", **params, dry_run=True)
@@ -550,8 +553,8 @@ _BOUNDED: Final = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 Conversations.TestCase.settings = settings(
     derandomize=True,
     database=None,
-    max_examples=20,
-    stateful_step_count=25,
+    max_examples=10,
+    stateful_step_count=20,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     **cast("Any", _BOUNDED),
 )

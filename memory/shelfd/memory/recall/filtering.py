@@ -3,6 +3,7 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping
+from operator import attrgetter
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from shelfd.memory.recall.postings import Layered, new_array
 #: Nobody recalls by these, so the index has no columns for them.
 _WITHOUT_COLUMN = ("kind", "stability", "needs_review")
 _EXACT = tuple(name for name in EXACT if name not in _WITHOUT_COLUMN)
+_CODED = (*_EXACT, "session")
+_values_of = attrgetter(*_CODED)
 
 
 class Filtering:
@@ -31,7 +34,7 @@ class Filtering:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_EXACT, "session")}
+        self._codes: dict[str, dict[str, int]] = {name: {} for name in _CODED}
         self._tags: defaultdict[str, array[int]] = defaultdict(new_array)
         self._expiring = False
 
@@ -45,9 +48,9 @@ class Filtering:
     def add(self, ordinal: int, document: Document) -> None:
         """Write the filter columns of *document*."""
         columns = self._columns
-        for name, codes in self._codes.items():
-            value = getattr(document, name)
-            getattr(columns, name)[ordinal] = -1 if value is None else codes.setdefault(value, len(codes))
+        arrays = vars(columns)
+        for (name, codes), value in zip(self._codes.items(), _values_of(document), strict=True):
+            arrays[name][ordinal] = -1 if value is None else codes.setdefault(value, len(codes))
         columns.when[ordinal] = document.when
         if document.expires_at is None:
             columns.expires_at[ordinal] = NEVER

@@ -216,10 +216,11 @@ class RecallIndex:
 
     def _tidy(self) -> None:
         contents = self._contents
-        dead = contents.columns.size - len(self._living)
-        recent = contents.postings.delta_documents
-        too_many = recent > max(_SMALLEST_COMPACTION, len(self._living) // 8)
-        if too_many or dead > max(_SMALLEST_RENUMBERING, len(self._living)):
+        living, recent = len(self._living), contents.postings.delta_documents
+        dead = contents.columns.size - living
+        if recent <= _SMALLEST_COMPACTION and dead <= _SMALLEST_RENUMBERING:
+            return  # nearly always
+        if recent > max(_SMALLEST_COMPACTION, living // 8) or dead > max(_SMALLEST_RENUMBERING, living):
             self.compact()
 
     def _store(self, document: Document, *, inverted: bool) -> None:
