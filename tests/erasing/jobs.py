@@ -33,12 +33,15 @@ class JobCutShort(Whole):
         while rows := house.call("shelf.log", since_seq=since, limit=1000)["log"]:
             done.update((row["kind"], *row["ids"]) for row in rows)
             since = rows[-1]["seq"]
-        jobs = [(job["kind"], job["state"], job["progress"], _plain(job)) for job in house.call("job.list")["jobs"]]
+        jobs = [
+            (job["kind"], job["state"], job["progress"], plain_result(job)) for job in house.call("job.list")["jobs"]
+        ]
         file = house.memory_file()
         return notes_of(house), sorted(done.items()), jobs, file.read_bytes() if file.exists() else None
 
 
-def _plain(job: Json) -> Json:
+def plain_result(job: Json) -> Json:
+    """Return what is the same of a job's result in each trial."""
     return {name: value for name, value in job.get("result", {}).items() if name not in _OWN}
 
 
@@ -189,7 +192,9 @@ class Extract(JobCutShort):
         while rows := house.call("shelf.log", since_seq=since, limit=1000)["log"]:
             kinds.update(row["kind"] for row in rows)
             since = rows[-1]["seq"]
-        jobs = [(job["kind"], job["state"], job["progress"], _plain(job)) for job in house.call("job.list")["jobs"]]
+        jobs = [
+            (job["kind"], job["state"], job["progress"], plain_result(job)) for job in house.call("job.list")["jobs"]
+        ]
         return sorted(names.values()), sorted(links), kinds, jobs
 
 

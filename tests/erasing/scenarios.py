@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from erasing.conversations import TALKS
 from erasing.jobs import JOBS
 from erasing.promotions import (
     PromoteLastThenRestore,
@@ -30,5 +31,5 @@ SCENARIOS: Final[tuple[type[Scenario], ...]] = (
     ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetEdited, ForgetUnreadable,
     PromoteMeanwhile, PromoteEditedMeanwhile, RemoveNugget, DropShelf, PromoteThenPurge, PromoteProjectThenPurge,
     PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany,
-    UndoReflection, Import, CreateShelf, *JOBS,
+    UndoReflection, Import, CreateShelf, *JOBS, *TALKS,
 )  # fmt: skip

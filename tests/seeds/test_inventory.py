@@ -1,4 +1,4 @@
-"""The table of Nuggets' cases names tests that are there."""
+"""The tables of Nuggets' and of Luker's cases name tests that are there."""
 
 import ast
 import re
@@ -8,19 +8,26 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
-PAGE = (HERE / "README.md").read_text(encoding="utf-8")
+LUKER = (HERE / "luker.md").read_text(encoding="utf-8")
+PAGE = (HERE / "README.md").read_text(encoding="utf-8") + LUKER
 TESTS = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 FILES = re.findall(r"`((?:tests|benchmarks)/[\w/]+(?:\.py)?)`", PAGE)
 
 
 def test_the_table_is_not_empty() -> None:
-    assert len(TESTS) > 50
+    assert len(TESTS) > 150
+
+
+def test_each_of_the_21_weaknesses_has_a_test() -> None:
+    assert [int(number) for number in re.findall(r"^\| (\d+) ", LUKER, re.MULTILINE)] == list(range(1, 22))
 
 
 @pytest.mark.parametrize(("file", "name"), sorted(set(TESTS)))
 def test_a_named_test_is_there(file: str, name: str) -> None:
     tree = ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))
-    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    functions = {
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
     assert name in functions
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 import pytest
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from contract.samples import make_link, make_note
 from fakes import FakeClock
-from shelfd.memory.notes.note import Link, Note
+from memory.sessions.plain_graph import Edge, PlainGraph
+from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.relations import SYMMETRIC
 from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.sessions import Session
@@ -26,7 +27,6 @@ from shelfd.storage.inmemory.tables import Tables
 
 NUGGET: Final = "memory"
 COUNT: Final = 9
-Edge = tuple[str, str, str]
 
 _numbers = st.integers(0, COUNT - 1)
 _relations = st.sampled_from(["knows", "hostile_to"])
@@ -48,72 +48,12 @@ _op = st.one_of(
 )
 
 
-class Plain:
-    """The same notes and links, without any index."""
-
-    def __init__(self) -> None:
-        self.notes: dict[str, Note] = {}
-        self.links: dict[Edge, Link] = {}
-        self.rows = 0
-
-    def own(self, note_id: str | None) -> Note | None:
-        note = self.notes.get(note_id or "")
-        return note if note is not None and note.nugget == NUGGET else None
-
-    def leaving(self, note_id: str) -> list[Link]:
-        return [link for (source, _, _), link in self.links.items() if source == note_id]
-
-    def is_candidate(self, note: Note | None) -> bool:
-        if note is None or note.hidden or note.superseded_by is not None:
-            return False
-        return note.extra.level == "semantic"
-
-    def frontier(self) -> list[str]:
-        found = []
-        for note in self.notes.values():
-            if self.own(note.id) is None or not self.is_candidate(note):
-                continue
-            parent = self.own(note.parent_id)
-            is_below = parent is not None and self.is_candidate(parent) and parent.type == note.type
-            if not (note.type == "event" and is_below):
-                found.append(note)
-        found.sort(key=lambda n: (-(-1 if n.seq_to is None else n.seq_to), -min(n.extra.rollup_depth, 31), n.row))
-        return [note.id for note in found]
-
-    def nearest(self, note_id: str, visible: set[str]) -> str | None:
-        at = self.own(note_id)
-        for _ in range(COUNT + 1):
-            if at is None or at.hidden:
-                return None
-            if at.id in visible:
-                return at.id
-            at = self.own(at.parent_id)
-        return None
-
-    def edges(self) -> Iterator[tuple[Edge, int | None]]:
-        for edge, link in self.links.items():
-            yield edge, link.seq_to
-        for note in self.notes.values():
-            parent = self.own(note.parent_id)
-            if parent is not None and self.own(note.id) is not None:
-                relation = "semantic_contains" if parent.extra.is_rollup else "contains"
-                yield (parent.id, note.id, relation), None
-
-    def projected(self, visible: set[str]) -> Counter[Edge]:
-        weights: Counter[Edge] = Counter()
-        for (source, target, relation), _ in self.edges():
-            one, other = self.nearest(source, visible), self.nearest(target, visible)
-            if one is not None and other is not None and one != other:
-                ends = sorted((one, other)) if relation in SYMMETRIC else (one, other)
-                weights[ends[0], ends[1], relation] += 1
-        return weights
-
-
 class Bench:
     """A graph and the same without an index."""
 
     def __init__(self) -> None:
-        self.plain = Plain()
+        self.plain = PlainGraph(NUGGET)
+        self.rows = 0
         self.graph = NuggetGraph(InMemoryStore(FakeClock(), tables=Tables()).view, MemorySettings(), NUGGET)
 
     def reading(self) -> Reading:
@@ -130,8 +70,8 @@ class Bench:
             return
         note = self.plain.notes.get(note_id)
         if kind == "note" and note is None:
-            self.plain.rows += 1
-            note = make_note(note_id, row=self.plain.rows, nugget=NUGGET)
+            self.rows += 1
+            note = make_note(note_id, row=self.rows, nugget=NUGGET)
         if note is None:
             return
         if kind == "purge":

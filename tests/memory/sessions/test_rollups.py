@@ -110,6 +110,24 @@ async def test_undoing_a_compaction_brings_the_frontier_back(api: Api) -> None:
     assert [(await note(api, note_id)).get("parent_id") for note_id in ids] == [None] * 12
 
 
+async def test_what_is_rolled_up_in_a_turn_goes_with_it(api: Api) -> None:
+    ids = await events(api, 12)
+    due = await candidates(api)
+    run = await api.call("session.compact", session_id=SESSION, turn=13)
+    assert run["rollups"] > 0
+    (one,) = (await api.call("session.list"))["sessions"]
+    assert one["last_turn"] == 13
+    await api.call("session.retract_turns", session_id=SESSION, from_turn=13)
+    assert await candidates(api) == due
+    assert [(await note(api, note_id)).get("parent_id") for note_id in ids] == [None] * 12
+    by_hand = await api.call(
+        "session.compact_nodes", session_id=SESSION, turn=14, type="event", child_ids=ids[:2], summary="said"
+    )
+    assert (await api.call("session.list"))["sessions"][0]["last_turn"] == 14
+    await api.call("session.retract_turns", session_id=SESSION, from_turn=14)
+    assert (await note(api, by_hand["rollup_node_id"]))["hidden"]
+
+
 async def test_a_rule_says_which_notes_may_be_rolled_up(api: Api) -> None:
     await opened(api)
     compression = {"mode": "hierarchical", "threshold": 2, "fan_in": 2, "keep_recent_leaves": 0, "rule": "state = done"}

@@ -9,12 +9,14 @@ from shelfd.memory.jobs.work import Begun
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import change, job, read
+from shelfd.memory.ports.sessions import Session
 from shelfd.memory.sessions.compaction import COMPACTION, due
 from shelfd.memory.sessions.reading import open_reading
 from shelfd.memory.sessions.rollups import RollupSummary, children_to_be, roll_up
 from shelfd.memory.sessions.schema import schema_of
 from shelfd.memory.sessions.session import write_session
 from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.turns import stamp_turn
 from shelfd.protocol.methods.rollups import CompactionCandidatesParams, CompactNodesParams, CompactParams
 
 
@@ -42,6 +44,7 @@ def compact_nodes(tx: Transaction, params: CompactNodesParams, call: Call) -> Ou
     children = children_to_be(tx, kind, params.child_ids, session.nugget, session.session_id)
     summary = RollupSummary(params.summary, "inferred", params.fields, params.title)
     rollup = roll_up(tx, kind, children, summary, call.limits)
+    _count_turn(tx, session, params.turn)
     return {"rollup_node_id": rollup.id, "depth": rollup.extra.rollup_depth}
 
 
@@ -53,4 +56,11 @@ def _result(_shelf: Shelf, job: Job) -> dict[str, Any]:
 def compact(tx: Transaction, params: CompactParams, _call: Call) -> Begun:
     """Roll up what is due in the session's nugget."""
     session = write_session(tx, params.session_id, params.turn)
-    return Begun(COMPACTION, {"nugget": session.nugget}, {})
+    _count_turn(tx, session, params.turn)
+    about = {"nugget": session.nugget, "session_id": session.session_id, "turn": params.turn}
+    return Begun(COMPACTION, about, {})
+
+
+def _count_turn(tx: Transaction, session: Session, turn: int | None) -> None:
+    if (nugget := tx.nugget(session.nugget)) is not None:
+        stamp_turn(tx, nugget, session.session_id, turn)

@@ -12,6 +12,8 @@ from typing import Any, Final, TypeAlias
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.job import Job
+from shelfd.memory.ports.log import Origin
 from shelfd.memory.sessions.graph import Graph
 from shelfd.memory.sessions.reading import live_graph
 from shelfd.memory.sessions.rollup_rule import rule_of
@@ -94,9 +96,17 @@ async def _compact(work: Work, nugget: str, kind: NoteType, depth: int, word: Su
             children = in_time(view.notes.by_ids(group).values())
             if len(children) == len(group):
                 batch.append((children, await word(work.shelf, kind, children)))
-        await work.step(lambda tx, cursor, batch=batch: _roll_up_some(tx, cursor, kind, batch, work.limits))  # type: ignore[misc]
+        await work.step(
+            lambda tx, cursor, batch=batch: _roll_up_some(tx, cursor, kind, batch, work.limits),  # type: ignore[misc]
+            _origin(work.job),
+        )
         await work.shelf.reach(None)  # no faster than recall follows
         await asyncio.sleep(0)
+
+
+def _origin(job: Job) -> Origin:
+    """What log rows name: the turn in which a conversation asked for it, with which it is taken back, as well."""
+    return job.origin()._replace(session_id=job.params.get("session_id"), turn=job.params.get("turn"))
 
 
 def _roll_up_some(
