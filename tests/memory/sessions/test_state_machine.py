@@ -372,6 +372,12 @@ class Conversations(RuleBasedStateMachine):
     def branch(self, session: str, told: tuple[str, Json]) -> None:
         turn = self.next_turn(session)
         self.changed(session, turn, told)
+        # The turn's own last word: what was written in no turn since the last one is not part of the branch.
+        if (
+            self.do("session.create_node", session_id=session, type="event", turn=turn, fields={"summary": "so"})
+            is None
+        ):
+            return
         nugget = self.nugget_of(session)
         log = self.file.shelf().view.log
         if log.last_of_turns(session, until_turn=turn) != log.last_seq:

@@ -19,6 +19,10 @@ PURGED: Final = "purged"
 NOTES_AT_ONCE: Final = 20
 _LINKS_AT_ONCE: Final = 100
 _ROWS_AT_ONCE: Final = 256
+#: Log rows read at once: few, for of a turn that was taken back before, only the first is looked at.
+_ROWS_READ: Final = 32
+#: What it costs to read them, in rows that are looked at.
+_READING: Final = 8
 #: Fields that say where and when a note was last touched: that these changed is not worth a word.
 _STAMPS: Final = frozenset({"session_id", "turn", "seq_to", "rev", "updated_at", "last_rewritten_at"})
 
@@ -112,11 +116,15 @@ class RewindPlan:
         return len(self._scope.ranges) + len(self._scope.runs)
 
     def _look(self, cursor: dict[str, Any]) -> int:
-        """Look at the next changes; return how many those were."""
+        """Look at the next changes; return how many those were, with some for having read them."""
         rows = self._rows(cursor)
-        for count, row in enumerate(rows):
+        looked = _READING
+        for row in rows:
             if self.is_full:
-                return count
+                return looked
+            if [row.origin.turn or 0, row.seq] <= cursor["after"] and cursor["place"] < len(self._scope.ranges):
+                continue  # taken back before with one of its turn
+            looked += 1
             cursor["after"] = [row.origin.turn or 0, row.seq]
             cursor["done"] += 1
             if cursor["place"] >= len(self._scope.ranges):
@@ -125,18 +133,17 @@ class RewindPlan:
                 self._add(row, is_named=True)
             elif (other := self._scope.is_dead_anyway(row)) is not None and other.variant is None:
                 cursor["after"][1] = max(row.seq, other.up_to_seq)  # as are all of this turn up to there
-                return count + 1
             self._drain()
-        if len(rows) < _ROWS_AT_ONCE:
+        if len(rows) < _ROWS_READ:
             cursor["place"] += 1
             cursor["after"] = [0, 0]
-        return len(rows)
+        return looked
 
     def _rows(self, cursor: dict[str, Any]) -> list[LogRow]:
         place: int = cursor["place"]
         if place >= len(self._scope.ranges):
             run_id: str = self._scope.runs[place - len(self._scope.ranges)]
-            return self._view.log.of_run(run_id, since_seq=cursor["after"][1], limit=_ROWS_AT_ONCE)
+            return self._view.log.of_run(run_id, since_seq=cursor["after"][1], limit=_ROWS_READ)
         one = self._scope.ranges[place]
         return self._view.log.of_turns(
             one.session_id,
@@ -144,7 +151,7 @@ class RewindPlan:
             until_turn=one.until_turn,
             variant=one.variant,
             after=tuple(cursor["after"]),
-            limit=_ROWS_AT_ONCE,
+            limit=_ROWS_READ,
         )
 
     def _add(self, row: LogRow, *, is_named: bool) -> None:
