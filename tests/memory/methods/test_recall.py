@@ -160,9 +160,11 @@ async def test_times_at_both_ends_of_the_calendar_can_be_kept_and_told(either: A
 
 
 async def test_the_largest_turn_can_be_kept_and_recalled(either: Api) -> None:
-    await either.remember("tea", session_id="s", turn=2**53)
+    await either.remember("tea", session_id="s", turn=10_000)
 
     assert await either.found("tea") == ["tea"]
+    refused = await either.refused("remember", content="coffee", session_id="s", turn=20_001)
+    assert (refused.code, refused.data["reason"]) == (-32602, "TURN_OUT_OF_RANGE")
 
 
 async def test_notes_of_scope_session_are_returned_to_that_session_or_by_that_filter(either: Api) -> None:
