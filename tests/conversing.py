@@ -188,7 +188,8 @@ class Conversation:
         )
 
     def _remember_run(self, reply: Json) -> None:
-        self._runs.append(reply["run_id"])
+        if reply.get("rollups", reply.get("undone")):  # whether the log knows a run that did nothing is left open
+            self._runs.append(reply["run_id"])
 
     async def state(self, call: Call) -> object:
         """What its notes and links say, by names."""
@@ -200,7 +201,9 @@ class Conversation:
         def said(note: Json) -> str:
             text = _CITED.sub(lambda cited: str(names.get(cited[1], cited[1])), note["content"])
             stamps = note.get("turn"), note.get("seq_to"), note.get("rollup_depth")
-            above, fields = names.get(note.get("parent_id")), sorted(note.get("fields", {}).items())
+            # What represents a hidden note nobody looks at; it may depend on what other conversations did meanwhile.
+            above = None if note["hidden"] else names.get(note.get("parent_id"))
+            fields = sorted(note.get("fields", {}).items())
             return repr((names[note["id"]], text, note["hidden"], above, fields, sorted(note["tags"]), stamps))
 
         links = [

@@ -177,6 +177,20 @@ async def test_more_than_one_step_is_a_job(chat: Api) -> None:
     assert len(await contents(chat)) == 70
 
 
+async def test_a_rollup_that_came_back_before_it_goes_is_not_said_to_stay(
+    chat: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = [await say(chat, 1, f"event {number}", type="event") for number in range(12)]
+    made = await chat.call("session.compact", session_id=SESSION, turn=2)
+    undone = await chat.call("reflection.undo", run_id=made["run_id"])
+    await chat.call("reflection.undo", run_id=undone["run_id"])
+    monkeypatch.setattr(planning, "NOTES_AT_ONCE", 1)
+    told = await chat.call("session.retract_turns", session_id=SESSION, from_turn=2, dry_run=True)
+    result = await chat.call("session.retract_turns", session_id=SESSION, from_turn=2)
+    assert (result["kept"], result["notes"]) == ([], told["notes"])
+    assert [(await chat.note(note_id)).get("parent_id") for note_id in events] == [None] * len(events)
+
+
 async def test_the_event_says_what_was_taken_back(chat: Api) -> None:
     await say(chat, 1, "one")
     result = await chat.call("session.retract_turns", session_id=SESSION, from_turn=1)

@@ -10,7 +10,7 @@ from shelfd.memory.ports.sessions import Retraction
 from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.dead import Dead, covers
 from shelfd.memory.sessions.merging import changed_names
-from shelfd.memory.sessions.replaying import Replay
+from shelfd.memory.sessions.replaying import REFERENCES, Replay
 
 EDITED: Final = "edited"
 LATER_RUN: Final = "later_run"
@@ -216,18 +216,25 @@ class RewindPlan:
                 yield Kept(old.id, "note", PURGED)
             return
         changed = changed_names(old, new)
-        named: set[str] = set()
+        named: dict[str, Note] = {}  # with what there was before
         for moment in self._replay.moments(old.id):
             row = moment.row
+            written = changed_names(moment.before, moment.after)
             if self._scope.names(row) and self._scope.dead.has(row):
-                named |= {"note"} if moment.is_creation else changed_names(moment.before, moment.after) - _STAMPS
+                for field in {"note"} if moment.is_creation else written - _STAMPS:
+                    named.setdefault(field, moment.before)
             elif named and not self._scope.dead.is_rewinding(row) and not self._scope.dead.has(row):
-                fields = changed_names(moment.before, moment.after) & named
+                fields = written & named.keys()
                 why = EDITED if row.origin.run_id is None else LATER_RUN
-                yield from (Kept(old.id, field, why) for field in sorted(fields - changed))
-                named -= fields
+                yield from (Kept(old.id, one, why) for one in sorted(fields - changed) if _stays(one, named[one], new))
+                named = {field: before for field, before in named.items() if field not in fields}
         if "note" in named and not new.hidden:
             yield Kept(old.id, "note", EDITED)
+
+
+def _stays(field: str, before: Note, now: Note) -> bool:
+    """Whether something is left of a field: a reference that is what it was before may have come and gone since."""
+    return field not in REFERENCES or getattr(now, field) != getattr(before, field)
 
 
 def _weight(old: Note, new: Note) -> int:

@@ -17,7 +17,8 @@ from shelfd.memory.ports.view import View
 from shelfd.memory.sessions.dead import Dead, is_tending
 from shelfd.memory.sessions.merging import merged
 
-_REFERENCES: Final = ("parent_id", "superseded_by")
+#: Fields that name another note.
+REFERENCES: Final = ("parent_id", "superseded_by")
 #: Links read back at once to see whether a merge made them; one gives its target no more.
 _PAGE: Final = 1_024
 
@@ -131,7 +132,7 @@ class Replay:
             names = {
                 name: None
                 for name in (moment.row.before or ())
-                if name not in _REFERENCES or (references and not self._refers_to_nothing(moment.after, name))
+                if name not in REFERENCES or (references and not self._refers_to_nothing(moment.after, name))
             }
             if is_absent:
                 was_taken_back = was_hidden_by_us or self.dead.was_dead(moments[0].row, moment.row.seq)
