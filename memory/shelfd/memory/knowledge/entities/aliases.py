@@ -76,7 +76,9 @@ class Aliases:
         for name in self._steps:
             root = self._root(name)
             self._groups.setdefault(EntityName(name.type, root.key), []).append(name.key)
-        names = [(alias.type, name) for alias in stored if alias.canonical for name in alias[2:5:2]]
+        names = [
+            (alias.type, name) for alias in stored if alias.canonical for name in (alias.name, alias.canonical_name)
+        ]
         self._spelled = {EntityName(name.type, step.key): step.name for name, step in self._steps.items() if step.key}
         self._spelled |= {name: step.alias for name, step in self._steps.items() if step.alias}
         words = (_WORDS.findall(name.lower()) or [""] for name in self._spelled.values())
