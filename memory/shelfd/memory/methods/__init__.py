@@ -7,6 +7,7 @@ from shelfd.memory.methods import (
     branching,
     deleting,
     entities,
+    entity_graph,
     extraction,
     graph,
     importing,
@@ -27,6 +28,7 @@ from shelfd.memory.methods import (
     session_writing,
     sessions,
     shelves,
+    timeline,
     undo,
 )
 from shelfd.memory.methods.registry import USE_CASES
@@ -36,6 +38,7 @@ __all__ = [
     "branching",
     "deleting",
     "entities",
+    "entity_graph",
     "extraction",
     "graph",
     "importing",
@@ -56,5 +59,6 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "timeline",
     "undo",
 ]

@@ -7,6 +7,7 @@
 from abc import abstractmethod
 from typing import NamedTuple, Protocol
 
+from shelfd.memory.ports.edges import EdgesView, EdgesWriter
 from shelfd.memory.ports.entities import EntitiesView, EntitiesWriter
 from shelfd.memory.ports.job import JobsView, JobsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
@@ -73,6 +74,7 @@ class View:
     rewinds: RewindsView  #: what was taken back of conversations
     injections: InjectionsView  #: what was handed to prompts
     entities: EntitiesView  #: that notes mention, and their aliases
+    edges: EdgesView  #: between entities
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -99,5 +101,6 @@ class Writer(View):
     rewinds: RewindsWriter
     injections: InjectionsWriter
     entities: EntitiesWriter
+    edges: EdgesWriter
     sinks: SinksWriter
     meta: MetaWriter

@@ -2,6 +2,7 @@
 
 from shelfd.protocol.methods import (
     entities,
+    entity_graph,
     events,
     extraction,
     graph,
@@ -29,6 +30,7 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "entities",
+    "entity_graph",
     "events",
     "extraction",
     "graph",

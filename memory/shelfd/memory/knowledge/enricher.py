@@ -12,9 +12,11 @@ from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, Sai
 from shelfd.memory.knowledge.entities.extract import RULES_VERSION, bounded, mentions_in, weights
 from shelfd.memory.knowledge.entities.kinds import EntityMention, folded, related_types
 from shelfd.memory.knowledge.entities.segment import segments
+from shelfd.memory.knowledge.graph.edges import EdgeReading, text_of
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.entities import Enrichment, MentionedEntity, StoredAlias
+from shelfd.memory.ports.edges import Edge
+from shelfd.memory.ports.entities import Enrichment, EntityNode, MentionedEntity, StoredAlias
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
@@ -77,8 +79,9 @@ class _Derived(NamedTuple):
     """What was derived of a note as it was read."""
 
     note: Note
-    mentioned: Sequence[MentionedEntity]
-    learned: Sequence[StoredAlias]
+    mentioned: Sequence[MentionedEntity] = ()
+    learned: Sequence[StoredAlias] = ()
+    edges: Sequence[Edge] = ()
 
 
 class Enricher(Enrichment):
@@ -200,7 +203,7 @@ class Enricher(Enrichment):
             if derived is _SKIPPED:
                 continue
             waiting.append(derived)
-            count += 1 + len(derived.mentioned)
+            count += 1 + len(derived.mentioned) + len(derived.edges)
             if count >= _MENTIONS:
                 await self._store(waiting, began, None, seen)
                 waiting, count = [], 0
@@ -223,9 +226,10 @@ class Enricher(Enrichment):
             entities, now = tx.rows.entities, None
             if tx.rows.log.last_seq != seen:  # what changed meanwhile comes again, and what was purged must not
                 now = tx.rows.notes.by_rows([one.note.row for one in derived])
-            for note, mentioned, aliases in derived:
+            for note, mentioned, aliases, edges in derived:
                 if now is None or (note.row in now and now[note.row].rev == note.rev):
                     entities.put(note.row, mentioned, aliases)
+                    tx.rows.edges.put(note.row, edges, text=text_of(note))
             if position is not None:
                 stored = _position_of(entities.position())
                 if stored[2:] == began[2:]:
@@ -257,6 +261,10 @@ class Enricher(Enrichment):
         """Return type and canonical form of everything that *value* is known by. See the port."""
         return self.aliases.same(type_, value)
 
+    def node(self, type_: str, key: str, value: str) -> EntityNode:
+        """Return what an entity and all that mean the same are in the graph. See the port."""
+        return self.aliases.node(type_, key, value)
+
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, each with another that means the same and that notes mention. See the port."""
         aliases = self.aliases if self._aliases_read < 0 else self._aliases  # a moment old at worst
@@ -272,7 +280,7 @@ class Enricher(Enrichment):
         return found
 
 
-_SKIPPED: Final = _Derived(Note(), (), ())
+_SKIPPED: Final = _Derived(Note())
 
 
 def _says_something(row: LogRow) -> bool:
@@ -287,20 +295,23 @@ def _has_any(note: Note, phrases: Sequence[str]) -> bool:
 
 def _steps_of(note: Note, aliases: Aliases, now: int) -> Iterator[_Derived | None]:
     """Yield None after each part of a note that was read, and at last what was derived."""
-    head = _mentions(" ".join((note.title, *note.tags)), aliases) if note.title or note.tags else []
+    reading = EdgeReading()
+    head: list[EntityMention] = []
+    for segment in segments(" ".join((note.title, *note.tags))) if note.title or note.tags else ():
+        found = mentions_in(segment, aliases.names)
+        head += found
+        reading.read(segment.text, found, segment.offset)
     body: list[EntityMention] = []
     said: list[SaidAlias] = []
     for segment in segments(note.content):
         found = mentions_in(segment, aliases.names)
         body += found
         said += find_aliases(segment, found)
+        reading.read(segment.text, found, segment.offset)
         yield None
     weighed = weights(bounded(head), bounded(body))
     values = {(one.type, one.key): one.value for one in (*body, *head)}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
     is_said = said and not note.hidden and note.superseded_by is None
-    yield _Derived(note, mentioned, learned(said, aliases, note.row, now=now) if is_said else ())
-
-
-def _mentions(text: str, aliases: Aliases) -> list[EntityMention]:
-    return [mention for segment in segments(text) for mention in mentions_in(segment, aliases.names)]
+    says = learned(said, aliases, note.row, now=now) if is_said else ()
+    yield _Derived(note, mentioned, says, reading.edges(weighed.keys()))
