@@ -45,9 +45,9 @@ async def _reader(shelf: Shelf, nugget: str | None, session_id: str | None) -> G
 
 
 @read("get_entity_relationships")
-async def relationships(shelf: Shelf, params: RelationshipsParams, _call: Call) -> dict[str, Any]:
+async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -> dict[str, Any]:
     """Return what notes say that an entity has to do with others, the newest note first."""
-    type_ = checked_type(params.entity_type, "entity_type")
+    type_ = checked_type(params.entity_type, "entity_type", call)
     position = cursor.decode_numbers(params.cursor, 2)
     reader = await _reader(shelf, params.nugget, params.session_id)
     node = reader.node(type_, params.entity_value)
@@ -102,9 +102,9 @@ def _direction(one: GraphEdge) -> str:
 
 
 @read("traverse_graph")
-async def traverse(shelf: Shelf, params: TraverseParams, _call: Call) -> dict[str, Any]:
+async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str, Any]:
     """Return the entities few steps away from one, breadth first, each once."""
-    type_ = checked_type(params.start_type, "start_type")
+    type_ = checked_type(params.start_type, "start_type", call)
     reader = await _reader(shelf, params.nugget, params.session_id)
     start = reader.node(type_, params.start_value)
     if start is None:
@@ -131,9 +131,9 @@ def _step(reached: Visited) -> dict[str, Any]:
 
 
 @read("graph.export")
-async def export(shelf: Shelf, params: GraphExportParams, _call: Call) -> dict[str, Any]:
+async def export(shelf: Shelf, params: GraphExportParams, call: Call) -> dict[str, Any]:
     """Return the graph of entities a page at a time, or what lies around one of them, as a document."""
-    type_ = None if params.entity_type is None else checked_type(params.entity_type, "entity_type")
+    type_ = None if params.entity_type is None else checked_type(params.entity_type, "entity_type", call)
     position = cursor.decode_numbers(params.cursor, 1)
     reader = await _reader(shelf, params.nugget, params.session_id)
     next_row: int | None = None

@@ -42,11 +42,11 @@ class _Entry(NamedTuple):
 
 
 @read("graph.timeline")
-async def timeline(shelf: Shelf, params: TimelineParams, _call: Call) -> dict[str, Any]:
+async def timeline(shelf: Shelf, params: TimelineParams, call: Call) -> dict[str, Any]:
     """Return what notes about an entity or a query say in the order in which it happened, replaced ones among them."""
     after = cursor.decode_numbers(params.cursor, 3)
     wanted = wanted_of(shelf, params.nugget, params.session_id)._replace(include_superseded=True)
-    notes, is_truncated = await _notes(shelf, params, wanted)
+    notes, is_truncated = await _notes(shelf, params, wanted, call)
     entries = sorted([entry async for entry in _entries(shelf, notes, wanted)], key=lambda entry: entry.place)
     if after is not None:
         entries = [entry for entry in entries if entry.place > after]
@@ -57,7 +57,7 @@ async def timeline(shelf: Shelf, params: TimelineParams, _call: Call) -> dict[st
     return result
 
 
-async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter) -> tuple[list[Note], bool]:
+async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter, call: Call) -> tuple[list[Note], bool]:
     """The notes to look at, and whether there are more."""
     if params.query is not None:
         asked = RecallParams.model_construct(
@@ -70,7 +70,7 @@ async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter) -> tu
         )
         found = shelf.view.notes.by_ids(replay(shelf, asked))
         return [note for note in found.values() if wanted.admits(note)], len(found) == RECALL_LIMIT
-    type_ = checked_type(params.entity_type or "", "entity_type")
+    type_ = checked_type(params.entity_type or "", "entity_type", call)
     await shelf.enrichment.reach()
     notes: list[Note] = []
     async for some in mentioning(shelf, shelf.enrichment.same(type_, params.entity_value or ""), wanted):

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from shelfd.memory.ports.edges import EdgesView, EdgesWriter
 from shelfd.memory.ports.entities import EntitiesView, EntitiesWriter
+from shelfd.memory.ports.evolution import ConflictsView, ConflictsWriter, StatementsView, StatementsWriter
 from shelfd.memory.ports.job import JobsView, JobsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
@@ -75,6 +76,8 @@ class View:
     injections: InjectionsView  #: what was handed to prompts
     entities: EntitiesView  #: that notes mention, and their aliases
     edges: EdgesView  #: between entities
+    statements: StatementsView  #: what notes state
+    conflicts: ConflictsView  #: between what notes state
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -102,5 +105,7 @@ class Writer(View):
     injections: InjectionsWriter
     entities: EntitiesWriter
     edges: EdgesWriter
+    statements: StatementsWriter
+    conflicts: ConflictsWriter
     sinks: SinksWriter
     meta: MetaWriter
