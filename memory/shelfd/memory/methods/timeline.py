@@ -8,7 +8,7 @@ from shelfd.memory.call import Call
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.entities import checked_type, mentioning
 from shelfd.memory.methods.entity_graph import wanted_of
-from shelfd.memory.methods.recall import replay
+from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.registry import read
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
