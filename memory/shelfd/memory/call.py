@@ -58,6 +58,7 @@ class Call:
             transport that has kept the request until then need not deliver it again.
         rules: Who may do what, for methods of which administrators may do more; set when it is submitted.
         abort: While a task is at work on it: ends that where it is.
+        has_model: Whether there is a language model, which may be asked later; set when it is submitted.
     """
 
     method: Method
@@ -72,6 +73,7 @@ class Call:
     on_begun: Callable[[], None] | None = None
     rules: AccessPolicy | None = None
     abort: Callable[[], object] | None = None
+    has_model: bool = False
 
     @property
     def shelf(self) -> str | None:

@@ -6,6 +6,7 @@ Importing this package registers all of them.
 from shelfd.memory.methods import (
     branching,
     deleting,
+    distilling,
     entities,
     extraction,
     graph,
@@ -35,6 +36,7 @@ __all__ = [
     "USE_CASES",
     "branching",
     "deleting",
+    "distilling",
     "entities",
     "extraction",
     "graph",
