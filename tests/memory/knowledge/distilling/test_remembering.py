@@ -50,7 +50,14 @@ async def test_small_talk_leaves_nothing(either: Api) -> None:
 
 
 async def test_what_is_said_of_the_text_is_said_of_its_notes(either: Api) -> None:
-    params: dict[str, Any] = {"tags": ["mail"], "author": "Ada", "session_id": "s-1", "turn": 3, "tier": "A", "scope": "project"}
+    params: dict[str, Any] = {
+        "tags": ["mail"],
+        "author": "Ada",
+        "session_id": "s-1",
+        "turn": 3,
+        "tier": "A",
+        "scope": "project",
+    }
     answer = await either.call(
         "remember_with_extraction", content="The budget is 40,000 euros.", source_type="task_output",
         occurred_at="2024-05-01T09:00:00Z", **params,

@@ -8,9 +8,7 @@ from shelfd.memory.notes.text import Fences
 
 #: Longest sentence; what is longer is cut at a blank.
 LONGEST_SENTENCE: Final = 2_000
-_END: Final = re.compile(
-    "[.!?\u2026]+[\"'\u201d\u2019\u00bb)\\]]*(?=\\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*"
-)
+_END: Final = re.compile("[.!?\u2026]+[\"'\u201d\u2019\u00bb)\\]]*(?=\\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*")
 _LAST_WORD: Final = re.compile(r"[^\W_][\w.&-]*$")
 _ABBREVIATIONS: Final = frozenset(
     "mr mrs ms mx dr prof st vs etc e.g i.e no nr fig vol inc ltd corp co dept approx ca bzw z.b d.h u.a ggf evtl sr sra"
