@@ -60,6 +60,7 @@ VALUES: dict[str, Any] = {
     "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
     "seed_ids": ["a"], "active_only": False, "visible_node_ids": ["a"], "edge_types": ["related"], "max_depth": 2,
     "exclude_internal": True, "seq_window": {"from": 1}, "seq_range": {"to": 2}, "project_to": "raw",
+    "min_importance": 3, "source_url": "u", "published_date": "2026-01-31", "chunk_size": 500,
     "include_children": False, "include_edge_summary": False, "edge_summary_limit": 3,
 }  # fmt: skip
 

@@ -29,7 +29,8 @@ from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
 KINDS: Final = (
-    BRANCH, COMPACTION, DISTILLATION, EVOLUTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO,
+    BRANCH, COMPACTION, DISTILLATION, EVOLUTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING,
+    REWIND, UNDO,
 )  # fmt: skip
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 

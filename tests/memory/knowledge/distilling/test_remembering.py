@@ -38,9 +38,7 @@ async def test_no_more_facts_than_wanted_and_none_that_matters_less(either: Api)
     assert len(answer["results"]) == 1
     answer = await either.call("remember_with_extraction", content=TEXT, min_importance=10, nugget="other")
     assert answer["results"] == []
-    assert await either.found("peanuts", nugget="memory") == texts(
-        await either.call("remember_with_extraction", content="Ada is allergic to peanuts.")
-    )
+    assert (await either.call("note.list"))["total"] == 1
 
 
 async def test_small_talk_leaves_nothing(either: Api) -> None:

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from shelfd.memory.knowledge.distilling.facts import DistilledFact
 from shelfd.memory.knowledge.distilling.splitting import chunks
-from shelfd.memory.knowledge.model.checked import Importance, Reply, ask_checked, room
+from shelfd.memory.knowledge.model.checked import Importance, ModelAnswer, ask_checked, room
 from shelfd.memory.notes.text import cut, tidy_content
 from shelfd.memory.ports.language_model import ModelQuestion, Passage
 from shelfd.memory.shelf.asking import ShelfModel
@@ -35,14 +35,14 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     return [one for one in made if isinstance(one, dict) and isinstance(one.get("fact"), str) and one["fact"].strip()]
 
 
-class SaidFact(Reply):
+class SaidFact(ModelAnswer):
     """A fact of the text."""
 
     fact: Annotated[str, Field(max_length=_LONGEST)]
     importance: Importance = 5
 
 
-class SaidFacts(Reply):
+class SaidFacts(ModelAnswer):
     """The facts of the text."""
 
     facts: Annotated[list[SaidFact], BeforeValidator(_plain), Field(max_length=_MOST)]

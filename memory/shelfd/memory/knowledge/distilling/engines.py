@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from shelfd.memory.knowledge.distilling.by_model import facts_by_model
 from shelfd.memory.knowledge.distilling.facts import DistilledFact, facts_by_rules, most_important
 from shelfd.memory.knowledge.model.checked import LLM, RULES
-from shelfd.memory.knowledge.model.decisions import Known, Operation, decisions_by_model
+from shelfd.memory.knowledge.model.decisions import OpenStatement, Operation, decisions_by_model
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.language_model import NO_ANSWER
@@ -82,10 +82,10 @@ async def _decisions(
     """What a model says that facts do to notes like them; rules decide of those that have none, or if it fails."""
     await shelf.reach(None)
     found: list[Operation | None] = [None] * len(facts)
-    known: dict[int, Known] = {}
+    known: dict[int, OpenStatement] = {}
     for number, fact in enumerate(facts):
         if notes := notes_like(shelf, fact.text, nugget=reader.nugget, session_id=reader.session_id, k=CANDIDATES):
-            known[number] = Known(fact.text, notes)
+            known[number] = OpenStatement(fact.text, notes)
         await asyncio.sleep(0)
     try:
         decided = await decisions_by_model(shelf.model, [*known.values()], nugget=reader.nugget, deadline=deadline)

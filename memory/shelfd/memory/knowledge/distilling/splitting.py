@@ -11,8 +11,8 @@ LONGEST_SENTENCE: Final = 2_000
 _END: Final = re.compile("[.!?\u2026]+[\"'\u201d\u2019\u00bb)\\]]*(?=\\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*")
 _LAST_WORD: Final = re.compile(r"[^\W_][\w.&-]*$")
 _ABBREVIATIONS: Final = frozenset(
-    "mr mrs ms mx dr prof st vs etc e.g i.e no nr fig vol inc ltd corp co dept approx ca bzw z.b d.h u.a ggf evtl sr sra"
-    " jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.n".split()
+    "mr mrs ms mx dr prof st vs etc e.g i.e no nr fig vol inc ltd corp co dept approx ca bzw z.b d.h u.a ggf evtl sr"
+    " sra jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.n".split()
 )
 _BULLET: Final = re.compile(r"\s*(?:[-*+\u2022\u2013>]|#{1,6}|\d{1,3}[.)])\s+")
 #: A line so long, without an end of its own, goes on in the next one.

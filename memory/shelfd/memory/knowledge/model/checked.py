@@ -22,7 +22,7 @@ _FEWEST_TOKENS: Final = 100
 _CHARACTERS_PER_TOKEN: Final = 3
 
 
-class Reply(BaseModel):
+class ModelAnswer(BaseModel):
     """What a model answers; names that nobody asked for are let be."""
 
     model_config = ConfigDict(extra="ignore")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from shelfd.memory.knowledge.evolution.comparing import Verdict
-from shelfd.memory.knowledge.model.checked import Reply, ask_checked, room
+from shelfd.memory.knowledge.model.checked import ModelAnswer, ask_checked, room
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import cut
 from shelfd.memory.ports.language_model import ModelQuestion, Passage
@@ -57,7 +57,7 @@ _Name: TypeAlias = Annotated[
 ]
 
 
-class SaidDecision(Reply):
+class SaidDecision(ModelAnswer):
     """What a fact does to what is known."""
 
     fact: int
@@ -66,13 +66,13 @@ class SaidDecision(Reply):
     reason: Annotated[str, BeforeValidator(lambda value: cut(value, 200) if isinstance(value, str) else "")] = ""
 
 
-class SaidDecisions(Reply):
+class SaidDecisions(ModelAnswer):
     """What the facts do to what is known."""
 
     decisions: Annotated[list[SaidDecision], Field(max_length=_MOST)]
 
 
-class Known(NamedTuple):
+class OpenStatement(NamedTuple):
     """A new statement and the notes that it may be about."""
 
     text: str
@@ -80,7 +80,7 @@ class Known(NamedTuple):
 
 
 async def decisions_by_model(
-    model: ShelfModel, facts: Sequence[Known], *, nugget: str, deadline: float | None = None
+    model: ShelfModel, facts: Sequence[OpenStatement], *, nugget: str, deadline: float | None = None
 ) -> list[Operation | None]:
     """Return what each of *facts* does to what is known; None for one of which the model said nothing.
 
@@ -98,7 +98,7 @@ async def decisions_by_model(
     )
     limit = room(model, empty)
     found: list[Operation | None] = []
-    waiting: list[Known] = []
+    waiting: list[OpenStatement] = []
     used = 0
     for fact in facts:
         size = min(len(fact.text), _SHOWN) + sum(min(len(note.content), _SHOWN) + 80 for note in fact.notes) + 80
@@ -114,7 +114,7 @@ async def _decide(
     model: ShelfModel,
     empty: ModelQuestion[SaidDecisions],
     nugget: str,
-    facts: Sequence[Known],
+    facts: Sequence[OpenStatement],
     deadline: float | None,
 ) -> list[Operation | None]:
     rows = [
@@ -131,7 +131,7 @@ def _note_row(number: int, note: Note) -> dict[str, Any]:
     return {"n": number, "text": cut(note.content, _SHOWN), **({"key": note.title} if note.key else {})}
 
 
-def _operation(said: SaidDecision | None, fact: Known) -> Operation | None:
+def _operation(said: SaidDecision | None, fact: OpenStatement) -> Operation | None:
     if said is None:
         return None
     if said.operation == "ADD" or said.n is None:
@@ -139,7 +139,7 @@ def _operation(said: SaidDecision | None, fact: Known) -> Operation | None:
     return Operation(said.operation, fact.notes[said.n])
 
 
-def _problems(answer: SaidDecisions, facts: Sequence[Known]) -> list[str]:
+def _problems(answer: SaidDecisions, facts: Sequence[OpenStatement]) -> list[str]:
     found = []
     for at, one in enumerate(answer.decisions):
         if not 0 <= one.fact < len(facts):

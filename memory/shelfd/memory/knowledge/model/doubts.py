@@ -11,12 +11,15 @@ from typing import Any, Final, NamedTuple
 
 from shelfd.memory.errors import ModelUnavailable
 from shelfd.memory.jobs.work import Begun, JobKind, Work, put_job
-from shelfd.memory.knowledge.model.decisions import BY_MODEL, VERDICTS, Known, Operation, decisions_by_model
+from shelfd.memory.knowledge.evolution.applying import Evolved
+from shelfd.memory.knowledge.evolution.comparing import ADDS, Verdict
+from shelfd.memory.knowledge.model.decisions import BY_MODEL, VERDICTS, OpenStatement, Operation, decisions_by_model
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.job import draw_run_id
 from shelfd.memory.ports.language_model import NO_ANSWER
 from shelfd.memory.ports.log import Origin
+from shelfd.memory.ports.view import View
 
 EVOLUTION: Final = JobKind("evolution", can_end_early=True)
 #: Notes that join one job; of these, how many one question is about.
@@ -34,6 +37,32 @@ class Doubt(NamedTuple):
     nugget: str
     note: tuple[str, int]
     older: Sequence[tuple[str, int]]
+
+
+def doubt_of(tx: Transaction, evolved: Evolved) -> Doubt | None:
+    """Return what rules left open of a note that was just stored: older ones that may be about the same, or contradict.
+
+    None if they left nothing open, or no language model may see it.
+    """
+    note, judged = evolved.note, evolved.judged
+    left = [note_id for note_id, one in judged.items() if one == ADDS or one.verdict is Verdict.CONFLICT]
+    nugget = tx.nugget(note.nugget) if left else None
+    if nugget is None or nugget.local_only:
+        return None
+    older = sorted(tx.rows.notes.by_ids(left).values(), key=lambda one: -one.row)[:OLDER]
+    return Doubt(note.nugget, (note.id, note.rev), [(one.id, one.rev) for one in older])
+
+
+def with_decision(view: View, outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what became of a note, with what was decided later if it was by now; ``pending`` are jobs that go on."""
+    found = dict(outcome)
+    jobs = [job for job_id in outcome["pending"] if (job := view.jobs.get(job_id)) is not None]
+    found["pending"] = [job.id for job in jobs if job.is_unfinished]
+    for one in (one for job in jobs for one in (job.result or {}).get("results", ())):
+        if one["id"] == outcome["id"]:
+            found["status"], found["id"] = one["status"], one["note"]
+            found["superseded"] = [*found.get("superseded", ()), *one["superseded"]]
+    return found
 
 
 def put_doubt(tx: Transaction, doubt: Doubt, origin: Origin) -> str:
@@ -92,7 +121,7 @@ async def _decide_next(work: Work) -> None:
     await work.step(apply)
 
 
-def _known(work: Work, piece: Mapping[str, Any]) -> Known | None:
+def _known(work: Work, piece: Mapping[str, Any]) -> OpenStatement | None:
     """What is to be decided, unless it is no longer open."""
     view = work.shelf.view
     ids = [note_id for note_id, _ in (piece["note"], *piece["older"])]
@@ -105,10 +134,10 @@ def _known(work: Work, piece: Mapping[str, Any]) -> Known | None:
     ]
     if note is None or not note.live or note.rev != piece["note"][1] or not older:
         return None
-    return Known(f"{note.title}: {note.content}" if note.key else note.content, older)
+    return OpenStatement(f"{note.title}: {note.content}" if note.key else note.content, older)
 
 
-async def _asked(work: Work, facts: Sequence[Known], nugget: str) -> Sequence[Operation | None]:
+async def _asked(work: Work, facts: Sequence[OpenStatement], nugget: str) -> Sequence[Operation | None]:
     """What a model decides; nothing if it does not answer.
 
     Raises:
@@ -141,7 +170,8 @@ def _carry_out(tx: Transaction, piece: Mapping[str, Any], operation: Operation |
     if note.when < older.when:  # what speaks of an earlier time replaces nothing
         return None
     tx.supersede(older, note.id, reason=BY_MODEL)
-    return {"id": note.id, "status": str(VERDICTS[operation.name]), "superseded": [older.id]}
+    status = str(VERDICTS[operation.name])
+    return {"id": note.id, "status": status, "superseded": [older.id], "note": note.id}
 
 
 def _is_open(note: Note | None, rev: int) -> bool:
