@@ -11,7 +11,7 @@ from shelfd.memory.knowledge.model import doubts
 from shelfd.memory.knowledge.model.doubts import EVOLUTION
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.promotion import PROMOTION
-from shelfd.memory.methods.recall import replay
+from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT

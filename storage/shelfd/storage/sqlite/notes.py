@@ -287,7 +287,15 @@ def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
     if not wanted.include_hidden:
         found.append(("archived_at IS NULL", []))
     if not wanted.include_superseded:
-        found.append(("superseded_by IS NULL", []))
+        held_once = wanted.as_of is not None
+        found.append(("(superseded_by IS NULL OR valid_to IS NOT NULL)" if held_once else "superseded_by IS NULL", []))
+    if wanted.as_of is not None:
+        found.append(("(valid_from IS NULL OR valid_from <= ?)", [wanted.as_of]))
+        found.append(("(valid_to IS NULL OR valid_to > ? OR valid_from = ?)", [wanted.as_of, wanted.as_of]))
+    if wanted.below is not None:
+        found.append(("row < ?", [wanted.below]))
+    if wanted.but:
+        found.append(("row NOT IN (SELECT value FROM json_each(?))", [encode_integers(sorted(wanted.but))]))
     if not wanted.include_expired:
         found.append(("(expires_at IS NULL OR expires_at > ?)", [wanted.now]))
     if wanted.since is not None:

@@ -30,6 +30,7 @@ async def test_what_no_longer_holds_is_superseded(either: Api, is_evolved: bool)
     assert new["superseded"] == [old["note"]["id"]]
     seen = await either.note(old["note"]["id"])
     assert (seen["superseded_by"], seen["hidden"]) == (new["note"]["id"], False)
+    assert seen["superseded_reason"] == "no longer holds"
     assert (await either.note(new["note"]["id"], full=True))["supersedes"] == [old["note"]["id"]]
     assert await live(either) == [SWITCHED]
     found = await either.call("recall", query="X-Agent APT28")
