@@ -2,6 +2,7 @@
 
 from shelfd.protocol.methods import (
     conflicts,
+    distilling,
     entities,
     entity_graph,
     events,
@@ -31,6 +32,7 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "conflicts",
+    "distilling",
     "entities",
     "entity_graph",
     "events",
