@@ -57,7 +57,7 @@ class TypeRecord(NamedTuple):
     losses: Sequence[Loss] = ()
 
 
-class Standing(NamedTuple):
+class NoteStanding(NamedTuple):
     """What a note is about, how much it counts, and until when."""
 
     domain: str = BLANK.domain
@@ -66,7 +66,7 @@ class Standing(NamedTuple):
     expires_at: int | None = None
 
 
-USUAL: Final = Standing()
+USUAL: Final = NoteStanding()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class NoteRecord:
     losses: Sequence[Loss] = ()
     author: str | None = None
     occurred_at: int | None = None
-    standing: Standing = USUAL
+    standing: NoteStanding = USUAL
     chat: Chat | None = None
     turn: int | None = None
     last_turn: int | None = None

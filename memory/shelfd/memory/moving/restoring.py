@@ -44,7 +44,7 @@ def restore_note(tx: Transaction, note: Note, index: int, tally: Tally) -> Note:
         raise DuplicateKey(note.nugget, holder.id)
     ensure_nugget(tx, note.nugget)
     tally.count("created")
-    return tx.create_note(note)
+    return tx.create_note(note._replace(rev=1))  # its history begins here
 
 
 def _differing(here: Note, note: Note) -> tuple[str, ...]:

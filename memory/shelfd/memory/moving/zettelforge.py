@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from shelfd.memory.errors import InvalidParams
 from shelfd.memory.moving.reading import Format, Item, ItemOrigin, past
-from shelfd.memory.moving.record import USUAL, LinkRecord, Loss, NoteRecord, OutgoingLinks, Standing
+from shelfd.memory.moving.record import USUAL, LinkRecord, Loss, NoteRecord, NoteStanding, OutgoingLinks
 from shelfd.memory.notes.inference import Traits, clamp, infer
 from shelfd.memory.notes.note import NO_EXTRA, Extra, Usage
 from shelfd.memory.notes.text import tidy_content
@@ -131,7 +131,7 @@ def _fields(metadata: Item) -> dict[str, Any]:
     return kept
 
 
-def _standing(metadata: Item, updated_at: int, ttl_days: int | None) -> Standing:
+def _standing(metadata: Item, updated_at: int, ttl_days: int | None) -> NoteStanding:
     domain = metadata.checked(_WORD, "domain") or USUAL.domain
     tier = metadata.choice(get_args(Tier), "tier") or USUAL.tier
     importance = metadata.number("importance")
@@ -140,7 +140,7 @@ def _standing(metadata: Item, updated_at: int, ttl_days: int | None) -> Standing
     whole = USUAL.importance if importance is None else round(min(max(importance, 1), 10))
     metadata.take("persistence_semantics")
     began = max(metadata.instant("ttl_anchor") or 0, updated_at)
-    return Standing(domain, tier, whole, None if ttl_days is None else began + ttl_days * DAY_MICROS)
+    return NoteStanding(domain, tier, whole, None if ttl_days is None else began + ttl_days * DAY_MICROS)
 
 
 def _usage(metadata: Item, origin: ItemOrigin) -> Usage:
