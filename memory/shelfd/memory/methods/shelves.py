@@ -115,7 +115,7 @@ async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> 
 
 
 @read("snapshot")
-async def snapshot(shelf: Shelf, _params: Params, _call: Call) -> dict[str, Any]:
+async def snapshot(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
     """Write all notes to a file beside the shelf."""
     return await write_snapshot(shelf)
 

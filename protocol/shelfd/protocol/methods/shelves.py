@@ -155,7 +155,7 @@ define("shelf.check", ShelfParams, ShelfCheckResult, need="admin", summary="Chec
 define("shelf.log", ShelfLogParams, ShelfLogResult, need="read", summary="Who changed what.")
 define(
     "snapshot",
-    ShelfParams,
+    ReadParams,
     SnapshotResult,
     need="admin",
     summary="Write all notes of the shelf, as they are at one moment, to a file beside it.",

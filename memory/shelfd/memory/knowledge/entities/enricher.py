@@ -13,6 +13,9 @@ from shelfd.memory.knowledge.entities.extract import RULES_VERSION, bounded, men
 from shelfd.memory.knowledge.entities.kinds import EntityMention, folded, related_types
 from shelfd.memory.knowledge.entities.own import OwnTypes, own_types
 from shelfd.memory.knowledge.entities.segment import segments
+from shelfd.memory.knowledge.evolution.applying import state
+from shelfd.memory.knowledge.evolution.reading import read
+from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.entities import Enrichment, MentionedEntity, StoredAlias
@@ -82,6 +85,7 @@ class _Derived(NamedTuple):
     note: Note
     mentioned: Sequence[MentionedEntity]
     learned: Sequence[StoredAlias]
+    stated: Sequence[Statement] | None  #: None if that is stored already
 
 
 class Enricher(Enrichment):
@@ -196,7 +200,8 @@ class Enricher(Enrichment):
         aliases = self.aliases
         count, until = 0, self._shelf.clock.monotonic() + _TURN_S
         for note in notes:
-            derivation = _steps_of(note, aliases, self._types, self._shelf.clock.now())
+            is_stated = not began.is_scanning and self._view.statements.rev(note.row) == note.rev
+            derivation = _steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=is_stated)
             while (derived := self._next(derivation, note)) is None:
                 if self._shelf.clock.monotonic() >= until:
                     await asyncio.sleep(0)
@@ -227,9 +232,11 @@ class Enricher(Enrichment):
             entities, now = tx.rows.entities, None
             if tx.rows.log.last_seq != seen:  # what changed meanwhile comes again, and what was purged must not
                 now = tx.rows.notes.by_rows([one.note.row for one in derived])
-            for note, mentioned, aliases in derived:
+            for note, mentioned, aliases, stated in derived:
                 if now is None or (note.row in now and now[note.row].rev == note.rev):
                     entities.put(note.row, mentioned, aliases)
+                    if stated is not None:
+                        state(tx, note, stated)
             if position is not None:
                 stored = _position_of(entities.position())
                 if stored[2:] == began[2:]:
@@ -276,7 +283,7 @@ class Enricher(Enrichment):
         return found
 
 
-_SKIPPED: Final = _Derived(Note(), (), ())
+_SKIPPED: Final = _Derived(Note(), (), (), None)
 
 
 def _says_something(row: LogRow) -> bool:
@@ -289,7 +296,7 @@ def _has_any(note: Note, phrases: Sequence[str]) -> bool:
     return any(phrase in text or phrase.replace("-", " ") in bare for phrase in phrases)
 
 
-def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int) -> Iterator[_Derived | None]:
+def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_stated: bool) -> Iterator[_Derived | None]:
     """Yield None after each part of a note that was read, and at last what was derived."""
     head = _mentions(" ".join((note.title, *note.tags)), aliases, types) if note.title or note.tags else []
     body: list[EntityMention] = []
@@ -303,7 +310,8 @@ def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int) -> Iterat
     values = {(one.type, one.key): one.value for one in (*body, *head)}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
     is_said = said and not note.hidden and note.superseded_by is None
-    yield _Derived(note, mentioned, learned(said, aliases, note.row, now=now) if is_said else ())
+    aliases_said = learned(said, aliases, note.row, now=now) if is_said else ()
+    yield _Derived(note, mentioned, aliases_said, None if is_stated else read(note.content))
 
 
 def _mentions(text: str, aliases: Aliases, types: OwnTypes) -> list[EntityMention]:
