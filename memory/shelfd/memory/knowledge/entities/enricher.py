@@ -26,8 +26,10 @@ log = structlog.get_logger("shelfd.memory")
 _BATCH: Final = 256
 #: Mentions written in one transaction: some milliseconds.
 _MENTIONS: Final = 400
-#: How long notes are read without giving way to other tasks.
-_TURN_S: Final = 0.004
+#: How long notes are read without giving way to other tasks, and how long these then have the loop for themselves: a
+#: request takes several turns of it, and would wait in each.
+_TURN_S: Final = 0.002
+_PAUSE: Final = timedelta(milliseconds=2)
 #: Nothing is done until no change came for so long; while changes keep coming, one batch after each so many of these.
 _QUIET: Final = timedelta(milliseconds=400)
 _PATIENCE: Final = 25
@@ -93,6 +95,7 @@ class Enricher(Enrichment):
         self._view = shelf.view
         self._working = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        self._awaiting = 0  # calls that wait for entities
         self._last_seq = 0
         self._aliases = Aliases(())
         self._aliases_read = -1
@@ -146,10 +149,14 @@ class Enricher(Enrichment):
     async def reach(self) -> None:
         """Derive what is left of all that is committed by now. See the port."""
         goal = self._view.log.last_seq
-        while self._is_behind(self._position(), goal):
-            async with self._working:
-                if self._is_behind(self._position(), goal):
-                    await self._step()
+        self._awaiting += 1
+        try:
+            while self._is_behind(self._position(), goal):
+                async with self._working:
+                    if self._is_behind(self._position(), goal):
+                        await self._step()
+        finally:
+            self._awaiting -= 1
 
     def _position(self) -> _Position:
         return _position_of(self._view.entities.position())
@@ -195,7 +202,7 @@ class Enricher(Enrichment):
             derivation = _steps_of(note, aliases, self._shelf.clock.now())
             while (derived := self._next(derivation, note)) is None:
                 if self._shelf.clock.monotonic() >= until:
-                    await asyncio.sleep(0)
+                    await self._give_way()
                     until = self._shelf.clock.monotonic() + _TURN_S
             if derived is _SKIPPED:
                 continue
@@ -206,6 +213,12 @@ class Enricher(Enrichment):
                 waiting, count = [], 0
                 until = self._shelf.clock.monotonic() + _TURN_S
         await self._store(waiting, began, position, seen)
+
+    async def _give_way(self) -> None:
+        if self._awaiting:
+            await asyncio.sleep(0)
+        else:
+            await self._shelf.clock.sleep(_PAUSE)
 
     def _next(self, derivation: Iterator[_Derived | None], note: Note) -> _Derived | None:
         try:
