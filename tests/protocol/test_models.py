@@ -27,6 +27,7 @@ from shelfd.protocol.base import Instant, NuggetName, Tag, Word
 
 #: A valid value for every param that a method requires.
 REQUIRED: dict[str, Any] = {
+    "keep": "a",
     "child_ids": ["a", "b"], "summary": "x",
     "parts": [{"part": "facts", "items": []}],
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",
@@ -232,7 +233,7 @@ def test_an_error_leaves_out_what_it_does_not_know() -> None:
 
 
 def test_the_most_specific_of_several_complaints_is_reported() -> None:
-    error = refusal(METHODS["recall"].params, query="x", k=0, as_of="2026-01-01T00:00:00Z")
+    error = refusal(METHODS["forget"].params, key=" ", prove=True)
 
     assert error["data"]["reason"] == NOT_AVAILABLE
 

@@ -7,7 +7,7 @@ from typing import Final
 from shelfd.memory.jobs.work import JobKind, Procedure
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.promotion import PROMOTION
-from shelfd.memory.methods.recall import replay
+from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT

@@ -22,6 +22,7 @@ from shelfd.storage.encoding import (
 )
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 from shelfd.storage.sqlite.entities import forget_entities
+from shelfd.storage.sqlite.evolution import forget_statements
 
 #: In the order of the record's fields, which is not the order in the file.
 NOTE_COLUMNS: Final = ", ".join(Note._fields)
@@ -217,6 +218,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
         forget_entities(self._database, note.row)
+        forget_statements(self._database, note.row)
 
     def _change_names(self, before: set[Columns], after: set[Columns]) -> None:
         if gone := before - after:
@@ -285,7 +287,15 @@ def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
     if not wanted.include_hidden:
         found.append(("archived_at IS NULL", []))
     if not wanted.include_superseded:
-        found.append(("superseded_by IS NULL", []))
+        held_once = wanted.as_of is not None
+        found.append(("(superseded_by IS NULL OR valid_to IS NOT NULL)" if held_once else "superseded_by IS NULL", []))
+    if wanted.as_of is not None:
+        found.append(("(valid_from IS NULL OR valid_from <= ?)", [wanted.as_of]))
+        found.append(("(valid_to IS NULL OR valid_to > ? OR valid_from = ?)", [wanted.as_of, wanted.as_of]))
+    if wanted.below is not None:
+        found.append(("row < ?", [wanted.below]))
+    if wanted.but:
+        found.append(("row NOT IN (SELECT value FROM json_each(?))", [encode_integers(sorted(wanted.but))]))
     if not wanted.include_expired:
         found.append(("(expires_at IS NULL OR expires_at > ?)", [wanted.now]))
     if wanted.since is not None:
