@@ -2,6 +2,7 @@
 
 from shelfd.protocol.methods import (
     conflicts,
+    distilling,
     entities,
     events,
     extraction,
@@ -30,6 +31,7 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "conflicts",
+    "distilling",
     "entities",
     "events",
     "extraction",
