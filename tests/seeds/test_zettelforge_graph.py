@@ -124,7 +124,7 @@ async def test_a_timeline_of_an_entity_has_what_superseded_what(api: Api) -> Non
 
 
 async def test_what_is_said_again_adds_no_edge_of_the_same_note(api: Api) -> None:
-    """There: ingest_relationship is idempotent. Here edges follow from notes, and a note is read as often as need be."""
+    """There: ingest_relationship is idempotent. Here edges follow from notes, read as often as need be."""
     note = await api.remember("Sandworm used Mimikatz.")
     before = await edges(api, "actor", "Sandworm")
     await api.call("note.edit", id=note["id"], add_tags=["seen"])
