@@ -70,6 +70,7 @@ class NoteView(Result):
     ttl_days: int | None = None
     expires_at: Timestamp | None = None
     superseded_by: str | None = None
+    superseded_reason: str | None = Field(default=None, description="By which rule, if no caller said so.")
     parent_id: str | None = Field(default=None, description="The rollup that represents the note.")
     is_rollup: bool | None = None
     rollup_depth: int | None = Field(default=None, ge=1, description="One more than that of its deepest child.")
@@ -90,6 +91,9 @@ class NoteView(Result):
     context: str | None = None
     keywords: list[str] | None = None
     supersedes: list[str] | None = None
+    causal_chain: list[str] | None = Field(
+        default=None, description="Notes that led to it by links such as `caused_by`, the first cause first; full only."
+    )
     level: str | None = None
     children_ids: list[str] | None = Field(default=None, description="Notes that this rollup represents.")
     vector: NoteVectorView | None = Field(default=None, description="With include_vector too.")

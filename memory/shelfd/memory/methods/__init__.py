@@ -5,8 +5,11 @@ Importing this package registers all of them.
 
 from shelfd.memory.methods import (
     branching,
+    conflicts,
     deleting,
+    distilling,
     entities,
+    entity_graph,
     extraction,
     graph,
     importing,
@@ -27,6 +30,7 @@ from shelfd.memory.methods import (
     session_writing,
     sessions,
     shelves,
+    timeline,
     undo,
 )
 from shelfd.memory.methods.registry import USE_CASES
@@ -34,8 +38,11 @@ from shelfd.memory.methods.registry import USE_CASES
 __all__ = [
     "USE_CASES",
     "branching",
+    "conflicts",
     "deleting",
+    "distilling",
     "entities",
+    "entity_graph",
     "extraction",
     "graph",
     "importing",
@@ -56,5 +63,6 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "timeline",
     "undo",
 ]

@@ -1,13 +1,18 @@
 """Use cases that store: remember, remember_many, note.create."""
 
-from typing import Any
+import asyncio
+from contextlib import suppress
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NotFound, ShelfError, error_of
+from shelfd.memory.errors import NotFound, ShelfError, Unavailable, error_of
+from shelfd.memory.knowledge.evolution.applying import remember_evolved
+from shelfd.memory.knowledge.model.doubts import doubt_of, put_doubt, with_decision
 from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import change
 from shelfd.memory.methods.render import NoteRenderer, note_view
 from shelfd.memory.shelf.shelf import Changed, Shelf
@@ -26,24 +31,58 @@ def show_note(shelf: Shelf, changed: Changed | None, note_id: str, *, full: bool
 
 
 def _show_remembered(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
+    if "pending" in changed.outcome:
+        changed = changed._replace(outcome=with_decision(shelf.view, changed.outcome), notes={})
     outcome = changed.outcome
     note = changed.notes.get(outcome["id"])
     if note is not None and outcome["status"] == "created" and not outcome["links"]:
         shelf.notes_created += 1
         shown = note_view(note)  # new and without links: nothing else to look up
     else:
-        shelf.notes_created += outcome["status"] == "created" and not changed.replayed
+        is_new = outcome["status"] == "created" or "superseded" in outcome
+        shelf.notes_created += is_new and not changed.replayed
         shown = show_note(shelf, changed, outcome["id"])
     if call.method.name == "note.create":
         return {"note": shown}
-    return {"note": shown, "status": outcome["status"], "superseded": [], "conflicts": [], "pending": []}
+    superseded, conflicts = outcome.get("superseded", []), outcome.get("conflicts", [])
+    told = {"note": shown, "status": outcome["status"], "superseded": superseded, "conflicts": conflicts}
+    return told | {"pending": outcome.get("pending", [])}
 
 
-@change("remember", render=_show_remembered)
+async def _begin_pending(context: Context, shelf: Shelf, changed: Changed, call: Call) -> None:
+    """Begin the job that decides later, and wait for its end if that is wanted and time is left."""
+    for job_id in changed.outcome["pending"]:
+        job = shelf.view.jobs.get(job_id)
+        if job is not None and job.state == "queued":
+            context.jobs(shelf).start(job_id)
+        if job is not None and job.is_unfinished and cast("RememberParams", call.params).sync:
+            deadline = call.ticket.deadline
+            left = None if deadline is None else max(deadline - shelf.clock.monotonic(), 0.0)
+            with suppress(Unavailable, TimeoutError):  # then the reply says that it is pending still
+                async with asyncio.timeout(left):
+                    await context.jobs(shelf).end_of(job_id)
+
+
+@change("remember", render=_show_remembered, settle=_begin_pending)
 def remember(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
     """Store a note; with a key, a fact whose second value replaces the first."""
+    if params.evolve:
+        return _evolve(tx, params, call)
     kept = store_note(tx, params, call.limits)
     return {"id": kept.note.id, "status": kept.status, "links": len(params.links)}
+
+
+def _evolve(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
+    """Store a note, and let it supersede what it makes untrue."""
+    evolved = remember_evolved(tx, params, call.limits)
+    outcome = {"id": evolved.note.id, "status": evolved.status, "links": len(params.links)}
+    if evolved.superseded:
+        outcome["superseded"] = list(evolved.superseded)
+    if evolved.conflicts:
+        outcome["conflicts"] = list(evolved.conflicts)
+    if call.has_model and (doubt := doubt_of(tx, evolved)) is not None:
+        outcome["pending"] = [put_doubt(tx, doubt, call.origin())]
+    return outcome
 
 
 @change("note.create", render=_show_remembered)

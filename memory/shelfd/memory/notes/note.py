@@ -64,6 +64,7 @@ class Extra(NamedTuple):
     source_span: tuple[int, int] | None = None  #: nugget's numbers of the first and last turn it comes from
     variant: int = 0  #: of the turn that made it
     copied_from: str | None = None  #: id of the note that it is a copy of
+    superseded_reason: str | None = None  #: by which rule it was superseded; None if a caller did it
 
     def __bool__(self) -> bool:
         """Whether anything is set."""
@@ -131,6 +132,16 @@ REVIEW_BELOW: Final = 0.5  #: a note with less confidence needs review
 REVIEW_ABOVE: Final = 5  #: evolutions, beyond which it does as well
 
 
+def holds(valid_from: int | None, valid_to: int | None, at: int) -> bool:
+    """Return whether what is valid from one time until another holds at a third: from then on, and before the end.
+
+    What is valid at one moment only holds at that.
+    """
+    if valid_from is not None and valid_from > at:
+        return False
+    return valid_to is None or at < valid_to or at == valid_from
+
+
 def type_tag(type_: str) -> str:
     """Return the system tag of a type."""
     return f"type:{type_}" if type_.islower() and " " not in type_ else f"type:{'-'.join(type_.lower().split())}"
@@ -183,6 +194,11 @@ class Note(NamedTuple):
         return self.archived_at is not None
 
     @property
+    def live(self) -> bool:
+        """Whether the note is neither hidden nor superseded."""
+        return self.archived_at is None and self.superseded_by is None
+
+    @property
     def private(self) -> bool:
         """Whether the note belongs to a session alone."""
         return self.scope == "session" and self.session_id is not None
@@ -196,6 +212,10 @@ class Note(NamedTuple):
     def when(self) -> int:
         """Time the note speaks of: when it occurred, else when it was written."""
         return self.occurred_at if self.occurred_at is not None else self.created_at
+
+    def holds(self, at: int) -> bool:
+        """Return whether what the note says holds at that time, as far as it says from when and until when."""
+        return holds(self.valid_from, self.valid_to, at)
 
     @property
     def system_tags(self) -> tuple[str, str, str]:
@@ -232,6 +252,10 @@ class Link(NamedTuple):
     valid_from: int | None = None
     valid_to: int | None = None
     seq_to: int | None = None  #: nugget's number of the turn in which it was first made
+
+    def holds(self, at: int) -> bool:
+        """Return whether the link holds at that time, as far as it says from when and until when."""
+        return holds(self.valid_from, self.valid_to, at)
 
 
 #: Relation of the link that leads from a note to the one it was merged into.

@@ -1,7 +1,10 @@
 """The methods of the wire contract, one module per subject; importing this package fills the table."""
 
 from shelfd.protocol.methods import (
+    conflicts,
+    distilling,
     entities,
+    entity_graph,
     events,
     extraction,
     graph,
@@ -28,7 +31,10 @@ from shelfd.protocol.methods import (
 )
 
 __all__ = [
+    "conflicts",
+    "distilling",
     "entities",
+    "entity_graph",
     "events",
     "extraction",
     "graph",

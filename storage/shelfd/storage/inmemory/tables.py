@@ -1,10 +1,12 @@
 """A shelf's rows as dictionaries with a journal, by which a transaction can be taken back."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports.edges import Edge
 from shelfd.memory.ports.entities import StoredAlias, StoredEntity
+from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
@@ -13,6 +15,9 @@ from shelfd.memory.ports.usage import RecentQuery
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+#: Source and target by type and canonical form, relation, row of the note, who read it there.
+EdgeKey: TypeAlias = tuple[tuple[str, str], tuple[str, str], str, int, str]
 
 _ABSENT: Final = object()
 #: Of Tables: the last numbers given away.
@@ -24,6 +29,7 @@ _NUMBERS: Final = (
     "retraction_number",
     "injection_number",
     "entity_number",
+    "conflict_number",
 )
 
 
@@ -61,7 +67,11 @@ class Tables:
         entities: By (type, canonical form).
         entity_number: Number of the last entity ever added.
         mentions: Weight by (entity, note row).
+        edges: Edge and the text it was read in, by :data:`EdgeKey`.
         aliases: By (family, canonical form, note row).
+        statements: Rev, text and slots by note row.
+        conflicts: By id.
+        conflict_number: Number of the last conflict ever added.
         enrichment: How far the log was read for entities, as "position".
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
@@ -98,9 +108,13 @@ class Tables:
         self.injection_number = 0
         self.entities: dict[tuple[str, str], StoredEntity] = {}
         self.mentions: dict[tuple[int, int], int] = {}
+        self.edges: dict[EdgeKey, tuple[Edge, int]] = {}
         self.aliases: dict[tuple[str, str, int], StoredAlias] = {}
         self.enrichment: dict[str, Mapping[str, Any]] = {}
         self.entity_number = 0
+        self.statements: dict[int, tuple[int, str, tuple[int, ...]]] = {}
+        self.conflicts: dict[str, StoredConflict] = {}
+        self.conflict_number = 0
         self.last_seq = 0
         self.last_row = 0
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
