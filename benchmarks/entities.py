@@ -27,7 +27,7 @@ DATA = Path(__file__).parent / "data" / "entities.jsonl"
 ASKED: Final = (
     ("tool", "Mimikatz"),
     ("actor", "Pawn Storm"),
-    ("location", "Berlin"),
+    ("location", "Porto"),
     ("asset", "web-7"),
     ("cve", "CVE-2000-1"),
 )
