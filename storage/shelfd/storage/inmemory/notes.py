@@ -10,12 +10,14 @@ from shelfd.memory.notes.names import names_of
 from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget, fold_key
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import (
+    CAUSES,
     LinksWriter,
     NotesWriter,
     NuggetCounts,
     NuggetsWriter,
 )
 from shelfd.storage.encoding import decode_extra, encode_extra
+from shelfd.storage.inmemory.edges import forget_edges
 from shelfd.storage.inmemory.entities import forget_entities
 from shelfd.storage.inmemory.evolution import forget_statements, rename_conflicts
 from shelfd.storage.inmemory.log import redact
@@ -42,6 +44,9 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         return {row: self._tables.notes[row] for row in rows if row in self._tables.notes}
+
+    def admitted(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str]:
+        return {row: note.id for row, note in self.by_rows(rows).items() if wanted.admits(note)}
 
     def fact(self, nugget: str, key: str) -> Note | None:
         row = self._tables.facts.get((key, nugget))
@@ -97,6 +102,10 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         found = [note for note in self._tables.notes.values() if note.parent_id in ids and note.row > after]
         return found if limit is None else found[: max(limit, 0)]
 
+    def expired(self, now: int, *, limit: int) -> list[Note]:
+        places = sorted((at, row) for row, at in self._tables.expiring.items() if at <= now)
+        return [self._tables.notes[row] for _, row in places[: max(limit, 0)]]
+
     def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         places = sorted((usage.hits, row) for row, usage in self._tables.usage.items() if usage.hits >= 3)
         return [place for place in places if place > after][:limit]
@@ -121,6 +130,10 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
             raise DuplicateId(note.id)
         _put_note(self._tables, note, old)
 
+    def forget_expiry(self, notes: Sequence[Note]) -> None:
+        for note in notes:
+            self._tables.remove(self._tables.expiring, note.row)
+
     def redact(self, note: Note, *, after: int, limit: int) -> int | None:
         tables = self._tables
         seqs = [seq for seq, entry in tables.log.items() if seq > after and _is_about(entry, note)][:limit]
@@ -139,7 +152,9 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         if note.key is not None:
             tables.remove(tables.facts, (note.key, note.nugget))
         tables.remove(tables.usage, note.row)
+        tables.remove(tables.expiring, note.row)
         tables.remove(tables.hit_sessions, note.row)
+        forget_edges(tables, note.row)
         forget_entities(tables, note.row)
         forget_statements(tables, note.row)
 
@@ -156,6 +171,10 @@ class InMemoryLinks(InMemoryRows, LinksWriter):
 
     def leaving(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         return {note_id: [link for _, link in self._all() if link.source == note_id] for note_id in ids}
+
+    def causing(self, note_id: str, *, limit: int) -> list[str]:
+        found = [link.source for _, link in self._all() if link.target == note_id and link.relation in CAUSES]
+        return list(dict.fromkeys(found[: max(limit, 0)]))
 
     def count(self) -> int:
         return len(self._tables.links)
@@ -292,6 +311,10 @@ def _put_note(tables: Tables, note: Note, old: Note | None = None) -> None:
         tables.remove(tables.note_rows, old.id)
         if old.key is not None:
             tables.remove(tables.facts, (old.key, old.nugget))
+    if note.expires_at != (None if old is None else old.expires_at):
+        tables.remove(tables.expiring, note.row)
+        if note.expires_at is not None:
+            tables.put(tables.expiring, note.row, note.expires_at)
     stored = note._replace(extra=decode_extra(encode_extra(note.extra)))
     tables.put(tables.notes, note.row, stored)
     tables.put(tables.note_rows, note.id, note.row)

@@ -1,9 +1,11 @@
 """A shelf's rows as dictionaries with a journal, by which a transaction can be taken back."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from copy import copy
+from typing import Any, Final, TypeAlias, TypeVar
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports.edges import Edge
 from shelfd.memory.ports.entities import StoredAlias, StoredEntity
 from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.job import Job
@@ -14,6 +16,9 @@ from shelfd.memory.ports.usage import RecentQuery
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+#: Source and target by type and canonical form, relation, row of the note, who read it there.
+EdgeKey: TypeAlias = tuple[tuple[str, str], tuple[str, str], str, int, str]
 
 _ABSENT: Final = object()
 #: Of Tables: the last numbers given away.
@@ -42,6 +47,7 @@ class Tables:
         turns: Nugget's number by (nugget, session id, turn).
         log: By seq, ascending.
         usage: By note row.
+        expiring: When a note expires, by its row, as long as nobody was told that it has.
         hit_sessions: Set of session ids by note row; the sets are replaced, not changed.
         recorded: By (principal, method, key).
         meta: By name.
@@ -63,6 +69,7 @@ class Tables:
         entities: By (type, canonical form).
         entity_number: Number of the last entity ever added.
         mentions: Weight by (entity, note row).
+        edges: Edge and the text it was read in, by :data:`EdgeKey`.
         aliases: By (family, canonical form, note row).
         statements: Rev, text and slots by note row.
         conflicts: By id.
@@ -82,6 +89,7 @@ class Tables:
         self.turns: dict[tuple[str, str, int], int] = {}
         self.log: dict[int, LogRow] = {}
         self.usage: dict[int, Usage] = {}
+        self.expiring: dict[int, int] = {}
         self.hit_sessions: dict[int, frozenset[str]] = {}
         self.recorded: dict[tuple[str, str, str], Recorded] = {}
         self.meta: dict[str, str] = {}
@@ -103,6 +111,7 @@ class Tables:
         self.injection_number = 0
         self.entities: dict[tuple[str, str], StoredEntity] = {}
         self.mentions: dict[tuple[int, int], int] = {}
+        self.edges: dict[EdgeKey, tuple[Edge, int]] = {}
         self.aliases: dict[tuple[str, str, int], StoredAlias] = {}
         self.enrichment: dict[str, Mapping[str, Any]] = {}
         self.entity_number = 0
@@ -124,6 +133,13 @@ class Tables:
             return False
         self._journal.append((table, key, table.pop(key)))
         return True
+
+    def copy(self) -> "Tables":
+        """Return the rows as they are now; what is done to these changes none of those."""
+        tables = Tables()
+        for name, value in vars(self).items():
+            setattr(tables, name, copy(value))
+        return tables
 
     def savepoint(self) -> Callable[[], None]:
         """Begin a transaction; return what takes everything since back."""

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.sqlite.database import Database
+from shelfd.storage.sqlite.edges import SqliteEdges
 from shelfd.storage.sqlite.entities import SqliteEntities
 from shelfd.storage.sqlite.evolution import SqliteConflicts, SqliteStatements
 from shelfd.storage.sqlite.links import SqliteLinks
@@ -41,6 +42,7 @@ def _add_aggregates(rows: View, database: Database) -> None:
     rows.rewinds = SqliteRewinds(database)
     rows.injections = SqliteInjections(database)
     rows.entities = SqliteEntities(database)
+    rows.edges = SqliteEdges(database)
     rows.statements = SqliteStatements(database)
     rows.conflicts = SqliteConflicts(database)
     rows.sinks = SqliteSinks(database)
@@ -60,6 +62,11 @@ class SqliteView(View):
     def counts(self) -> Counts:
         """Return how many rows the shelf has."""
         return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
+
+    def begin(self) -> None:
+        """Show what is committed by now, and nothing that comes later."""
+        self._database.connection.execute("BEGIN")
+        self._database.connection.execute("SELECT 1 FROM floor").fetchone()  # the first read settles which state it is
 
     def move_to(self, connection: sqlite3.Connection) -> None:
         """Read by *connection* from now on; the one before is closed."""
