@@ -113,6 +113,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
         open_shelves_count=settings.memory.open_shelves_count,
         reflection_max_notes=settings.reflection.max_notes,
         recall_log=settings.recall.log == "on",
+        synthesis_tiers=tuple(settings.synthesis.tiers),
     )
 
 

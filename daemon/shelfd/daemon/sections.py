@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from shelfd.daemon.zones import zone
+from shelfd.protocol.base import Tier
 from shelfd.protocol.limits import SHELF_NAME
 
 NOT_YET = "is not available in this version"
@@ -153,6 +154,12 @@ class Recall(Section):
     """What recall keeps of what it was asked."""
 
     log: Literal["on", "off"] = "on"
+
+
+class Synthesis(Section):
+    """Of what answers are made."""
+
+    tiers: Annotated[list[Tier], Field(min_length=1, max_length=3)] = ["A", "B"]
 
 
 class Reflection(Section):

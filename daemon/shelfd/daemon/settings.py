@@ -30,6 +30,7 @@ class Settings(BaseSettings):
     access: sections.AccessRules = sections.AccessRules()
     memory: sections.Memory = sections.Memory()
     recall: sections.Recall = sections.Recall()
+    synthesis: sections.Synthesis = sections.Synthesis()
     reflection: sections.Reflection = sections.Reflection()
     heartbeat: sections.Heartbeat = sections.Heartbeat()
     quiet_hours: sections.QuietHoursSection = sections.QuietHoursSection()

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta, tzinfo
 from typing import Literal
 
+from shelfd.protocol.base import Tier
+
 #: How much of a note its events carry.
 EventContent = Literal["none", "title", "full"]
 
@@ -24,6 +26,7 @@ class MemorySettings:
         open_shelves_count: How many shelves may be open; those that nobody uses make way.
         reflection_max_notes: How many notes one reflection inspects at most.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
+        synthesis_tiers: Tiers of the notes of which answers are made.
     """
 
     instance: str = "local"
@@ -37,3 +40,4 @@ class MemorySettings:
     open_shelves_count: int = 128
     reflection_max_notes: int = 10
     recall_log: bool = True
+    synthesis_tiers: tuple[Tier, ...] = ("A", "B")

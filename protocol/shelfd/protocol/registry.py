@@ -73,8 +73,7 @@ def define(
 #: Methods the contract names and this version answers with NOT_AVAILABLE.
 PLANNED = frozenset(
     """
-    remember_with_extraction remember_report synthesize
-    validate_synthesis check_synthesis_quality why_not recall.feedback
+    remember_with_extraction remember_report why_not recall.feedback
     note.release get_entity_relationships traverse_graph graph.timeline
     graph.export conflict.list conflict.resolve snapshot
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore

@@ -27,6 +27,7 @@ from shelfd.memory.methods import (
     session_writing,
     sessions,
     shelves,
+    synthesis,
     undo,
 )
 from shelfd.memory.methods.registry import USE_CASES
@@ -56,5 +57,6 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "synthesis",
     "undo",
 ]

@@ -23,6 +23,7 @@ from shelfd.protocol.methods import (
     session_writing,
     sessions,
     shelves,
+    synthesis,
     system,
     undo,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "synthesis",
     "system",
     "undo",
 ]
