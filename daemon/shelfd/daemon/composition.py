@@ -112,6 +112,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
         shelves_per_principal_count=settings.memory.shelves_per_principal_count,
         open_shelves_count=settings.memory.open_shelves_count,
         reflection_max_notes=settings.reflection.max_notes,
+        entity_rules=settings.entities.rules,
         recall_log=settings.recall.log == "on",
         synthesis_tiers=tuple(settings.synthesis.tiers),
     )

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from shelfd.daemon.zones import zone
+from shelfd.memory import EntityRule, OwnTypes
 from shelfd.protocol.base import Tier
 from shelfd.protocol.limits import SHELF_NAME
 
@@ -94,6 +95,10 @@ Hour = Annotated[Integer, Field(ge=0, le=23)]
 HourOrOff = Annotated[Integer, Field(le=23)]
 Principal = Annotated[str, Field(pattern=r"^(uid:\d+|mqtt:[^/+#\s]+)$")]
 Grantee = Annotated[str, Field(pattern=r"^(\*|uid:\d+|mqtt:[^/+#\s]+)$")]
+EntityTypeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+EntityPattern = Annotated[str, Field(min_length=1, max_length=256)]
+#: With a letter or digit in it, by which it is found.
+EntityPhrase = Annotated[str, Field(max_length=128, pattern=r"[^\W_]")]
 ShelfKey = Annotated[str, Field(pattern=SHELF_NAME)]
 SocketMode = Annotated[str, BeforeValidator(_octal_text), Field(pattern=r"^(auto|0?[0-7]{3})$")]
 
@@ -160,6 +165,29 @@ class Synthesis(Section):
     """Of what answers are made."""
 
     tiers: Annotated[list[Tier], Field(min_length=1, max_length=3)] = ["A", "B"]
+
+
+class EntityType(Section):
+    """What belongs to one type of entities, of its own or one that is there."""
+
+    patterns: Annotated[list[EntityPattern], Field(max_length=32)] = []
+    names: Annotated[list[EntityPhrase], Field(max_length=10_000)] = []
+
+
+class Entities(Section):
+    """What notes are looked through for, beside what always is."""
+
+    types: Annotated[dict[EntityTypeName, EntityType], Field(max_length=32)] = {}
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Self:
+        OwnTypes(self.rules)
+        return self
+
+    @property
+    def rules(self) -> tuple[EntityRule, ...]:
+        """The types as the memory takes them."""
+        return tuple(EntityRule(name, tuple(one.patterns), tuple(one.names)) for name, one in self.types.items())
 
 
 class Reflection(Section):

@@ -2,11 +2,12 @@
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError
+from shelfd.memory.knowledge.entities.own import OwnTypes
 from shelfd.memory.methods.projections import PROJECTIONS
 from shelfd.memory.methods.service import Service
 from shelfd.memory.ports.store import Clock, Store, Stores, Ticket
 from shelfd.memory.ports.view import View, Writer
-from shelfd.memory.settings import MemorySettings
+from shelfd.memory.settings import EntityRule, MemorySettings
 from shelfd.memory.shelf.access import ANYONE, DEFAULT_SHELF, Access, Rule
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.shelf.shelves import Shelves
@@ -18,7 +19,9 @@ __all__ = [
     "Access",
     "Call",
     "Clock",
+    "EntityRule",
     "MemorySettings",
+    "OwnTypes",
     "Rule",
     "Service",
     "Shelf",

@@ -2,12 +2,26 @@
 
 from dataclasses import dataclass
 from datetime import UTC, timedelta, tzinfo
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from shelfd.protocol.base import Tier
 
 #: How much of a note its events carry.
 EventContent = Literal["none", "title", "full"]
+
+
+class EntityRule(NamedTuple):
+    """What belongs to a type of entities, of its own or one that is there.
+
+    Attributes:
+        type: Its name.
+        patterns: Regular expressions, see :mod:`shelfd.memory.knowledge.entities.patterns`.
+        names: Words and phrases. A single word with a capital counts only where it is written with one.
+    """
+
+    type: str
+    patterns: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +39,7 @@ class MemorySettings:
         shelves_per_principal_count: How many of them one principal may have made, unless it is an administrator.
         open_shelves_count: How many shelves may be open; those that nobody uses make way.
         reflection_max_notes: How many notes one reflection inspects at most.
+        entity_rules: What notes are looked through for, beside what always is.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
         synthesis_tiers: Tiers of the notes of which answers are made.
     """
@@ -39,5 +54,6 @@ class MemorySettings:
     shelves_per_principal_count: int = 100
     open_shelves_count: int = 128
     reflection_max_notes: int = 10
+    entity_rules: tuple[EntityRule, ...] = ()
     recall_log: bool = True
     synthesis_tiers: tuple[Tier, ...] = ("A", "B")

@@ -121,9 +121,7 @@ async def test_each_format_goes_with_its_schema(talk: Talk) -> None:
         ({"text": "At six."}, "answer"),
     ],
 )
-async def test_a_wrong_answer_is_asked_for_again_with_the_reason(
-    talk: Talk, wrong: dict[str, Any], told: str
-) -> None:
+async def test_a_wrong_answer_is_asked_for_again_with_the_reason(talk: Talk, wrong: dict[str, Any], told: str) -> None:
     found = await talk.ask(says(wrong), says(GOOD))
     assert (found["engine"], found["synthesis"]["answer"]) == ("llm", "At six.")
     assert told in talk.server.received[1].data["your_last_answer_was_refused"]

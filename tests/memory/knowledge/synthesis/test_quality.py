@@ -68,7 +68,8 @@ def test_no_answer_needs_work_whatever_sources_it_names(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["No notes are taken on Mondays.", "Unknown attackers used it.", "I know: at five.", "No answer was given by Kim."]
+    "text",
+    ["No notes are taken on Mondays.", "Unknown attackers used it.", "I know: at five.", "No answer was given by Kim."],
 )
 def test_what_only_sounds_like_it_is_an_answer(text: str) -> None:
     assert quality_of(answer(text, sources=5)).grade == "EXCELLENT"
@@ -76,9 +77,11 @@ def test_what_only_sounds_like_it_is_an_answer(text: str) -> None:
 
 json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda children: st.lists(children, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["synthesis", "sources", "confidence", "answer", "note_id", "format", "themes"]), children
+    lambda children: (
+        st.lists(children, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["synthesis", "sources", "confidence", "answer", "note_id", "format", "themes"]), children
+        )
     ),
     max_leaves=5,
 )
