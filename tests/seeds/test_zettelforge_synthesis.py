@@ -19,11 +19,11 @@ async def synthesized(api: Api, query: str, **params: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def told(either: Api) -> Api:
-    await either.remember("APT28 used CVE-2024-3094 against a ministry.", domain="cti", tier="A")
-    await either.remember("APT28 also goes by Fancy Bear and works at night.", domain="cti")
-    await either.remember("The bakery sells rye bread on Fridays.")
-    return either
+async def told(api: Api) -> Api:
+    await api.remember("APT28 used CVE-2024-3094 against a ministry.", domain="cti", tier="A")
+    await api.remember("APT28 also goes by Fancy Bear and works at night.", domain="cti")
+    await api.remember("The bakery sells rye bread on Fridays.")
+    return api
 
 
 async def test_a_synthesis_has_its_fields_and_sources(told: Api) -> None:

@@ -8,7 +8,7 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import TooLarge
 from shelfd.memory.knowledge.synthesis.by_model import Asked, Worded, synthesize_by_model
 from shelfd.memory.knowledge.synthesis.by_rules import is_empty, quote_of, synthesis_of
-from shelfd.memory.knowledge.synthesis.evidence import Evidence, Source, gathered
+from shelfd.memory.knowledge.synthesis.evidence import Evidence, SourceNote, gathered
 from shelfd.memory.knowledge.synthesis.quality import errors_of, quality_of
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.recall import relevant_to
@@ -74,7 +74,7 @@ def _tiers(shelf: Shelf, params: SynthesizeParams) -> Sequence[str]:
     return sorted({*(params.tier_filter or shelf.settings.synthesis_tiers)})
 
 
-def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[str, list[Source]]:
+def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[str, list[SourceNote]]:
     """What was asked, with what the session's last query adds; and the notes to make the answer of."""
     tiers = _tiers(shelf, params)
     wanted = RecallParams.model_construct(
@@ -83,17 +83,17 @@ def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[str, lis
     query, found = relevant_to(shelf, wanted, call)
     if any(item.note.tier not in tiers for item in found):  # those that take a place from others do not count
         query, found = relevant_to(shelf, wanted.model_copy(update={"k": RECALL_LIMIT}), call)
-    of_tier = [Source(item.note, item.relevance) for item in found if item.note.tier in tiers]
+    of_tier = [SourceNote(item.note, item.relevance) for item in found if item.note.tier in tiers]
     return query.query, of_tier[: params.k]
 
 
-def _is_there(shelf: Shelf, source: Source) -> bool:
+def _is_there(shelf: Shelf, source: SourceNote) -> bool:
     note = shelf.hot.get([source.note.id]).get(source.note.id)
     return note is not None and note.rev == source.note.rev
 
 
 async def _by_model(
-    shelf: Shelf, params: SynthesizeParams, call: Call, query: str, sources: Sequence[Source]
+    shelf: Shelf, params: SynthesizeParams, call: Call, query: str, sources: Sequence[SourceNote]
 ) -> Worded | None:
     """The model's answer; None if there is no model, it may not see all the notes, or it gave no answer of use."""
     if not sources or not all(shelf.model.may_see(nugget) for nugget in {source.note.nugget for source in sources}):
@@ -108,7 +108,7 @@ async def _by_model(
         return None
 
 
-def _source_view(source: Source, evidence: Evidence) -> dict[str, Any]:
+def _source_view(source: SourceNote, evidence: Evidence) -> dict[str, Any]:
     return {
         "note_id": source.note.id,
         "quote": quote_of(evidence.best_of(source).text),

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from shelfd.memory.errors import InvalidReply, NoLanguageModel
 from shelfd.memory.knowledge.synthesis.by_rules import Synthesis
-from shelfd.memory.knowledge.synthesis.evidence import Source
+from shelfd.memory.knowledge.synthesis.evidence import SourceNote
 from shelfd.memory.notes.text import cut
 from shelfd.memory.ports.language_model import ModelQuestion, ModelReply, Passage, token_count
 from shelfd.memory.shelf.asking import ShelfModel
@@ -150,7 +150,7 @@ class Asked(NamedTuple):
     query: str
     nugget: str | None
     format: SynthesisFormat
-    sources: Sequence[Source]
+    sources: Sequence[SourceNote]
     day_of: Callable[[int], date]
     deadline: float | None = None
 

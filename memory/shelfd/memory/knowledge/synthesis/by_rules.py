@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, Final, TypeAlias
 
 from shelfd.memory.knowledge.synthesis.dates import days_said
-from shelfd.memory.knowledge.synthesis.evidence import Evidence, Source, Statement
+from shelfd.memory.knowledge.synthesis.evidence import Evidence, NoteSentence, SourceNote
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import cut
 from shelfd.memory.ports.view import View
@@ -59,8 +59,8 @@ def direct_answer(evidence: Evidence) -> Synthesis:
     return {"answer": answer, "confidence": evidence.confidence, "sources": [one.source.note.id for one in chosen]}
 
 
-def _chosen(best: Sequence[Statement], near: float = _NEAR) -> list[Statement]:
-    found: list[Statement] = []
+def _chosen(best: Sequence[NoteSentence], near: float = _NEAR) -> list[NoteSentence]:
+    found: list[NoteSentence] = []
     for one in best[:_SENTENCES]:
         if one.score >= near * best[0].score and all(one.text.casefold() != other.text.casefold() for other in found):
             found.append(one)
@@ -78,19 +78,19 @@ def brief(evidence: Evidence, view: View) -> Synthesis:
     }
 
 
-def _theme(name: str, sources: Sequence[Source], evidence: Evidence) -> dict[str, Any]:
+def _theme(name: str, sources: Sequence[SourceNote], evidence: Evidence) -> dict[str, Any]:
     quotes = [(source.note.id, evidence.best_of(source).text) for source in sources]
     return {"name": name, "evidence": [{"note_id": id_, "quote": quote_of(text)} for id_, text in quotes]}
 
 
-def _themes(evidence: Evidence, view: View) -> list[tuple[str, list[Source]]]:
+def _themes(evidence: Evidence, view: View) -> list[tuple[str, list[SourceNote]]]:
     """What several notes speak of, the most common first, then the notes that share nothing; each note once."""
-    groups: defaultdict[str, list[Source]] = defaultdict(list)
+    groups: defaultdict[str, list[SourceNote]] = defaultdict(list)
     for source in evidence.sources:
         for name in _topics(source.note, view):
             groups[name].append(source)
     left = {source.note.id: source for source in evidence.sources}
-    found: list[tuple[str, list[Source]]] = []
+    found: list[tuple[str, list[SourceNote]]] = []
     while left and len(found) < _MOST_THEMES:
         shared = {name: [one for one in group if one.note.id in left] for name, group in groups.items()}
         # Of equal ones the first: topics of the best note come first, and the most telling of those.
@@ -110,7 +110,7 @@ def _topics(note: Note, view: View) -> list[str]:
     return list(dict.fromkeys([*(one.value for one in mentioned), *note.tags, *note.derived_tags]))
 
 
-def _name_of(source: Source, evidence: Evidence) -> str:
+def _name_of(source: SourceNote, evidence: Evidence) -> str:
     return cut(source.note.title or evidence.best_of(source).text, _THEME)
 
 
@@ -121,7 +121,7 @@ def timeline(evidence: Evidence, day_of: Callable[[int], date]) -> Synthesis:
         best = evidence.best_of(source)
         dated = [
             (said, one, "text")
-            for one in evidence.statements[source.note.id] if one.score >= _TOLD * best.score
+            for one in evidence.sentences[source.note.id] if one.score >= _TOLD * best.score
             for said in dict.fromkeys(days_said(one.text, day_of(source.note.when)))
         ]  # fmt: skip
         basis = "created_at" if source.note.occurred_at is None else "occurred_at"

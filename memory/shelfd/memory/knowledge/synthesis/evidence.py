@@ -20,14 +20,14 @@ _OF_ALL: Final = 1_000
 _AT_ONCE: Final = 16
 
 
-class Source(NamedTuple):
+class SourceNote(NamedTuple):
     """A note that a query found, and how probable it is that it says what is asked."""
 
     note: Note
     relevance: float
 
 
-class Statement(NamedTuple):
+class NoteSentence(NamedTuple):
     """A sentence of a note.
 
     Attributes:
@@ -37,7 +37,7 @@ class Statement(NamedTuple):
         at: Its number in the note.
     """
 
-    source: Source
+    source: SourceNote
     text: str
     score: float
     at: int
@@ -54,19 +54,19 @@ class Evidence:
 
     Attributes:
         sources: The notes, best first.
-        statements: The sentences of each, by its id, in their order; each note has one at least.
+        sentences: The sentences of each, by its id, in their order; each note has one at least.
     """
 
-    def __init__(self, sources: Sequence[Source], statements: dict[str, list[Statement]]) -> None:
+    def __init__(self, sources: Sequence[SourceNote], sentences: dict[str, list[NoteSentence]]) -> None:
         self.sources = sources
-        self.statements = statements
+        self.sentences = sentences
 
-    def best_of(self, source: Source) -> Statement:
+    def best_of(self, source: SourceNote) -> NoteSentence:
         """Return the sentence of a note that says most of what is asked; of equal ones the first."""
-        return max(self.statements[source.note.id], key=lambda one: (one.score, -one.at))
+        return max(self.sentences[source.note.id], key=lambda one: (one.score, -one.at))
 
     @property
-    def best(self) -> list[Statement]:
+    def best(self) -> list[NoteSentence]:
         """The best sentence of each note, best first."""
         found = [self.best_of(source) for source in self.sources]
         return sorted(found, key=lambda one: -one.score)
@@ -78,28 +78,28 @@ class Evidence:
         return 0.0 if best is None else round(best.relevance * best.note.confidence, 3)
 
 
-async def gathered(shelf: Shelf, query: str, sources: Sequence[Source]) -> Evidence:
+async def gathered(shelf: Shelf, query: str, sources: Sequence[SourceNote]) -> Evidence:
     """Return what *sources* say of *query*, having let other tasks run in between."""
     judge = shelf.projection(ShelfIndex).focus.passages(query)
-    statements: dict[str, list[Statement]] = {}
+    sentences: dict[str, list[NoteSentence]] = {}
     left = _OF_ALL
     for source in sources:
-        found: list[Statement] = []
+        found: list[NoteSentence] = []
         around = judge.words_around(source.note.row)
         for at, text in enumerate(islice(sentences_of(source.note.content), min(_OF_ONE, left))):
-            found.append(Statement(source, text, _score(judge, source, text, around), at))
+            found.append(NoteSentence(source, text, _score(judge, source, text, around), at))
             left -= 1
             if left % _AT_ONCE == 0:
                 await asyncio.sleep(0)
-        statements[source.note.id] = found or [_whole(source)]
-    return Evidence(sources, statements)
+        sentences[source.note.id] = found or [_whole(source)]
+    return Evidence(sources, sentences)
 
 
-def _score(judge: PassageJudge, source: Source, text: str, around: AbstractSet[int]) -> float:
+def _score(judge: PassageJudge, source: SourceNote, text: str, around: AbstractSet[int]) -> float:
     return sqrt(source.relevance * judge.judge(text, around))
 
 
-def _whole(source: Source) -> Statement:
+def _whole(source: SourceNote) -> NoteSentence:
     """What stands for a note that has no sentence, or that was too many to be read."""
     text = " ".join(source.note.content[:600].split()) or source.note.title or source.note.id
-    return Statement(source, text, 0.0, 0)
+    return NoteSentence(source, text, 0.0, 0)
