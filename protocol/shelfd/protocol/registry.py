@@ -73,9 +73,7 @@ def define(
 #: Methods the contract names and this version answers with NOT_AVAILABLE.
 PLANNED = frozenset(
     """
-    remember_with_extraction remember_report why_not recall.feedback
-    note.release get_entity_relationships traverse_graph graph.timeline
-    graph.export snapshot
+    why_not recall.feedback note.release snapshot
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

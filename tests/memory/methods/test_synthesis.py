@@ -99,6 +99,8 @@ async def test_a_map_has_what_the_notes_mention(either: Api) -> None:
     named = {(one["type"], one["name"]) for one in found["synthesis"]["entities"]}
     assert {("intrusion_set", "apt28"), ("tool", "mimikatz"), ("location", "oslo")} <= named
     assert all(one["note_ids"] == [note["id"]] for one in found["synthesis"]["entities"])
+    related = [(one["from"], one["type"], one["to"], one["note_id"]) for one in found["synthesis"]["relationships"]]
+    assert ("apt28", "USES_TOOL", "mimikatz", note["id"]) in related
 
 
 async def test_tiers_that_are_left_out_take_no_place(either: Api) -> None:

@@ -7,7 +7,9 @@ from shelfd.memory.methods import (
     branching,
     conflicts,
     deleting,
+    distilling,
     entities,
+    entity_graph,
     extraction,
     graph,
     importing,
@@ -29,6 +31,7 @@ from shelfd.memory.methods import (
     sessions,
     shelves,
     synthesis,
+    timeline,
     undo,
 )
 from shelfd.memory.methods.registry import USE_CASES
@@ -38,7 +41,9 @@ __all__ = [
     "branching",
     "conflicts",
     "deleting",
+    "distilling",
     "entities",
+    "entity_graph",
     "extraction",
     "graph",
     "importing",
@@ -60,5 +65,6 @@ __all__ = [
     "sessions",
     "shelves",
     "synthesis",
+    "timeline",
     "undo",
 ]

@@ -2,7 +2,9 @@
 
 from shelfd.protocol.methods import (
     conflicts,
+    distilling,
     entities,
+    entity_graph,
     events,
     extraction,
     graph,
@@ -31,7 +33,9 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "conflicts",
+    "distilling",
     "entities",
+    "entity_graph",
     "events",
     "extraction",
     "graph",

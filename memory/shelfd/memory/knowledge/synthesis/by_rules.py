@@ -23,6 +23,7 @@ _TOLD: Final = 0.5
 _MOST_THEMES: Final = 8
 _MOST_EVENTS: Final = 100
 _MOST_ENTITIES: Final = 100
+_MOST_RELATIONSHIPS: Final = 200
 _QUOTE: Final = 200
 _THEME: Final = 60
 #: Types of entities that are no themes.
@@ -137,12 +138,23 @@ def timeline(evidence: Evidence, day_of: Callable[[int], date]) -> Synthesis:
 def relationship_map(evidence: Evidence, view: View) -> Synthesis:
     """Return what the notes mention, and what they say of two of those."""
     entities: dict[tuple[str, str], dict[str, Any]] = {}
+    related: list[dict[str, Any]] = []
     for source in evidence.sources:
-        for one in view.entities.of_note(source.note.row):
-            shown = {"name": one.value, "type": one.type, "note_ids": []}
-            entities.setdefault((one.type, one.key), shown)["note_ids"].append(source.note.id)
-    first = list(entities.values())[:_MOST_ENTITIES]
-    return {"entities": first, "relationships": [], "confidence": evidence.confidence}
+        id_, row = source.note.id, source.note.row
+        edges = view.edges.of_note(row)
+        for one in (*view.entities.of_note(row), *(end for edge in edges for end in (edge.source, edge.target))):
+            shown = entities.setdefault((one.type, one.key), {"name": one.value, "type": one.type, "note_ids": []})
+            if id_ not in shown["note_ids"][-1:]:
+                shown["note_ids"].append(id_)
+        related += [
+            {"from": edge.source.value, "to": edge.target.value, "type": edge.relation, "note_id": id_}
+            for edge in edges
+        ]  # fmt: skip
+    return {
+        "entities": list(entities.values())[:_MOST_ENTITIES],
+        "relationships": related[:_MOST_RELATIONSHIPS],
+        "confidence": evidence.confidence,
+    }
 
 
 def is_empty(synthesis: Mapping[str, Any]) -> bool:
