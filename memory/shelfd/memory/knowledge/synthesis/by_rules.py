@@ -9,6 +9,7 @@ from shelfd.memory.knowledge.synthesis.dates import days_said
 from shelfd.memory.knowledge.synthesis.evidence import Evidence, NoteSentence, SourceNote
 from shelfd.memory.notes.note import Note
 from shelfd.memory.notes.text import cut
+from shelfd.memory.ports.entities import MentionedEntity, StoredEntity
 from shelfd.memory.ports.view import View
 from shelfd.protocol.methods.synthesis import NO_ANSWER_TEXT, SynthesisFormat
 
@@ -142,7 +143,10 @@ def relationship_map(evidence: Evidence, view: View) -> Synthesis:
     for source in evidence.sources:
         id_, row = source.note.id, source.note.row
         edges = view.edges.of_note(row)
-        for one in (*view.entities.of_note(row), *(end for edge in edges for end in (edge.source, edge.target))):
+        mentioned: list[MentionedEntity | StoredEntity] = [*view.entities.of_note(row)]
+        for edge in edges:
+            mentioned += (edge.source, edge.target)
+        for one in mentioned:
             shown = entities.setdefault((one.type, one.key), {"name": one.value, "type": one.type, "note_ids": []})
             if id_ not in shown["note_ids"][-1:]:
                 shown["note_ids"].append(id_)
