@@ -1,6 +1,7 @@
-"""Writes docs/knowledge.md by doing what it says: every command is run and its output is what the page shows.
+"""Writes the sections of docs/knowledge.md that show output, by doing what they say: every command is run.
 
-Run: ``python docs/knowledge.py`` (needs jq). A section is a tuple of steps; each has a nugget of its own.
+They stand between two marks; the rest of the page is left as it is. Run: ``python docs/knowledge.py`` (needs jq). A
+section is a tuple of steps; each has a nugget of its own.
 """
 
 import argparse
@@ -11,12 +12,13 @@ from transcript import Step, page, run
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGE = CHECKOUT / "docs" / "knowledge.md"
 
-INTRODUCTION = """\
-# Entities, graph, evolution, synthesis, governance
+BEGIN = "<!-- from here on written by docs/knowledge.py -->\n"
+END = "<!-- until here -->\n"
 
-What the memory makes of its notes, and each decision that a user may meet. None of it needs a language model. The rules
-are in [design.md](design.md), the methods in [protocol.md](protocol.md). This page is written by
-`python docs/knowledge.py`, which runs every command below and pastes what came of it.
+INTRODUCTION = """\
+## What commands show
+
+`python docs/knowledge.py` runs every command below and pastes what came of it. None of it needs a language model.
 """
 
 START = (
@@ -27,7 +29,7 @@ START = (
 
 SYNTHESIS = (
     Step(
-        "## Synthesis\n\n`synthesize` answers a question from the notes that recall holds for relevant. Without a"
+        "### Synthesis\n\n`synthesize` answers a question from the notes that recall holds for relevant. Without a"
         " language model an answer is made\nof their sentences, and nothing is worded anew. Some notes:",
         """remember() { shelfd remember "$@" -n club > /dev/null; }
 remember "The Albatross is nine metres long. She was bought in 2019. Maximum charter is three nights." --tag boat
@@ -59,7 +61,7 @@ shelfd call check_synthesis_quality - < some.json | jq -c .""",
     ),
 )  # fmt: skip
 
-STOP = (Step("## Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
+STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
 
 STEPS = (*START, *SYNTHESIS, *STOP)
 
@@ -67,7 +69,10 @@ STEPS = (*START, *SYNTHESIS, *STOP)
 def main() -> None:
     """Run everything and write the page."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    PAGE.write_text(page(INTRODUCTION, STEPS, run(STEPS, {})), encoding="utf-8")
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    shown = page(INTRODUCTION, STEPS, run(STEPS, {}))
+    PAGE.write_text(f"{before}{BEGIN}\n{shown}\n{END}{after}", encoding="utf-8")
     print(f"wrote {PAGE}")
 
 
