@@ -35,7 +35,7 @@ SYNTHESIS = (
 remember "The Albatross is nine metres long. She was bought in 2019. Maximum charter is three nights." --tag boat
 remember "Torben ran the Albatross aground off Skarven on 3 May 2025 because the buoy had drifted." --tag boat
 remember "The mainsail of the Albatross is at the sailmaker's in Lund until June 2025." --tag boat --tag repairs
-remember "Leila Haddad of Nordwind GmbH met Torben in Lund about guest berths." --tag harbour""",
+remember "APT28 deployed Mimikatz and exploited CVE-2024-3094 against the club's web server." --tag security""",
     ),
     Step("Of a note the sentence is chosen that says what is asked:",
          'shelfd synthesize "what is the maximum charter of the Albatross" -n club'),
@@ -49,7 +49,7 @@ remember "Leila Haddad of Nordwind GmbH met Torben in Lund about guest berths." 
         'shelfd synthesize "what happened to the Albatross" --format timeline -n club',
     ),
     Step("A map has what the notes mention:",
-         'shelfd synthesize "who met Torben in Lund about guest berths" --format map -n club'),
+         'shelfd synthesize "what did APT28 deploy against the web server" --format map -n club'),
     Step(
         "Whether an answer can be used, and how good it is, can be asked of any answer, also of one that an agent or a"
         " model has made. One\nthat says it does not know needs work, whatever sources it names:",
