@@ -4,6 +4,7 @@ import typer
 
 from shelfd.client.commands import (
     conflicts,
+    entities,
     finding,
     following,
     importing,
@@ -36,7 +37,9 @@ app.command(cls=PlainCommand)(notes.forget)
 app.command(cls=PlainCommand)(notes.notes)
 app.command(cls=PlainCommand)(notes.note)
 app.command(cls=PlainCommand)(notes.facts)
-app.command(cls=PlainCommand)(finding.entity)
+app.command(cls=PlainCommand)(entities.entity)
+app.command(cls=PlainCommand)(entities.graph)
+app.command(cls=PlainCommand)(entities.timeline)
 app.command(cls=PlainCommand)(finding.context)
 app.command(cls=PlainCommand)(synthesis.synthesize)
 app.command(cls=PlainCommand)(following.watch)
