@@ -78,4 +78,4 @@ def _print(conflict: dict[str, Any]) -> None:
     print(f"{conflict['id']}  {clean(conflict['nugget'])}  {state}")
     for name in ("a", "b"):
         note = conflict[name]
-        print(f"  {name}  {local_time(note['at'])}  {note['id']}  {clean(note['content'])}")
+        print(f"  {name}  {local_time(note['at'])}  {note['id']}  {clean(' '.join(note['content'].split()))}")
