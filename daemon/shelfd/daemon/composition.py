@@ -17,6 +17,7 @@ from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.memory import PROJECTIONS, Access, MemorySettings, Rule, Service, Shelves
 from shelfd.memory.ports.job import SCHEDULER
+from shelfd.memory.settings import GovernanceSettings
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.models import ConfiguredModel
 from shelfd.scheduler import Answers, QuietHours, ScheduledJob, Scheduler, SchedulerSettings, daily_cron
@@ -113,6 +114,11 @@ def memory_settings(settings: Settings) -> MemorySettings:
         open_shelves_count=settings.memory.open_shelves_count,
         reflection_max_notes=settings.reflection.max_notes,
         recall_log=settings.recall.log == "on",
+        governance=GovernanceSettings(
+            min_characters=settings.governance.min_characters,
+            secrets=settings.governance.secrets,
+            quarantine=settings.governance.injections == "quarantine",
+        ),
     )
 
 

@@ -207,6 +207,14 @@ class History(Section):
     retention: Annotated[str, AfterValidator(_only_keep)] = "keep"
 
 
+class Governance(Section):
+    """What text may come in."""
+
+    min_characters: Annotated[Integer, Field(ge=1, le=1000)] = 1
+    secrets: Literal["allow", "redact", "refuse"] = "redact"
+    injections: Literal["allow", "quarantine"] = "quarantine"
+
+
 class Llm(Section):
     """A language model behind an OpenAI-compatible endpoint; an empty url is none. Keys come from elsewhere."""
 

@@ -1,11 +1,38 @@
 """What can be set about the memory."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
+from re import Pattern
 from typing import Literal
 
 #: How much of a note its events carry.
 EventContent = Literal["none", "title", "full"]
+#: What is done with text that a rule finds.
+Treatment = Literal["allow", "redact", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class GovernanceSettings:
+    """What text may come in.
+
+    Attributes:
+        min_characters: How many characters beside blanks the content of a note has at least.
+        secrets: What is done with credentials.
+        secret_patterns: Credentials beside those that are known, by the names of their rules.
+        personal_data: What is done with personal data.
+        personal_kinds: Which kinds of it are meant.
+        phone_region: Country, as two letters, whose phone numbers are written without a country code; empty: none.
+        quarantine: Whether text that gives orders to its reader is quarantined.
+    """
+
+    min_characters: int = 1
+    secrets: Treatment = "redact"
+    secret_patterns: Mapping[str, Pattern[str]] = field(default_factory=dict)
+    personal_data: Treatment = "allow"
+    personal_kinds: tuple[str, ...] = ("email", "phone", "iban", "payment_card")
+    phone_region: str = ""
+    quarantine: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +51,7 @@ class MemorySettings:
         open_shelves_count: How many shelves may be open; those that nobody uses make way.
         reflection_max_notes: How many notes one reflection inspects at most.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
+        governance: What text may come in.
     """
 
     instance: str = "local"
@@ -37,3 +65,4 @@ class MemorySettings:
     open_shelves_count: int = 128
     reflection_max_notes: int = 10
     recall_log: bool = True
+    governance: GovernanceSettings = field(default_factory=GovernanceSettings)

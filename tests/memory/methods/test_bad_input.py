@@ -182,7 +182,6 @@ NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
     ("forget", {"key": "k", "prove": True}, "prove"),
     ("note.get", {**ID, "as_of": LATER}, "as_of"),
     ("note.get", {**ID, "known_at": LATER}, "known_at"),
-    ("note.list", {"quarantined": True}, "quarantined"),
     ("recall", {**Q, "as_of": LATER}, "as_of"),
     ("recall", {**Q, "as_of": "1970-01-01T00:00:00Z"}, "as_of"),
     ("recall", {**Q, "known_at": LATER}, "known_at"),
@@ -203,7 +202,6 @@ async def test_what_is_not_built_yet_may_be_declined(api: Api) -> None:
     await api.call("forget", key="k", purge=False, prove=False)
     await api.call("recall", query="x", as_of=None, known_at=None)
     await api.call("nugget.create", name="n", dimension=1024, banks=4, ensembles=1, max_facts=0)
-    await api.call("note.list", quarantined=False)
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))

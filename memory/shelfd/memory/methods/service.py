@@ -13,6 +13,7 @@ from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import as_job
 from shelfd.memory.knowledge.entities.enricher import Enricher
+from shelfd.memory.knowledge.governance.gate import Gate
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.job_kinds import procedures
@@ -193,6 +194,7 @@ class Service(Context):
         """Lend a shelf the language model, and resume what a daemon left unfinished in it."""
         shelf.model = ShelfModel(shelf.view, self._model)
         shelf.enrichment = Enricher(shelf)
+        shelf.intake = Gate(shelf.settings.governance, shelf.name)
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
         shelf.at_close(partial(self._closed, shelf))
         shelf.enrichment.wake()

@@ -199,10 +199,11 @@ class Importer:
         return *stand_in(self.tx, stem, stands_for), stands_for
 
     def _create(self, record: NoteRecord, sender: Sender, note_id: str, stands_for: str | None) -> Note:
+        # The marks are of what the file says, whatever of that is admitted: the same file is no change later.
+        new = marked(record.note()._replace(id=note_id), sender, record.says, stands_for=stands_for)
+        new = self.tx.admit(new)
         nugget = ensure_nugget(self.tx, record.nugget)
-        note = self.tx.create_note(
-            marked(record.note()._replace(id=note_id), sender, record.says, stands_for=stands_for)
-        )
+        note = self.tx.create_note(new)
         self.created += 1
         if note.key is not None and not note.hidden:
             hide_surplus(self.tx, nugget, note)
@@ -211,6 +212,7 @@ class Importer:
     def _bring_up_to_date(self, old: Note, record: NoteRecord, sender: Sender, index: int, tally: Tally) -> Note:
         was_undone = old.hidden and self._was_undone(old)
         new, kept = reconcile(old, record, sender, was_undone=was_undone)
+        new = self.tx.admit(new, old)
         nugget = ensure_nugget(self.tx, new.nugget) if old.hidden and not new.hidden else None
         note = self.tx.change_note(old, new)
         if nugget is not None and note.key is not None:
@@ -259,6 +261,7 @@ class Importer:
             room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
         seq_to = None if chat is None else self.places.number(chat, record.turn)
         link = Link(source.id, target.id, record.relation, record.reason(), record.created_at, seq_to=seq_to)
+        link = link._replace(reason=self.tx.admit_line(link.reason, "links"))
         old = self.tx.rows.links.get(*link[:3])
         if old is None:
             if room <= 0:

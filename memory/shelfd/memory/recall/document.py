@@ -29,6 +29,7 @@ class Document(NamedTuple):
     expires_at: int | None  #: microseconds since 1970 UTC
     title: str = ""  #: part of the text
     boost: float = 0.0  #: what note search adds for what the note is
+    quarantined: bool = False
 
 
 class Hit(NamedTuple):

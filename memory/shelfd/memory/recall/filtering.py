@@ -13,6 +13,7 @@ from shelfd.memory.recall.columns import (
     HIDDEN,
     NEVER,
     PRIVATE,
+    QUARANTINED,
     SUPERSEDED,
     BoolArray,
     Codes,
@@ -73,6 +74,8 @@ class Filtering:
         barred = (0 if filters.include_hidden else HIDDEN) | (0 if filters.include_superseded else SUPERSEDED)
         if filters.session is None and not filters.has_private:
             barred |= PRIVATE
+        if filters.quarantined is False:
+            barred |= QUARANTINED
         admitted: BoolArray = (flags & (ALIVE | barred)) == ALIVE
         for name in _EXACT:
             value = getattr(filters, name)
@@ -86,6 +89,8 @@ class Filtering:
             admitted &= columns.expires_at[ordinals] > filters.now
         if filters.since is not None:
             admitted &= columns.when[ordinals] >= filters.since
+        if filters.quarantined:
+            admitted &= (flags & QUARANTINED) != 0
         for tag in filters.tags:
             tagged = np.zeros(columns.size, np.bool_)
             tagged[np.array(self._tags.get(tag, ()), np.int64)] = True

@@ -118,4 +118,5 @@ def document_of(note: Note) -> Document:
         expires_at=note.expires_at,
         title=note.title,
         boost=boost_of(note.stability, note.scope, note.confidence),
+        quarantined=note.quarantined,
     )

@@ -97,6 +97,14 @@ class EntityIndex(Result):
     total_mappings: int
 
 
+class Governed(Result):
+    """What did not come in as it was said, since the shelf was opened: how often, by rule."""
+
+    refused: dict[str, int]
+    redacted: dict[str, int]
+    quarantined: int
+
+
 class StatsResult(Result):
     """Counts of one shelf; the first three since the daemon started."""
 
@@ -111,6 +119,7 @@ class StatsResult(Result):
     links: int
     sessions: int = Field(description="Closed ones included.")
     last_seq: int
+    governance: Governed
     entity_index: dict[str, EntityIndex] = Field(
         description="By type, of the notes that were read for entities so far: a moment after their change."
     )

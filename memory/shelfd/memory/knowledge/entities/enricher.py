@@ -298,7 +298,7 @@ def _steps_of(note: Note, aliases: Aliases, now: int) -> Iterator[_Derived | Non
     weighed = weights(bounded(head), bounded(body))
     values = {(one.type, one.key): one.value for one in (*body, *head)}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
-    is_said = said and not note.hidden and note.superseded_by is None
+    is_said = said and not note.hidden and note.superseded_by is None and not note.quarantined
     yield _Derived(note, mentioned, learned(said, aliases, note.row, now=now) if is_said else ())
 
 
