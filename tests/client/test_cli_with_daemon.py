@@ -44,6 +44,24 @@ def test_the_first_minute(tmp_path: Path) -> None:
         assert daemon.stop() == 0
 
 
+def test_what_notes_mention(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        for text in ("APT28 deployed X-Agent.", "Quentin lives in Lisbon.", "Rain in Lisbon."):
+            assert shelfd(daemon, "remember", text).returncode == os.EX_OK
+        shown = shelfd(daemon, "entity", "Fancy Bear").stdout
+        assert shown.startswith("actor fancy-bear, which is apt28\n")
+        assert "APT28 deployed X-Agent." in shown
+        found = json.loads(shelfd(daemon, "entity", "lisbon", "--type", "location", "--json").stdout)
+        assert [note["content"] for note in found["notes"]] == ["Rain in Lisbon.", "Quentin lives in Lisbon."]
+        one = json.loads(shelfd(daemon, "entity", "LISBON", "-k", "1", "--json").stdout)
+        assert (len(one["notes"]), one["entity"]["type"]) == (1, "location")
+        nobody = shelfd(daemon, "entity", "Nobody")
+        assert (nobody.returncode, nobody.stdout) == (os.EX_OK, "")
+        refused = shelfd(daemon, "entity", "red", "--type", "colour")
+        assert refused.returncode == os.EX_DATAERR
+        assert "entity_type: is none of" in refused.stderr
+
+
 def test_a_shelf_of_a_newer_version_is_not_called_damaged_anywhere(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         daemon.call("remember", content="safe")

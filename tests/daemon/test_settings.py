@@ -185,3 +185,35 @@ def test_the_access_list_follows_the_rules(tmp_path: Path, capsys: pytest.Captur
     assert "user bob\n" in text
     assert "topic read shelfd/v1/local/ev/team/#" in text
     assert not (tmp_path / "none").exists()
+
+
+# ------------------------------------------------------------------ types of entities
+
+
+def test_types_of_entities_are_read_from_the_file(tmp_path: Path) -> None:
+    text = (
+        "[entities.types.ticket]\npatterns = ['INC-?\\d{4,8}']\nnames = ['the outage of May']\n[entities.types.tool]\n"
+    )
+    rules = load({}, {}, write(tmp_path / "s.toml", text)).settings.entities.rules
+    assert [tuple(rule) for rule in rules] == [("ticket", ("INC-?\\d{4,8}",), ("the outage of May",)), ("tool", (), ())]
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "why"),
+    [
+        (
+            "[entities.types.ticket]\npatterns = ['(a+)+$']",
+            "entities",
+            "pattern 1 of ticket: at character 3: + repeats",
+        ),
+        ("[entities.types.ticket]\npatterns = ['(?:a?){30}']", "entities", "more than 1000 ways"),
+        ("[entities.types.ticket]\npatterns = ['']", "entities.types.ticket.patterns", "at least 1 character"),
+        ("[entities.types.ticket]\nnames = [' - ']", "entities.types.ticket.names", "match pattern"),
+        ("[entities.types.Ticket]\nnames = ['x']", "entities.types.Ticket", "match pattern"),
+        ("[entities.types.ticket]\nwords = ['x']", "entities.types.ticket.words", "unknown"),
+    ],
+)
+def test_a_type_of_entities_that_cannot_be_used_is_refused(tmp_path: Path, text: str, where: str, why: str) -> None:
+    told = complaint(file=write(tmp_path / "s.toml", text))
+    assert where in told
+    assert why in told

@@ -78,7 +78,6 @@ def test_a_batch_of_a_thousand_is_carried_out_and_one_more_is_refused(daemon: Da
         ("remember", {"content": "x", "key": "user:"}, -32602, "key"),
         ("remember", {"content": "x", "key": "a", "title": "b"}, -32602, "title"),
         ("remember", {"content": "x", "occurred_at": "2026-01-01T10:00:00"}, -32602, "occurred_at"),
-        ("remember", {"content": "x", "evolve": True}, -32602, "evolve"),
         ("remember", {"content": "x", "shelf": "Nowhere!"}, -32602, "shelf"),
         ("recall", {"query": "x", "k": 0}, -32602, "k"),
         ("recall", {"query": "x", "k": 201}, -32602, "k"),

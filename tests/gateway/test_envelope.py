@@ -118,7 +118,6 @@ async def test_planned_method_is_not_available(client: Client) -> None:
         ({"content": "x", "tags": ["a", 1]}, -32602, "tags.1", "BAD_ARGS"),
         ({"content": "x", "timeout_ms": 0}, -32602, "timeout_ms", "BAD_ARGS"),
         ({"content": "x", "shelf": "../etc"}, -32602, "shelf", "BAD_ARGS"),
-        ({"content": "x", "evolve": True}, -32602, "evolve", "NOT_AVAILABLE"),
     ],
 )
 async def test_bad_params_name_the_field(

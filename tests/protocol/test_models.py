@@ -27,6 +27,7 @@ from shelfd.protocol.base import Instant, NuggetName, Tag, Word
 
 #: A valid value for every param that a method requires.
 REQUIRED: dict[str, Any] = {
+    "keep": "a",
     "child_ids": ["a", "b"], "summary": "x",
     "parts": [{"part": "facts", "items": []}],
     "content": "x", "query": "x", "id": "a", "name": "n", "new_name": "m", "notes": [{}], "source": "a", "target": "b",

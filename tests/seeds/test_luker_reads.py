@@ -692,3 +692,17 @@ async def test_a_rollup_is_found_by_what_it_cites(api: Api) -> None:
     for within, expected in (("frontier", ["top"]), ("all", ["l1"])):
         found = await api.call("session.keyword_search", session_id=SESSION, query="heron pier", within=within)
         assert [(one["id"], one["score"]) for one in found["results"]] == [(note_id, 1.0) for note_id in expected]
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        ("get_node", "node"), ("get_node_brief", "brief"), ("get_ancestor", "node"),
+        ("get_nearest_visible_ancestor", "node"), ("get_node_exposure", "exposure"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("note_id", ["nobody", "", "  "])
+async def test_what_is_not_found_is_null_in_the_one_field_of_its_result(
+    ask: Ask, method: str, name: str, note_id: str
+) -> None:
+    assert await ask(method, id=note_id) == {name: None}

@@ -2,7 +2,7 @@
 
 import typer
 
-from shelfd.client.commands import finding, following, importing, jobs, notes, running, sessions, tending
+from shelfd.client.commands import conflicts, finding, following, importing, jobs, notes, running, sessions, tending
 from shelfd.client.plain_command import PlainCommand, PlainGroup
 
 _HELP = "The memory of an AI agent: remember, recall, and the daemon that keeps them."
@@ -34,6 +34,7 @@ app.command(cls=PlainCommand)(tending.reflections)
 app.command(cls=PlainCommand)(tending.undo)
 app.command(cls=PlainCommand)(tending.promote)
 app.add_typer(sessions.sessions, name="session", cls=PlainGroup)
+app.add_typer(conflicts.conflicts, name="conflicts", cls=PlainGroup)
 app.add_typer(jobs.jobs, name="jobs", cls=PlainGroup)
 app.command(cls=PlainCommand)(tending.schedule)
 app.command(cls=PlainCommand)(tending.runs)

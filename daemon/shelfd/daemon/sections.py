@@ -3,12 +3,14 @@
 Names carry their unit. ``config/shelfd.toml`` shows every one of them; a test keeps the two together.
 """
 
+from importlib.util import find_spec
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from shelfd.daemon.zones import zone
+from shelfd.memory import EntityRule, OwnTypes, compile_pattern
 from shelfd.protocol.limits import SHELF_NAME
 
 NOT_YET = "is not available in this version"
@@ -81,6 +83,11 @@ def _octal_text(value: object) -> object:
     return value
 
 
+def _known_pattern(text: str) -> str:
+    compile_pattern(text)
+    return text
+
+
 def _only_keep(value: str) -> str:
     if value != "keep":
         raise ValueError(f"trimming the history {NOT_YET}; expected keep")
@@ -93,8 +100,14 @@ Hour = Annotated[Integer, Field(ge=0, le=23)]
 HourOrOff = Annotated[Integer, Field(le=23)]
 Principal = Annotated[str, Field(pattern=r"^(uid:\d+|mqtt:[^/+#\s]+)$")]
 Grantee = Annotated[str, Field(pattern=r"^(\*|uid:\d+|mqtt:[^/+#\s]+)$")]
+EntityTypeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+EntityPattern = Annotated[str, Field(min_length=1, max_length=256)]
+#: With a letter or digit in it, by which it is found.
+EntityPhrase = Annotated[str, Field(max_length=128, pattern=r"[^\W_]")]
 ShelfKey = Annotated[str, Field(pattern=SHELF_NAME)]
 SocketMode = Annotated[str, BeforeValidator(_octal_text), Field(pattern=r"^(auto|0?[0-7]{3})$")]
+RuleName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+SecretPattern = Annotated[str, Field(max_length=1000), AfterValidator(_known_pattern)]
 
 
 class Section(BaseModel):
@@ -155,6 +168,29 @@ class Recall(Section):
     log: Literal["on", "off"] = "on"
 
 
+class EntityType(Section):
+    """What belongs to one type of entities, of its own or one that is there."""
+
+    patterns: Annotated[list[EntityPattern], Field(max_length=32)] = []
+    names: Annotated[list[EntityPhrase], Field(max_length=10_000)] = []
+
+
+class Entities(Section):
+    """What notes are looked through for, beside what always is."""
+
+    types: Annotated[dict[EntityTypeName, EntityType], Field(max_length=32)] = {}
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Self:
+        OwnTypes(self.rules)
+        return self
+
+    @property
+    def rules(self) -> tuple[EntityRule, ...]:
+        """The types as the memory takes them."""
+        return tuple(EntityRule(name, tuple(one.patterns), tuple(one.names)) for name, one in self.types.items())
+
+
 class Reflection(Section):
     """When and how much the daemon tends its shelves."""
 
@@ -212,7 +248,17 @@ class Governance(Section):
 
     min_characters: Annotated[Integer, Field(ge=1, le=1000)] = 1
     secrets: Literal["allow", "redact", "refuse"] = "redact"
+    secret_patterns: Annotated[dict[RuleName, SecretPattern], Field(max_length=32)] = {}
+    personal_data: Literal["allow", "redact", "refuse"] = "allow"
+    personal_kinds: list[Literal["email", "phone", "iban", "payment_card"]] = ["email", "phone", "iban", "payment_card"]
+    phone_region: Annotated[str, Field(pattern=r"^([A-Z]{2})?$")] = ""
     injections: Literal["allow", "quarantine"] = "quarantine"
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Self:
+        if self.personal_data != "allow" and "phone" in self.personal_kinds and find_spec("phonenumbers") is None:
+            raise ValueError('governance.personal_kinds: "phone" needs the extra "pii": pip install "shelfd[pii]"')
+        return self
 
 
 class Llm(Section):

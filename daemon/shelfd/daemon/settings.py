@@ -29,6 +29,7 @@ class Settings(BaseSettings):
     limits: Limits = Limits()
     access: sections.AccessRules = sections.AccessRules()
     memory: sections.Memory = sections.Memory()
+    entities: sections.Entities = sections.Entities()
     recall: sections.Recall = sections.Recall()
     reflection: sections.Reflection = sections.Reflection()
     heartbeat: sections.Heartbeat = sections.Heartbeat()

@@ -3,7 +3,7 @@
 # pyright: reportReturnType=false
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -57,6 +57,7 @@ class Call:
         on_begun: Of a change that is a job: called when the job is durable, which can be long before its end. A
             transport that has kept the request until then need not deliver it again.
         rules: Who may do what, for methods of which administrators may do more; set when it is submitted.
+        own_types: Types of entities that the configuration adds; set then, too.
         abort: While a task is at work on it: ends that where it is.
     """
 
@@ -71,6 +72,7 @@ class Call:
     room: Callable[[], Awaitable[None] | None] | None = None
     on_begun: Callable[[], None] | None = None
     rules: AccessPolicy | None = None
+    own_types: Collection[str] = ()
     abort: Callable[[], object] | None = None
 
     @property

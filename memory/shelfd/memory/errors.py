@@ -127,6 +127,13 @@ class Conflict(ShelfError):
     code = Code.CONFLICT
 
 
+class AlreadyResolved(Conflict):
+    """A conflict between notes was resolved in another way."""
+
+    def __init__(self, conflict_id: str, resolution: str) -> None:
+        super().__init__(f"it is resolved already: {resolution}", id=conflict_id, reason="RESOLVED")
+
+
 class DuplicateNugget(Conflict):
     """The nugget's name is taken."""
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
-from re import Pattern
-from typing import Literal
+from typing import Literal, NamedTuple
 
 #: How much of a note its events carry.
 EventContent = Literal["none", "title", "full"]
@@ -19,7 +18,8 @@ class GovernanceSettings:
     Attributes:
         min_characters: How many characters beside blanks the content of a note has at least.
         secrets: What is done with credentials.
-        secret_patterns: Credentials beside those that are known, by the names of their rules.
+        secret_patterns: Patterns of credentials beside those that are known, by the names of their rules; see
+            :mod:`shelfd.memory.knowledge.entities.patterns`.
         personal_data: What is done with personal data.
         personal_kinds: Which kinds of it are meant.
         phone_region: Country, as two letters, whose phone numbers are written without a country code; empty: none.
@@ -28,11 +28,25 @@ class GovernanceSettings:
 
     min_characters: int = 1
     secrets: Treatment = "redact"
-    secret_patterns: Mapping[str, Pattern[str]] = field(default_factory=dict)
+    secret_patterns: Mapping[str, str] = field(default_factory=dict)
     personal_data: Treatment = "allow"
     personal_kinds: tuple[str, ...] = ("email", "phone", "iban", "payment_card")
     phone_region: str = ""
     quarantine: bool = True
+
+
+class EntityRule(NamedTuple):
+    """What belongs to a type of entities, of its own or one that is there.
+
+    Attributes:
+        type: Its name.
+        patterns: Regular expressions, see :mod:`shelfd.memory.knowledge.entities.patterns`.
+        names: Words and phrases. A single word with a capital counts only where it is written with one.
+    """
+
+    type: str
+    patterns: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +64,7 @@ class MemorySettings:
         shelves_per_principal_count: How many of them one principal may have made, unless it is an administrator.
         open_shelves_count: How many shelves may be open; those that nobody uses make way.
         reflection_max_notes: How many notes one reflection inspects at most.
+        entity_rules: What notes are looked through for, beside what always is.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
         governance: What text may come in.
     """
@@ -64,5 +79,6 @@ class MemorySettings:
     shelves_per_principal_count: int = 100
     open_shelves_count: int = 128
     reflection_max_notes: int = 10
+    entity_rules: tuple[EntityRule, ...] = ()
     recall_log: bool = True
     governance: GovernanceSettings = field(default_factory=GovernanceSettings)

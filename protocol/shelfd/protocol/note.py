@@ -70,6 +70,7 @@ class NoteView(Result):
     ttl_days: int | None = None
     expires_at: Timestamp | None = None
     superseded_by: str | None = None
+    superseded_reason: str | None = Field(default=None, description="By which rule, if no caller said so.")
     parent_id: str | None = Field(default=None, description="The rollup that represents the note.")
     is_rollup: bool | None = None
     rollup_depth: int | None = Field(default=None, ge=1, description="One more than that of its deepest child.")

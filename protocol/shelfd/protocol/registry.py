@@ -76,7 +76,7 @@ PLANNED = frozenset(
     remember_with_extraction remember_report synthesize
     validate_synthesis check_synthesis_quality why_not recall.feedback
     get_entity_relationships traverse_graph graph.timeline
-    graph.export conflict.list conflict.resolve snapshot
+    graph.export snapshot
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

@@ -178,7 +178,6 @@ async def test_refused(
 
 #: Everything the contract names and this version lacks.
 NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
-    ("remember", {**X, "evolve": True}, "evolve"),
     ("forget", {"key": "k", "prove": True}, "prove"),
     ("note.get", {**ID, "as_of": LATER}, "as_of"),
     ("note.get", {**ID, "known_at": LATER}, "known_at"),
@@ -220,7 +219,7 @@ BROKEN: dict[str, Any] = {
     "tags": [MARK * 20],
     "aliases": [MARK * 200], "occurred_at": MARK, "valid_from": MARK, "fields": {MARK: 2**60}, "links": [{"to": MARK}],
     "source_type": MARK, "pinned": MARK, "session_id": MARK * 40, "key": f"{MARK}\x07", "title": f"{MARK}\x07{MARK}",
-    "evolve": True, "shelf": f"{MARK}!", "ttl_days": MARK, "subject": MARK * 40, "source_ref": MARK * 999,
+    "evolve": MARK, "shelf": f"{MARK}!", "ttl_days": MARK, "subject": MARK * 40, "source_ref": MARK * 999,
 }  # fmt: skip
 
 

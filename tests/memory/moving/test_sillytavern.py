@@ -172,3 +172,27 @@ def test_lines_are_numbered_as_in_the_file(path: Path) -> None:
     ]  # fmt: skip
     assert chat.blank == [7]
     assert shown(str(path)) == [0, 0, 0, 0, 0, 0]
+
+
+async def test_imported_turns_can_be_taken_back_and_stay_so(either: Api, path: Path) -> None:
+    api = either
+    await take_in(api, path, *CHAT)
+
+    async def shown() -> list[str]:
+        return [one["content"] for one in await turns(api) if not one["hidden"]]
+
+    result = await api.call("session.retract_turns", session_id="evening", from_turn=2, principal=ROOT)
+    assert (result["undone"], result["notes"]) == (3, 3)  # one was hidden already
+    assert await shown() == ["Welcome aboard."]
+    assert set(sums(await take_in(api, path, *CHAT))) == {"unchanged"}
+    assert await shown() == ["Welcome aboard."]
+    await api.call("reflection.undo", run_id=result["run_id"], principal=ROOT)
+    assert await shown() == ["Welcome aboard.", "Where do we sail?", "To the lighthouse.", "And then?"]
+
+
+async def test_reflection_leaves_raw_turns_as_they_were_said(api: Api, path: Path) -> None:
+    said = [message("Ahoy there, all hands.", at=f"2025-05-01T10:0{minute}:00.000Z") for minute in range(5)]
+    await take_in(api, path, *said)
+    result = await api.call("reflect")
+    assert (result["inspected"], result["changes"]) == (0, [])
+    assert [one["content"] for one in await turns(api)] == ["Ahoy there, all hands."] * 5

@@ -84,10 +84,10 @@ async def test_a_fact_of_a_turn_that_another_gave_a_value_since_stays(chat: Api)
 async def test_the_same_again_changes_nothing(chat: Api) -> None:
     await say(chat, 1, "one")
     await chat.call("session.retract_turns", session_id=SESSION, from_turn=1)
-    seq = chat.shelf().view.log.last_seq
+    was = shelf_hash(chat)
     again = await chat.call("session.retract_turns", session_id=SESSION, from_turn=1)
     assert (again["undone"], again["notes"]) == (0, 0)
-    assert chat.shelf().view.log.last_seq == seq
+    assert shelf_hash(chat) == was
     beyond = await chat.call("session.retract_turns", session_id=SESSION, from_turn=900)
     assert beyond["undone"] == 0
 
@@ -400,3 +400,29 @@ async def test_one_rewind_of_a_conversation_at_a_time(chat: Api, monkeypatch: py
     _, refused = await asyncio.gather(first, second)
     assert (refused.code, refused.data["job"]) == (-32002, refusals[0])
     assert await contents(chat) == []
+
+
+# ------------------------------------------------------------ doing nothing
+
+
+@pytest.mark.parametrize("between", [False, True])
+async def test_a_rewind_that_changes_nothing_is_a_run_like_any_other(chat: Api, between: bool) -> None:
+    """Whether others wrote meanwhile makes no difference: it is in the log, and to undo it changes nothing."""
+    await say(chat, 1, "one")
+    await chat.call("session.retract_turns", session_id=SESSION, from_turn=1)
+    was = shelf_hash(chat)
+    rewinds: list[tuple[str, dict[str, Any]]] = [
+        ("session.retract_turns", {"from_turn": 1}),
+        ("session.retract_turns", {"from_turn": 3}),
+        ("session.select_variant", {"turn": 1, "variant": 0}),
+    ]
+    for method, params in rewinds:
+        if between:
+            await chat.remember("elsewhere")
+            was = shelf_hash(chat)
+        result = await chat.call(method, {"session_id": SESSION, **params})
+        assert (result["undone"], result["notes"]) == (0, 0)
+        undone = await chat.call("reflection.undo", run_id=result["run_id"])
+        assert (undone["undone"], undone["kept"]) == (0, [])
+        assert (await chat.call("reflection.undo", run_id=undone["run_id"]))["undone"] == 0
+        assert shelf_hash(chat) == was

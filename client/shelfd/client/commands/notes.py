@@ -24,6 +24,9 @@ def remember(
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="Turn of the conversation, from 1.")] = None,
     occurred_at: Annotated[str | None, typer.Option("--occurred-at", metavar="TIME", help="RFC 3339.")] = None,
     author: Annotated[str | None, typer.Option("--author", metavar="NAME")] = None,
+    evolve: Annotated[
+        bool, typer.Option("--evolve", help="Let it replace older notes that it makes untrue, or that it repeats.")
+    ] = False,
     idempotency_key: Annotated[
         str | None, typer.Option("--idempotency-key", metavar="KEY", help="Makes a repeat harmless.")
     ] = None,
@@ -44,10 +47,16 @@ def remember(
     params = {
         "content": text_or_stdin(text), "key": key, "nugget": nugget, "tags": tag, "title": title,
         "session_id": session, "turn": turn, "occurred_at": occurred_at, "author": author,
-        "idempotency_key": idempotency_key, "shelf": shelf,
+        "evolve": evolve or None, "idempotency_key": idempotency_key, "shelf": shelf,
     }  # fmt: skip
     result = call(socket, "remember", params)
-    print_json(result) if as_json else print_table([(result["note"]["id"], result["status"])])
+    if as_json:
+        print_json(result)
+        return
+    print_table([(result["note"]["id"], result["status"])])
+    for name in ("superseded", "conflicts"):
+        if result[name]:
+            print(f"{name}: {', '.join(result[name])}")
 
 
 def forget(

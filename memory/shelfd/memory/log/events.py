@@ -52,6 +52,8 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
     elif row.kind.startswith(_OF_SESSIONS):
         data |= {} if row.origin.turn is None else {"turn": row.origin.turn}
         data |= row.before or {}
+    elif row.kind.startswith("conflict."):
+        data |= {name: value for name, value in (row.before or {}).items() if value is not None}
     elif row.kind in ("nugget.renamed", "schedule.missed", "reflection.undone") and row.before:
         data |= row.before
     elif row.kind == "promotion.completed" and row.before:

@@ -1,16 +1,22 @@
 """A transaction on a shelf: writes rows and the log together, so that no change can miss its log row."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from shelfd.memory.errors import DuplicateId
 from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
+from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.intake import ANY_TEXT, Intake
 from shelfd.memory.ports.log import REDACTED, Entry, OfTurn, Origin
 from shelfd.memory.ports.view import Writer
 
 #: The effect of putting a link.
 LinkStatus: TypeAlias = Literal["added", "updated", "unchanged"]
+
+#: How a conflict is resolved by itself, and comes back when that is taken back.
+OF_THEMSELVES: Final = ("hidden", "superseded")
+#: Conflicts of one note that are followed.
+_CONFLICTS: Final = 256
 
 _COMPARED = tuple((index, name) for index, name in enumerate(Note._fields) if name not in BOOKKEEPING)
 
@@ -116,7 +122,41 @@ class Transaction:
         self._writer.notes.update(old, stored)
         self.log(Entry(kind, stored.nugget, (stored.id,), stored.row, before))
         self.touched[stored.id] = stored
+        if old.live != stored.live:
+            self._follow_conflicts(stored)
         return stored
+
+    def supersede(self, old: Note, new: str, *, reason: str | None = None) -> Note:
+        """Have the note with id *new* stand for *old*.
+
+        Args:
+            reason: By which rule; None if a caller said so.
+        """
+        extra = old.extra._replace(superseded_reason=reason)
+        return self.change_note(old, old._replace(superseded_by=new, extra=extra), kind="note.superseded")
+
+    def put_conflict(self, conflict: StoredConflict) -> None:
+        """Add a conflict, or let it be open or resolved as *conflict* says."""
+        self._writer.conflicts.put(conflict)
+        ends = self._writer.notes.by_rows([conflict.a, conflict.b])
+        ids = tuple(ends[row].id for row in (conflict.a, conflict.b) if row in ends)
+        kind = "conflict.found" if conflict.resolution is None else "conflict.resolved"
+        said = {"conflict": conflict.id, "reason": conflict.reason, "resolution": conflict.resolution}
+        self.log(Entry(kind, conflict.nugget, ids, None, said))
+
+    def _follow_conflicts(self, note: Note) -> None:
+        """Resolve the conflicts of a note that no longer counts, or open those again of one that counts again."""
+        for conflict in self._writer.conflicts.of_note(note.row, limit=_CONFLICTS):
+            if not note.live and conflict.resolution is None:
+                resolution = "hidden" if note.hidden else "superseded"
+                self.put_conflict(conflict._replace(resolved_at=self.now, resolution=resolution))
+            elif note.live and conflict.resolution in OF_THEMSELVES and self.is_contested(conflict):
+                self.put_conflict(conflict._replace(resolved_at=None, resolution=None))
+
+    def is_contested(self, conflict: StoredConflict) -> bool:
+        """Return whether both notes of a conflict count."""
+        ends = self._writer.notes.by_rows([conflict.a, conflict.b])
+        return len(ends) == 2 and all(note.live for note in ends.values())
 
     def hide(self, note: Note) -> Note:
         """Hide a note."""

@@ -5,6 +5,7 @@ Importing this package registers all of them.
 
 from shelfd.memory.methods import (
     branching,
+    conflicts,
     deleting,
     entities,
     extraction,
@@ -34,6 +35,7 @@ from shelfd.memory.methods.registry import USE_CASES
 __all__ = [
     "USE_CASES",
     "branching",
+    "conflicts",
     "deleting",
     "entities",
     "extraction",

@@ -42,7 +42,8 @@ _PAGE: Final = 32
 @read("recall_entity")
 async def recall_entity(shelf: Shelf, params: RecallEntityParams, call: Call) -> dict[str, Any]:
     """Return notes that mention an entity, by any of its names."""
-    return await _recall(shelf, params, call, checked_type(params.entity_type, "entity_type"), params.entity_value)
+    type_ = checked_type(params.entity_type, "entity_type", call)
+    return await _recall(shelf, params, call, type_, params.entity_value)
 
 
 @read("recall_cve")
@@ -63,14 +64,15 @@ async def recall_tool(shelf: Shelf, params: RecallToolParams, call: Call) -> dic
     return await _recall(shelf, params, call, "tool", params.tool_name)
 
 
-def checked_type(type_: str, field: str) -> str:
+def checked_type(type_: str, field: str, call: Call) -> str:
     """Return a type of entities.
 
     Raises:
         InvalidParams: If there is no such type.
     """
-    if type_ not in ENTITY_TYPES:
-        raise InvalidParams(f"{field}: is none of {', '.join(sorted(ENTITY_TYPES))}", field=field)
+    if type_ not in ENTITY_TYPES and type_ not in call.own_types:
+        known = ", ".join(sorted({*ENTITY_TYPES, *call.own_types}))
+        raise InvalidParams(f"{field}: is none of {known}", field=field)
     return type_
 
 
@@ -119,14 +121,14 @@ def _renew(_context: Context, shelf: Shelf, _changed: Changed) -> None:
 
 
 @change("alias.add", then=_renew)
-def add(tx: Transaction, params: AliasAddParams, _call: Call) -> Outcome:
+def add(tx: Transaction, params: AliasAddParams, call: Call) -> Outcome:
     """Say that two names mean the same.
 
     Raises:
         InvalidParams: If the two are one, or there is no such type.
         Conflict: If the other is, by however many steps, an alias of this one.
     """
-    type_ = checked_type(params.type, "type")
+    type_ = checked_type(params.type, "type", call)
     key, canonical = key_of(type_, params.alias), key_of(type_, params.canonical)
     if key == canonical:
         raise InvalidParams("alias: is the same name as canonical", field="alias")
@@ -145,9 +147,9 @@ def add(tx: Transaction, params: AliasAddParams, _call: Call) -> Outcome:
 
 
 @change("alias.remove", then=_renew)
-def remove(tx: Transaction, params: AliasParams, _call: Call) -> Outcome:
+def remove(tx: Transaction, params: AliasParams, call: Call) -> Outcome:
     """Take back that a name means the same as another: no note that says so makes it one again."""
-    type_ = checked_type(params.type, "type")
+    type_ = checked_type(params.type, "type", call)
     name = EntityName(family(type_), key_of(type_, params.alias))
     known = Aliases(tx.rows.entities.aliases(limit=ALIASES_KNOWN))
     if not known.chain(type_, params.alias):
@@ -159,9 +161,9 @@ def remove(tx: Transaction, params: AliasParams, _call: Call) -> Outcome:
 
 
 @read("alias.list")
-def list_aliases(shelf: Shelf, params: AliasListParams, _call: Call) -> dict[str, Any]:
+def list_aliases(shelf: Shelf, params: AliasListParams, call: Call) -> dict[str, Any]:
     """Return a page of aliases by type and name."""
-    wanted = None if params.type is None else family(checked_type(params.type, "type"))
+    wanted = None if params.type is None else family(checked_type(params.type, "type", call))
     stored = shelf.view.entities.aliases(limit=ALIASES_KNOWN)
     found: dict[tuple[str, str], dict[str, Any]] = {
         name: {"type": name.type, "alias": step.alias, "canonical": shown(name.type, step.name), "source": "built_in"}

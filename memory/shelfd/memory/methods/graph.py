@@ -57,7 +57,7 @@ def _supersede(tx: Transaction, params: SupersedeParams, _call: Call) -> Outcome
         return {"ok": False, "reason": f"{'note_id' if old is None else 'superseded_by_id'}: there is no such note"}
     if _leads_to(tx, new.id, old.id):
         return {"ok": False, "reason": "superseded_by_id: that note is itself replaced by this one"}
-    tx.change_note(old, old._replace(superseded_by=new.id), kind="note.superseded")
+    tx.supersede(old, new.id)
     return {"ok": True}
 
 

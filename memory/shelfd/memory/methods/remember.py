@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import NotFound, ShelfError, error_of
+from shelfd.memory.knowledge.evolution.applying import remember_evolved
 from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import change
@@ -32,18 +33,33 @@ def _show_remembered(shelf: Shelf, changed: Changed, call: Call) -> dict[str, An
         shelf.notes_created += 1
         shown = note_view(note)  # new and without links: nothing else to look up
     else:
-        shelf.notes_created += outcome["status"] == "created" and not changed.replayed
+        is_new = outcome["status"] == "created" or "superseded" in outcome
+        shelf.notes_created += is_new and not changed.replayed
         shown = show_note(shelf, changed, outcome["id"])
     if call.method.name == "note.create":
         return {"note": shown}
-    return {"note": shown, "status": outcome["status"], "superseded": [], "conflicts": [], "pending": []}
+    superseded, conflicts = outcome.get("superseded", []), outcome.get("conflicts", [])
+    return {"note": shown, "status": outcome["status"], "superseded": superseded, "conflicts": conflicts, "pending": []}
 
 
 @change("remember", render=_show_remembered)
 def remember(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
     """Store a note; with a key, a fact whose second value replaces the first."""
+    if params.evolve:
+        return _evolve(tx, params, call)
     kept = store_note(tx, params, call.limits)
     return {"id": kept.note.id, "status": kept.status, "links": len(params.links)}
+
+
+def _evolve(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
+    """Store a note, and let it supersede what it makes untrue."""
+    evolved = remember_evolved(tx, params, call.limits)
+    outcome = {"id": evolved.note.id, "status": evolved.status, "links": len(params.links)}
+    if evolved.superseded:
+        outcome["superseded"] = list(evolved.superseded)
+    if evolved.conflicts:
+        outcome["conflicts"] = list(evolved.conflicts)
+    return outcome
 
 
 @change("note.create", render=_show_remembered)

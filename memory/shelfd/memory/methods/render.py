@@ -24,7 +24,7 @@ _OPTIONAL = ("author", "session_id", "turn", "seq_to", "superseded_by", "parent_
 _OPTIONAL_INSTANTS = ("occurred_at", "valid_from", "valid_to", "expires_at", "archived_at")
 _OPTIONAL_EXTRA = (
     *("source_key", "aliases", "fields", "source_ref", "ttl_days"),
-    *("is_rollup", "rollup_depth", "source_span", "copied_from", "trust", "redacted"),
+    *("is_rollup", "rollup_depth", "source_span", "copied_from", "superseded_reason", "trust", "redacted"),
 )
 #: Of these, those that are kept as tuples.
 _LISTS = frozenset({"aliases", "source_span", "redacted"})

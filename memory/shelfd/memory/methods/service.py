@@ -56,6 +56,7 @@ class Service(Context):
         self.promoter = promoter or Promoter(NoFiles())
         self.limits = limits or Limits()
         self._model = model
+        self._own_types = frozenset(rule.type for rule in shelves.settings.entity_rules)
         self._jobs: dict[Shelf, JobRunner] = {}
         shelves.on_open(self._resume)
 
@@ -67,7 +68,7 @@ class Service(Context):
             on_done: Called later, once, on the loop, with the result, a JSON-like dict of the method's result shape,
                 or with what went wrong. It must not raise.
         """
-        call.rules = self.access
+        call.rules, call.own_types = self.access, self._own_types
         try:
             use_case = USE_CASES[call.method.name]
             self.access.check(call.principal, call.shelf, call.method.need)  # a refused call is no use of the shelf

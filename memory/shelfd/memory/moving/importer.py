@@ -203,7 +203,10 @@ class Importer:
         new = marked(record.note()._replace(id=note_id), sender, record.says, stands_for=stands_for)
         new = self.tx.admit(new)
         nugget = ensure_nugget(self.tx, record.nugget)
+        # By its turn, what came from a conversation can be taken back like what is written in one.
+        self.tx.write_in(new.session_id if new.turn is not None else None, new.turn)
         note = self.tx.create_note(new)
+        self.tx.write_in(None, None)
         self.created += 1
         if note.key is not None and not note.hidden:
             hide_surplus(self.tx, nugget, note)

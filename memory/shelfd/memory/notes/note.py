@@ -64,6 +64,7 @@ class Extra(NamedTuple):
     source_span: tuple[int, int] | None = None  #: nugget's numbers of the first and last turn it comes from
     variant: int = 0  #: of the turn that made it
     copied_from: str | None = None  #: id of the note that it is a copy of
+    superseded_reason: str | None = None  #: by which rule it was superseded; None if a caller did it
     trust: str | None = None  #: whether it was quarantined, and whether it was released since
     redacted: tuple[str, ...] = ()  #: names of the rules by which something was taken out of its text
 
@@ -187,6 +188,11 @@ class Note(NamedTuple):
     def hidden(self) -> bool:
         """Whether the note is soft-deleted."""
         return self.archived_at is not None
+
+    @property
+    def live(self) -> bool:
+        """Whether the note is neither hidden nor superseded nor quarantined."""
+        return self.archived_at is None and self.superseded_by is None and self.extra.trust != QUARANTINED
 
     @property
     def private(self) -> bool:

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from typing import NamedTuple, Protocol
 
 from shelfd.memory.ports.entities import EntitiesView, EntitiesWriter
+from shelfd.memory.ports.evolution import ConflictsView, ConflictsWriter, StatementsView, StatementsWriter
 from shelfd.memory.ports.job import JobsView, JobsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
@@ -73,6 +74,8 @@ class View:
     rewinds: RewindsView  #: what was taken back of conversations
     injections: InjectionsView  #: what was handed to prompts
     entities: EntitiesView  #: that notes mention, and their aliases
+    statements: StatementsView  #: what notes state
+    conflicts: ConflictsView  #: between what notes state
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -99,5 +102,7 @@ class Writer(View):
     rewinds: RewindsWriter
     injections: InjectionsWriter
     entities: EntitiesWriter
+    statements: StatementsWriter
+    conflicts: ConflictsWriter
     sinks: SinksWriter
     meta: MetaWriter

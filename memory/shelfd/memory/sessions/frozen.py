@@ -40,7 +40,7 @@ class FrozenGraph(NuggetGraph):
         self.at_seq = at_seq
         self._rows = shelf.view
         self._seen = at_seq
-        self._changed: set[str] = set()
+        self._changed: dict[str, None] = {}  # in the order of the log
         self._links: dict[str, set[tuple[str, str, str]]] = {}
         self._filling = asyncio.Lock()
         self._is_filled = False
@@ -58,6 +58,8 @@ class FrozenGraph(NuggetGraph):
 
     async def _fill(self) -> None:
         self.clear()
+        at = self._rows.log.page(since_seq=self.at_seq - 1, limit=1)
+        self.expire(at[0].at if at else 0)
         self._seen = self.at_seq
         await self._follow(moves=False)
         place: ScanPosition | None = ScanPosition()
@@ -65,10 +67,8 @@ class FrozenGraph(NuggetGraph):
             part = self.read(self._rows, place)
             await self._put_as_were([note.id for note in part.notes])
             place = part.place
-        await self._put_as_were(sorted(self._changed))  # some are in another nugget now
+        await self._put_as_were(list(self._changed))  # some are in another nugget now
         await self._follow(moves=True)  # what was changed meanwhile
-        at = self._rows.log.page(since_seq=self.at_seq - 1, limit=1)
-        self.expire(at[0].at if at else 0)
         self._is_filled = True
 
     async def _follow(self, *, moves: bool) -> None:
@@ -87,7 +87,7 @@ class FrozenGraph(NuggetGraph):
     def _mark(self, rows: Sequence[LogRow]) -> None:
         for row in rows:
             if row.row is not None:
-                self._changed.add(row.ids[0])
+                self._changed[row.ids[0]] = None
             elif row.kind.startswith("link.") and row.before and "link" in row.before:
                 self._links.setdefault(row.ids[0], set()).add((row.ids[0], row.ids[1], row.before["link"][2]))
 

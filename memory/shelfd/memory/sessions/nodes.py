@@ -12,7 +12,7 @@ from shelfd.memory.sessions.schema import NoteType
 from shelfd.memory.shelf.storing import DAY_MICROS, draw_id, unique_names, with_title_tags
 from shelfd.protocol.methods.session_writing import NodeChange, NodeInput
 
-#: Links of one note that move to the one that replaces it; with more, that is work for ``note.merge``.
+#: Links of a note, or notes that it represents, which one change takes along. More links are work for ``note.merge``.
 _MOVED: Final = 1000
 
 
@@ -174,9 +174,17 @@ def hide(draft: Draft, note: Note) -> list[str]:
 
 
 def free_children(draft: Draft, note: Note) -> list[str]:
-    """Return a note's children to the frontier; return their ids."""
-    freed = []
-    for child in draft.tx.rows.notes.children([note.id]):
+    """Return a note's children to the frontier; return their ids.
+
+    Raises:
+        InvalidParams: If it has more than one transaction should change.
+    """
+    freed: list[str] = []
+    children = draft.tx.rows.notes.children([note.id], limit=_MOVED + 1)
+    if len(children) > _MOVED:
+        text = f"id: represents more than {_MOVED} notes; note.hide takes it out of sight, and they are visible again"
+        raise InvalidParams(text, field="id", limit=_MOVED)
+    for child in children:
         planned = draft.find(child.id)
         if planned is not None and planned.parent_id == note.id:
             draft.change(planned._replace(parent_id=None))

@@ -154,7 +154,7 @@ class NuggetGraph(Graph, PartProjection):
             self._sessions[node] = note.session_id or ""
         else:
             self._sessions.pop(node, None)
-        if note.expires_at is None:
+        if note.expires_at is None or note.expires_at <= self._now:
             self._expires.pop(node, None)
         elif self._expires.get(node) != note.expires_at:
             self._expires[node] = note.expires_at

@@ -51,8 +51,6 @@ def retracting(view: View, session_id: str, from_turn: int) -> Intent:
     last = view.log.last_seq
     wanted = Retraction(session_id, from_turn, None, None, last + 1, last, OPEN, "")
     first = _first_alive(view, wanted)
-    if first is None and was_taken_back(view, session_id, from_turn, since=last):
-        return Intent(session_id)
     return Intent(session_id, (wanted if first is None else wanted._replace(since_seq=first),))
 
 
@@ -233,7 +231,7 @@ def _end(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> 
     if params["undoes"] is not None:
         summary = {"undone_run_id": params["undoes"], "undone": cursor["undone"], "kept": kept}
         tx.log(Entry("reflection.undone", None, (), None, summary))
-    elif params["acts"]:
+    else:
         summary = {"session_id": params["session_id"], **params["event"], "undone": cursor["undone"], "kept": kept}
         tx.log(Entry("session.retracted", params["nugget"], (), None, summary))
     last = tx.rows.log.last_seq + len(tx.entries)

@@ -56,7 +56,7 @@ def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
     old = None
     if isinstance(given, KeyedInput) and given.key is not None:
         old = tx.rows.notes.fact(given.nugget, fold_key(given.key))
-    text = _text(given, old, limits)
+    text = text_of(given, old, limits)
     targets = _targets(tx, given.links, old, limits) if given.links else []
     if given.session_id is not None:
         check_turn(tx.rows, given.nugget, given.session_id, given.turn)
@@ -142,8 +142,13 @@ def _column_title(fields: Mapping[str, Any]) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in value).split())[:128]
 
 
-def _text(given: NoteInput, old: Note | None, limits: Limits) -> tuple[str, Extra]:
-    """The note's content and the rare fields that go with it; fields that *old* has stay unless given again."""
+def text_of(given: NoteInput, old: Note | None, limits: Limits) -> tuple[str, Extra]:
+    """Return the note's content and the rare fields that go with it; fields that *old* has stay unless given again.
+
+    Raises:
+        InvalidParams: If there is no content.
+        TooLarge: If fields, or what they give of content, are larger than they may be.
+    """
     fields = dict(given.fields) if old is None else {**old.extra.fields, **given.fields}
     if fields.get("summary") is None:
         fields.pop("summary", None)
@@ -183,6 +188,7 @@ def _revised(
         fields=fresh.fields or old.extra.fields,
         source_ref=fresh.source_ref or old.extra.source_ref,
         rendered=fresh.rendered,
+        superseded_reason=None,
     )
     if fresh.aliases:
         extra = extra._replace(aliases=unique_names([*extra.aliases, *fresh.aliases]))
@@ -204,6 +210,15 @@ def _revised(
     new = old._replace(**changes, content=content, extra=extra, archived_at=None, superseded_by=None)
     check_validity(new)
     return new
+
+
+def scope_of(given: NoteInput, content: str) -> str:
+    """Return the scope that a new note with this *content* gets."""
+    if given.scope is not None:
+        return given.scope
+    key = given.key if isinstance(given, KeyedInput) else None
+    said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
+    return infer("note" if key is None else "fact", key or given.title or "", content, own_tags(given.tags), said).scope
 
 
 def _new_confidence(given: float | None, source: str | None) -> float | None:

@@ -70,7 +70,7 @@ def release(tx: Transaction, note: Note, *, limit: int) -> bool:
     """Let *limit* notes that *note* replaced count again; return whether there are more."""
     ids = tx.rows.notes.superseded_by(note.id)
     for other in tx.rows.notes.by_ids(ids[:limit]).values():
-        tx.change_note(other, other._replace(superseded_by=None))
+        tx.change_note(other, other._replace(superseded_by=None, extra=other.extra._replace(superseded_reason=None)))
     return len(ids) > limit
 
 

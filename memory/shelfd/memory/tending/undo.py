@@ -359,6 +359,21 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
     return 1
 
 
+# ----------------------------------------------------------------- conflicts
+
+
+def _undo_conflict(tx: Transaction, row: LogRow, _params: Mapping[str, Any], _kept: list[Retained]) -> "_Reverted":
+    """Open a conflict again that was decided, or close one that was found, unless its notes did so already."""
+    said = row.before or {}
+    conflict = tx.rows.conflicts.get(said["conflict"]) if row.kind in ("conflict.found", "conflict.resolved") else None
+    if conflict is None or conflict.resolution != said["resolution"] or not tx.is_contested(conflict):
+        return _NOTHING
+    is_open = conflict.resolution is None
+    resolution = "undone" if is_open else None
+    tx.put_conflict(conflict._replace(resolved_at=tx.now if is_open else None, resolution=resolution))
+    return _Reverted(1, 1)
+
+
 # --------------------------------------------------------------------- phases
 
 
@@ -371,6 +386,6 @@ class _Reverted(NamedTuple):
 
 _NOTHING: Final = _Reverted(0, 0)
 _Phase: TypeAlias = Callable[[Transaction, LogRow, Mapping[str, Any], list[Retained]], _Reverted]
-_PHASES: Final[tuple[_Phase, ...]] = (_undo_nugget, _undo_link_at, _undo_note_at, _remove_empty_nugget)
+_PHASES: Final[tuple[_Phase, ...]] = (_undo_nugget, _undo_link_at, _undo_note_at, _undo_conflict, _remove_empty_nugget)
 
 UNDO: Final = JobKind("undo", can_end_early=True)

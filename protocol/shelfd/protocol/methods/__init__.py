@@ -1,6 +1,7 @@
 """The methods of the wire contract, one module per subject; importing this package fills the table."""
 
 from shelfd.protocol.methods import (
+    conflicts,
     entities,
     events,
     extraction,
@@ -28,6 +29,7 @@ from shelfd.protocol.methods import (
 )
 
 __all__ = [
+    "conflicts",
     "entities",
     "events",
     "extraction",

@@ -14,7 +14,7 @@ EntityType = Annotated[
     Field(
         description="cve, intrusion_set, actor, threat_actor, tool, malware, campaign, attack_pattern, ipv4, ipv6,"
         " domain, url, md5, sha1, sha256, email, path, version, mqtt_topic, asset, sector, person, location,"
-        " organization, event, activity or temporal."
+        " organization, event, activity, temporal, or one of the daemon's configuration."
     ),
 ]
 

@@ -137,6 +137,9 @@ class KeyedInput(NoteInput):
 class RememberParams(KeyedInput, ChangeParams):
     """Params of ``remember``."""
 
+    evolve: bool = Field(
+        default=False, description="Let it supersede, repeat or contradict older notes of its nugget and scope."
+    )
     sync: bool = Field(default=False, description="Wait for what would otherwise be decided later.")
 
 

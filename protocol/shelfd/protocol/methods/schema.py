@@ -62,7 +62,10 @@ class TypeProperties(Wire):
     label: Word | None = None
     table_name: Word | None = None
     table_columns: Columns | None = None
-    embedding_columns: Columns | None = Field(default=None, description="Among the table's; none for all of them.")
+    embedding_columns: Columns | None = Field(
+        default=None,
+        description="Among the table's; none for all of them. Kept for an embedder, which this version does not have.",
+    )
     column_hints: Annotated[dict[Column, Annotated[str, Field(max_length=512)]], Field(max_length=_COLUMNS)] | None = (
         None
     )
@@ -82,7 +85,9 @@ class TypeProperties(Wire):
     extract_every: Annotated[int, Field(ge=1, le=10_000)] | None = None
     extract_hint: Annotated[str, Field(max_length=_INSTRUCTIONS)] | None = None
     extraction_instructions: Annotated[str, Field(max_length=_INSTRUCTIONS)] | None = None
-    recall_quota: Annotated[int, Field(ge=0, le=1000)] | None = None
+    recall_quota: Annotated[int, Field(ge=0, le=1000)] | None = Field(
+        default=None, description="Kept for recall by vectors, which this version does not have."
+    )
     compression: CompressionInput | None = None
 
 

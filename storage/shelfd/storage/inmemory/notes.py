@@ -17,6 +17,7 @@ from shelfd.memory.ports.notes import (
 )
 from shelfd.storage.encoding import decode_extra, encode_extra
 from shelfd.storage.inmemory.entities import forget_entities
+from shelfd.storage.inmemory.evolution import forget_statements, rename_conflicts
 from shelfd.storage.inmemory.log import redact
 from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
@@ -140,6 +141,7 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         tables.remove(tables.usage, note.row)
         tables.remove(tables.hit_sessions, note.row)
         forget_entities(tables, note.row)
+        forget_statements(tables, note.row)
 
 
 class InMemoryLinks(InMemoryRows, LinksWriter):
@@ -259,6 +261,7 @@ class InMemoryNuggets(InMemoryRows, NuggetsWriter):
         for nugget, name in [key for key in self._tables.note_types if key[0] == old]:
             self._tables.put(self._tables.note_types, (new, name), self._tables.note_types[nugget, name])
             self._tables.remove(self._tables.note_types, (nugget, name))
+        rename_conflicts(self._tables, old, new)
         for session in list(self._tables.sessions.values()):
             if session.nugget == old:
                 self._tables.put(self._tables.sessions, session.session_id, session._replace(nugget=new))

@@ -14,6 +14,7 @@ from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, Sto
 from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
 from shelfd.storage.inmemory.entities import InMemoryEntities
+from shelfd.storage.inmemory.evolution import InMemoryConflicts, InMemoryStatements
 from shelfd.storage.inmemory.log import InMemoryLog, InMemoryRecorded
 from shelfd.storage.inmemory.notes import InMemoryLinks, InMemoryNotes, InMemoryNuggets, visible_facts
 from shelfd.storage.inmemory.sessions import (
@@ -56,6 +57,8 @@ class InMemoryShelf(Writer):
         self.rewinds = InMemoryRewinds(tables)
         self.injections = InMemoryInjections(tables)
         self.entities = InMemoryEntities(tables)
+        self.statements = InMemoryStatements(tables)
+        self.conflicts = InMemoryConflicts(tables)
         self.sinks = InMemorySinks(tables)
         self.meta = InMemoryMeta(tables)
 

@@ -5,6 +5,7 @@ from typing import Any, Final, TypeVar
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.entities import StoredAlias, StoredEntity
+from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
@@ -24,6 +25,7 @@ _NUMBERS: Final = (
     "retraction_number",
     "injection_number",
     "entity_number",
+    "conflict_number",
 )
 
 
@@ -62,6 +64,9 @@ class Tables:
         entity_number: Number of the last entity ever added.
         mentions: Weight by (entity, note row).
         aliases: By (family, canonical form, note row).
+        statements: Rev, text and slots by note row.
+        conflicts: By id.
+        conflict_number: Number of the last conflict ever added.
         enrichment: How far the log was read for entities, as "position".
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
@@ -101,6 +106,9 @@ class Tables:
         self.aliases: dict[tuple[str, str, int], StoredAlias] = {}
         self.enrichment: dict[str, Mapping[str, Any]] = {}
         self.entity_number = 0
+        self.statements: dict[int, tuple[int, str, tuple[int, ...]]] = {}
+        self.conflicts: dict[str, StoredConflict] = {}
+        self.conflict_number = 0
         self.last_seq = 0
         self.last_row = 0
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []

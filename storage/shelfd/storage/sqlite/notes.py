@@ -22,6 +22,7 @@ from shelfd.storage.encoding import (
 )
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 from shelfd.storage.sqlite.entities import forget_entities
+from shelfd.storage.sqlite.evolution import forget_statements
 
 #: In the order of the record's fields, which is not the order in the file.
 NOTE_COLUMNS: Final = ", ".join(Note._fields)
@@ -217,6 +218,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
         forget_entities(self._database, note.row)
+        forget_statements(self._database, note.row)
 
     def _change_names(self, before: set[Columns], after: set[Columns]) -> None:
         if gone := before - after:

@@ -119,7 +119,8 @@ class SqliteNuggetsWriter(SqliteNuggets, NuggetsWriter):
         self._database.run("UPDATE nugget SET name = ? WHERE name = ?", names)
         for table in ("turn", "note_type", "note_name"):
             self._database.run(f"UPDATE OR REPLACE {table} SET nugget = ? WHERE nugget = ?", names)  # noqa: S608
-        self._database.run("UPDATE session SET nugget = ? WHERE nugget = ?", names)
+        for table in ("session", "conflict"):
+            self._database.run(f"UPDATE {table} SET nugget = ? WHERE nugget = ?", names)  # noqa: S608
 
     def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
         if self._database.run(_CLAIM_TURN, (nugget, session_id, turn, number)):

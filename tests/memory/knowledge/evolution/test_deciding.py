@@ -162,7 +162,6 @@ def test_decisions_depend_neither_on_the_order_nor_on_the_other_notes(new: str, 
     shuffled = list(older)
     random.shuffle(shuffled)
     assert decide(told, shuffled) == found
-    read.cache_clear()
     assert {id_: each for one in older for id_, each in decide(told, [one]).items()} == found
 
 

@@ -11,7 +11,11 @@ from shelfd.memory.errors import ShelfError, traced
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, SaidAlias, find_aliases, learned
 from shelfd.memory.knowledge.entities.extract import RULES_VERSION, bounded, mentions_in, weights
 from shelfd.memory.knowledge.entities.kinds import EntityMention, folded, related_types
+from shelfd.memory.knowledge.entities.own import OwnTypes, own_types
 from shelfd.memory.knowledge.entities.segment import segments
+from shelfd.memory.knowledge.evolution.applying import state
+from shelfd.memory.knowledge.evolution.reading import read
+from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.entities import Enrichment, MentionedEntity, StoredAlias
@@ -44,7 +48,7 @@ class _Position(NamedTuple):
 
     Attributes:
         seq: The last change of the log whose notes were read.
-        rules: By which rules.
+        rules: By which rules, those of the configuration included.
         is_scanning: Whether notes are read again, newest first, for rules or aliases changed.
         below: Those with a row below this one are left to be read again; None begins at the newest.
         phrases: Only notes with one of these are read again, folded; empty for all.
@@ -52,7 +56,7 @@ class _Position(NamedTuple):
     """
 
     seq: int = 0
-    rules: int = RULES_VERSION
+    rules: str = ""
     is_scanning: bool = False
     below: int | None = None
     phrases: tuple[str, ...] = ()
@@ -60,7 +64,9 @@ class _Position(NamedTuple):
 
 
 def _position_of(stored: Mapping[str, Any] | None) -> _Position:
-    return _Position() if stored is None else _Position(**{**stored, "phrases": tuple(stored["phrases"])})
+    if stored is None:
+        return _Position()
+    return _Position(**{**stored, "rules": str(stored["rules"]), "phrases": tuple(stored["phrases"])})
 
 
 def read_again(tx: Transaction, phrases: Sequence[str]) -> None:
@@ -79,6 +85,7 @@ class _Derived(NamedTuple):
     note: Note
     mentioned: Sequence[MentionedEntity]
     learned: Sequence[StoredAlias]
+    stated: Sequence[Statement] | None  #: None if that is stored already
 
 
 class Enricher(Enrichment):
@@ -91,9 +98,12 @@ class Enricher(Enrichment):
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._view = shelf.view
+        self._types = own_types(shelf.settings.entity_rules)
+        self._rules = f"{RULES_VERSION}.{self._types.version}"
         self._working = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._last_seq = 0
+        self._quiet_at = -1  # the last change, if nothing came for a while after it
         self._aliases = Aliases(())
         self._aliases_read = -1
         shelf.at_close(shelf.store.follow(self._followed))
@@ -141,8 +151,6 @@ class Enricher(Enrichment):
                 self._quiet_at = seen
                 return
 
-    _quiet_at = -1  #: the last change, if nothing came for a while after it
-
     async def reach(self) -> None:
         """Derive what is left of all that is committed by now. See the port."""
         goal = self._view.log.last_seq
@@ -152,12 +160,13 @@ class Enricher(Enrichment):
                     await self._step()
 
     def _position(self) -> _Position:
-        return _position_of(self._view.entities.position())
+        stored = self._view.entities.position()
+        return _Position(rules=self._rules) if stored is None else _position_of(stored)
 
     def _is_behind(self, position: _Position, goal: int) -> bool:
         if position.is_scanning or position.seq < goal:
             return True
-        return position.rules != RULES_VERSION and goal > 0
+        return position.rules != self._rules and goal > 0
 
     # ------------------------------------------------------------ what
 
@@ -165,10 +174,9 @@ class Enricher(Enrichment):
         """Derive the entities of the next batch of notes."""
         began, last_seq = self._position(), self._view.log.last_seq
         position = began
-        if position.rules != RULES_VERSION or self._view.log.first_seq > position.seq + 1:
-            position = _Position(
-                seq=last_seq, is_scanning=True, aliases=began.aliases
-            )  # other rules, or the log no longer reaches back
+        if position.rules != self._rules or self._view.log.first_seq > position.seq + 1:
+            # Other rules, or the log no longer reaches back.
+            position = _Position(last_seq, self._rules, is_scanning=True, aliases=began.aliases)
         if position.seq < last_seq:
             rows = self._view.log.page(since_seq=position.seq, limit=_BATCH)
             wanted = sorted({row.row for row in rows if _says_something(row) and row.row is not None})
@@ -192,7 +200,8 @@ class Enricher(Enrichment):
         aliases = self.aliases
         count, until = 0, self._shelf.clock.monotonic() + _TURN_S
         for note in notes:
-            derivation = _steps_of(note, aliases, self._shelf.clock.now())
+            is_stated = not began.is_scanning and self._view.statements.rev(note.row) == note.rev
+            derivation = _steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=is_stated)
             while (derived := self._next(derivation, note)) is None:
                 if self._shelf.clock.monotonic() >= until:
                     await asyncio.sleep(0)
@@ -223,9 +232,11 @@ class Enricher(Enrichment):
             entities, now = tx.rows.entities, None
             if tx.rows.log.last_seq != seen:  # what changed meanwhile comes again, and what was purged must not
                 now = tx.rows.notes.by_rows([one.note.row for one in derived])
-            for note, mentioned, aliases in derived:
+            for note, mentioned, aliases, stated in derived:
                 if now is None or (note.row in now and now[note.row].rev == note.rev):
                     entities.put(note.row, mentioned, aliases)
+                    if stated is not None:
+                        state(tx, note, stated)
             if position is not None:
                 stored = _position_of(entities.position())
                 if stored[2:] == began[2:]:
@@ -272,7 +283,7 @@ class Enricher(Enrichment):
         return found
 
 
-_SKIPPED: Final = _Derived(Note(), (), ())
+_SKIPPED: Final = _Derived(Note(), (), (), None)
 
 
 def _says_something(row: LogRow) -> bool:
@@ -285,13 +296,13 @@ def _has_any(note: Note, phrases: Sequence[str]) -> bool:
     return any(phrase in text or phrase.replace("-", " ") in bare for phrase in phrases)
 
 
-def _steps_of(note: Note, aliases: Aliases, now: int) -> Iterator[_Derived | None]:
+def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_stated: bool) -> Iterator[_Derived | None]:
     """Yield None after each part of a note that was read, and at last what was derived."""
-    head = _mentions(" ".join((note.title, *note.tags)), aliases) if note.title or note.tags else []
+    head = _mentions(" ".join((note.title, *note.tags)), aliases, types) if note.title or note.tags else []
     body: list[EntityMention] = []
     said: list[SaidAlias] = []
     for segment in segments(note.content):
-        found = mentions_in(segment, aliases.names)
+        found = mentions_in(segment, aliases.names, types)
         body += found
         said += find_aliases(segment, found)
         yield None
@@ -299,8 +310,9 @@ def _steps_of(note: Note, aliases: Aliases, now: int) -> Iterator[_Derived | Non
     values = {(one.type, one.key): one.value for one in (*body, *head)}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
     is_said = said and not note.hidden and note.superseded_by is None and not note.quarantined
-    yield _Derived(note, mentioned, learned(said, aliases, note.row, now=now) if is_said else ())
+    aliases_said = learned(said, aliases, note.row, now=now) if is_said else ()
+    yield _Derived(note, mentioned, aliases_said, None if is_stated else read(note.content))
 
 
-def _mentions(text: str, aliases: Aliases) -> list[EntityMention]:
-    return [mention for segment in segments(text) for mention in mentions_in(segment, aliases.names)]
+def _mentions(text: str, aliases: Aliases, types: OwnTypes) -> list[EntityMention]:
+    return [mention for segment in segments(text) for mention in mentions_in(segment, aliases.names, types)]

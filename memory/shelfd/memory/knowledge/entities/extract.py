@@ -7,28 +7,33 @@ from shelfd.memory.knowledge.entities.gazetteer import Gazetteer, known_names
 from shelfd.memory.knowledge.entities.identifiers import find_identifiers
 from shelfd.memory.knowledge.entities.kinds import EntityMention, EntityName
 from shelfd.memory.knowledge.entities.names import find_names
+from shelfd.memory.knowledge.entities.own import OwnTypes
 from shelfd.memory.knowledge.entities.segment import Segment, segments
 from shelfd.memory.knowledge.entities.times import find_times
 
 #: Different entities that are kept of one text; one with more is a list and about none of them.
 MOST_ENTITIES: Final = 256
 #: What the rules are: raised when they find something else, so that every shelf is read again.
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 
-_NOTHING: Final = Gazetteer(())
+_NO_NAMES: Final = Gazetteer(())
+_NO_TYPES: Final = OwnTypes()
 
 
-def mentions_in(segment: Segment, own: Gazetteer = _NOTHING) -> list[EntityMention]:
+def mentions_in(segment: Segment, own: Gazetteer = _NO_NAMES, types: OwnTypes = _NO_TYPES) -> list[EntityMention]:
     """Return the entities in a segment by where they begin; none lies in another.
 
     Args:
         segment: It is marked with what was found.
         own: Names that the shelf knows beside those that all know.
+        types: What the configuration says; it counts before all else.
     """
-    found = []
+    found = list(types.find(segment))
+    is_plain = not found
     for mention in find_identifiers(segment):
-        segment.take_span(mention.start, mention.end)
-        found.append(mention)
+        if is_plain or segment.is_free(mention.start, mention.end):
+            segment.take_span(mention.start, mention.end)
+            found.append(mention)
     if own:
         found += own.find(segment)
     for mention in find_times(segment):
@@ -52,9 +57,9 @@ def _apart(found: Iterable[EntityMention]) -> Iterator[EntityMention]:
             until = one.end
 
 
-def extract(text: str, own: Gazetteer = _NOTHING) -> list[EntityMention]:
+def extract(text: str, own: Gazetteer = _NO_NAMES, types: OwnTypes = _NO_TYPES) -> list[EntityMention]:
     """Return the entities in *text* by where they begin, of at most :data:`MOST_ENTITIES` different ones."""
-    return bounded(mention for segment in segments(text) for mention in mentions_in(segment, own))
+    return bounded(mention for segment in segments(text) for mention in mentions_in(segment, own, types))
 
 
 def bounded(mentions: Iterable[EntityMention], most: int = MOST_ENTITIES) -> list[EntityMention]:

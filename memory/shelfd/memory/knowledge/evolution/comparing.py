@@ -123,7 +123,7 @@ def _families(statement: Statement) -> list[str]:
 
 def _ended(new: Statement, old: Statement) -> Judgement:
     """Something named, or the whole predicate, no longer holds."""
-    if old.event and not (old.verb and _alike(old.language, old.verb, _USE.get(old.language, ""))):
+    if old.event and not (old.verb and _alike(old.language, old.verb, USE.get(old.language, ""))):
         return _ADDS
     if new.verb and not _alike(new.language, new.verb, old.verb):
         return _ADDS
@@ -149,13 +149,14 @@ def _can_end(old: Statement) -> bool:
     return old.verb in words["now_functional"] or any(old.verb in each for each in words.classes)
 
 
-_USE: Final = {"en": "use", "de": "verwenden", "es": "usar"}
+#: The verb that says of something that it is used.
+USE: Final = {"en": "use", "de": "verwenden", "es": "usar"}
 
 
 def _renewed(new: Statement, old: Statement) -> Judgement:
     """Another of the same kind, or the same in another version, is used now."""
     words = lexicon(new.language)
-    if old.several or not (old.verb == "be" or words.alike(old.verb, _USE[new.language])):
+    if old.several or not (old.verb == "be" or words.alike(old.verb, USE[new.language])):
         return _ADDS
     kinds = [{words.categories[word] for word in each.core if word in words.categories} for each in (new, old)]
     other_version = len(new.core) > 1 and new.core[:-1] == old.core[:-1] and new.core != old.core

@@ -1,6 +1,6 @@
 """What a new note does to older ones, decided from what both say."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from shelfd.memory.knowledge.evolution.comparing import NOTHING, Judgement, Verdict, compare
@@ -15,6 +15,12 @@ class Told(NamedTuple):
     text: str
     when: int  #: microseconds since 1970 UTC of what it tells
     key: str | None = None  #: folded
+    said: Sequence[Statement] | None = None  #: what it states, if that was read already
+
+    @property
+    def statements(self) -> Sequence[Statement]:
+        """What it states."""
+        return read(self.text) if self.said is None else self.said
 
 
 def decide(new: Told, older: Iterable[Told]) -> dict[str, Judgement]:
@@ -32,7 +38,7 @@ def _judge(new: Told, old: Told) -> Judgement:
         return _by_key(new, old)
     if new.key is not None and old.key is not None:
         return Judgement(Verdict.STAYS, "another key")
-    statements, earlier = read(new.text), read(old.text)
+    statements, earlier = new.statements, old.statements
     if not statements or not earlier or len(statements) > SENTENCES or len(earlier) > SENTENCES:
         return NOTHING
     if len(statements) == len(earlier) == 1:
@@ -60,7 +66,7 @@ def _by_key(new: Told, old: Told) -> Judgement:
         return Judgement(Verdict.DUPLICATE, "same key and value")
     if new.when < old.when:
         return Judgement(Verdict.STAYS, "speaks of an earlier time")
-    corrects = any(statement.corrects for statement in read(new.text))
+    corrects = any(statement.corrects for statement in new.statements)
     return Judgement(Verdict.CORRECTED if corrects else Verdict.UPDATED, "another value of the key")
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -43,7 +42,6 @@ def language_of(text: str) -> str:
     return best
 
 
-@lru_cache(maxsize=4_096)
 def read(text: str) -> tuple[Statement, ...]:
     """Return the statements of a note's text in order; none if it is longer than what is read."""
     if len(text) > LONGEST:

@@ -8,9 +8,10 @@ from typing import Any, Final, NamedTuple, NoReturn
 import structlog
 
 from shelfd.memory.errors import GovernanceViolation
+from shelfd.memory.knowledge.entities.patterns import compile_pattern
 from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_orders, words_of
 from shelfd.memory.knowledge.governance.personal import personal_rules
-from shelfd.memory.knowledge.governance.rule import Finder, Rule
+from shelfd.memory.knowledge.governance.rule import Finder, TextRule
 from shelfd.memory.knowledge.governance.secrets import ASSIGNING, SHORTEST, secret_rules
 from shelfd.memory.notes.note import NO_EXTRA, QUARANTINED, Note
 from shelfd.memory.ports.intake import Intake
@@ -50,7 +51,9 @@ class Gate(Intake):
         self._shelf = shelf
         self._looks_for_secrets = settings.secrets != "allow"
         self._looks_for_personal_data = settings.personal_data != "allow"
-        self._own_secrets = [Rule(name, (), pattern) for name, pattern in settings.secret_patterns.items()]
+        self._own_secrets = [
+            TextRule(name, (), compile_pattern(text).expression) for name, text in settings.secret_patterns.items()
+        ]
         self._refused = Counter[str]()
         self._redacted = Counter[str]()
         self._quarantined = 0
@@ -66,6 +69,8 @@ class Gate(Intake):
         words = words_of(text)
         if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words)):
             note = self._without(note, self._search(_parts(note)), origin)
+        if old is not None and not _is_reworded(note, old):
+            return note
         is_ordering = self._settings.quarantine and may_give_orders(text, words) and gives_orders(text)
         trust = QUARANTINED if is_ordering else None
         return note if note.extra.trust == trust else self._trusted(note, trust, origin)
@@ -162,15 +167,16 @@ _personal_rules = cache(personal_rules)
 
 
 def _says_the_same(note: Note, old: Note) -> bool:
+    return note.tags == old.tags and note.extra.source_ref == old.extra.source_ref and not _is_reworded(note, old)
+
+
+def _is_reworded(note: Note, old: Note) -> bool:
+    """Whether a note says something else than before; what it is filed under is nothing it says."""
     return (
-        note.content == old.content
-        and note.title == old.title
-        and note.tags == old.tags
-        and (
-            note.extra is old.extra
-            or (note.extra.fields, note.extra.aliases, note.extra.source_ref)
-            == (old.extra.fields, old.extra.aliases, old.extra.source_ref)
-        )
+        note.content != old.content
+        or note.title != old.title
+        or note.extra.fields != old.extra.fields
+        or note.extra.aliases != old.extra.aliases
     )
 
 

@@ -111,7 +111,9 @@ def _known() -> _Known:
         for stem in rule.get("stems", "").split():
             by_stem[stem].append(order)
     words = frozenset(by_word) | telling
-    return _Known(dict(by_word), dict(by_stem), words, frozenset(telling), re.compile(data["told"]), tuple(data["reporting"]))
+    return _Known(
+        dict(by_word), dict(by_stem), words, frozenset(telling), re.compile(data["told"]), tuple(data["reporting"])
+    )
 
 
 @cache
@@ -149,7 +151,11 @@ def gives_orders(text: str) -> bool:
         return _weigh(text)
     passages = [text[begin : begin + _PASSAGE] for begin in range(0, len(text), _PASSAGE - _SHARED)]
     known = _known().words
-    counted = [(len(known.intersection(words)), passage) for passage in passages if may_give_orders(passage, words := words_of(passage))]
+    counted = [
+        (len(known.intersection(words)), passage)
+        for passage in passages
+        if may_give_orders(passage, words := words_of(passage))
+    ]
     if len(counted) > _PASSAGES:
         counted.sort(key=lambda one: -one[0])
     return any(_weigh(passage) for _, passage in counted[:_PASSAGES])

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from shelfd.memory.knowledge.governance.rule import Finder, Rule
+from shelfd.memory.knowledge.governance.rule import Finder, TextRule
 
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}")
-_IBAN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{1,4}){3,9}(?![A-Za-z0-9])")
+_IBAN: Final = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
 _CARD: Final = re.compile(r"(?<![0-9])(?<![0-9][ -])[3-6](?:[ -]?[0-9]){12,18}(?![0-9])")
 #: An account number has so many signs: the shortest is Norway's.
 _SHORTEST_IBAN: Final = 15
@@ -30,10 +30,10 @@ def _is_card(text: str) -> bool:
     """Return whether the last digit is right (ISO/IEC 7812, Luhn)."""
     digits = [int(sign) for sign in text if sign.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 2
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 1
 
 
-class _Iban(Rule):
+class _Iban(TextRule):
     """Accounts; where words in capitals follow, as many groups as make a right one."""
 
     __slots__ = ()
@@ -73,9 +73,9 @@ def personal_rules(kinds: tuple[str, ...], phone_region: str) -> Sequence[Finder
         phone_region: Country, as two letters, whose numbers need no country code; empty: none.
     """
     rules: Mapping[str, Finder] = {
-        "email": Rule("email", ("@",), _EMAIL),
+        "email": TextRule("email", ("@",), _EMAIL),
         "phone": _Phone(phone_region or None),
         "iban": _Iban("iban", (), _IBAN, _is_iban),
-        "payment_card": Rule("payment_card", (), _CARD, _is_card),
+        "payment_card": TextRule("payment_card", (), _CARD, _is_card),
     }
     return [rules[kind] for kind in kinds]

@@ -23,26 +23,28 @@ def anything(_found: str) -> bool:
     return True
 
 
-class Rule(NamedTuple):
+class TextRule(NamedTuple):
     """A finder by a pattern.
 
     Attributes:
         name: By which callers and counters know it.
         hints: A text without any of these has nothing to be found; empty if nothing is known of it.
-        pattern: Where it may be: its first group, or all of it.
+        pattern: Where it may be.
         is_meant: Whether what the pattern found is one.
+        group: Which group of the pattern is it; 0 for all that fits.
     """
 
     name: str
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
     is_meant: Callable[[str], bool] = anything
+    group: int = 0
 
     def find(self, text: str) -> Iterator[str]:
         """Yield what is found in *text*."""
         if self.hints and not any(hint in text for hint in self.hints):
             return
         for match in self.pattern.finditer(text):
-            found = match[1] if self.pattern.groups else match[0]
+            found = match[self.group]
             if found and self.is_meant(found):
                 yield found

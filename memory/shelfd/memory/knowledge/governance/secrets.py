@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import log2
 from typing import Final
 
-from shelfd.memory.knowledge.governance.rule import Finder, Rule
+from shelfd.memory.knowledge.governance.rule import Finder, TextRule
 
 #: Shorter words are no credentials, unless they stand after one of the names below.
 SHORTEST: Final = 16
@@ -31,8 +31,7 @@ _SHAPES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "aws_access_key": (("AKIA", "ASIA"), r"(?<![0-9A-Za-z])(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
     "private_key": (
         ("-----BEGIN ",),
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,6}-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
     ),
     "github_token": (
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
@@ -42,7 +41,7 @@ _SHAPES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "slack_token": (("xox",), r"(?<![0-9A-Za-z-])xox[abeoprs]-[0-9A-Za-z-]{10,255}"),
     "slack_webhook": (
         ("hooks.slack.com/services/",),
-        r"hooks\.slack\.com/services/(T[0-9A-Z]{6,20}/B[0-9A-Z]{6,20}/[0-9A-Za-z]{16,64})",
+        r"hooks\.slack\.com/services/T[0-9A-Z]{6,20}/B[0-9A-Z]{6,20}/[0-9A-Za-z]{16,64}",
     ),
     "model_api_key": (("sk-",), r"(?<![0-9A-Za-z_-])sk-[0-9A-Za-z_-]{20,255}"),
     "payment_api_key": (("k_live_", "k_test_"), r"(?<![0-9A-Za-z_])[rs]k_(?:live|test)_[0-9A-Za-z]{16,255}"),
@@ -65,7 +64,7 @@ _BEFORE: Final = re.compile(rf"(?i)(?:{'|'.join(_NAMES)})[\w-]{{0,20}}[\"'\]]{{0
 _LOOKED_BACK: Final = 48
 
 
-class _AssignedSecret(Rule):
+class _AssignedSecret(TextRule):
     """Random strings that are assigned to one of the names."""
 
     __slots__ = ()
@@ -108,6 +107,6 @@ def _is_given(password: str) -> bool:
 
 def secret_rules() -> Sequence[Finder]:
     """Return the rules of known shapes, and that of assigned strings."""
-    known = [Rule(name, hints, re.compile(shape)) for name, (hints, shape) in _SHAPES.items()]
-    url_password = Rule("url_password", ("://",), _URL_PASSWORD, _is_given)
+    known = [TextRule(name, hints, re.compile(shape)) for name, (hints, shape) in _SHAPES.items()]
+    url_password = TextRule("url_password", ("://",), _URL_PASSWORD, _is_given, group=1)
     return [*known, url_password, _AssignedSecret("assigned_secret", (), _ASSIGNED, is_random)]

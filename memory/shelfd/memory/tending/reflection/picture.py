@@ -121,7 +121,7 @@ class Picture:
 
     def is_live(self, note: Note) -> bool:
         """Return whether *note* is one that reflection looks at."""
-        if note.hidden or note.superseded_by is not None or note.quarantined:
+        if not note.live or note.extra.level == "episodic":  # what was said stays
             return False
         return note.expires_at is None or note.expires_at > self.now
 

@@ -1,0 +1,202 @@
+"""Remembering a note together with what it does to older ones."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from shelfd.memory.knowledge.evolution.comparing import Judgement, Verdict
+from shelfd.memory.knowledge.evolution.deciding import Told, decide
+from shelfd.memory.knowledge.evolution.lexicon import ME, US
+from shelfd.memory.knowledge.evolution.reading import read
+from shelfd.memory.knowledge.evolution.slots import decode, encode, numbered, slots_of, wanted
+from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.notes.note import Note, fold_key
+from shelfd.memory.ports.evolution import OlderNote, StoredConflict
+from shelfd.memory.shelf.storing import own_tags, scope_of, store_note, text_of
+from shelfd.protocol import Limits
+from shelfd.protocol.methods.notes import KeyedInput, NoteInput
+
+#: Older notes of one slot, and of all slots, that are looked at: the newest.
+_OF_SLOT: Final = 32
+_LOOKED_AT: Final = 64
+#: Notes whose statements were not read yet and that are read before a decision: some milliseconds at most.
+_CAUGHT_UP: Final = 32
+#: Conflicts of one note among which one that is known already is looked for.
+_CONFLICTS: Final = 256
+#: Scopes of what everybody says of the same world; "self" is the assistant's own.
+_OPEN: Final = frozenset(("user", "shared", "project"))
+_SUPERSEDED: Final = (Verdict.UPDATED, Verdict.CORRECTED)
+
+
+class Evolved(NamedTuple):
+    """What became of a note that was to be remembered, and of older ones.
+
+    Attributes:
+        note: The note as it stands; of a ``noop`` the one that says it already.
+        status: ``created``, ``updated``, ``corrected`` or ``noop``.
+        superseded: Ids of the notes that it replaced.
+        conflicts: Ids of the conflicts that it is in.
+    """
+
+    note: Note
+    status: str
+    superseded: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+
+def remember_evolved(
+    tx: Transaction, given: NoteInput, limits: Limits, *, decided: Mapping[str, Judgement] | None = None
+) -> Evolved:
+    """Store what a caller gave, and let it supersede, repeat or contradict older notes of its nugget and scope.
+
+    A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing. What says
+    the same as an older note and nothing beside is not stored.
+
+    Args:
+        decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
+    """
+    fact = None
+    if isinstance(given, KeyedInput) and given.key is not None:
+        fact = tx.rows.notes.fact(given.nugget, fold_key(given.key))
+    content, _ = text_of(given, fact, limits)
+    new = Told("", content, tx.now if given.occurred_at is None else given.occurred_at, None, read(content))
+    if fact is not None:
+        new = new._replace(key=fact.key)
+        if fact.live and new.when < _told_at(fact) and content != fact.content:
+            return Evolved(fact, "noop")  # the key's value is of a later time
+        if content == fact.content:
+            given = given.model_copy()
+            given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
+    judged = _judged(tx, given, new, fact) if decided is None else decided
+    found = _found(tx, given, new, judged) if judged else []
+    superseding = [(note, judgement) for note, judgement in found if judgement.verdict in _SUPERSEDED]
+    repeated = [note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE]
+    if repeated and not superseding and not _adds(given, repeated[0]):
+        return Evolved(repeated[0], "noop")
+    kept = store_note(tx, given, limits)
+    if kept.note.quarantined:
+        return Evolved(kept.note, kept.status)  # what gives orders makes nothing untrue
+    for note, judgement in superseding:
+        tx.supersede(note, kept.note.id, reason=judgement.reason)
+    contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
+    conflicts = tuple(_conflict(tx, note, kept.note, reason) for note, reason in contested)
+    state(tx, kept.note, new.statements if kept.note.content == content else None)
+    status = kept.status
+    if superseding:
+        verdicts = [judgement.verdict for _, judgement in superseding]
+        status = str(max(verdicts, key=_SUPERSEDED.index))
+    elif status == "updated" and any(statement.corrects for statement in new.statements):
+        status = str(Verdict.CORRECTED)
+    return Evolved(kept.note, status, tuple(note.id for note, _ in superseding), conflicts)
+
+
+def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> None:
+    """Keep what a note states, so that newer ones find it.
+
+    Args:
+        statements: What it states, if that was read already.
+    """
+    nugget = tx.nugget(note.nugget)
+    said = read(note.content) if statements is None else statements
+    salt = 0 if nugget is None else nugget.created_at
+    tx.rows.statements.put(note.row, note.rev, encode(said), numbered(slots_of(said), salt))
+
+
+def _told_at(note: Note) -> int:
+    """The time a fact's value is of: unless it says, when it was given."""
+    return note.updated_at if note.occurred_at is None else note.occurred_at
+
+
+def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None) -> Mapping[str, Judgement]:
+    """What the rules say of each older note in a slot of the new one."""
+    nugget = tx.nugget(given.nugget)
+    if nugget is None or not new.statements:
+        return {}
+    rows = tx.rows
+    for note in rows.notes.by_rows(rows.statements.unread(limit=_CAUGHT_UP)).values():
+        state(tx, note)
+    near: set[int] = set()
+    for slot in numbered(wanted(new.statements), nugget.created_at):
+        near.update(rows.statements.in_slot(slot, limit=_OF_SLOT))
+    if fact is not None:
+        near.discard(fact.row)
+    if not near:
+        return {}
+    older = rows.statements.older(sorted(near)[-_LOOKED_AT:], given.nugget, now=tx.now)
+    by_speaker = any(not {ME, US}.isdisjoint(statement.subject) for statement in new.statements)
+    told = [
+        Told(one.id, "", one.when, one.key, _said(tx, one))
+        for one in older
+        if not (by_speaker and _is_of_another(given, one))
+        and (one.valid_to is None or one.valid_to > new.when)
+        and (one.scope != "session" or one.session_id in (None, given.session_id))
+    ]
+    return decide(new, told)
+
+
+def _said(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
+    """What an older note states now."""
+    if older.rev == older.said_rev:
+        return decode(older.said)
+    return read(tx.rows.notes.by_rows([older.row])[older.row].content)
+
+
+def _is_of_another(given: NoteInput, older: OlderNote) -> bool:
+    """Return whether "I" is somebody else in an older note."""
+    if given.author is not None and older.author is not None and given.author != older.author:
+        return True
+    named = given.subject is not None and given.subject.startswith("user:") and older.subject.startswith("user:")
+    return named and given.subject != older.subject
+
+
+def _found(
+    tx: Transaction, given: NoteInput, new: Told, judged: Mapping[str, Judgement]
+) -> list[tuple[Note, Judgement]]:
+    """The notes that do not simply stay, each with what becomes of it, the newest first."""
+    concerned = [note_id for note_id, judgement in judged.items() if judgement.verdict is not Verdict.STAYS]
+    if not concerned:
+        return []
+    scope = scope_of(given, new.text)
+    is_now = (given.valid_from is None or given.valid_from <= tx.now) and (
+        given.valid_to is None or given.valid_to > tx.now
+    )
+    found = []
+    for note in tx.rows.notes.by_ids(concerned).values():
+        judgement = judged[note.id]
+        if not note.live or note.nugget != given.nugget or note.extra.is_rollup or not _share(given, scope, note.scope):
+            continue
+        if judgement.verdict in _SUPERSEDED and new.when < (note.when if note.key is None else _told_at(note)):
+            continue
+        if is_now or judgement.verdict is Verdict.DUPLICATE:
+            found.append((note, judgement))
+    return sorted(found, key=lambda one: -one[0].row)
+
+
+def _share(given: NoteInput, scope: str, other: str) -> bool:
+    """Return whether notes of two scopes are about the same; which of the open ones it is may have been inferred."""
+    return scope == other or (given.scope is None and {scope, other} <= _OPEN)
+
+
+def _adds(given: NoteInput, note: Note) -> bool:
+    """Return whether a caller says more than what an older note says already."""
+    if isinstance(given, KeyedInput) and given.key is not None:
+        return True
+    more: Iterable[object] = (given.links, given.fields, given.aliases, given.valid_from, given.valid_to)
+    if any(more) or (given.title and given.title != note.title):
+        return True
+    return not set(own_tags(given.tags)) <= set(note.all_tags)
+
+
+def _conflict(tx: Transaction, older: Note, newer: Note, reason: str) -> str:
+    """Note down that two notes contradict each other; return the id of their conflict."""
+    pair = {older.row, newer.row}
+    for known in tx.rows.conflicts.of_note(newer.row, limit=_CONFLICTS):
+        if {known.a, known.b} == pair and known.resolution is None:
+            return known.id
+    conflict_id = f"conflict-{newer.nugget}-{os.urandom(4).hex()}"
+    while tx.rows.conflicts.get(conflict_id) is not None:
+        conflict_id = f"conflict-{newer.nugget}-{os.urandom(4).hex()}"
+    a, b = sorted(pair)
+    tx.put_conflict(StoredConflict(0, conflict_id, newer.nugget, a, b, reason, tx.now))
+    return conflict_id

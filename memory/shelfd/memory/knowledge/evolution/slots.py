@@ -1,0 +1,163 @@
+"""Where what a note states is found by notes that may change it.
+
+A slot is a subject together with what is said of it: a verb, a word of the value, or the kind of the value. Each
+statement stands in a few of them, and each new one looks into those in which something could stand that it ends,
+excludes, denies or repeats. So the older notes that a decision is made on are a few looks into an index.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+from zlib import crc32
+
+from pydantic_core import from_json, to_json
+
+from shelfd.memory.knowledge.evolution.comparing import USE
+from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
+from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+
+#: Words of a value by which it is found.
+_WORDS: Final = 4
+_SPACELESS: Final = ("zh", "ja")
+_VALUES: Final = (Value.TIME, Value.AMOUNT, Value.STATE)
+_PLANNED: Final = ("planned", "scheduled", "geplant")
+
+
+def numbered(slots: Iterable[str], salt: int) -> list[int]:
+    """Return slots as the numbers they are stored by; *salt* tells those of one nugget from those of others.
+
+    Two slots may have one number: then a note is looked at that has nothing to do with the other.
+    """
+    return sorted({crc32(f"{salt} {slot}".encode()) for slot in slots})
+
+
+def slots_of(statements: Iterable[Statement]) -> Iterator[str]:
+    """Yield the slots in which *statements* stand."""
+    for statement in statements:
+        if not _can_change(statement):
+            yield _repeated(statement)
+            continue
+        subject = _subject(statement.language, statement.subject)
+        for verb in _verbs(statement.language, statement.verb):
+            yield f"{subject} v {verb}"
+        for word in statement.core[:_WORDS]:
+            if word[0] not in "#~":
+                yield f"{subject} c {word}"
+        if statement.value in _VALUES or statement.slot is Arity.ONE:
+            yield f"{subject} k {statement.value}"
+        if statement.link.split()[:1] and statement.link.split()[0] in _PLANNED:
+            yield f"{subject} k {Value.TIME}"
+        if _is_exchangeable(statement):
+            yield _exchanged(statement)
+
+
+def wanted(statements: Iterable[Statement]) -> Iterator[str]:
+    """Yield the slots in which something may stand that *statements* change or repeat."""
+    for statement in statements:
+        if not _can_change(statement):
+            yield _repeated(statement)
+        if not statement.subject or not statement.real:
+            continue
+        subject = _subject(statement.language, statement.subject)
+        if statement.effect in (Effect.SAYS, Effect.INSTEAD):
+            yield from _by_value(statement, subject)
+        else:
+            yield from (f"{subject} {slot}" for slot in _by_effect(statement))
+
+
+def _can_change(statement: Statement) -> bool:
+    """Return whether anything can become of a statement but that it is repeated."""
+    return bool(statement.subject) and statement.real and not statement.past and statement.effect is Effect.SAYS
+
+
+def _repeated(statement: Statement) -> str:
+    return f"{statement.language} w {' '.join(statement.words)}"
+
+
+def _subject(language: str, words: Iterable[str]) -> str:
+    return f"{language} {' '.join(sorted(words))}"
+
+
+def _verbs(language: str, verb: str) -> list[str]:
+    """Return what stands for a verb and all that say nearly the same."""
+    if language not in _SPACELESS:
+        classes = [str(at) for at, each in enumerate(lexicon(language).classes) if verb in each]
+        if classes:
+            return classes
+    return [verb]
+
+
+def _by_value(statement: Statement, subject: str) -> Iterator[str]:
+    verbs = _verbs(statement.language, statement.verb)
+    for verb in verbs:
+        yield f"{subject} v {verb}"
+    words = [word for word in statement.core[:1] if word[0] not in "#~"]
+    for word in (*words, *sorted(statement.denied)[:_WORDS]):
+        yield f"{subject} c {word}"
+    if statement.value in _VALUES or statement.slot is Arity.ONE:
+        yield f"{subject} k {statement.value}"
+    if statement.effect is Effect.INSTEAD:
+        replaced = _subject(statement.language, statement.denied)
+        yield from (f"{replaced} v {verb}" for verb in verbs)
+    if statement.now and statement.core:
+        yield _exchanged(statement)
+
+
+def _by_effect(statement: Statement) -> Iterator[str]:
+    effect, language = statement.effect, statement.language
+    if effect is Effect.GONE:
+        yield f"k {Value.TIME}"
+        yield "c progress"
+    elif effect is Effect.MOVED and statement.value not in (Value.TIME, Value.AMOUNT):
+        home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
+        yield from (f"v {verb}" for verb in _verbs(language, home))
+        yield f"k {Value.NAME}"
+    elif effect is Effect.RENEWED and statement.value is Value.NAME:
+        yield from (f"v {verb}" for verb in ("be", *_verbs(language, USE.get(language, ""))))
+        yield from (f"c {word}" for word in statement.core[:_WORDS])
+    elif effect in (Effect.ENDED, Effect.LEFT):
+        if statement.verb:
+            yield from (f"v {verb}" for verb in _verbs(language, statement.verb))
+        yield from (f"c {word}" for word in statement.core[:_WORDS])
+    else:
+        yield f"k {statement.value}"
+
+
+def _is_exchangeable(statement: Statement) -> bool:
+    """Return whether another may do instead what the subject does."""
+    if statement.language in _SPACELESS or not statement.core or statement.event or not statement.positive:
+        return False
+    return statement.verb in lexicon(statement.language)["exchangeable"]
+
+
+def _exchanged(statement: Statement) -> str:
+    return f"{statement.language} x {statement.verb} {' '.join(statement.core)}"
+
+
+def encode(statements: Iterable[Statement]) -> str:
+    """Return *statements* as the text they are stored as."""
+    return to_json([_plain(statement) for statement in statements]).decode()
+
+
+def _plain(statement: Statement) -> list[Any]:
+    return [sorted(value) if isinstance(value, frozenset) else value for value in statement]
+
+
+_READ: Final = {
+    **dict.fromkeys(("subject", "rest", "denied"), frozenset),
+    **dict.fromkeys(("core", "words", "amounts"), tuple),
+    "value": Value,
+    "slot": Arity,
+    "effect": Effect,
+}
+_CONVERTED: Final = [(Statement._fields.index(name), read) for name, read in _READ.items()]
+
+
+def decode(said: str) -> tuple[Statement, ...]:
+    """Return the statements that :func:`encode` was given."""
+    return tuple(_statement(values) for values in from_json(said))
+
+
+def _statement(values: list[Any]) -> Statement:
+    for at, read in _CONVERTED:
+        values[at] = read(values[at])
+    return Statement._make(values)

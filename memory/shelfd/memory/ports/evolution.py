@@ -1,0 +1,105 @@
+"""Where a shelf keeps what notes state, and which of them contradict each other. Part of the store's port."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+
+class OlderNote(NamedTuple):
+    """What a decision on an older note is made from.
+
+    Attributes:
+        when: Microseconds since 1970 UTC of what it tells.
+        said: What it states, as it was stored.
+        said_rev: The note's rev when that was read; it is what the note says as long as that is its rev.
+    """
+
+    row: int
+    id: str
+    key: str | None
+    scope: str
+    session_id: str | None
+    author: str | None
+    subject: str
+    when: int
+    valid_to: int | None
+    rev: int
+    said_rev: int
+    said: str
+
+
+class StatementsView(Protocol):
+    """Reads of what notes state. It is derived from them, in part after their commit."""
+
+    def unread(self, *, limit: int) -> list[int]:
+        """Return the rows of notes newer than any whose statements are stored, the newest first."""
+
+    def rev(self, row: int) -> int | None:
+        """Return at which rev a note's statements were read; None if they never were."""
+
+    def in_slot(self, slot: int, *, limit: int) -> list[int]:
+        """Return the rows of notes that state something in a slot, the newest first."""
+
+    def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
+        """Return those of these notes that are in this nugget and live, the newest first.
+
+        Live are those that are not hidden, superseded, represented by a rollup or expired.
+        """
+
+
+class StatementsWriter(StatementsView, Protocol):
+    """Reads and writes of what notes state. It goes with its note."""
+
+    def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
+        """Replace what a note states.
+
+        Args:
+            row: The note.
+            rev: The note's rev.
+            said: What it states.
+            slots: Where that is found, each once.
+        """
+
+
+class StoredConflict(NamedTuple):
+    """Two notes that cannot both be true.
+
+    Attributes:
+        number: Rises with each that is found; 0 if it is not stored yet.
+        nugget: In which it was found.
+        a: Row of the older note.
+        b: Row of the newer one.
+        resolution: ``a`` or ``b``, which was kept; ``both``; ``hidden`` or ``superseded``, if one of them was;
+            ``undone``, if what led to it was; None while the conflict is open.
+    """
+
+    number: int
+    id: str
+    nugget: str
+    a: int
+    b: int
+    reason: str
+    found_at: int
+    resolved_at: int | None = None
+    resolution: str | None = None
+
+
+class ConflictsView(Protocol):
+    """Reads of conflicts."""
+
+    def get(self, conflict_id: str) -> StoredConflict | None:
+        """Return a conflict."""
+
+    def page(self, *, nugget: str | None, resolved: bool, before: int | None, limit: int) -> list[StoredConflict]:
+        """Return open or resolved conflicts with a number below *before*, the last found first."""
+
+    def of_note(self, row: int, *, limit: int) -> list[StoredConflict]:
+        """Return the conflicts of a note, open and resolved ones, the last found first."""
+
+
+class ConflictsWriter(ConflictsView, Protocol):
+    """Reads and writes of conflicts. They go with either of their notes."""
+
+    def put(self, conflict: StoredConflict) -> None:
+        """Add a conflict, whose number is 0 then, or replace the one with its id."""

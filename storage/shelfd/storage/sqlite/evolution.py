@@ -1,0 +1,91 @@
+"""What notes state, and which contradict each other, as rows: what the store's port says of them, in SQL."""
+# ruff: noqa: D102 (the port documents these methods)
+
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic_core import from_json
+
+from shelfd.memory.ports.evolution import ConflictsWriter, OlderNote, StatementsWriter, StoredConflict
+from shelfd.storage.encoding import encode_integers
+from shelfd.storage.sqlite.database import AMONG, Database, SqliteRows, placeholders
+
+# Table and column names are ours.
+_OLDER: Final = (
+    "SELECT note.row, id, key, scope, session_id, author, subject,"  # noqa: S608
+    " coalesce(occurred_at, iif(key IS NULL, created_at, updated_at)), valid_to, note.rev, statement.rev, said"
+    f" FROM note JOIN statement ON statement.note = note.row WHERE note.row {AMONG} AND nugget = ?"
+    " AND archived_at IS NULL AND superseded_by IS NULL AND parent_id IS NULL"
+    " AND (expires_at IS NULL OR expires_at > ?) ORDER BY note.row DESC"
+)
+CONFLICT_COLUMNS: Final = ", ".join(StoredConflict._fields)
+_CONFLICT: Final = f"SELECT {CONFLICT_COLUMNS} FROM conflict"  # noqa: S608
+_ADD_CONFLICT: Final = f"INSERT INTO conflict ({CONFLICT_COLUMNS}) VALUES ({placeholders(CONFLICT_COLUMNS)})"  # noqa: S608
+
+
+class SqliteStatements(SqliteRows, StatementsWriter):
+    """What notes state."""
+
+    def unread(self, *, limit: int) -> list[int]:
+        newer = "SELECT row FROM note WHERE row > (SELECT coalesce(max(note), 0) FROM statement)"
+        found = self._database.all(f"{newer} ORDER BY row DESC LIMIT ?", (max(limit, 0),))
+        return [columns[0] for columns in found]
+
+    def rev(self, row: int) -> int | None:
+        columns = self._database.one("SELECT rev FROM statement WHERE note = ?", (row,))
+        return None if columns is None else columns[0]
+
+    def in_slot(self, slot: int, *, limit: int) -> list[int]:
+        sql = "SELECT note FROM slot WHERE slot = ? ORDER BY note DESC LIMIT ?"
+        return [columns[0] for columns in self._database.all(sql, (slot, max(limit, 0)))]
+
+    def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
+        found = self._database.all(_OLDER, (encode_integers(rows), nugget, now))
+        return [OlderNote._make(columns) for columns in found]
+
+    def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
+        database = self._database
+        _forget_slots(database, row)
+        database.run("INSERT OR REPLACE INTO statement VALUES (?, ?, ?, ?)", (row, rev, encode_integers(slots), said))
+        database.run_many("INSERT INTO slot VALUES (?, ?)", [(slot, row) for slot in slots])
+
+
+class SqliteConflicts(SqliteRows, ConflictsWriter):
+    """Conflicts."""
+
+    def get(self, conflict_id: str) -> StoredConflict | None:
+        columns = self._database.one(f"{_CONFLICT} WHERE id = ?", (conflict_id,))
+        return None if columns is None else StoredConflict._make(columns)
+
+    def page(self, *, nugget: str | None, resolved: bool, before: int | None, limit: int) -> list[StoredConflict]:
+        place, params = ("", ()) if nugget is None else (" AND nugget = ?", (nugget,))
+        found = self._database.all(
+            f"{_CONFLICT} WHERE (resolved_at IS NULL) = ?{place} AND number < ? ORDER BY number DESC LIMIT ?",
+            (0 if resolved else 1, *params, 2**62 if before is None else before, max(limit, 0)),
+        )
+        return [StoredConflict._make(columns) for columns in found]
+
+    def of_note(self, row: int, *, limit: int) -> list[StoredConflict]:
+        found = self._database.all(
+            f"{_CONFLICT} WHERE a = ?1 OR b = ?1 ORDER BY number DESC LIMIT ?2", (row, max(limit, 0))
+        )
+        return [StoredConflict._make(columns) for columns in found]
+
+    def put(self, conflict: StoredConflict) -> None:
+        database = self._database
+        sql = "UPDATE conflict SET resolved_at = ?, resolution = ? WHERE id = ?"
+        if not database.run(sql, (conflict.resolved_at, conflict.resolution, conflict.id)):
+            database.run(_ADD_CONFLICT, (None, *conflict[1:]))
+
+
+def forget_statements(database: Database, row: int) -> None:
+    """Delete what a note states, and its conflicts."""
+    _forget_slots(database, row)
+    database.run("DELETE FROM statement WHERE note = ?", (row,))
+    database.run("DELETE FROM conflict WHERE a = ?1 OR b = ?1", (row,))
+
+
+def _forget_slots(database: Database, row: int) -> None:
+    columns = database.one("SELECT slots FROM statement WHERE note = ?", (row,))
+    if columns is not None:
+        database.run_many("DELETE FROM slot WHERE slot = ? AND note = ?", [(s, row) for s in from_json(columns[0])])

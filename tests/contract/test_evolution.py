@@ -1,0 +1,138 @@
+"""What every store keeps of what notes state and of their conflicts, and what goes with a note."""
+
+from typing import Any
+
+import pytest
+
+from contract.samples import NEW_YEAR, change, create, make_note, write
+from shelfd.memory.ports.evolution import StoredConflict
+from shelfd.memory.ports.store import Store
+from shelfd.memory.ports.view import Writer
+
+
+async def put(store: Store, row: int, *slots: int, rev: int = 1, said: str = "[]") -> None:
+    await store.commit(write(lambda rows: rows.statements.put(row, rev, said, slots)))
+
+
+def conflict(name: str, a: int, b: int, nugget: str = "memory") -> StoredConflict:
+    return StoredConflict(0, name, nugget, a, b, "why", NEW_YEAR)
+
+
+async def find(store: Store, name: str, a: int, b: int, nugget: str = "memory") -> None:
+    await store.commit(write(lambda rows: rows.conflicts.put(conflict(name, a, b, nugget))))
+
+
+async def test_notes_of_a_slot_come_newest_first(store: Store) -> None:
+    for row in range(1, 6):
+        await put(store, row, 7, 100 + row)
+    in_slot = store.view.statements.in_slot
+    assert in_slot(7, limit=3) == [5, 4, 3]
+    assert in_slot(103, limit=3) == [3]
+    assert (in_slot(8, limit=3), in_slot(7, limit=0)) == ([], [])
+
+
+async def test_what_a_note_states_is_replaced(store: Store) -> None:
+    await put(store, 1, 7, 8)
+    await put(store, 1, 8, 2**32 - 1, rev=2)
+    in_slot = store.view.statements.in_slot
+    assert [in_slot(slot, limit=9) for slot in (7, 8, 2**32 - 1)] == [[], [1], [1]]
+    assert (store.view.statements.rev(1), store.view.statements.rev(2)) == (2, None)
+
+
+async def test_notes_that_were_not_read_are_known(store: Store) -> None:
+    for name in ("n1", "n2", "n3"):
+        await store.commit(create(name))
+    assert store.view.statements.unread(limit=2) == [3, 2]
+    await put(store, 2)
+    assert store.view.statements.unread(limit=9) == [3]
+    await put(store, 3)
+    assert store.view.statements.unread(limit=9) == []
+
+
+async def test_older_notes_are_those_that_live(store: Store) -> None:
+    notes: dict[str, dict[str, Any]] = {
+        "plain": {"author": "eva", "subject": "user:eva", "occurred_at": NEW_YEAR + 5, "valid_to": NEW_YEAR + 9},
+        "hidden": {"archived_at": NEW_YEAR},
+        "superseded": {"superseded_by": "plain"},
+        "rolled": {"parent_id": "plain"},
+        "expired": {"expires_at": NEW_YEAR},
+        "expiring": {"expires_at": NEW_YEAR + 1},
+        "elsewhere": {"nugget": "work"},
+        "unread": {},
+        "fact": {"kind": "fact", "key": "k", "created_at": NEW_YEAR, "updated_at": NEW_YEAR + 3, "rev": 2},
+        "own": {"scope": "session", "session_id": "s", "created_at": NEW_YEAR + 2},
+    }
+    for row, (name, values) in enumerate(notes.items(), start=1):
+        await store.commit(create(name, **values))
+        if name != "unread":
+            await put(store, row, 7, said=f'["{name}"]')
+    found = store.view.statements.older([1, 1, *range(1, 20)], "memory", now=NEW_YEAR)
+    assert [one.id for one in found] == ["own", "fact", "expiring", "plain"]
+    own, fact, _, plain = found
+    assert (own.row, own.scope, own.session_id, own.when) == (10, "session", "s", NEW_YEAR + 2)
+    assert (fact.key, fact.when, fact.rev, fact.said_rev) == ("k", NEW_YEAR + 3, 2, 1)
+    assert (plain.author, plain.subject, plain.when) == ("eva", "user:eva", NEW_YEAR + 5)
+    assert (plain.valid_to, plain.said) == (NEW_YEAR + 9, '["plain"]')
+    assert store.view.statements.older([], "memory", now=NEW_YEAR) == []
+
+
+async def test_conflicts_come_last_found_first_in_pages(store: Store) -> None:
+    for number in range(1, 6):
+        await find(store, f"c{number}", number, number + 1, "work" if number == 4 else "memory")
+    page = store.view.conflicts.page
+    assert [one.id for one in page(nugget=None, resolved=False, before=None, limit=9)] == ["c5", "c4", "c3", "c2", "c1"]
+    assert [one.id for one in page(nugget="memory", resolved=False, before=5, limit=2)] == ["c3", "c2"]
+    found = store.view.conflicts.get("c2")
+    assert found == conflict("c2", 2, 3)._replace(number=2)
+    assert store.view.conflicts.get("c9") is None
+    assert [one.id for one in store.view.conflicts.of_note(3, limit=9)] == ["c3", "c2"]
+    assert [one.id for one in store.view.conflicts.of_note(3, limit=1)] == ["c3"]
+
+
+async def test_a_conflict_is_resolved_and_opened_again(store: Store) -> None:
+    await find(store, "c", 1, 2)
+    resolved = conflict("c", 1, 2)._replace(number=1, resolved_at=NEW_YEAR + 1, resolution="both")
+    await store.commit(write(lambda rows: rows.conflicts.put(resolved)))
+    page = store.view.conflicts.page
+    assert page(nugget="memory", resolved=True, before=None, limit=9) == [resolved]
+    assert page(nugget="memory", resolved=False, before=None, limit=9) == []
+    await find(store, "c", 1, 2)
+    assert [one.number for one in page(nugget=None, resolved=False, before=None, limit=9)] == [1]
+
+
+async def test_what_is_derived_of_a_note_goes_with_it(store: Store) -> None:
+    for name in ("n1", "n2", "n3"):
+        await store.commit(create(name))
+    await put(store, 1, 7)
+    await put(store, 2, 7)
+    for name, a, b in (("c1", 1, 2), ("c2", 2, 3), ("c3", 1, 3)):
+        await find(store, name, a, b)
+    await store.commit(change(lambda tx: tx.rows.notes.delete(make_note("n1", row=1))))
+    assert store.view.statements.in_slot(7, limit=9) == [2]
+    assert store.view.statements.rev(1) is None
+    assert [one.id for one in store.view.conflicts.page(nugget=None, resolved=False, before=None, limit=9)] == ["c2"]
+
+
+async def test_a_renamed_nugget_keeps_its_conflicts(store: Store) -> None:
+    await store.commit(create("n1"))
+    await find(store, "c", 1, 2)
+    await store.commit(write(lambda rows: rows.nuggets.rename("memory", "life")))
+    assert [one.nugget for one in store.view.conflicts.of_note(1, limit=9)] == ["life"]
+
+
+async def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
+    await put(store, 1, 7)
+    await find(store, "c", 1, 2)
+
+    def fail(rows: Writer) -> None:
+        rows.statements.put(1, 2, "[]", [8])
+        rows.conflicts.put(conflict("c", 1, 2)._replace(resolved_at=1, resolution="a"))
+        rows.conflicts.put(conflict("d", 1, 2))
+        raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        await store.commit(write(fail))
+    assert store.view.statements.in_slot(7, limit=9) == [1]
+    assert [one.resolution for one in store.view.conflicts.of_note(1, limit=9)] == [None]
+    await find(store, "e", 1, 2)
+    assert [one.number for one in store.view.conflicts.of_note(1, limit=9)] == [2, 1]

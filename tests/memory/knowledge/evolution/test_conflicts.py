@@ -1,0 +1,139 @@
+"""Notes that cannot both be true, over each kind of stores: found, listed, decided, and closed by themselves."""
+
+from typing import Any
+
+import pytest
+
+from fakes import Api
+
+A, B = "Paul's blood type is A positive.", "Paul's blood type is AB negative."
+
+
+async def contradict(api: Api, **named: Any) -> dict[str, Any]:
+    """Store two notes that contradict each other; return the answer to the second one."""
+    await api.call("remember", content=A, evolve=True, **named)
+    result: dict[str, Any] = await api.call("remember", content=B, evolve=True, **named)
+    return result
+
+
+async def conflicts(api: Api, **named: Any) -> list[dict[str, Any]]:
+    return list((await api.call("conflict.list", **named))["conflicts"])
+
+
+async def events(api: Api, since: int) -> list[tuple[str, Any]]:
+    rows = api.shelf().view.log.page(since_seq=since, limit=99)
+    return [(row.kind, (row.before or {}).get("resolution")) for row in rows if row.kind.startswith("conflict.")]
+
+
+async def live(api: Api) -> list[str]:
+    found = await api.call("note.list", include_superseded=False, order="created_at")
+    return [note["content"] for note in found["notes"]]
+
+
+async def test_a_contradiction_that_nothing_decides_leaves_both_and_is_listed(either: Api) -> None:
+    new = await contradict(either)
+    assert (new["status"], new["superseded"], len(new["conflicts"])) == ("created", [], 1)
+    (found,) = await conflicts(either)
+    assert found["id"] == new["conflicts"][0]
+    assert (found["a"]["content"], found["b"]["content"]) == (A, B)
+    assert (found["b"]["id"], found["nugget"]) == (new["note"]["id"], "memory")
+    assert found["reason"] == "two values of what never changes"
+    assert set(found) == {"id", "nugget", "a", "b", "reason", "found_at"}
+    assert await live(either) == [A, B]
+    assert await events(either, 0) == [("conflict.found", None)]
+
+
+@pytest.mark.parametrize(("keep", "left"), [("a", [A]), ("b", [B]), ("both", [A, B])])
+async def test_a_conflict_is_decided_and_that_can_be_taken_back(either: Api, keep: str, left: list[str]) -> None:
+    (conflict_id,) = (await contradict(either))["conflicts"]
+    seq = either.shelf().view.log.last_seq
+    result = await either.call("conflict.resolve", id=conflict_id, keep=keep)
+    assert result["conflict"]["resolution"] == keep
+    assert len(result["superseded"]) == (keep != "both")
+    assert await live(either) == left
+    assert await conflicts(either) == []
+    assert [one["id"] for one in await conflicts(either, resolved=True)] == [conflict_id]
+    assert await events(either, seq) == [("conflict.resolved", keep)]
+    again = await either.call("conflict.resolve", id=conflict_id, keep=keep)
+    assert again["superseded"] == []
+    undone = await either.call("undo", tx=seq + 1)
+    assert undone["kept"] == []
+    assert await live(either) == [A, B]
+    assert [one["id"] for one in await conflicts(either)] == [conflict_id]
+    assert (await events(either, seq))[-1] == ("conflict.found", None)
+
+
+async def test_what_was_decided_is_not_decided_otherwise(either: Api) -> None:
+    (conflict_id,) = (await contradict(either))["conflicts"]
+    await either.call("conflict.resolve", id=conflict_id, keep="a")
+    refused = await either.refused("conflict.resolve", id=conflict_id, keep="b")
+    assert (refused.code, refused.reason) == (-32002, "RESOLVED")
+    assert (await either.refused("conflict.resolve", id="conflict-x", keep="b")).code == -32001
+    assert (await either.refused("conflict.resolve", id=conflict_id, keep="c")).field == "keep"
+    assert (await either.refused("conflict.list", nugget="nowhere")).code == -32001
+
+
+@pytest.mark.parametrize("index", [0, 1])
+async def test_a_note_that_is_hidden_closes_its_conflicts_until_it_is_restored(either: Api, index: int) -> None:
+    (conflict_id,) = (await contradict(either))["conflicts"]
+    (found,) = await conflicts(either)
+    note_id = found["ab"[index]]["id"]
+    seq = either.shelf().view.log.last_seq
+    await either.call("note.hide", id=note_id)
+    assert await conflicts(either) == []
+    (closed,) = await conflicts(either, resolved=True)
+    assert closed["resolution"] == "hidden"
+    await either.call("note.restore", id=note_id)
+    assert [one["id"] for one in await conflicts(either)] == [conflict_id]
+    assert await events(either, seq) == [("conflict.resolved", "hidden"), ("conflict.found", None)]
+    await either.call("undo", tx=seq + 1)
+    assert len(await conflicts(either)) == 1
+
+
+async def test_a_note_that_is_superseded_closes_its_conflicts(either: Api) -> None:
+    await contradict(either)
+    new = await either.call("remember", content="Correction: Paul's blood type is B negative.", evolve=True)
+    assert (new["status"], len(new["superseded"])) == ("corrected", 2)
+    assert [one["resolution"] for one in await conflicts(either, resolved=True)] == ["superseded"]
+    assert await conflicts(either) == []
+    await either.call("undo", tx=either.shelf().view.log.page(since_seq=0, limit=99)[-1].tx)
+    assert len(await conflicts(either)) == 1
+    assert await live(either) == [A, B]
+
+
+async def test_an_undone_note_closes_its_conflict_and_comes_back_with_it(either: Api) -> None:
+    await contradict(either)
+    tx = either.shelf().view.log.page(since_seq=0, limit=99)[-1].tx
+    await either.call("undo", tx=tx)
+    assert await conflicts(either) == []
+    assert await live(either) == [A]
+    await either.call("undo", tx=either.shelf().view.log.page(since_seq=0, limit=99)[-1].tx)
+    assert len(await conflicts(either)) == 1
+
+
+async def test_a_purged_note_takes_its_conflicts_along(either: Api) -> None:
+    new = await contradict(either)
+    await either.call("forget", id=new["note"]["id"], purge=True)
+    assert await conflicts(either) == []
+    assert await conflicts(either, resolved=True) == []
+
+
+async def test_conflicts_come_in_pages_and_by_nugget(either: Api) -> None:
+    for name in ("one", "two", "three"):
+        await contradict(either, nugget=name)
+    first = await either.call("conflict.list", limit=2)
+    assert [one["nugget"] for one in first["conflicts"]] == ["three", "two"]
+    rest = await either.call("conflict.list", limit=2, cursor=first["next_cursor"])
+    assert [one["nugget"] for one in rest["conflicts"]] == ["one"]
+    assert "next_cursor" not in rest
+    assert [one["nugget"] for one in await conflicts(either, nugget="two")] == ["two"]
+    await either.call("nugget.rename", name="two", new_name="zwei")
+    assert [one["nugget"] for one in await conflicts(either, nugget="zwei")] == ["zwei"]
+
+
+async def test_a_fact_is_in_conflict_once(either: Api) -> None:
+    await either.call("remember", content=A, evolve=True)
+    first = await either.call("remember", content=B, key="paul", evolve=True)
+    again = await either.call("remember", content=B + " ", key="paul", tags=["health"], evolve=True)
+    assert (again["status"], again["conflicts"]) == ("updated", first["conflicts"])
+    assert len(await conflicts(either)) == 1
