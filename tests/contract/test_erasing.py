@@ -9,7 +9,7 @@ from contract.samples import change, create, edit, make_link, write
 from fakes import FakeClock
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
-from shelfd.memory.ports.log import REDACTED, Recorded
+from shelfd.memory.ports.log import REDACTED, Recorded, Touched
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.view import Writer
 from shelfd.storage import SqliteStores
@@ -134,6 +134,26 @@ async def test_what_became_of_links_from_one_note_to_another_is_found(store: Sto
     found = store.view.log.of_link("n1", "n2")
     assert [row.kind for row in found] == ["link.added", "link.added", "link.removed"]
     assert [row.before["link"][2] for row in found if row.before] == ["related", "needs", "related"]
+    leaving = store.view.log.of_links_from("n1", since_seq=found[0].seq)
+    assert leaving == found[1:]
+    assert [row.ids for row in store.view.log.of_links_from("n2", since_seq=0)] == [("n2", "n1")]
+
+
+async def test_which_notes_a_stretch_of_the_log_is_about(store: Store) -> None:
+    for note_id in ("n1", "n2"):
+        await store.commit(create(note_id))
+    begin = store.view.log.last_seq
+    await store.commit(create("n3"))
+    for content in ("a", "b"):
+        await store.commit(edit("n1", content=content))
+    await store.commit(change(lambda tx: tx.put_link(make_link("n1", "n2"), "memory")))
+    rows = {note_id: note.row for note_id in ("n1", "n2", "n3") if (note := store.view.notes.get(note_id))}
+    log = store.view.log
+
+    assert log.touched(after=begin, until=log.last_seq) == Touched(rows["n3"], {rows["n1"]})
+    assert log.touched(after=begin, until=begin + 1) == Touched(rows["n3"], set())
+    assert log.touched(after=begin + 1, until=begin + 2) == Touched(None, {rows["n1"]})
+    assert log.touched(after=0, until=begin).created == rows["n1"]
 
 
 async def test_much_is_redacted_in_pieces(store: Store) -> None:

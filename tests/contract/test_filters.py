@@ -47,12 +47,14 @@ def _note(number: int, random: Random) -> Note:
         superseded_by=random.choice([None, None, "n1"]),
         expires_at=random.choice([None, 5, 6]),
         occurred_at=random.choice([None, 5, 6]),
+        valid_from=random.choice([None, None, 4, 5]),
+        valid_to=random.choice([None, None, 5, 6]),
         created_at=random.choice([4, 5, 6]),
         extra=extra,
     )
 
 
-NOTES = [_note(number, Random(number)) for number in range(600)]
+NOTES = [_note(number, Random(number))._replace(row=number) for number in range(1, 601)]
 
 FILTERS = st.fixed_dictionaries(
     {
@@ -61,6 +63,9 @@ FILTERS = st.fixed_dictionaries(
         "session": st.sampled_from([None, "s1"]),
         "since": st.sampled_from([None, None, 5]),
         "now": st.sampled_from([5, 6]),
+        "as_of": st.sampled_from([None, 4, 5, 6]),
+        "below": st.sampled_from([None, None, 300]),
+        "but": st.sampled_from([frozenset(), frozenset(range(1, 400, 3))]),
         "quarantined": st.sampled_from([None, True, False]),
         **{f"include_{what}": st.booleans() for what in ("hidden", "superseded", "expired", "private")},
     }
@@ -108,7 +113,7 @@ def test_a_store_lists_what_the_filter_admits(filled: Store, wanted: NoteFilter,
 @pytest.fixture(scope="module")
 def index() -> RecallIndex:
     index = RecallIndex(Analyzer())
-    index.extend(document_of(note._replace(row=row)) for row, note in enumerate(NOTES, 1))
+    index.extend(map(document_of, NOTES))
     return index
 
 

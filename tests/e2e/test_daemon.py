@@ -81,7 +81,7 @@ def test_a_batch_of_a_thousand_is_carried_out_and_one_more_is_refused(daemon: Da
         ("remember", {"content": "x", "shelf": "Nowhere!"}, -32602, "shelf"),
         ("recall", {"query": "x", "k": 0}, -32602, "k"),
         ("recall", {"query": "x", "k": 201}, -32602, "k"),
-        ("recall", {"query": "x", "known_at": "2026-01-01T10:00:00Z"}, -32602, "known_at"),
+        ("recall", {"query": "x", "known_at": "yesterday"}, -32602, "known_at"),
         ("recall", {"query": "x" * 8193}, -32005, "query"),
     ],
     ids=lambda value: str(value)[:40],

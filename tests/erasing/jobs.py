@@ -198,6 +198,18 @@ class Extract(JobCutShort):
         return sorted(names.values()), sorted(links), kinds, jobs
 
 
+class Distil(Extract):
+    """A report is read, a chunk at a step."""
+
+    name = "job-distil"
+    method = "remember_report"
+
+    def fill(self, house: House) -> None:
+        self.keep(house, "was here before")
+        said = [f"Ada moved crane {number} to berth {number % 7} for good." for number in range(300)]
+        self.params = {"content": " ".join(said), "chunk_size": 500, "max_facts": 50}
+
+
 class Scheduled(Reflect):
     """A run that the scheduler is asked for is cut short; the reply says only that it was claimed."""
 
@@ -225,4 +237,18 @@ class ScheduledPromotion(Scheduled):
         self.params = {"job": self.job}
 
 
-JOBS = (Hide, Purge, Undo, UndoRun, Rewind, Reflect, Promote, Import, Retype, Extract, Scheduled, ScheduledPromotion)
+JOBS = (
+    Hide,
+    Purge,
+    Undo,
+    UndoRun,
+    Rewind,
+    Reflect,
+    Promote,
+    Import,
+    Retype,
+    Extract,
+    Distil,
+    Scheduled,
+    ScheduledPromotion,
+)

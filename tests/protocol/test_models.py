@@ -36,6 +36,7 @@ REQUIRED: dict[str, Any] = {
     "from_turn": 1, "variant": 0, "at_turn": 1, "new_session_id": "t",
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
+    "start_type": "actor", "start_value": "a",
     "alias": "a", "canonical": "b",
     "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip
@@ -48,9 +49,10 @@ VALUES: dict[str, Any] = {
     "clear_fields": ["a_b"], "if_rev": 2, "include_hidden": True, "include_superseded": False, "include_expired": True,
     "include_links": False, "include_vector": False, "exclude_superseded": False, "needs_review": True,
     "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
-    "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 0,
+    "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 7,
     "from_turn": 1, "at_turn": 1, "new_session_id": "t",
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
+    "start_type": "actor", "start_value": "a",
     "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b", "local_only": True,
     "on_match": "new", "max_seq": 3, "from_seq": 2, "table_name": "t", "table_columns": ["a"],
     "column_hints": {"a": "b"}, "embedding_columns": ["a"], "required_columns": ["a"], "primary_key_columns": ["a"],
@@ -60,6 +62,7 @@ VALUES: dict[str, Any] = {
     "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
     "seed_ids": ["a"], "active_only": False, "visible_node_ids": ["a"], "edge_types": ["related"], "max_depth": 2,
     "exclude_internal": True, "seq_window": {"from": 1}, "seq_range": {"to": 2}, "project_to": "raw",
+    "min_importance": 3, "source_url": "u", "published_date": "2026-01-31", "chunk_size": 500,
     "include_children": False, "include_edge_summary": False, "edge_summary_limit": 3,
 }  # fmt: skip
 
@@ -233,7 +236,7 @@ def test_an_error_leaves_out_what_it_does_not_know() -> None:
 
 
 def test_the_most_specific_of_several_complaints_is_reported() -> None:
-    error = refusal(METHODS["recall"].params, query="x", k=0, as_of="2026-01-01T00:00:00Z")
+    error = refusal(METHODS["forget"].params, key=" ", prove=True)
 
     assert error["data"]["reason"] == NOT_AVAILABLE
 

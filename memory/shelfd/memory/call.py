@@ -59,6 +59,7 @@ class Call:
         rules: Who may do what, for methods of which administrators may do more; set when it is submitted.
         own_types: Types of entities that the configuration adds; set then, too.
         abort: While a task is at work on it: ends that where it is.
+        has_model: Whether there is a language model, which may be asked later; set when it is submitted.
     """
 
     method: Method
@@ -74,6 +75,7 @@ class Call:
     rules: AccessPolicy | None = None
     own_types: Collection[str] = ()
     abort: Callable[[], object] | None = None
+    has_model: bool = False
 
     @property
     def shelf(self) -> str | None:

@@ -118,10 +118,6 @@ def between_params(field: str, message: str) -> PydanticCustomError:
     return PydanticCustomError("between_params", "{message}", {"message": message, "field": field})
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 def _is_falsy(value: object) -> bool:
     return not value
 
@@ -152,7 +148,12 @@ def _squeezed(value: str) -> str:
     return re.sub(r"\s+", " ", _no_control(value.strip()))
 
 
-def _parse_instant(value: Any) -> Any:  # noqa: ANN401
+def parse_instant(value: Any) -> Any:  # noqa: ANN401
+    """Return the microseconds since 1970 UTC of a time as text.
+
+    Raises:
+        PydanticCustomError: If it is none.
+    """
     if not isinstance(value, str):
         raise PydanticCustomError("instant", "is not a time like 2026-01-31T09:00:00Z")
     try:
@@ -259,7 +260,7 @@ def _normal_tag(value: str, info: ValidationInfo) -> str:
 
 
 #: A time on the wire is RFC 3339 with a zone; inside it is microseconds since 1970 UTC.
-Instant = Annotated[int, BeforeValidator(_parse_instant), WithJsonSchema({"type": "string", "format": "date-time"})]
+Instant = Annotated[int, BeforeValidator(parse_instant), WithJsonSchema({"type": "string", "format": "date-time"})]
 #: A span on the wire is a number of seconds or an ISO 8601 duration.
 Span = Annotated[
     timedelta,
@@ -294,7 +295,6 @@ Stability = Literal["temporary", "durable"]
 Tier = Literal["A", "B", "C"]
 Kind = Literal["fact", "note"]
 
-NoTimeTravel = Annotated[Instant | None, not_available(_is_none, "time travel")]
 OnlyFalse = not_available(_is_falsy, "this value")
 
 

@@ -73,10 +73,9 @@ def define(
 #: Methods the contract names and this version answers with NOT_AVAILABLE.
 PLANNED = frozenset(
     """
-    remember_with_extraction remember_report synthesize
+    synthesize
     validate_synthesis check_synthesis_quality why_not recall.feedback
-    get_entity_relationships traverse_graph graph.timeline
-    graph.export snapshot
+    snapshot
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

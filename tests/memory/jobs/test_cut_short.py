@@ -19,6 +19,7 @@ from shelfd.memory.moving import pieces
 from shelfd.memory.notes.note import NO_EXTRA, Note
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.sessions import branching, draft, nodes, planning, retyping
+from shelfd.memory.shelf import storing
 from shelfd.memory.tending import hide, purge, undo
 from shelfd.scheduler import ScheduledJob
 from shelfd.scheduler.ledger import claim_in, end_passed, mark_orphans, new_run
@@ -52,6 +53,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hide, "AT_ONCE", 8)
     monkeypatch.setattr(undo, "AT_ONCE", 8)
     monkeypatch.setattr(branching, "draw_id", numbered)
+    monkeypatch.setattr(storing, "draw_id", numbered)
     monkeypatch.setattr(planning, "NOTES_AT_ONCE", 1)
     monkeypatch.setattr(purge, "NOTES_AT_ONCE", 8)
     monkeypatch.setattr(pieces, "ITEMS", 10)
@@ -177,6 +179,12 @@ async def to_extract(api: Api) -> Request:
     }
 
 
+async def to_distil(_api: Api) -> Request:
+    numbers[0] = 0
+    said = [f"Ada moved crane {number} to berth {number % 7}, which repeats line {number}." for number in range(50)]
+    return "remember_report", {"content": " ".join(said), "chunk_size": 500, "max_facts": 50}
+
+
 async def to_compact(api: Api) -> Request:
     said = "Ada came to the mill at noon, number {0}"
     notes = [a_note(said.format(number), id=f"e{number:03}", nugget="story", type="event") for number in range(60)]
@@ -186,7 +194,7 @@ async def to_compact(api: Api) -> Request:
 
 
 BY_KIND: dict[str, Begin] = {
-    "extraction": to_extract,
+    "extraction": to_extract, "distillation": to_distil,
     "hide": to_hide, "purge": to_purge, "undo": to_undo, "reflection": to_reflect, "import": to_import,
     "rewind": to_rewind, "branch": to_branch,
     "retype": to_retype,
@@ -198,8 +206,12 @@ ALL = {**BY_KIND, **FORMATS}
 
 
 async def test_every_kind_can_be_carried_out_and_is_cut_short_here_or_with_its_file(api: Api) -> None:
-    """A promotion needs a file: ``tests/memory/tending/promotion`` and ``tests/erasing/jobs.py`` cut that short."""
-    assert {kind.name for kind in KINDS} == {*BY_KIND, "promotion"} == procedures(api.service).keys()
+    """A promotion needs a file: ``tests/memory/tending/promotion`` and ``tests/erasing/jobs.py`` cut that short.
+
+    What needs a language model is cut short in ``tests/memory/knowledge/model``.
+    """
+    elsewhere = {"promotion", "evolution"}
+    assert {kind.name for kind in KINDS} == {*BY_KIND, *elsewhere} == procedures(api.service).keys()
 
 
 class Stopped:

@@ -179,11 +179,6 @@ async def test_refused(
 #: Everything the contract names and this version lacks.
 NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
     ("forget", {"key": "k", "prove": True}, "prove"),
-    ("note.get", {**ID, "as_of": LATER}, "as_of"),
-    ("note.get", {**ID, "known_at": LATER}, "known_at"),
-    ("recall", {**Q, "as_of": LATER}, "as_of"),
-    ("recall", {**Q, "as_of": "1970-01-01T00:00:00Z"}, "as_of"),
-    ("recall", {**Q, "known_at": LATER}, "known_at"),
 ]
 
 

@@ -301,10 +301,36 @@ async def test_while_the_index_warms_keys_and_new_notes_answer(durable: Api) -> 
         ("how are ada and ben connected", "relational"),
         ("tell me about tea", "exploratory"),
         ("colour of the car", "factual"),
+        ("", "factual"),
+        ("What is CVE-2024-3094?", "factual"),
+        ("Who is the landlord", "factual"),
+        ("What tools does Fancy Bear use?", "relational"),
+        ("which actors are linked to HeadLace", "relational"),
+        ("What has changed since Monday?", "temporal"),
+        ("what was the latest incident before Easter", "temporal"),
+        ("What led to the outage, and due to which change?", "causal"),
+        ("Explain what we know about Ada", "exploratory"),
+        ("Describe why it broke, because of what?", "causal"),
+        ("Warum ging die Heizung aus?", "causal"),
+        ("Wann war der Umzug?", "temporal"),
+        ("Was wissen wir über Ada?", "exploratory"),
+        ("Erzähl mir von Ada", "exploratory"),
+        ("who threw the ball at the linkage", "factual"),
+        ("the whenever and the afterglow", "factual"),
     ],
 )
 async def test_intent(api: Api, query: str, intent: str) -> None:
-    assert (await api.call("recall", query=query))["intent"] == intent
+    assert (await api.call("recall", query=query or "x"))["intent"] == intent
+
+
+async def test_of_notes_that_fit_alike_tier_and_importance_decide_before_the_cut(api: Api) -> None:
+    for tier, importance in (("C", 9), ("A", 3), ("B", 5), ("B", 8), ("B", 5)):
+        await api.remember("green tea", tier=tier, importance=importance, title=f"{tier}{importance}")
+    hits = (await api.call("recall", query="tea", k=4))["results"]
+
+    assert [hit["note"]["title"] for hit in hits] == ["A3", "B8", "B5", "B5"]
+    assert len({hit["score"] for hit in hits}) == 1
+    assert hits[2]["note"]["created_at"] >= hits[3]["note"]["created_at"]
 
 
 # ------------------------------------------------------------------ usage

@@ -27,6 +27,9 @@ def remember(
     evolve: Annotated[
         bool, typer.Option("--evolve", help="Let it replace older notes that it makes untrue, or that it repeats.")
     ] = False,
+    sync: Annotated[
+        bool, typer.Option("--sync", help="With --evolve: wait for what a language model decides, if there is one.")
+    ] = False,
     idempotency_key: Annotated[
         str | None, typer.Option("--idempotency-key", metavar="KEY", help="Makes a repeat harmless.")
     ] = None,
@@ -47,14 +50,14 @@ def remember(
     params = {
         "content": text_or_stdin(text), "key": key, "nugget": nugget, "tags": tag, "title": title,
         "session_id": session, "turn": turn, "occurred_at": occurred_at, "author": author,
-        "evolve": evolve or None, "idempotency_key": idempotency_key, "shelf": shelf,
+        "evolve": evolve or None, "sync": sync or None, "idempotency_key": idempotency_key, "shelf": shelf,
     }  # fmt: skip
     result = call(socket, "remember", params)
     if as_json:
         print_json(result)
         return
     print_table([(result["note"]["id"], result["status"])])
-    for name in ("superseded", "conflicts"):
+    for name in ("superseded", "conflicts", "pending"):
         if result[name]:
             print(f"{name}: {', '.join(result[name])}")
 

@@ -135,31 +135,38 @@ def as_job(begin: Callable[[Transaction, Any, Call], Begun | Outcome], retention
         begun = begin(tx, params, call)
         if not isinstance(begun, Begun):
             return begun
-        job = _job(begun, call, tx.now)
-        tx.rows.jobs.put(job)
-        for number, piece in (begun.pieces or {}).items():
-            tx.rows.jobs.put_piece(job.id, number, piece)
+        job = put_job(tx, begun, call.origin())
         tx.rows.jobs.delete_ended(tx.now - max(_KEPT, retention) // timedelta(microseconds=1), limit=_FORGOTTEN_AT_ONCE)
         return {"job": job.id}
 
     return apply
 
 
-def _job(begun: Begun, call: Call, now: int) -> Job:
-    run_id = call.run_id or ""
+def put_job(tx: Transaction, begun: Begun, origin: Origin) -> Job:
+    """Add a job, to be started once the transaction is durable; return it.
+
+    Args:
+        tx: Where.
+        begun: What there is to do.
+        origin: Who asked for it, and its run.
+    """
+    now, run_id = tx.now, origin.run_id or ""
     job = Job(
         job_id_of(run_id),
         begun.kind.name,
         "queued",
-        call.principal,
-        call.method.name,
-        call.request_id,
+        origin.principal,
+        origin.method,
+        origin.request_id,
         run_id,
         begun.params,
         begun.cursor,
         created_at=now,
         updated_at=now,
     )
-    if not begun.kind.has_slot:
-        return job
-    return job._replace(slot=f"{MANUAL}:{run_id}", reason=MANUAL, planned_at=now, started_at=now)
+    if begun.kind.has_slot:
+        job = job._replace(slot=f"{MANUAL}:{run_id}", reason=MANUAL, planned_at=now, started_at=now)
+    tx.rows.jobs.put(job)
+    for number, piece in (begun.pieces or {}).items():
+        tx.rows.jobs.put_piece(job.id, number, piece)
+    return job

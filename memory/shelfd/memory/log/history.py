@@ -1,9 +1,9 @@
 """What a note was: earlier states, read backwards from the present one through the change log."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from shelfd.memory.notes.note import NO_EXTRA, Note
+from shelfd.memory.notes.note import NO_EXTRA, Link, Note
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.view import View
 
@@ -52,6 +52,66 @@ def with_log(view: View, note_id: str, *, since_seq: int = 0) -> tuple[Note, lis
         if again is not None and again.rev == note.rev:
             return note, changes
     return None
+
+
+class KnownThen(NamedTuple):
+    """A note as it was after a change."""
+
+    note: Note
+    is_redacted: bool  #: a purge took out of the log some of what it said, so that some of this came later
+
+
+def as_known(view: View, note_id: str, seq: int) -> KnownThen | None:
+    """Return a note as it was after change *seq*; None if there is none, or it was created later."""
+    found = with_log(view, note_id, since_seq=seq)
+    if found is None or any(row.kind == "note.created" for row in found[1]):
+        return None
+    note, later = found
+    if not later:
+        return KnownThen(note, is_redacted=False)
+    for row in reversed(later):
+        note = rewind(note, row.before)
+    updated_at = note.created_at
+    if note.rev > 1:
+        updated_at = max((row.at for row in view.log.of_note(note.row) if row.seq <= seq), default=updated_at)
+    is_redacted = any(row.before is not None and row.before.get("redacted", False) for row in later)
+    return KnownThen(note._replace(updated_at=updated_at), is_redacted)
+
+
+def links_then(view: View, source: str, now: Sequence[Link], seq: int) -> Sequence[Link]:
+    """Return the links that left a note after change *seq*, in the order they were made; *now* are those of now."""
+    changes = view.log.of_links_from(source, since_seq=seq)
+    if not changes:
+        return now
+    links = {(link.target, link.relation): link for link in now}
+    for row in reversed(changes):
+        before = row.before
+        if not before or "link" not in before:  # a purge redacted it
+            continue
+        link = Link(*before["link"])
+        was = before["link"] if row.kind == "link.removed" else before.get("old")
+        links.pop((link.target, link.relation), None)
+        if was is not None:
+            links[link.target, link.relation] = Link(*was)
+    return sorted(links.values(), key=lambda link: link.created_at)
+
+
+def last_change_until(view: View, at: int) -> int:
+    """Return the number of the last change made until a time, microseconds; if none is in the log, the one before.
+
+    Of a clock that was set back it may be any change that has later ones before it.
+    """
+    log = view.log
+    first, last = log.first_seq, log.last_seq
+    low, high = first - 1, last  # every change up to low is early enough
+    while low < high:
+        middle = (low + high + 1) // 2
+        rows = log.page(since_seq=middle - 1, limit=1)
+        if rows and rows[0].at <= at:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def states_after(rows: Iterable[LogRow], view: View) -> dict[int, Note]:

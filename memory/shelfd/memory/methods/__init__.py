@@ -7,7 +7,9 @@ from shelfd.memory.methods import (
     branching,
     conflicts,
     deleting,
+    distilling,
     entities,
+    entity_graph,
     extraction,
     graph,
     importing,
@@ -28,6 +30,7 @@ from shelfd.memory.methods import (
     session_writing,
     sessions,
     shelves,
+    timeline,
     undo,
 )
 from shelfd.memory.methods.registry import USE_CASES
@@ -37,7 +40,9 @@ __all__ = [
     "branching",
     "conflicts",
     "deleting",
+    "distilling",
     "entities",
+    "entity_graph",
     "extraction",
     "graph",
     "importing",
@@ -58,5 +63,6 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "timeline",
     "undo",
 ]

@@ -24,16 +24,17 @@ class Known(NamedTuple):
 
 def fact_by_key(shelf: Shelf, query: str, filters: NoteFilter, planned: Planned = NOTHING_PLANNED) -> Known | None:
     """Return the fact whose key is *query*; of several nuggets' the one written last."""
-    if shelf.tracks.is_exact(ShelfIndex) and not shelf.projection(ShelfIndex).may_be_key(query):
-        return None  # most queries are none, and a look at the rows takes longer
     key = fold_key(query)
+    others = planned.keyed(key)
+    if not others and shelf.tracks.is_exact(ShelfIndex) and not shelf.projection(ShelfIndex).may_be_key(query):
+        return None  # most queries are none, and a look at the rows takes longer
     if filters.nugget is not None:
         fact = shelf.view.notes.fact(filters.nugget, key)
         facts = [fact] if fact is not None else []
     else:
         facts = shelf.view.notes.facts(key)
-    facts = [planned.notes.get(fact.id, fact) for fact in facts]
-    admitted = [fact for fact in facts if filters.admits(fact)]
+    known = planned.over({fact.id: fact for fact in (*facts, *others)})
+    admitted = [fact for fact in known.values() if fact.key == key and filters.admits(fact)]
     note = max(admitted, key=lambda fact: (fact.updated_at, fact.row), default=None)
     return None if note is None else Known(note, 1.0, 1.0)
 

@@ -5,9 +5,13 @@ from types import MappingProxyType
 from typing import Final
 
 from shelfd.memory.jobs.work import JobKind, Procedure
+from shelfd.memory.knowledge.distilling import job as distillation
+from shelfd.memory.knowledge.distilling.job import DISTILLATION
+from shelfd.memory.knowledge.model import doubts
+from shelfd.memory.knowledge.model.doubts import EVOLUTION
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.promotion import PROMOTION
-from shelfd.memory.methods.recall import replay
+from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.reflection import REFLECTION
 from shelfd.memory.moving import job as moving
 from shelfd.memory.moving.job import IMPORT
@@ -24,7 +28,10 @@ from shelfd.memory.tending.purge import PURGE
 from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
-KINDS: Final = (BRANCH, COMPACTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING, REWIND, UNDO)
+KINDS: Final = (
+    BRANCH, COMPACTION, DISTILLATION, EVOLUTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING,
+    REWIND, UNDO,
+)  # fmt: skip
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
 
@@ -33,6 +40,8 @@ def procedures(context: Context) -> Mapping[str, Procedure]:
     return {
         BRANCH.name: branching.run,
         COMPACTION.name: compaction.run,
+        DISTILLATION.name: distillation.run,
+        EVOLUTION.name: doubts.run,
         EXTRACTION.name: extraction.run,
         HIDE.name: hide.run,
         IMPORT.name: moving.run,

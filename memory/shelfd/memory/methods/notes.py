@@ -12,6 +12,7 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import change, read
 from shelfd.memory.methods.remember import show_note
 from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
+from shelfd.memory.methods.time_travel import note_then
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import RELEASED, Extra, Note, fold_key
@@ -50,11 +51,14 @@ _NOTES_AT_ONCE = 128
 @read("note.get")
 def get(shelf: Shelf, params: NoteGetParams, _call: Call) -> dict[str, Any]:
     """Return one note; looking at it is no hit."""
-    note = get_note(shelf.view, params.id)
-    shelf.touch(note)
-    links = shelf.view.links.leaving([note.id])
+    if params.known_at is not None or params.as_of is not None:
+        note, links, redacted = note_then(shelf, params)
+    else:
+        note, redacted = get_note(shelf.view, params.id), {}
+        shelf.touch(note)
+        links = shelf.view.links.leaving([note.id])
     shown = NoteRenderer(shelf.view, shelf.usage.of([note]), links, full=params.full)(note)
-    return {"note": shown | {"vector": vector_view(note)} if params.include_vector else shown}
+    return {"note": shown | {"vector": vector_view(note)} if params.include_vector else shown, **redacted}
 
 
 def show_changed(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:

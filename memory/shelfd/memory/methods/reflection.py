@@ -12,7 +12,7 @@ from shelfd.memory.log.idempotency import check_key
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.context import Context
-from shelfd.memory.methods.recall import replay
+from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.registry import job, read
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.view import View

@@ -18,6 +18,7 @@ Begin: TypeAlias = Callable[[Transaction, P, Call], Begun | Outcome]
 Get: TypeAlias = Callable[[Shelf, P, Call], Answer | Awaitable[Answer]]
 Render: TypeAlias = Callable[[Shelf, Changed, Call], Answer]
 Then: TypeAlias = Callable[[Context, Shelf, Changed], None]
+Settle: TypeAlias = Callable[[Context, Shelf, Changed, Call], Awaitable[None]]
 DryRun: TypeAlias = Callable[[Context, Shelf, Call], Awaitable[Answer]]
 Run: TypeAlias = Callable[[Context, Call], Awaitable[Answer]]
 
@@ -33,6 +34,7 @@ class ChangeMethod(NamedTuple):
         is_run: By its params: whether it is a run of its own, and may begin a job.
         dry_run: What is done instead when the params say ``dry_run``; it changes nothing.
         known_as: The method under which it is recorded, if that is another.
+        settle: What is done before the result is made when the outcome names jobs as ``pending``.
     """
 
     apply: Callable[[Transaction, Any, Call], Any]
@@ -42,6 +44,7 @@ class ChangeMethod(NamedTuple):
     is_run: Callable[[Any], bool] | None = None
     dry_run: DryRun | None = None
     known_as: str | None = None
+    settle: Settle | None = None
 
 
 class ReadMethod(NamedTuple):
@@ -66,16 +69,17 @@ def outcome_is_result(_shelf: Shelf, changed: Changed, _call: Call) -> Answer:
 
 
 def change(
-    name: str, *, render: Render = outcome_is_result, then: Then | None = None
+    name: str, *, render: Render = outcome_is_result, then: Then | None = None, settle: Settle | None = None
 ) -> Callable[[Apply[P]], Apply[P]]:
     """Make a function the change called *name*.
 
     The function runs in the store's transaction, maybe on its thread, and returns the outcome: ids and status,
-    small and JSON-like, for that is what a repeated request is answered from. *render* makes the result of it.
+    small and JSON-like, for that is what a repeated request is answered from. *render* makes the result of it; before
+    that *settle* begins, and perhaps waits for, the jobs that it names as ``pending``.
     """
 
     def register(apply: Apply[P]) -> Apply[P]:
-        USE_CASES[name] = ChangeMethod(apply, render, then)
+        USE_CASES[name] = ChangeMethod(apply, render, then, settle=settle)
         return apply
 
     return register

@@ -1,14 +1,18 @@
 """Use cases that store: remember, remember_many, note.create."""
 
-from typing import Any
+import asyncio
+from contextlib import suppress
+from typing import Any, cast
 
 from pydantic import ValidationError
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NotFound, ShelfError, error_of
+from shelfd.memory.errors import NotFound, ShelfError, Unavailable, error_of
 from shelfd.memory.knowledge.evolution.applying import remember_evolved
+from shelfd.memory.knowledge.model.doubts import doubt_of, put_doubt, with_decision
 from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import change
 from shelfd.memory.methods.render import NoteRenderer, note_view
 from shelfd.memory.shelf.shelf import Changed, Shelf
@@ -27,6 +31,8 @@ def show_note(shelf: Shelf, changed: Changed | None, note_id: str, *, full: bool
 
 
 def _show_remembered(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
+    if "pending" in changed.outcome:
+        changed = changed._replace(outcome=with_decision(shelf.view, changed.outcome), notes={})
     outcome = changed.outcome
     note = changed.notes.get(outcome["id"])
     if note is not None and outcome["status"] == "created" and not outcome["links"]:
@@ -39,10 +45,25 @@ def _show_remembered(shelf: Shelf, changed: Changed, call: Call) -> dict[str, An
     if call.method.name == "note.create":
         return {"note": shown}
     superseded, conflicts = outcome.get("superseded", []), outcome.get("conflicts", [])
-    return {"note": shown, "status": outcome["status"], "superseded": superseded, "conflicts": conflicts, "pending": []}
+    told = {"note": shown, "status": outcome["status"], "superseded": superseded, "conflicts": conflicts}
+    return told | {"pending": outcome.get("pending", [])}
 
 
-@change("remember", render=_show_remembered)
+async def _begin_pending(context: Context, shelf: Shelf, changed: Changed, call: Call) -> None:
+    """Begin the job that decides later, and wait for its end if that is wanted and time is left."""
+    for job_id in changed.outcome["pending"]:
+        job = shelf.view.jobs.get(job_id)
+        if job is not None and job.state == "queued":
+            context.jobs(shelf).start(job_id)
+        if job is not None and job.is_unfinished and cast("RememberParams", call.params).sync:
+            deadline = call.ticket.deadline
+            left = None if deadline is None else max(deadline - shelf.clock.monotonic(), 0.0)
+            with suppress(Unavailable, TimeoutError):  # then the reply says that it is pending still
+                async with asyncio.timeout(left):
+                    await context.jobs(shelf).end_of(job_id)
+
+
+@change("remember", render=_show_remembered, settle=_begin_pending)
 def remember(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
     """Store a note; with a key, a fact whose second value replaces the first."""
     if params.evolve:
@@ -59,6 +80,8 @@ def _evolve(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
         outcome["superseded"] = list(evolved.superseded)
     if evolved.conflicts:
         outcome["conflicts"] = list(evolved.conflicts)
+    if call.has_model and (doubt := doubt_of(tx, evolved)) is not None:
+        outcome["pending"] = [put_doubt(tx, doubt, call.origin())]
     return outcome
 
 

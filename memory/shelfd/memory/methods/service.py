@@ -12,12 +12,19 @@ from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import as_job
-from shelfd.memory.knowledge.entities.enricher import Enricher
+from shelfd.memory.knowledge.enricher import Enricher
 from shelfd.memory.knowledge.governance.gate import Gate
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.job_kinds import procedures
-from shelfd.memory.methods.registry import Answer, ChangeMethod, Procedure, ReadMethod, outcome_is_result
+from shelfd.memory.methods.registry import (
+    Answer,
+    ChangeMethod,
+    Procedure,
+    ReadMethod,
+    Settle,
+    outcome_is_result,
+)
 from shelfd.memory.ports.job import draw_run_id, job_id_of
 from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel
 from shelfd.memory.ports.store import OnDone, outcome_of
@@ -69,6 +76,7 @@ class Service(Context):
                 or with what went wrong. It must not raise.
         """
         call.rules, call.own_types = self.access, self._own_types
+        call.has_model = self._model.is_configured
         try:
             use_case = USE_CASES[call.method.name]
             self.access.check(call.principal, call.shelf, call.method.need)  # a refused call is no use of the shelf
@@ -129,6 +137,10 @@ class Service(Context):
                     work = partial(self._end_of_job, use_case.ended, shelf, changed, call)
                     work_in_task(call, work, partial(_leave, shelf, on_done))
                     return
+                elif use_case.settle is not None and "pending" in changed.outcome:
+                    work = partial(self._settled, use_case.settle, use_case, shelf, changed, call)
+                    work_in_task(call, work, partial(_leave, shelf, on_done))
+                    return
                 else:
                     answer = self._rendered(use_case, shelf, changed, call)
             except Exception as error:  # noqa: BLE001 - as above
@@ -150,6 +162,12 @@ class Service(Context):
         if changed.replayed:
             answer["replayed"] = True
         return answer
+
+    async def _settled(
+        self, settle: Settle, use_case: ChangeMethod, shelf: Shelf, changed: Changed, call: Call
+    ) -> Answer:
+        await settle(self, shelf, changed, call)
+        return self._rendered(use_case, shelf, changed, call)
 
     async def _end_of_job(self, ended: Ended, shelf: Shelf, changed: Changed, call: Call) -> Answer:
         if call.on_begun is not None:

@@ -4,6 +4,7 @@ The store's SQL and the columns of the recall index ask for the same without rea
 each of them to :meth:`NoteFilter.admits`.
 """
 
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from shelfd.memory.notes.note import Note
@@ -37,6 +38,11 @@ class NoteFilter(NamedTuple):
     include_private: bool = True
     include_expired: bool = True
     now: int = 0  #: what expires then or before has expired
+    #: Only what holds then, from ``valid_from`` to before ``valid_to``; what is superseded and says until when it held
+    #: did hold before that.
+    as_of: int | None = None
+    below: int | None = None  #: only rows below this one
+    but: AbstractSet[int] = frozenset()  #: not these rows
 
     @property
     def has_private(self) -> bool:
@@ -51,7 +57,10 @@ class NoteFilter(NamedTuple):
                 return False
         return (
             (self.include_hidden or not note.hidden)
-            and (self.include_superseded or note.superseded_by is None)
+            and (self.include_superseded or note.superseded_by is None or self._held_once(note))
+            and (self.as_of is None or note.holds(self.as_of))
+            and (self.below is None or note.row < self.below)
+            and note.row not in self.but
             and (self.include_expired or note.expires_at is None or note.expires_at > self.now)
             and (self.since is None or note.when >= self.since)
             and (self.has_private or not note.private or note.session_id == self.session)
@@ -59,6 +68,9 @@ class NoteFilter(NamedTuple):
             and (self.quarantined is None or note.quarantined == self.quarantined)
             and (not self.tags or set(self.tags) <= set(note.all_tags))
         )
+
+    def _held_once(self, note: Note) -> bool:
+        return self.as_of is not None and note.valid_to is not None
 
 
 #: What recall and search return of unless more is asked for: what holds now, is not another session's own, and gives

@@ -138,6 +138,16 @@ REVIEW_BELOW: Final = 0.5  #: a note with less confidence needs review
 REVIEW_ABOVE: Final = 5  #: evolutions, beyond which it does as well
 
 
+def holds(valid_from: int | None, valid_to: int | None, at: int) -> bool:
+    """Return whether what is valid from one time until another holds at a third: from then on, and before the end.
+
+    What is valid at one moment only holds at that.
+    """
+    if valid_from is not None and valid_from > at:
+        return False
+    return valid_to is None or at < valid_to or at == valid_from
+
+
 def type_tag(type_: str) -> str:
     """Return the system tag of a type."""
     return f"type:{type_}" if type_.islower() and " " not in type_ else f"type:{'-'.join(type_.lower().split())}"
@@ -214,6 +224,10 @@ class Note(NamedTuple):
         """Time the note speaks of: when it occurred, else when it was written."""
         return self.occurred_at if self.occurred_at is not None else self.created_at
 
+    def holds(self, at: int) -> bool:
+        """Return whether what the note says holds at that time, as far as it says from when and until when."""
+        return holds(self.valid_from, self.valid_to, at)
+
     @property
     def system_tags(self) -> tuple[str, str, str]:
         """The three tags that always follow the note's nugget, scope and type."""
@@ -249,6 +263,10 @@ class Link(NamedTuple):
     valid_from: int | None = None
     valid_to: int | None = None
     seq_to: int | None = None  #: nugget's number of the turn in which it was first made
+
+    def holds(self, at: int) -> bool:
+        """Return whether the link holds at that time, as far as it says from when and until when."""
+        return holds(self.valid_from, self.valid_to, at)
 
 
 #: Relation of the link that leads from a note to the one it was merged into.

@@ -12,7 +12,7 @@ from shelfd.memory.ports.log import Origin
 #: States of a job that has work left. Others are ``done``, ``failed`` (refused) and ``dead`` (given up).
 UNFINISHED: Final = ("queued", "running", "waiting")
 #: What a result has item by item; it may be very long.
-ITEM_BY_ITEM: Final = ("changes", "kept", "known", "parts")
+ITEM_BY_ITEM: Final = ("changes", "kept", "known", "parts", "results")
 #: As whom the scheduler works; no transport can claim this name.
 SCHEDULER: Final = "scheduler"
 MANUAL: Final = "manual"

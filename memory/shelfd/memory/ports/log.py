@@ -3,6 +3,7 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 #: What stands in a log row's ``before`` once a purge has redacted it.
@@ -59,6 +60,13 @@ class LogRow(NamedTuple):
     before: Mapping[str, Any] | None
 
 
+class Touched(NamedTuple):
+    """Which notes a stretch of the log is about."""
+
+    created: int | None  #: row of the first note that was created
+    notes: AbstractSet[int]  #: rows of the others
+
+
 class LogView(Protocol):
     """Reads of the change log. Part of the store's port."""
 
@@ -76,8 +84,14 @@ class LogView(Protocol):
     def of_note(self, row: int, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         """Return the changes of one note after *since_seq*, in order."""
 
+    def touched(self, *, after: int, until: int) -> Touched:
+        """Return which notes the changes after one sequence number, until another, are about."""
+
     def of_link(self, source: str, target: str) -> list[LogRow]:
         """Return the changes of links from one note to another, in order."""
+
+    def of_links_from(self, source: str, *, since_seq: int) -> list[LogRow]:
+        """Return the changes of links that leave a note after *since_seq*, in order."""
 
     def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         """Return the changes a run made after *since_seq*, in order."""

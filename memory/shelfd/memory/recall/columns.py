@@ -21,6 +21,7 @@ QUARANTINED: Final = 64
 #: Slots to begin with, which double when they are used up: an empty shelf must cost little.
 _CAPACITY: Final = 64
 NEVER: Final = int(np.iinfo(np.int64).max)  #: expiry of what does not expire
+ALWAYS: Final = int(np.iinfo(np.int64).min)  #: beginning of what says none
 
 _TYPES: Final = {
     "flags": np.uint8, "answer_types": np.uint16,
@@ -29,7 +30,7 @@ _TYPES: Final = {
     "length": np.int32, "span": np.int32, "speaker": np.int32, "day": np.int32,
     "nugget": np.int32, "domain": np.int32, "scope": np.int32, "type": np.int32,
     "subject": np.int32, "author": np.int32, "session": np.int32,
-    "boost": np.float32, "title": np.uint64, "telling": np.uint8,
+    "boost": np.float32, "title": np.uint64, "telling": np.uint8, "standing": np.uint8,
     "when": np.int64, "expires_at": np.int64, "row": np.int64, "turn": np.int64,
 }  # fmt: skip
 
@@ -56,6 +57,7 @@ class Columns:
     boost: npt.NDArray[np.float32]  #: what note search adds for what the note is
     title: npt.NDArray[np.uint64]  #: words of the title, as :func:`~shelfd.memory.recall.note_search.word_bits`
     telling: npt.NDArray[np.uint8]  #: distinct words that are no stop words, at most 255
+    standing: npt.NDArray[np.uint8]  #: what decides between documents that score alike
     when: IntArray  #: microseconds since 1970 UTC
     expires_at: IntArray  #: microseconds since 1970 UTC, or ``NEVER``
     row: IntArray

@@ -1,7 +1,15 @@
 """What goes into the index and what comes out of it."""
 
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_TIERS: Final = {"A": 2, "B": 1, "C": 0}
+_IMPORTANCE: Final = 10  #: the highest
+
+
+def standing_of(tier: str, importance: int) -> int:
+    """Return what a note's tier, and within a tier its importance, make it: 1 to 30."""
+    return _IMPORTANCE * _TIERS[tier] + importance
 
 
 class Document(NamedTuple):
@@ -29,6 +37,9 @@ class Document(NamedTuple):
     expires_at: int | None  #: microseconds since 1970 UTC
     title: str = ""  #: part of the text
     boost: float = 0.0  #: what note search adds for what the note is
+    valid_from: int | None = None  #: microseconds since 1970 UTC
+    valid_to: int | None = None
+    standing: int = 0  #: decides between documents that score alike: see :func:`standing_of`
     quarantined: bool = False
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from shelfd.memory.notes.filter import EXACT, NoteFilter
 from shelfd.memory.recall.columns import (
     ALIVE,
+    ALWAYS,
     HIDDEN,
     NEVER,
     PRIVATE,
@@ -38,12 +39,14 @@ class Filtering:
         self._codes: dict[str, dict[str, int]] = {name: {} for name in _CODED}
         self._tags: defaultdict[str, array[int]] = defaultdict(new_array)
         self._expiring = False
+        self._dated = new_array()  # ordinal, from when and until when, of each that says so
 
     def over(self, columns: Columns) -> "Filtering":
         """Return the same filters over a copy of the columns, free to change."""
         other = Filtering(columns)
         other._codes = {name: dict(codes) for name, codes in self._codes.items()}
         other._tags, other._expiring = Layered(self._tags), self._expiring
+        other._dated = self._dated[:]
         return other
 
     def add(self, ordinal: int, document: Document) -> None:
@@ -58,6 +61,9 @@ class Filtering:
         else:
             columns.expires_at[ordinal] = document.expires_at
             self._expiring = True
+        if document.valid_from is not None or document.valid_to is not None:
+            first = ALWAYS if document.valid_from is None else document.valid_from
+            self._dated.extend((ordinal, first, NEVER if document.valid_to is None else document.valid_to))
         for tag in document.tags:
             self._tags[tag].append(ordinal)
 
@@ -71,12 +77,8 @@ class Filtering:
             raise ValueError(f"the index cannot filter by {', '.join(_WITHOUT_COLUMN)}")
         columns = self._columns
         flags = columns.flags[ordinals]
-        barred = (0 if filters.include_hidden else HIDDEN) | (0 if filters.include_superseded else SUPERSEDED)
-        if filters.session is None and not filters.has_private:
-            barred |= PRIVATE
-        if filters.quarantined is False:
-            barred |= QUARANTINED
-        admitted: BoolArray = (flags & (ALIVE | barred)) == ALIVE
+        wanted = ALIVE | (QUARANTINED if filters.quarantined else 0)
+        admitted: BoolArray = (flags & (wanted | _barred(filters))) == wanted
         for name in _EXACT:
             value = getattr(filters, name)
             if value is not None:
@@ -89,13 +91,29 @@ class Filtering:
             admitted &= columns.expires_at[ordinals] > filters.now
         if filters.since is not None:
             admitted &= columns.when[ordinals] >= filters.since
-        if filters.quarantined:
-            admitted &= (flags & QUARANTINED) != 0
+        if filters.as_of is not None:
+            admitted &= self._holding(filters.as_of, superseded=filters.include_superseded)[ordinals]
+        if filters.below is not None:
+            admitted &= columns.row[ordinals] < filters.below
+        if filters.but:
+            admitted &= ~np.isin(columns.row[ordinals], np.fromiter(filters.but, np.int64, len(filters.but)))
         for tag in filters.tags:
             tagged = np.zeros(columns.size, np.bool_)
             tagged[np.array(self._tags.get(tag, ()), np.int64)] = True
             admitted &= tagged[ordinals]
         return admitted
+
+    def _holding(self, at: int, *, superseded: bool) -> BoolArray:
+        """Which ordinals hold at that time; of superseded ones, unless all are wanted, those that say until when."""
+        size = self._columns.size
+        dated = np.array(self._dated, np.int64).reshape(-1, 3)
+        holding: BoolArray = np.ones(size, np.bool_)
+        if not superseded:
+            holding &= (self._columns.flags[:size] & SUPERSEDED) == 0
+            holding[dated[dated[:, 2] < NEVER, 0]] = True
+        begin, end = dated[:, 1], dated[:, 2]
+        holding[dated[(begin > at) | ((end <= at) & (begin != at)), 0]] = False
+        return holding
 
     def codes(self, name: str) -> Mapping[str, int]:
         """Return the code of each value of the column *name*; values are added at the end and stay."""
@@ -108,8 +126,21 @@ class Filtering:
 
     def retain(self, numbers: IntArray) -> None:
         """Renumber the ordinals (see :meth:`Columns.retain`)."""
+        dated = np.array(self._dated, np.int64).reshape(-1, 3)
+        dated[:, 0] = numbers[dated[:, 0]]
+        self._dated = array("q", dated[dated[:, 0] >= 0].tobytes())
         for tag, old in list(self._tags.items()):
             new = numbers[np.array(old, np.int64)]
             self._tags[tag] = array("q", new[new >= 0].tobytes())
             if not self._tags[tag]:
                 del self._tags[tag]
+
+
+def _barred(filters: NoteFilter) -> int:
+    """The flags that no document may have."""
+    barred = 0 if filters.include_hidden else HIDDEN
+    if not filters.include_superseded and filters.as_of is None:
+        barred |= SUPERSEDED
+    if filters.session is None and not filters.has_private:
+        barred |= PRIVATE
+    return barred | QUARANTINED if filters.quarantined is False else barred

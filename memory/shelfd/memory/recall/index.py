@@ -258,6 +258,7 @@ class RecallIndex:
         )
         columns.answer_types[ordinal] = parsed.answer_types
         columns.boost[ordinal] = document.boost
+        columns.standing[ordinal] = document.standing
         columns.title[ordinal] = word_bits(self.analyzer.words(document.title)) if document.title else 0
         columns.telling[ordinal] = min(telling_count(parsed.words), 255)
         contents.filtering.add(ordinal, document)

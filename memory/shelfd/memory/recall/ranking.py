@@ -84,8 +84,9 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
 
 
 def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArray:
-    """Return the positions in *totals*, of the ordinals *at*, of the *k* best; of equal ones the highest row first.
+    """Return the positions in *totals*, of the ordinals *at*, of the *k* best.
 
+    Of equal ones the one of the highest standing is first, of those the one with the highest row.
     Scores are rounded before they are compared: the last bits depend on the
     order of summation, which must not decide between two documents.
     """
@@ -96,9 +97,10 @@ def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArr
         ascending = totals.total.copy()
         ascending.partition(-k)
         (likely,) = (totals.total > ascending[-k] - 2 * _EQUAL).nonzero()
-    rounded, rows = totals.total[likely].round(_DIGITS), columns.row[at[likely]]
-    best = largest(k, np.arange(len(likely)), rounded.__getitem__, rows.__getitem__)
-    found: IntArray = likely[best[np.lexsort((-rows[best], -rounded[best]))]]
+    rounded, ordinals = totals.total[likely].round(_DIGITS), at[likely]
+    rows, standing = columns.row[ordinals], columns.standing[ordinals].astype(np.int64)
+    best = largest(k, np.arange(len(likely)), rounded.__getitem__, standing.__getitem__, rows.__getitem__)
+    found: IntArray = likely[best[np.lexsort((-rows[best], -standing[best], -rounded[best]))]]
     return found
 
 

@@ -1,6 +1,7 @@
 """A shelf's recall index as a projection of its notes."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -9,7 +10,7 @@ from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.projection import Projection, PurgedNote
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.analyzer import Analyzer
-from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.document import Document, standing_of
 from shelfd.memory.recall.focus import Focus
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Names
@@ -18,21 +19,33 @@ from shelfd.memory.recall.question import Questions
 from shelfd.memory.settings import MemorySettings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """Changes that are not made yet.
 
     Attributes:
         notes: Notes as they would be, by id; all of them exist already.
         links: Links that would be added, by their source.
+        passed_over: Rows that ranking passes over.
     """
 
     notes: Mapping[str, Note] = field(default_factory=dict)
     links: Mapping[str, Sequence[Link]] = field(default_factory=dict)
+    passed_over: AbstractSet[int] = frozenset()
 
     def over(self, notes: Mapping[str, Note]) -> dict[str, Note]:
         """Return *notes* as they would be."""
         return {note_id: self.notes.get(note_id, note) for note_id, note in notes.items()}
+
+    def keyed(self, key: str) -> Sequence[Note]:  # noqa: ARG002
+        """Return facts that would have a folded key which they do not have now."""
+        return ()
+
+    def linked(self, links: Mapping[str, Sequence[Link]]) -> Mapping[str, Sequence[Link]]:
+        """Return the *links* that leave notes as they would be."""
+        return (
+            {note_id: [*now, *self.links.get(note_id, ())] for note_id, now in links.items()} if self.links else links
+        )
 
 
 #: No change at all.
@@ -118,5 +131,8 @@ def document_of(note: Note) -> Document:
         expires_at=note.expires_at,
         title=note.title,
         boost=boost_of(note.stability, note.scope, note.confidence),
+        valid_from=note.valid_from,
+        valid_to=note.valid_to,
+        standing=standing_of(note.tier, note.importance),
         quarantined=note.quarantined,
     )

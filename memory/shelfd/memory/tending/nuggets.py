@@ -10,6 +10,8 @@ _WRITTEN: Final = ("note.created", "note.restored")
 _MOST: Final = 1000
 #: Kinds of jobs that work on all notes of the nugget in their params.
 _ON_ALL: Final = ("hide", "purge", "retype")
+#: Kinds of jobs that have text beside them of which they make notes, and what they do.
+_INTAKE: Final = {"import": "importing", "extraction": "extracting turns", "distillation": "reading a report"}
 
 
 def check_free(tx: Transaction, name: str) -> None:
@@ -25,14 +27,14 @@ def check_free(tx: Transaction, name: str) -> None:
 
 
 def check_no_intake(tx: Transaction) -> None:
-    """Make sure that no import or extraction could bring back what is about to be purged.
+    """Make sure that no import, extraction or report could bring back what is about to be purged.
 
     The pieces of those that were given up are deleted: these cannot be retried after the purge.
 
     Raises:
         Conflict: If something is.
     """
-    for kind, doing in (("import", "importing"), ("extraction", "extracting turns")):
+    for kind, doing in _INTAKE.items():
         for _, job in tx.rows.jobs.page(unfinished=True, kind=kind, before=None, limit=1):
             text = f"job {job.id} is {doing}, and may bring back what is purged; try again when it has ended"
             raise Conflict(text, job=job.id)

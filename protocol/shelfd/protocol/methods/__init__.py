@@ -2,7 +2,9 @@
 
 from shelfd.protocol.methods import (
     conflicts,
+    distilling,
     entities,
+    entity_graph,
     events,
     extraction,
     graph,
@@ -30,7 +32,9 @@ from shelfd.protocol.methods import (
 
 __all__ = [
     "conflicts",
+    "distilling",
     "entities",
+    "entity_graph",
     "events",
     "extraction",
     "graph",

@@ -14,7 +14,6 @@ from shelfd.protocol.base import (
     Key,
     Kind,
     NoteId,
-    NoTimeTravel,
     NuggetName,
     OnlyFalse,
     PageParams,
@@ -37,6 +36,7 @@ from shelfd.protocol.base import (
     max_count,
 )
 from shelfd.protocol.errors import ErrorObject
+from shelfd.protocol.moments import AsOf, KnownAt
 from shelfd.protocol.note import NoteView
 from shelfd.protocol.registry import define
 
@@ -208,8 +208,8 @@ class NoteGetParams(ReadParams):
 
     id: NoteId
     full: bool = False
-    as_of: NoTimeTravel = None
-    known_at: NoTimeTravel = None
+    as_of: AsOf = None
+    known_at: KnownAt = None
     include_vector: bool = False
 
 
@@ -217,6 +217,9 @@ class NoteResult(Result):
     """Answer of a method that returns one note."""
 
     note: NoteView
+    redacted: bool | None = Field(
+        default=None, description="With known_at: a purge took out of the history some of what the note said then."
+    )
     replayed: bool | None = None
 
 

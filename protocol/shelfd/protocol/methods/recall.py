@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from shelfd.protocol.base import (
-    NoTimeTravel,
     NuggetName,
     Positive,
     Query,
@@ -18,6 +17,7 @@ from shelfd.protocol.base import (
     Word,
 )
 from shelfd.protocol.limits import RECALL_LIMIT
+from shelfd.protocol.moments import AsOf, KnownAt
 from shelfd.protocol.note import NoteView
 from shelfd.protocol.registry import define
 
@@ -42,8 +42,8 @@ class RecallParams(ReadParams):
     include_expired: bool = False
     session_id: Token | None = Field(default=None, description="Whose hit this is; null counts none.")
     count_hits: bool = True
-    as_of: NoTimeTravel = None
-    known_at: NoTimeTravel = None
+    as_of: AsOf = None
+    known_at: KnownAt = None
     max_age: Span | None = Field(default=None, description="Leave out notes older than this.")
     mode: Mode = Field(
         default="auto",
@@ -69,6 +69,9 @@ class RecallHit(Result):
     vector_score: float = Field(ge=0, le=1, description="Share of the dense tier; 0 without one.")
     text_score: float = Field(ge=0, le=1, description="Share of the lexical tier.")
     via: str | None = Field(default=None, description="The result whose link led here.")
+    redacted: bool | None = Field(
+        default=None, description="With known_at: a purge took out of the history some of what the note said then."
+    )
     signals: dict[str, float] | None = Field(default=None, description="With explain: parts that add up to the score.")
     coverage: float | None = Field(
         default=None, ge=0, le=1, description="With explain: share of the query's weight that its words match."

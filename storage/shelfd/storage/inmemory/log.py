@@ -10,7 +10,9 @@ from shelfd.memory.ports.log import (
     Recorded,
     RecordedKey,
     RecordedWriter,
+    Touched,
 )
+from shelfd.memory.ports.projection import OF_LINKS
 from shelfd.storage.encoding import decode, decode_before, encode, encode_before, strings_in
 from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
@@ -40,10 +42,23 @@ class InMemoryLog(InMemoryRows, LogWriter):
         found = [entry for entry in self._tables.log.values() if entry.row == row and entry.seq > since_seq]
         return found if limit is None else found[: max(limit, 0)]
 
+    def touched(self, *, after: int, until: int) -> Touched:
+        found = [entry for seq, entry in self._tables.log.items() if after < seq <= until]
+        created = [entry.row for entry in found if entry.kind == "note.created" and entry.row is not None]
+        others = [entry for entry in found if entry.kind != "note.created"]
+        return Touched(
+            min(created, default=None),
+            {entry.row for entry in others if entry.row is not None},
+        )
+
     def of_link(self, source: str, target: str) -> list[LogRow]:
         kinds = ("link.added", "link.removed")
         found = [entry for entry in self._tables.log.values() if entry.kind in kinds]
         return [entry for entry in found if tuple(entry.ids) == (source, target)]
+
+    def of_links_from(self, source: str, *, since_seq: int) -> list[LogRow]:
+        found = [entry for entry in self._tables.log.values() if entry.kind in OF_LINKS and entry.seq > since_seq]
+        return [entry for entry in found if entry.ids[0] == source]
 
     def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         log = self._tables.log.values()

@@ -13,6 +13,7 @@ from shelfd.memory.ports.log import (
     Recorded,
     RecordedKey,
     RecordedWriter,
+    Touched,
 )
 from shelfd.storage.encoding import (
     decode,
@@ -66,11 +67,28 @@ class SqliteLog(SqliteRows, LogView):
     def of_note(self, row: int, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:
         return self._read("WHERE note = ? AND seq > ? ORDER BY seq LIMIT ?", (row, since_seq, _at_most(limit)))
 
+    def touched(self, *, after: int, until: int) -> Touched:
+        # The plus signs keep SQLite from looking through the index of all notes instead of this stretch.
+        created = self._database.value(
+            "SELECT min(+note) FROM change WHERE seq > ? AND seq <= ? AND kind = 'note.created'", (after, until)
+        )
+        sql = (
+            "SELECT DISTINCT +note FROM change"
+            " WHERE seq > ? AND seq <= ? AND note IS NOT NULL AND kind <> 'note.created'"
+        )
+        return Touched(created, {row for (row,) in self._database.all(sql, (after, until))})
+
     def of_link(self, source: str, target: str) -> list[LogRow]:
         # The plus sign keeps SQLite from putting what ids are into the expression, which its index then is not of.
         return self._read(
             "WHERE kind IN ('link.added', 'link.removed') AND json_extract(ids, '$[0]') = ? AND +ids = ? ORDER BY seq",
             (source, encode_strings([source, target])),
+        )
+
+    def of_links_from(self, source: str, *, since_seq: int) -> list[LogRow]:
+        return self._read(
+            "WHERE kind IN ('link.added', 'link.removed') AND json_extract(ids, '$[0]') = ? AND seq > ? ORDER BY seq",
+            (source, since_seq),
         )
 
     def of_run(self, run_id: str, *, since_seq: int = 0, limit: int | None = None) -> list[LogRow]:

@@ -21,6 +21,7 @@ from shelfd.storage.encoding import (
     quote,
 )
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
+from shelfd.storage.sqlite.edges import forget_edges
 from shelfd.storage.sqlite.entities import forget_entities
 from shelfd.storage.sqlite.evolution import forget_statements
 
@@ -72,6 +73,11 @@ class SqliteNotes(SqliteRows, NotesView):
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         return {note.row: note for note in self._read(f"WHERE row {AMONG}", (encode_integers(rows),))}
+
+    def admitted(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str]:
+        condition, params = where(wanted)
+        sql = f"SELECT row, id FROM note WHERE row {AMONG} AND {condition}"  # noqa: S608
+        return dict(self._database.all(sql, (encode_integers(rows), *params)))
 
     def fact(self, nugget: str, key: str) -> Note | None:
         columns = self._database.one(f"{_NOTE} WHERE key = ? AND nugget = ?", (key, nugget))
@@ -217,6 +223,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         run("DELETE FROM note WHERE row = ?", (note.row,))
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
+        forget_edges(self._database, note.row)
         forget_entities(self._database, note.row)
         forget_statements(self._database, note.row)
 
@@ -288,7 +295,15 @@ def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
     if not wanted.include_hidden:
         found.append(("archived_at IS NULL", []))
     if not wanted.include_superseded:
-        found.append(("superseded_by IS NULL", []))
+        held_once = wanted.as_of is not None
+        found.append(("(superseded_by IS NULL OR valid_to IS NOT NULL)" if held_once else "superseded_by IS NULL", []))
+    if wanted.as_of is not None:
+        found.append(("(valid_from IS NULL OR valid_from <= ?)", [wanted.as_of]))
+        found.append(("(valid_to IS NULL OR valid_to > ? OR valid_from = ?)", [wanted.as_of, wanted.as_of]))
+    if wanted.below is not None:
+        found.append(("row < ?", [wanted.below]))
+    if wanted.but:
+        found.append(("row NOT IN (SELECT value FROM json_each(?))", [encode_integers(sorted(wanted.but))]))
     if not wanted.include_expired:
         found.append(("(expires_at IS NULL OR expires_at > ?)", [wanted.now]))
     if wanted.since is not None:

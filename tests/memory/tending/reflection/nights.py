@@ -9,7 +9,7 @@ from typing import Any
 
 from fakes import Api
 from memory.tending.reflection.scenes import a_note, shelve
-from shelfd.memory.methods.recall import replay
+from shelfd.memory.methods.recalling import replay
 from shelfd.memory.notes.note import MERGED_INTO, Note
 from shelfd.memory.shelf.queries import KEPT, params_of
 from shelfd.memory.tending.promotion import Target

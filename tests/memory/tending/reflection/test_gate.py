@@ -6,7 +6,7 @@ from typing import Any
 
 from fakes import Api
 from memory.tending.reflection.scenes import a_note, shelve, told
-from shelfd.memory.methods.recall import replay
+from shelfd.memory.methods.recalling import replay
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.recall.shelf_index import Planned
 from shelfd.memory.tending.reflection import Action, hold_back

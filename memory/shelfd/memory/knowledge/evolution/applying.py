@@ -11,7 +11,7 @@ from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.slots import decode, encode, numbered, slots_of, wanted
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note, fold_key
+from shelfd.memory.notes.note import EMPTY, Note, fold_key
 from shelfd.memory.ports.evolution import OlderNote, StoredConflict
 from shelfd.memory.shelf.storing import own_tags, scope_of, store_note, text_of
 from shelfd.protocol import Limits
@@ -37,12 +37,14 @@ class Evolved(NamedTuple):
         status: ``created``, ``updated``, ``corrected`` or ``noop``.
         superseded: Ids of the notes that it replaced.
         conflicts: Ids of the conflicts that it is in.
+        judged: What was decided of older notes, by id.
     """
 
     note: Note
     status: str
     superseded: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    judged: Mapping[str, Judgement] = EMPTY
 
 
 def remember_evolved(
@@ -88,7 +90,7 @@ def remember_evolved(
         status = str(max(verdicts, key=_SUPERSEDED.index))
     elif status == "updated" and any(statement.corrects for statement in new.statements):
         status = str(Verdict.CORRECTED)
-    return Evolved(kept.note, status, tuple(note.id for note, _ in superseding), conflicts)
+    return Evolved(kept.note, status, tuple(note.id for note, _ in superseding), conflicts, judged)
 
 
 def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> None:
@@ -182,8 +184,9 @@ def _adds(given: NoteInput, note: Note) -> bool:
     """Return whether a caller says more than what an older note says already."""
     if isinstance(given, KeyedInput) and given.key is not None:
         return True
-    more: Iterable[object] = (given.links, given.fields, given.aliases, given.valid_from, given.valid_to)
-    if any(more) or (given.title and given.title != note.title):
+    more: Iterable[object] = (given.links, given.fields, given.aliases)
+    times = (given.valid_from not in (None, note.valid_from), given.valid_to not in (None, note.valid_to))
+    if any(more) or any(times) or (given.title and given.title != note.title):
         return True
     return not set(own_tags(given.tags)) <= set(note.all_tags)
 

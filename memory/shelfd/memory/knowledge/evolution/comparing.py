@@ -25,7 +25,8 @@ class Judgement(NamedTuple):
 
 
 NOTHING: Final = Judgement(Verdict.STAYS, "nothing in common")
-_ADDS: Final = Judgement(Verdict.STAYS, "may both be so")
+#: Nothing excludes either, and nothing says that they have nothing to do with each other.
+ADDS: Final = Judgement(Verdict.STAYS, "may both be so")
 _EARLIER: Final = Judgement(Verdict.STAYS, "speaks of an earlier time")
 _UNREAL: Final = Judgement(Verdict.STAYS, "is no statement of fact")
 _SAME: Final = Judgement(Verdict.DUPLICATE, "says the same")
@@ -47,9 +48,9 @@ def compare(new: Statement, old: Statement) -> Judgement:
     if old.past or (new.past and not new.corrects):
         return _EARLIER
     if new.effect is not Effect.SAYS and new.effect is not Effect.INSTEAD:
-        return _by_effect(new, old) if old.positive and old.effect is Effect.SAYS else _ADDS
+        return _by_effect(new, old) if old.positive and old.effect is Effect.SAYS else ADDS
     if old.effect is not Effect.SAYS:
-        return _ADDS
+        return ADDS
     if new.denied and (found := _denied(new, old)) is not None:
         return found
     if not same_subject:
@@ -86,34 +87,34 @@ def _by_effect(new: Statement, old: Statement) -> Judgement:
     if effect is Effect.ENDED:
         return _ended(new, old)
     if old.event:
-        return _ADDS
+        return ADDS
     if effect is Effect.GONE:
         planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
-        return _updated(new, "does not take place") if planned or "progress" in old.core else _ADDS
+        return _updated(new, "does not take place") if planned or "progress" in old.core else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = _alike(new.language, old.verb, _home(new.language))
         placed = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and old.link != ""
-        return _changed(new, old, "moved") if (at_home or placed) else _ADDS
+        return _changed(new, old, "moved") if (at_home or placed) else ADDS
     if effect is Effect.LEFT:
         inside = old.link in ("in", "at", "for", "with") and old.verb in ("live", "work", "study", "stay")
-        return _updated(new, "left") if inside and new.core == old.core else _ADDS
+        return _updated(new, "left") if inside and new.core == old.core else ADDS
     if effect is Effect.RENEWED and new.value is Value.NAME:
         return _renewed(new, old)
     if new.value is Value.NAME and old.slot is not Arity.ONE:
-        return _ADDS
-    return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else _ADDS
+        return ADDS
+    return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else ADDS
 
 
 def _changed(new: Statement, old: Statement, reason: str) -> Judgement:
     """A new value in place of one of the same kind."""
     if old.value is Value.AMOUNT and (new.amounts[-1:] == old.amounts[-1:] or _families(new) != _families(old)):
-        return _ADDS
+        return ADDS
     if set(new.core) == set(old.core) and old.value is not Value.AMOUNT:
-        return _ADDS
+        return ADDS
     if old.several or not old.rest <= {*new.words, *new.rest}:
-        return _ADDS
+        return ADDS
     if old.value is not Value.AMOUNT and _contains(new.core, old.core):
-        return _ADDS
+        return ADDS
     return _updated(new, reason)
 
 
@@ -124,11 +125,11 @@ def _families(statement: Statement) -> list[str]:
 def _ended(new: Statement, old: Statement) -> Judgement:
     """Something named, or the whole predicate, no longer holds."""
     if old.event and not (old.verb and _alike(old.language, old.verb, USE.get(old.language, ""))):
-        return _ADDS
+        return ADDS
     if new.verb and not _alike(new.language, new.verb, old.verb):
-        return _ADDS
+        return ADDS
     if not new.verb and (not new.core or not _can_end(old)):
-        return _ADDS
+        return ADDS
     ended = {*new.core, *new.rest}
     if new.language in ("zh", "ja"):
         fits = bool(old.core) and new.core == old.core
@@ -137,7 +138,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         fits = fits and (not new.link or not old.link or new.link == old.link)
         fits = fits and (bool(new.core) or not old.core or new.verb in ("smoke", "rauchen", "fumar", "work"))
     if not fits or old.several:
-        return _ADDS
+        return ADDS
     return _updated(new, "no longer holds")
 
 
@@ -157,12 +158,12 @@ def _renewed(new: Statement, old: Statement) -> Judgement:
     """Another of the same kind, or the same in another version, is used now."""
     words = lexicon(new.language)
     if old.several or not (old.verb == "be" or words.alike(old.verb, USE[new.language])):
-        return _ADDS
+        return ADDS
     kinds = [{words.categories[word] for word in each.core if word in words.categories} for each in (new, old)]
     other_version = len(new.core) > 1 and new.core[:-1] == old.core[:-1] and new.core != old.core
     if other_version or (kinds[0] and kinds[0] == kinds[1] and new.core != old.core):
         return _updated(new, "replaced by another of its kind")
-    return _ADDS
+    return ADDS
 
 
 def _denied(new: Statement, old: Statement) -> Judgement | None:
@@ -206,9 +207,9 @@ def _exchanged(new: Statement, old: Statement) -> Judgement:
 def _negated(new: Statement, old: Statement) -> Judgement:
     """The same with and without a negation."""
     if (new.verb, new.link, new.event) != (old.verb, old.link, old.event) or new.amounts != old.amounts:
-        return _ADDS
+        return ADDS
     if {*new.core, *new.rest} != {*old.core, *old.rest} or (not new.core and not new.verb) or new.adds:
-        return _ADDS
+        return ADDS
     if new.corrects:
         return Judgement(Verdict.CORRECTED, "said not to be so")
     if new.now:
@@ -219,24 +220,24 @@ def _negated(new: Statement, old: Statement) -> Judgement:
 def _other_value(new: Statement, old: Statement) -> Judgement:
     """The same of the same subject with another value."""
     if not new.positive or new.adds or new.verb != old.verb or new.link != old.link or new.several or old.several:
-        return _ADDS
+        return ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
-        return _ADDS
+        return ADDS
     if new.amounts and not new.event and _same_but_amounts(new, old):
         return _other_amount(new, old)
     if not _comparable(new, old):
-        return _ADDS
+        return ADDS
     if new.core == old.core or set(new.core) == set(old.core):
-        return _ADDS
+        return ADDS
     if new.value is Value.STATE and old.value is Value.STATE:
         return _other_state(new, old)
     if not old.rest <= {*new.core, *new.rest}:
-        return _ADDS
+        return ADDS
     if new.value is Value.TIME and old.slot is not Arity.FIXED:
         one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
-        return _updated(new, "another time") if one else _ADDS
+        return _updated(new, "another time") if one else ADDS
     if _contains(new.core, old.core):
-        return _ADDS
+        return ADDS
     return _other_name(new, old)
 
 
@@ -266,9 +267,9 @@ def _other_amount(new: Statement, old: Statement) -> Judgement:
 def _other_state(new: Statement, old: Statement) -> Judgement:
     states = spaceless(new.language).states if new.language in ("zh", "ja") else lexicon(new.language).states
     if states.get(new.core[0]) != states.get(old.core[0]) or states.get(new.core[0]) is None:
-        return _ADDS
+        return ADDS
     if new.language in ("zh", "ja") and new.core[0][:1] == old.core[0][:1]:
-        return _ADDS
+        return ADDS
     return _updated(new, "another state")
 
 
@@ -279,18 +280,18 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         return Judgement(Verdict.CONFLICT, "two values of what never changes")
     if new.slot is Arity.ONE and old.slot is Arity.ONE:
         if new.verb in _HAVE and new.core[:-1] != old.core[:-1]:
-            return _ADDS
+            return ADDS
         return _updated(new, "another value")
     if new.slot is Arity.SAME_KIND and not new.corrects:
         alike = new.core[-1] == old.core[-1] or _category(new) == _category(old) != set()
-        return _updated(new, "another of its kind") if alike else _ADDS
+        return _updated(new, "another of its kind") if alike else ADDS
     if new.corrects and (new.verb != "be" or new.link or len(new.core) > 1):
-        return Judgement(Verdict.CORRECTED, "corrected") if new.core[:1] != old.core[:1] or new.link else _ADDS
+        return Judgement(Verdict.CORRECTED, "corrected") if new.core[:1] != old.core[:1] or new.link else ADDS
     if new.now and new.language in ("en", "de", "es") and new.verb in lexicon(new.language)["now_functional"]:
         return _updated(new, "another value now")
     if new.now and new.verb == "be" and new.link == old.link != "":
         return _updated(new, "another value now")
-    return _ADDS
+    return ADDS
 
 
 _HAVE: Final = ("have", "haben", "tener")

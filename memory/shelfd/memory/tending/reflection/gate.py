@@ -133,4 +133,4 @@ def _planned(actions: Sequence[Action]) -> Planned:
         notes |= {revision.new.id: revision.new for revision in action.revisions}
         for link in action.links:
             links.setdefault(link.source, []).append(link)
-    return Planned(notes, links)
+    return Planned(notes=notes, links=links)

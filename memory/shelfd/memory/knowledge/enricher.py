@@ -16,9 +16,11 @@ from shelfd.memory.knowledge.entities.segment import segments
 from shelfd.memory.knowledge.evolution.applying import state
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.graph.edges import EdgeReading, text_of
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.entities import Enrichment, MentionedEntity, StoredAlias
+from shelfd.memory.ports.edges import Edge
+from shelfd.memory.ports.entities import Enrichment, EntityNode, MentionedEntity, StoredAlias
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
@@ -30,8 +32,10 @@ log = structlog.get_logger("shelfd.memory")
 _BATCH: Final = 256
 #: Mentions written in one transaction: some milliseconds.
 _MENTIONS: Final = 400
-#: How long notes are read without giving way to other tasks.
-_TURN_S: Final = 0.004
+#: How long notes are read without giving way to other tasks, and how long these then have the loop for themselves: a
+#: request takes several turns of it, and would wait in each.
+_TURN_S: Final = 0.002
+_PAUSE: Final = timedelta(milliseconds=2)
 #: Nothing is done until no change came for so long; while changes keep coming, one batch after each so many of these.
 _QUIET: Final = timedelta(milliseconds=400)
 _PATIENCE: Final = 25
@@ -83,9 +87,10 @@ class _Derived(NamedTuple):
     """What was derived of a note as it was read."""
 
     note: Note
-    mentioned: Sequence[MentionedEntity]
-    learned: Sequence[StoredAlias]
-    stated: Sequence[Statement] | None  #: None if that is stored already
+    mentioned: Sequence[MentionedEntity] = ()
+    learned: Sequence[StoredAlias] = ()
+    stated: Sequence[Statement] | None = None  #: None if that is stored already
+    edges: Sequence[Edge] = ()
 
 
 class Enricher(Enrichment):
@@ -102,6 +107,7 @@ class Enricher(Enrichment):
         self._rules = f"{RULES_VERSION}.{self._types.version}"
         self._working = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        self._awaiting = 0  # calls that wait for entities
         self._last_seq = 0
         self._quiet_at = -1  # the last change, if nothing came for a while after it
         self._aliases = Aliases(())
@@ -154,10 +160,14 @@ class Enricher(Enrichment):
     async def reach(self) -> None:
         """Derive what is left of all that is committed by now. See the port."""
         goal = self._view.log.last_seq
-        while self._is_behind(self._position(), goal):
-            async with self._working:
-                if self._is_behind(self._position(), goal):
-                    await self._step()
+        self._awaiting += 1
+        try:
+            while self._is_behind(self._position(), goal):
+                async with self._working:
+                    if self._is_behind(self._position(), goal):
+                        await self._step()
+        finally:
+            self._awaiting -= 1
 
     def _position(self) -> _Position:
         stored = self._view.entities.position()
@@ -204,17 +214,23 @@ class Enricher(Enrichment):
             derivation = _steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=is_stated)
             while (derived := self._next(derivation, note)) is None:
                 if self._shelf.clock.monotonic() >= until:
-                    await asyncio.sleep(0)
+                    await self._give_way()
                     until = self._shelf.clock.monotonic() + _TURN_S
             if derived is _SKIPPED:
                 continue
             waiting.append(derived)
-            count += 1 + len(derived.mentioned)
+            count += 1 + len(derived.mentioned) + len(derived.edges)
             if count >= _MENTIONS:
                 await self._store(waiting, began, None, seen)
                 waiting, count = [], 0
                 until = self._shelf.clock.monotonic() + _TURN_S
         await self._store(waiting, began, position, seen)
+
+    async def _give_way(self) -> None:
+        if self._awaiting:
+            await asyncio.sleep(0)
+        else:
+            await self._shelf.clock.sleep(_PAUSE)
 
     def _next(self, derivation: Iterator[_Derived | None], note: Note) -> _Derived | None:
         try:
@@ -232,9 +248,10 @@ class Enricher(Enrichment):
             entities, now = tx.rows.entities, None
             if tx.rows.log.last_seq != seen:  # what changed meanwhile comes again, and what was purged must not
                 now = tx.rows.notes.by_rows([one.note.row for one in derived])
-            for note, mentioned, aliases, stated in derived:
+            for note, mentioned, aliases, stated, edges in derived:
                 if now is None or (note.row in now and now[note.row].rev == note.rev):
                     entities.put(note.row, mentioned, aliases)
+                    tx.rows.edges.put(note.row, edges, text=text_of(note))
                     if stated is not None:
                         state(tx, note, stated)
             if position is not None:
@@ -268,6 +285,10 @@ class Enricher(Enrichment):
         """Return type and canonical form of everything that *value* is known by. See the port."""
         return self.aliases.same(type_, value)
 
+    def node(self, type_: str, key: str, value: str) -> EntityNode:
+        """Return what an entity and all that mean the same are in the graph. See the port."""
+        return self.aliases.node(type_, key, value)
+
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, each with another that means the same and that notes mention. See the port."""
         aliases = self.aliases if self._aliases_read < 0 else self._aliases  # a moment old at worst
@@ -283,7 +304,7 @@ class Enricher(Enrichment):
         return found
 
 
-_SKIPPED: Final = _Derived(Note(), (), (), None)
+_SKIPPED: Final = _Derived(Note())
 
 
 def _says_something(row: LogRow) -> bool:
@@ -298,21 +319,24 @@ def _has_any(note: Note, phrases: Sequence[str]) -> bool:
 
 def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_stated: bool) -> Iterator[_Derived | None]:
     """Yield None after each part of a note that was read, and at last what was derived."""
-    head = _mentions(" ".join((note.title, *note.tags)), aliases, types) if note.title or note.tags else []
+    reading = EdgeReading()
+    head: list[EntityMention] = []
+    for segment in segments(" ".join((note.title, *note.tags))) if note.title or note.tags else ():
+        found = mentions_in(segment, aliases.names, types)
+        head += found
+        reading.read(segment.text, found, segment.offset)
     body: list[EntityMention] = []
     said: list[SaidAlias] = []
     for segment in segments(note.content):
         found = mentions_in(segment, aliases.names, types)
         body += found
         said += find_aliases(segment, found)
+        reading.read(segment.text, found, segment.offset)
         yield None
     weighed = weights(bounded(head), bounded(body))
     values = {(one.type, one.key): one.value for one in (*body, *head)}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
-    is_said = said and not note.hidden and note.superseded_by is None and not note.quarantined
-    aliases_said = learned(said, aliases, note.row, now=now) if is_said else ()
-    yield _Derived(note, mentioned, aliases_said, None if is_stated else read(note.content))
-
-
-def _mentions(text: str, aliases: Aliases, types: OwnTypes) -> list[EntityMention]:
-    return [mention for segment in segments(text) for mention in mentions_in(segment, aliases.names, types)]
+    is_said = said and note.live
+    says = learned(said, aliases, note.row, now=now) if is_said else ()
+    stated = None if is_stated else read(note.content)
+    yield _Derived(note, mentioned, says, stated, reading.edges(weighed.keys()))

@@ -1,0 +1,1 @@
+"""What a text says that is worth keeping, as single statements, and what each of them does to what is known."""

@@ -1,0 +1,106 @@
+"""Text cut into whole sentences, and into chunks of these. One pass, without nested repetition."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from shelfd.memory.notes.text import Fences
+
+#: Longest sentence; what is longer is cut at a blank.
+LONGEST_SENTENCE: Final = 2_000
+_END: Final = re.compile("[.!?\u2026]+[\"'\u201d\u2019\u00bb)\\]]*(?=\\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*")
+_LAST_WORD: Final = re.compile(r"[^\W_][\w.&-]*$")
+_ABBREVIATIONS: Final = frozenset(
+    "mr mrs ms mx dr prof st vs etc e.g i.e no nr fig vol inc ltd corp co dept approx ca bzw z.b d.h u.a ggf evtl sr"
+    " sra jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.n".split()
+)
+_BULLET: Final = re.compile(r"\s*(?:[-*+\u2022\u2013>]|#{1,6}|\d{1,3}[.)])\s+")
+#: A line so long, without an end of its own, goes on in the next one.
+_WRAPPED: Final = 55
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of *text* in order, each on one line with its mark at the end; code in fences is left out.
+
+    A full stop ends none after an abbreviation, an initial or a number before a small letter. A line is its own unless
+    it is long, as wrapped text is, or the next one goes on in small letters.
+    """
+    for block in _blocks(text):
+        start = 0
+        for match in _END.finditer(block):
+            if not _is_end(block, start, match):
+                continue
+            yield from _bounded(block[start : match.end()])
+            start = match.end()
+        yield from _bounded(block[start:])
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Lines that belong together, joined by blanks."""
+    fences = Fences()
+    gathered: list[str] = []
+    for line in text.split("\n"):
+        bullet = _BULLET.match(line)
+        bare = line[bullet.end() :].strip() if bullet else line.strip()
+        is_code = fences.encloses(line)
+        if gathered and (is_code or not bare or bullet or not _goes_on(gathered[-1], bare)):
+            yield " ".join(gathered)
+            gathered = []
+        if bare and not is_code:
+            gathered.append(bare)
+    if gathered:
+        yield " ".join(gathered)
+
+
+def _goes_on(line: str, following: str) -> bool:
+    return len(line) >= _WRAPPED or following[0].islower()
+
+
+def _is_end(block: str, start: int, match: re.Match[str]) -> bool:
+    if match[0] != ".":
+        return True
+    after = block[match.end() : match.end() + 2].strip()
+    word = _LAST_WORD.search(block, max(start, match.start() - 24), match.start())
+    if word is None:
+        return True
+    last = word[0]
+    if last.casefold() in _ABBREVIATIONS or (len(last) == 1 and last.isupper() and last != "I"):
+        return not after
+    return not (last.isdigit() and len(last) <= 2 and after[:1].isalpha() and start == word.start()) and not (
+        after[:1].islower()
+    )
+
+
+def _bounded(sentence: str) -> Iterator[str]:
+    rest = " ".join(sentence.split())
+    while len(rest) > LONGEST_SENTENCE:
+        blank = rest.rfind(" ", 1, LONGEST_SENTENCE)
+        end = blank if blank > 0 else LONGEST_SENTENCE
+        yield rest[:end]
+        rest = rest[end:].strip()
+    if any(sign.isalnum() for sign in rest):
+        yield rest
+
+
+def chunks(text: str, size: int) -> list[str]:
+    """Return all of *text* in chunks of at most *size* characters, which end where sentences do if that is possible."""
+    found: list[str] = []
+    start = 0
+    while len(text) - start > size:
+        end = start + _cut_in(text[start : start + size])
+        found.append(text[start:end].strip())
+        start = end
+    found.append(text[start:].strip())
+    return [chunk for chunk in found if chunk]
+
+
+def _cut_in(window: str) -> int:
+    """Where in a *window* of text it is cut best: after a sentence, a line or a word of its second half."""
+    half = len(window) // 2
+    ends = [match.end() for match in _END.finditer(window, half) if _is_end(window, 0, match)]
+    if ends:
+        return ends[-1]
+    for sign in ("\n", " "):
+        if (at := window.rfind(sign, half)) > 0:
+            return at + 1
+    return len(window)

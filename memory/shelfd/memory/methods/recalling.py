@@ -1,0 +1,149 @@
+"""How recall finds: filters, ranking, the fact that is known, and the notes that results link to."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from shelfd.memory.facts.fact_memory import ShelfFacts
+from shelfd.memory.methods.answering import SURE, Known, fact_by_key, fact_like
+from shelfd.memory.methods.found import Found, Recalled, joined
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.recall import Aim, ShelfIndex
+from shelfd.memory.recall.intents import is_exploratory
+from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
+from shelfd.memory.shelf.shelf import Shelf
+from shelfd.protocol.methods.recall import RecallParams
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+#: A linked note competes with this share of the score of the result that links to it.
+_LINK_SHARE: Final = 0.5
+#: Confidence of a key that is the query but for spelling and order of words; one within a longer query has less.
+_SAME_KEY: Final = 0.75
+
+
+def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNED) -> list[str]:
+    """Return the ids that a recall would find if what is *planned* had been done; counts no hit."""
+    filters = filters_of(shelf, params)
+    known = fact_by_key(shelf, params.query, filters, planned)
+    return [item.note.id for item in search(shelf, params, filters, known, planned).found]
+
+
+def filters_of(shelf: Shelf, params: RecallParams, now: int | None = None) -> NoteFilter:
+    """Return which notes *params* ask for; *now* is the time if not given."""
+    now = shelf.clock.now() if now is None else now
+    return RECALLABLE._replace(
+        nugget=params.nugget,
+        domain=params.domain,
+        scope=params.scope,
+        type=params.type,
+        subject=params.subject,
+        author=params.author,
+        tags=tuple(params.tags),
+        session=params.session_id,
+        include_hidden=params.include_hidden,
+        include_superseded=not params.exclude_superseded,
+        include_expired=params.include_expired,
+        now=now,
+        since=None if params.max_age is None else now - params.max_age // _MICROSECOND,
+        as_of=params.as_of,
+    )
+
+
+def known_fact(
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned = NOTHING_PLANNED
+) -> Known | None:
+    """Return the fact with this key; else, in the modes that look for it, one with a key like it."""
+    known = fact_by_key(shelf, params.query, filters, planned)
+    if planned is not NOTHING_PLANNED:
+        return known  # likeness of keys is known of now alone
+    if params.mode == "fhrr":
+        known = known or fact_like(shelf, params.query, filters)
+        return known and known._replace(confirmed=shelf.projection(ShelfFacts).confirms(known.note))
+    if known is not None or params.mode != "auto":
+        return known
+    if not shelf.tracks.catch_up(ShelfFacts):
+        return None  # the rest follows in the background; callers in this mode do not wait for it
+    return fact_like(shelf, params.query, filters, least=SURE)
+
+
+def rank(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned) -> Recalled:
+    """Return the best notes for a query by their words and names."""
+    aim: Aim = "all" if params.focus == "off" else "topic" if is_exploratory(params.query) else "answer"
+    focus = shelf.projection(ShelfIndex).as_planned(planned)
+    wanted = filters._replace(but=planned.passed_over) if planned.passed_over else filters
+    focused = focus.recall(params.query, wanted, params.k, aim, explain=params.explain)
+    notes = planned.over(shelf.hot.get([judged.hit.id for judged in focused.found]))
+    found = [
+        Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance)
+        for one in focused.found
+        # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
+        if (note := notes.get(one.hit.id)) is not None and (note.rev == 1 or filters.admits(note))
+    ]
+    return Recalled(found, focused.cut)
+
+
+def _with_known(found: list[Found], known: Known, *, judged: bool) -> list[Found]:
+    """Let a fact that is known compete: one whose key is the query comes first.
+
+    Args:
+        found: What else there is.
+        known: The fact.
+        judged: Whether focus has judged it; then only a key that is the query but for its spelling says more.
+    """
+    sure = known.confidence
+    candidate = Found(known.note, sure, sure >= (_SAME_KEY if judged else SURE), None, {"key": sure}, sure, sure)
+    ranked = next((item for item in found if item.note.id == known.note.id), candidate)
+    best = max(candidate, ranked, key=lambda item: item.score)
+    best.relevant = candidate.relevant or ranked.relevant
+    return sorted([best, *(item for item in found if item is not ranked)], key=lambda item: -item.score)
+
+
+def search(
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, known: Known | None, planned: Planned = NOTHING_PLANNED
+) -> Recalled:
+    """Return what a query finds: the best notes, those they link to, and the fact that is known."""
+    recalled = Recalled([]) if params.mode == "fhrr" else rank(shelf, params, filters, planned)
+    if params.focus == "auto" and params.mode != "fhrr":
+        for said, name in shelf.enrichment.other_names(params.query):  # the same question with another of its names
+            asked = params.model_copy(update={"query": params.query.replace(said, name)})
+            recalled = joined(recalled, rank(shelf, asked, filters, planned), params.k)
+    found = recalled.found
+    if known is not None:
+        found = _with_known(found, known, judged=params.mode != "fhrr")
+    add_links(shelf, found, planned, filters.as_of)
+    if params.include_links and any(item.links for item in found):
+        found = _with_linked(shelf, found, filters, params.k, planned)
+    found = found[: params.k]
+    if params.min_score is not None:
+        # Rounded as it is returned: a caller may pass a score it has seen.
+        found = [item for item in found if round(item.score, 6) >= params.min_score]
+    here = {item.note.id for item in found}
+    return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here])
+
+
+def add_links(shelf: Shelf, found: Sequence[Found], planned: Planned, as_of: int | None = None) -> None:
+    """Give each of the notes *found* the links that leave it, all or those that hold at a time."""
+    links = planned.linked(shelf.hot.links([item.note.id for item in found]))
+    for item in found:
+        leaving = links.get(item.note.id, ())
+        item.links = leaving if as_of is None else [link for link in leaving if link.holds(as_of)]
+
+
+def _with_linked(shelf: Shelf, found: list[Found], filters: NoteFilter, k: int, planned: Planned) -> list[Found]:
+    """Let the notes that results link to compete for a place."""
+    here = {item.note.id for item in found}
+    offers: dict[str, tuple[float, str]] = {}
+    for item in found:
+        for link in item.links:
+            if link.target not in here and item.score * _LINK_SHARE > offers.get(link.target, (0.0, ""))[0]:
+                offers[link.target] = (item.score * _LINK_SHARE, item.note.id)
+    best = sorted(offers, key=lambda target: (-offers[target][0], target))[: 4 * k]
+    notes = planned.over(shelf.hot.get(best))
+    linked = [
+        # It came along: what it says itself has not been compared with the query.
+        Found(notes[target], offers[target][0], False, offers[target][1], {"link": offers[target][0]})
+        for target in best
+        if target in notes and filters.admits(notes[target])
+    ]
+    add_links(shelf, linked, planned, filters.as_of)
+    return sorted([*found, *linked], key=lambda item: -item.score)
