@@ -123,6 +123,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
             phone_region=settings.governance.phone_region,
             quarantine=settings.governance.injections == "quarantine",
         ),
+        synthesis_tiers=tuple(settings.synthesis.tiers),
     )
 
 

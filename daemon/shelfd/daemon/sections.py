@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from shelfd.daemon.zones import zone
 from shelfd.memory import EntityRule, OwnTypes, compile_pattern
+from shelfd.protocol.base import Tier
 from shelfd.protocol.limits import SHELF_NAME
 
 NOT_YET = "is not available in this version"
@@ -166,6 +167,12 @@ class Recall(Section):
     """What recall keeps of what it was asked."""
 
     log: Literal["on", "off"] = "on"
+
+
+class Synthesis(Section):
+    """Of what answers are made."""
+
+    tiers: Annotated[list[Tier], Field(min_length=1, max_length=3)] = ["A", "B"]
 
 
 class EntityType(Section):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
+from shelfd.protocol.base import Tier
+
 #: How much of a note its events carry.
 EventContent = Literal["none", "title", "full"]
 #: What is done with text that a rule finds.
@@ -67,6 +69,7 @@ class MemorySettings:
         entity_rules: What notes are looked through for, beside what always is.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
         governance: What text may come in.
+        synthesis_tiers: Tiers of the notes of which answers are made.
     """
 
     instance: str = "local"
@@ -82,3 +85,4 @@ class MemorySettings:
     entity_rules: tuple[EntityRule, ...] = ()
     recall_log: bool = True
     governance: GovernanceSettings = field(default_factory=GovernanceSettings)
+    synthesis_tiers: tuple[Tier, ...] = ("A", "B")

@@ -13,6 +13,7 @@ from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.recall.document import Hit, Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
+from shelfd.memory.recall.passages import PassageJudge
 from shelfd.memory.recall.question import Questions
 from shelfd.memory.recall.relevance import (
     Bound,
@@ -73,6 +74,7 @@ class Judged(NamedTuple):
     coverage: float  #: 0 to 1: share of the query's weight that the document's words match
     relevance: float  #: 0 to 1: how probable it is that the document says what is asked
     relevant: bool  #: whether that is probable enough
+    stands: bool = False  #: a name of it stands in the query
 
 
 class Cut(NamedTuple):
@@ -154,6 +156,11 @@ class Focus:
             found, [Cut(one.hit, one.coverage, reason) for one in best[: max(k, 0)] if one.hit.row not in here]
         )
 
+    def passages(self, query: str) -> PassageJudge:
+        """Return what judges parts of notes by *query*."""
+        question = self._questions.parse(query, self._index.analyzer.words(query))
+        return PassageJudge(self._index, resolve(self._index, question, self._related), self._constants)
+
     def candidates(
         self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False
     ) -> tuple[list[Candidate], float]:
@@ -203,7 +210,8 @@ class Focus:
         if not features:
             return Judged(candidate.hit, 0.0, 0.0, False)
         relevance = self._constants.probability(features)
-        return Judged(candidate.hit, features[0], relevance, relevance >= self._constants.threshold)
+        relevant = relevance >= self._constants.threshold
+        return Judged(candidate.hit, features[0], relevance, relevant, candidate.stands)
 
     def _admitted(self, filters: NoteFilter) -> Admitted:
         return lambda rows: self._index.admitted(rows, filters)

@@ -105,6 +105,14 @@ class Governed(Result):
     quarantined: int
 
 
+class UnfinishedJobs(Result):
+    """How many jobs are not done, by state."""
+
+    queued: int
+    running: int
+    waiting: int
+
+
 class StatsResult(Result):
     """Counts of one shelf; the first three since the daemon started."""
 
@@ -120,9 +128,17 @@ class StatsResult(Result):
     sessions: int = Field(description="Closed ones included.")
     last_seq: int
     governance: Governed
+    jobs: UnfinishedJobs = Field(description="Of the last 1,000 that are not done.")
     entity_index: dict[str, EntityIndex] = Field(
         description="By type, of the notes that were read for entities so far: a moment after their change."
     )
+
+
+class SnapshotResult(Result):
+    """Where the snapshot is."""
+
+    path: str = Field(description="Of the file, on the daemon's machine: one note a line, in ZettelForge's shape.")
+    notes: int
 
 
 define(
@@ -146,4 +162,11 @@ define(
 )
 define("shelf.check", ShelfParams, ShelfCheckResult, need="admin", summary="Check a shelf's file and index in full.")
 define("shelf.log", ShelfLogParams, ShelfLogResult, need="read", summary="Who changed what.")
+define(
+    "snapshot",
+    ReadParams,
+    SnapshotResult,
+    need="admin",
+    summary="Write all notes of the shelf, as they are at one moment, to a file beside it.",
+)
 define("get_stats", ReadParams, StatsResult, need="read", summary="Counts of the shelf.")
