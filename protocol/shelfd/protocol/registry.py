@@ -74,7 +74,7 @@ def define(
 PLANNED = frozenset(
     """
     synthesize
-    validate_synthesis check_synthesis_quality why_not recall.feedback
+    validate_synthesis check_synthesis_quality recall.feedback
     note.release snapshot
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete

@@ -32,6 +32,7 @@ from shelfd.memory.methods import (
     shelves,
     timeline,
     undo,
+    why_not,
 )
 from shelfd.memory.methods.registry import USE_CASES
 
@@ -65,4 +66,5 @@ __all__ = [
     "shelves",
     "timeline",
     "undo",
+    "why_not",
 ]
