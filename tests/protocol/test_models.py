@@ -36,6 +36,7 @@ REQUIRED: dict[str, Any] = {
     "from_turn": 1, "variant": 0, "at_turn": 1, "new_session_id": "t",
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
+    "start_type": "actor", "start_value": "a",
     "alias": "a", "canonical": "b",
     "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip
@@ -51,6 +52,7 @@ VALUES: dict[str, Any] = {
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 7,
     "from_turn": 1, "at_turn": 1, "new_session_id": "t",
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
+    "start_type": "actor", "start_value": "a",
     "dry_run": True, "run_id": "r", "note_id": "a", "superseded_by_id": "b", "local_only": True,
     "on_match": "new", "max_seq": 3, "from_seq": 2, "table_name": "t", "table_columns": ["a"],
     "column_hints": {"a": "b"}, "embedding_columns": ["a"], "required_columns": ["a"], "primary_key_columns": ["a"],

@@ -91,6 +91,9 @@ class NoteView(Result):
     context: str | None = None
     keywords: list[str] | None = None
     supersedes: list[str] | None = None
+    causal_chain: list[str] | None = Field(
+        default=None, description="Notes that led to it by links such as `caused_by`, the first cause first; full only."
+    )
     level: str | None = None
     children_ids: list[str] | None = Field(default=None, description="Notes that this rollup represents.")
     vector: NoteVectorView | None = Field(default=None, description="With include_vector too.")

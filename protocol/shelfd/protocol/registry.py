@@ -75,8 +75,7 @@ PLANNED = frozenset(
     """
     synthesize
     validate_synthesis check_synthesis_quality why_not recall.feedback
-    note.release get_entity_relationships traverse_graph graph.timeline
-    graph.export snapshot
+    note.release snapshot
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

@@ -9,6 +9,7 @@ from shelfd.memory.methods import (
     deleting,
     distilling,
     entities,
+    entity_graph,
     extraction,
     graph,
     importing,
@@ -29,6 +30,7 @@ from shelfd.memory.methods import (
     session_writing,
     sessions,
     shelves,
+    timeline,
     undo,
 )
 from shelfd.memory.methods.registry import USE_CASES
@@ -40,6 +42,7 @@ __all__ = [
     "deleting",
     "distilling",
     "entities",
+    "entity_graph",
     "extraction",
     "graph",
     "importing",
@@ -60,5 +63,6 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "timeline",
     "undo",
 ]

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import Conflict, InvalidParams
+from shelfd.memory.knowledge.enricher import read_again
 from shelfd.memory.knowledge.entities.aliases import ALIASES_KNOWN, Aliases, built_in
-from shelfd.memory.knowledge.entities.enricher import read_again
 from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, EntityName, family, key_of, shown
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
@@ -82,7 +82,7 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     await shelf.enrichment.reach()
     wanted = RECALLABLE._replace(nugget=params.nugget, session=params.session_id, now=shelf.clock.now())
     notes: list[Note] = []
-    async for some in _mentioning(shelf, shelf.enrichment.same(type_, value), wanted):
+    async for some in mentioning(shelf, shelf.enrichment.same(type_, value), wanted):
         notes += some
         if len(notes) >= params.k:
             break
@@ -97,7 +97,7 @@ async def _recall(shelf: Shelf, params: EntityRecallParams, call: Call, type_: s
     return {"notes": [renderer(note, params.max_content_chars) for note in notes], "entity": entity}
 
 
-async def _mentioning(shelf: Shelf, names: Sequence[tuple[str, str]], wanted: NoteFilter) -> AsyncIterator[list[Note]]:
+async def mentioning(shelf: Shelf, names: Sequence[tuple[str, str]], wanted: NoteFilter) -> AsyncIterator[list[Note]]:
     """Yield wanted notes that mention one of *names*, each once: a weight after the other, the newest first."""
     view = shelf.view
     entities = [entity.number for name in names if (entity := view.entities.get(*name)) is not None]

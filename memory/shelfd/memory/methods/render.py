@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from shelfd.memory.facts.capacity import status_of
 from shelfd.memory.facts.fact_memory import options_of
+from shelfd.memory.knowledge.graph.chain import causal_chain
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.ports.log import LogRow
@@ -34,16 +35,17 @@ _optional, _instants, _rare = attrgetter(*_OPTIONAL), attrgetter(*_OPTIONAL_INST
 
 
 class Relatives(NamedTuple):
-    """Notes that only others name: those that a note replaced, and those that it represents as a rollup."""
+    """Notes that only others name: those that a note replaced, that it represents as a rollup, and that led to it."""
 
     supersedes: list[str]
     children: list[str]
+    causes: list[str]
 
 
 def relatives_of(view: View, note: Note) -> Relatives:
     """Return what others say of *note*."""
     children = view.notes.children([note.id]) if note.extra.is_rollup else ()
-    return Relatives(view.notes.superseded_by(note.id), [child.id for child in children])
+    return Relatives(view.notes.superseded_by(note.id), [child.id for child in children], causal_chain(view, note))
 
 
 def note_view(
@@ -138,6 +140,8 @@ def _add_full(view: dict[str, Any], note: Note, relatives: Relatives) -> None:
         view["supersedes"] = relatives.supersedes
     if relatives.children:
         view["children_ids"] = relatives.children
+    if relatives.causes:
+        view["causal_chain"] = relatives.causes
     view["vector"] = vector_view(note)
 
 

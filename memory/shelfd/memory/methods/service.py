@@ -12,7 +12,7 @@ from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import as_job
-from shelfd.memory.knowledge.entities.enricher import Enricher
+from shelfd.memory.knowledge.enricher import Enricher
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
 from shelfd.memory.methods.job_kinds import procedures

@@ -48,6 +48,15 @@ class StoredAlias(NamedTuple):
     created_at: int
 
 
+class EntityNode(NamedTuple):
+    """What an entity and all that mean the same are in the graph."""
+
+    family: str
+    key: str  #: canonical form of the name that stands for them; with the family, what tells nodes apart
+    type: str
+    value: str  #: as it is shown
+
+
 class EntityCount(NamedTuple):
     """How many entities of a type there are, and how many mentions of them."""
 
@@ -113,6 +122,15 @@ class Enrichment(Protocol):
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
         """Return type and canonical form of everything that *value* is known by."""
 
+    def node(self, type_: str, key: str, value: str) -> EntityNode:
+        """Return what the entity of this type and canonical form, and all that mean the same, are in the graph.
+
+        Args:
+            type_: Its type.
+            key: Its canonical form.
+            value: How it is shown if no other name stands for it.
+        """
+
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, as they stand there, each with another that means the same."""
 
@@ -133,6 +151,10 @@ class NoEnrichment(Enrichment):
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:  # noqa: ARG002
         """Return nothing."""
         return ()
+
+    def node(self, type_: str, key: str, value: str) -> EntityNode:
+        """Return it alone."""
+        return EntityNode(type_, key, type_, value)
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:  # noqa: ARG002
         """Return nothing."""

@@ -3,7 +3,7 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Link, Note, Nugget
@@ -38,6 +38,9 @@ class NotesView(Protocol):
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         """Return those of the notes that exist, by row."""
+
+    def admitted(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str]:
+        """Return the ids of those of the notes that exist and are *wanted*, by row, without reading their text."""
 
     def fact(self, nugget: str, key: str) -> Note | None:
         """Return the fact with this folded key, hidden or not."""
@@ -128,6 +131,10 @@ class NotesWriter(NotesView, Protocol):
         """
 
 
+#: Relations of links that lead from a cause to what it caused.
+CAUSES: Final = ("causes", "caused", "leads_to", "led_to", "results_in", "enables", "triggers")
+
+
 class LinksView(Protocol):
     """Reads of links."""
 
@@ -139,6 +146,12 @@ class LinksView(Protocol):
 
     def leaving(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         """Return the links that leave each of the notes, in the order they were made."""
+
+    def causing(self, note_id: str, *, limit: int) -> list[str]:
+        """Return ids of at most *limit* notes whose links say, by one of :data:`CAUSES`, that they caused a note.
+
+        In the order in which the links were made.
+        """
 
     def count(self) -> int:
         """Return how many links there are."""

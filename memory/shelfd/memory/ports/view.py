@@ -7,6 +7,7 @@
 from abc import abstractmethod
 from typing import NamedTuple, Protocol
 
+from shelfd.memory.ports.edges import EdgesView, EdgesWriter
 from shelfd.memory.ports.entities import EntitiesView, EntitiesWriter
 from shelfd.memory.ports.evolution import ConflictsView, ConflictsWriter, StatementsView, StatementsWriter
 from shelfd.memory.ports.job import JobsView, JobsWriter
@@ -74,6 +75,7 @@ class View:
     rewinds: RewindsView  #: what was taken back of conversations
     injections: InjectionsView  #: what was handed to prompts
     entities: EntitiesView  #: that notes mention, and their aliases
+    edges: EdgesView  #: between entities
     statements: StatementsView  #: what notes state
     conflicts: ConflictsView  #: between what notes state
     sinks: SinksView  #: how far receivers of events have come
@@ -102,6 +104,7 @@ class Writer(View):
     rewinds: RewindsWriter
     injections: InjectionsWriter
     entities: EntitiesWriter
+    edges: EdgesWriter
     statements: StatementsWriter
     conflicts: ConflictsWriter
     sinks: SinksWriter

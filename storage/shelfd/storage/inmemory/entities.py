@@ -50,11 +50,7 @@ class InMemoryEntities(InMemoryRows, EntitiesWriter):
         tables = self._tables
         forget_entities(tables, row, keep=frozenset(one[:2] for one in mentioned))
         for one in mentioned:
-            entity = tables.entities.get((one.type, one.key))
-            if entity is None:
-                tables.entity_number += 1
-                entity = StoredEntity(tables.entity_number, one.type, one.key, one.value)
-                tables.put(tables.entities, (one.type, one.key), entity)
+            entity = entity_of(tables, one.type, one.key, one.value)
             tables.put(tables.mentions, (entity.number, row), one.weight)
         for alias in learned:
             self.put_alias(alias._replace(note=row))
@@ -71,12 +67,28 @@ class InMemoryEntities(InMemoryRows, EntitiesWriter):
 
 
 def forget_entities(tables: Tables, row: int, *, keep: frozenset[tuple[str, str]] = frozenset()) -> None:
-    """Delete what a note mentions, entities that no other note mentions, and the aliases it says."""
+    """Delete what a note mentions, entities that nothing else keeps, and the aliases it says."""
     for key in [key for key in tables.aliases if key[2] == row > 0]:
         tables.remove(tables.aliases, key)
     for mention in [mention for mention in tables.mentions if mention[1] == row]:
         tables.remove(tables.mentions, mention)
+    drop_unused(tables, keep=keep)
+
+
+def entity_of(tables: Tables, type_: str, key: str, value: str) -> StoredEntity:
+    """Return an entity, which is added if it is not there."""
+    entity = tables.entities.get((type_, key))
+    if entity is None:
+        tables.entity_number += 1
+        entity = StoredEntity(tables.entity_number, type_, key, value)
+        tables.put(tables.entities, (type_, key), entity)
+    return entity
+
+
+def drop_unused(tables: Tables, *, keep: frozenset[tuple[str, str]] = frozenset()) -> None:
+    """Delete the entities that no note mentions and that have no edge, but for those to *keep*."""
     mentioned = {number for number, _ in tables.mentions}
+    linked = {end for source, target, *_ in tables.edges for end in (source, target)}
     for name, entity in list(tables.entities.items()):
-        if entity.number not in mentioned and name not in keep:
+        if entity.number not in mentioned and name not in linked and name not in keep:
             tables.remove(tables.entities, name)

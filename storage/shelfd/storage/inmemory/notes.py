@@ -10,12 +10,14 @@ from shelfd.memory.notes.names import names_of
 from shelfd.memory.notes.note import MERGED_INTO, Link, Note, Nugget, fold_key
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.notes import (
+    CAUSES,
     LinksWriter,
     NotesWriter,
     NuggetCounts,
     NuggetsWriter,
 )
 from shelfd.storage.encoding import decode_extra, encode_extra
+from shelfd.storage.inmemory.edges import forget_edges
 from shelfd.storage.inmemory.entities import forget_entities
 from shelfd.storage.inmemory.evolution import forget_statements, rename_conflicts
 from shelfd.storage.inmemory.log import redact
@@ -42,6 +44,9 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         return {row: self._tables.notes[row] for row in rows if row in self._tables.notes}
+
+    def admitted(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str]:
+        return {row: note.id for row, note in self.by_rows(rows).items() if wanted.admits(note)}
 
     def fact(self, nugget: str, key: str) -> Note | None:
         row = self._tables.facts.get((key, nugget))
@@ -140,6 +145,7 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
             tables.remove(tables.facts, (note.key, note.nugget))
         tables.remove(tables.usage, note.row)
         tables.remove(tables.hit_sessions, note.row)
+        forget_edges(tables, note.row)
         forget_entities(tables, note.row)
         forget_statements(tables, note.row)
 
@@ -156,6 +162,10 @@ class InMemoryLinks(InMemoryRows, LinksWriter):
 
     def leaving(self, ids: Sequence[str]) -> dict[str, list[Link]]:
         return {note_id: [link for _, link in self._all() if link.source == note_id] for note_id in ids}
+
+    def causing(self, note_id: str, *, limit: int) -> list[str]:
+        found = [link.source for _, link in self._all() if link.target == note_id and link.relation in CAUSES]
+        return list(dict.fromkeys(found[: max(limit, 0)]))
 
     def count(self) -> int:
         return len(self._tables.links)

@@ -13,6 +13,7 @@ from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, Stores
 from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
+from shelfd.storage.inmemory.edges import InMemoryEdges
 from shelfd.storage.inmemory.entities import InMemoryEntities
 from shelfd.storage.inmemory.evolution import InMemoryConflicts, InMemoryStatements
 from shelfd.storage.inmemory.log import InMemoryLog, InMemoryRecorded
@@ -57,6 +58,7 @@ class InMemoryShelf(Writer):
         self.rewinds = InMemoryRewinds(tables)
         self.injections = InMemoryInjections(tables)
         self.entities = InMemoryEntities(tables)
+        self.edges = InMemoryEdges(tables)
         self.statements = InMemoryStatements(tables)
         self.conflicts = InMemoryConflicts(tables)
         self.sinks = InMemorySinks(tables)

@@ -1,9 +1,10 @@
 """A shelf's rows as dictionaries with a journal, by which a transaction can be taken back."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
+from shelfd.memory.ports.edges import Edge
 from shelfd.memory.ports.entities import StoredAlias, StoredEntity
 from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.job import Job
@@ -14,6 +15,9 @@ from shelfd.memory.ports.usage import RecentQuery
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+#: Source and target by type and canonical form, relation, row of the note, who read it there.
+EdgeKey: TypeAlias = tuple[tuple[str, str], tuple[str, str], str, int, str]
 
 _ABSENT: Final = object()
 #: Of Tables: the last numbers given away.
@@ -63,6 +67,7 @@ class Tables:
         entities: By (type, canonical form).
         entity_number: Number of the last entity ever added.
         mentions: Weight by (entity, note row).
+        edges: Edge and the text it was read in, by :data:`EdgeKey`.
         aliases: By (family, canonical form, note row).
         statements: Rev, text and slots by note row.
         conflicts: By id.
@@ -103,6 +108,7 @@ class Tables:
         self.injection_number = 0
         self.entities: dict[tuple[str, str], StoredEntity] = {}
         self.mentions: dict[tuple[int, int], int] = {}
+        self.edges: dict[EdgeKey, tuple[Edge, int]] = {}
         self.aliases: dict[tuple[str, str, int], StoredAlias] = {}
         self.enrichment: dict[str, Mapping[str, Any]] = {}
         self.entity_number = 0

@@ -1,7 +1,8 @@
 """Entities as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias, StoredEntity
@@ -12,9 +13,11 @@ from shelfd.storage.sqlite.database import AMONG, Database, SqliteRows, placehol
 ALIAS_COLUMNS: Final = ", ".join(StoredAlias._fields)
 _PUT_ALIAS: Final = f"INSERT OR REPLACE INTO alias ({ALIAS_COLUMNS}) VALUES ({placeholders(ALIAS_COLUMNS)})"  # noqa: S608
 _ALIASES: Final = f"SELECT {ALIAS_COLUMNS} FROM alias ORDER BY note, family, alias LIMIT ?"  # noqa: S608
-_UNMENTIONED: Final = (
+_UNUSED: Final = (
     f"DELETE FROM entity WHERE number {AMONG}"  # noqa: S608
-    " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.entity = entity.number) RETURNING type"
+    " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.entity = entity.number)"
+    " AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.source = entity.number)"
+    " AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.target = entity.number) RETURNING type"
 )
 #: Counts are kept beside the rows: to count those takes as long as there are many.
 _COUNT: Final = (
@@ -60,19 +63,11 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
     def put(self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias]) -> None:
         database = self._database
         forget_entities(database, row, keep=frozenset(one[:2] for one in mentioned))
-        counted: dict[str, list[int]] = {}
         for one in mentioned:
-            columns = database.one(_FIND, (one.type, one.key))
-            count = counted.setdefault(one.type, [0, 0])
-            count[1] += 1
-            if columns is None:
-                count[0] += 1
-                sql = "INSERT INTO entity (type, key, value) VALUES (?, ?, ?)"
-                number = database.add(sql, (one.type, one.key, one.value))
-            else:
-                number = columns[0]
+            number = number_of(database, one.type, one.key, one.value)
             database.run("INSERT OR REPLACE INTO mention VALUES (?, ?, ?)", (number, one.weight, row))
-        database.run_many(_COUNT, [(type_, *count) for type_, count in counted.items()])
+        counted = Counter(one.type for one in mentioned)
+        database.run_many(_COUNT, [(type_, 0, count) for type_, count in counted.items()])
         for alias in learned:
             self.put_alias(alias._replace(note=row))
 
@@ -87,7 +82,7 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
 
 
 def forget_entities(database: Database, row: int, *, keep: frozenset[tuple[str, str]] = frozenset()) -> None:
-    """Delete what a note mentions, entities that no other note mentions, and the aliases it says.
+    """Delete what a note mentions, entities that nothing else keeps, and the aliases it says.
 
     Args:
         keep: Types and canonical forms of entities that stay: the note will mention them again.
@@ -97,7 +92,21 @@ def forget_entities(database: Database, row: int, *, keep: frozenset[tuple[str, 
     if not found:
         return
     database.run("DELETE FROM mention WHERE note = ?", (row,))
-    gone = [number for number, *name in found if tuple(name) not in keep]
-    removed = [type_ for (type_,) in database.all(_UNMENTIONED, (encode_integers(gone),))] if gone else []
-    counted = [(type_, 0, -1) for _, type_, _ in found] + [(type_, -1, 0) for type_ in removed]
-    database.run_many(_COUNT, counted)
+    database.run_many(_COUNT, [(type_, 0, -1) for _, type_, _ in found])
+    drop_unused(database, [number for number, *name in found if tuple(name) not in keep])
+
+
+def number_of(database: Database, type_: str, key: str, value: str) -> int:
+    """Return the number of an entity, which is added if it is not there."""
+    columns = database.one(_FIND, (type_, key))
+    if columns is not None:
+        return int(columns[0])
+    database.run(_COUNT, (type_, 1, 0))
+    return database.add("INSERT INTO entity (type, key, value) VALUES (?, ?, ?)", (type_, key, value))
+
+
+def drop_unused(database: Database, numbers: Collection[int]) -> None:
+    """Delete those of some entities that no note mentions and that have no edge."""
+    if numbers:
+        removed = database.all(_UNUSED, (encode_integers(sorted(numbers)),))
+        database.run_many(_COUNT, [(type_, -1, 0) for (type_,) in removed])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from shelfd.memory.notes.note import Link
-from shelfd.memory.ports.notes import LinksWriter
+from shelfd.memory.ports.notes import CAUSES, LinksWriter
 from shelfd.storage.encoding import encode_strings
 from shelfd.storage.sqlite.database import AMONG, SqliteRows, placeholders
 
@@ -15,6 +15,12 @@ _INSERT: Final = f"INSERT INTO link ({LINK_COLUMNS}) VALUES ({placeholders(LINK_
 _IDENTITY: Final = "source = ? AND target = ? AND relation = ?"
 _UPDATE: Final = (
     f"UPDATE link SET reason = ?, created_at = ?, valid_from = ?, valid_to = ?, seq_to = ? WHERE {_IDENTITY}"  # noqa: S608
+)
+
+#: In the words of the index of such links.
+_CAUSING: Final = (
+    "SELECT source FROM link WHERE target = ?"  # noqa: S608 (words of ours)
+    f" AND relation IN ({', '.join(map(repr, CAUSES))}) ORDER BY row LIMIT ?"
 )
 
 #: Hidden notes that became part of a note, those of these, and so on; each once, even around a circle.
@@ -47,6 +53,10 @@ class SqliteLinks(SqliteRows, LinksWriter):
         for columns in self._database.all(f"{_LINK} WHERE source {AMONG} ORDER BY row", (encode_strings(ids),)):
             links[columns[0]].append(Link._make(columns))
         return links
+
+    def causing(self, note_id: str, *, limit: int) -> list[str]:
+        found = self._database.all(_CAUSING, (note_id, max(limit, 0)))
+        return list(dict.fromkeys(columns[0] for columns in found))
 
     def count(self) -> int:
         return int(self._database.value("SELECT count(*) FROM link"))

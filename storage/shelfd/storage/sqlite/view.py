@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.sqlite.database import Database
+from shelfd.storage.sqlite.edges import SqliteEdges
 from shelfd.storage.sqlite.entities import SqliteEntities
 from shelfd.storage.sqlite.evolution import SqliteConflicts, SqliteStatements
 from shelfd.storage.sqlite.links import SqliteLinks
@@ -41,6 +42,7 @@ def _add_aggregates(rows: View, database: Database) -> None:
     rows.rewinds = SqliteRewinds(database)
     rows.injections = SqliteInjections(database)
     rows.entities = SqliteEntities(database)
+    rows.edges = SqliteEdges(database)
     rows.statements = SqliteStatements(database)
     rows.conflicts = SqliteConflicts(database)
     rows.sinks = SqliteSinks(database)

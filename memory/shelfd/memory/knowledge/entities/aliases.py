@@ -19,7 +19,7 @@ from shelfd.memory.knowledge.entities.kinds import (
     shown,
 )
 from shelfd.memory.knowledge.entities.segment import Segment
-from shelfd.memory.ports.entities import StoredAlias
+from shelfd.memory.ports.entities import EntityNode, StoredAlias
 
 #: Steps from one name to the next after which it is taken for a circle, which stored rows never are by themselves.
 _LONGEST_CHAIN: Final = 32
@@ -121,6 +121,15 @@ class Aliases:
     def same(self, type_: str, value: str) -> list[tuple[str, str]]:
         """Return the types and canonical forms under which notes mention what *value* names."""
         return [(other, key) for key in self.group(type_, value) for other in related_types(type_)]
+
+    def node(self, type_: str, key: str, value: str) -> EntityNode:
+        """Return what the entity of this type and canonical form, shown as *value*, is in the graph."""
+        group = family(type_)
+        root = self._root(EntityName(group, key))
+        if root.key == key:
+            return EntityNode(group, key, type_, value)
+        type_ = "intrusion_set" if _FIRST.match(root.name) else type_
+        return EntityNode(group, root.key, type_, shown(type_, root.name))
 
     def is_known(self, type_: str, key: str) -> bool:
         """Return whether this canonical form is one of several names of something."""

@@ -16,9 +16,11 @@ from shelfd.memory.knowledge.entities.segment import segments
 from shelfd.memory.knowledge.evolution.applying import state
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.graph.edges import EdgeReading, text_of
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.entities import Enrichment, MentionedEntity, StoredAlias
+from shelfd.memory.ports.edges import Edge
+from shelfd.memory.ports.entities import Enrichment, EntityNode, MentionedEntity, StoredAlias
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
@@ -83,9 +85,10 @@ class _Derived(NamedTuple):
     """What was derived of a note as it was read."""
 
     note: Note
-    mentioned: Sequence[MentionedEntity]
-    learned: Sequence[StoredAlias]
-    stated: Sequence[Statement] | None  #: None if that is stored already
+    mentioned: Sequence[MentionedEntity] = ()
+    learned: Sequence[StoredAlias] = ()
+    stated: Sequence[Statement] | None = None  #: None if that is stored already
+    edges: Sequence[Edge] = ()
 
 
 class Enricher(Enrichment):
@@ -209,7 +212,7 @@ class Enricher(Enrichment):
             if derived is _SKIPPED:
                 continue
             waiting.append(derived)
-            count += 1 + len(derived.mentioned)
+            count += 1 + len(derived.mentioned) + len(derived.edges)
             if count >= _MENTIONS:
                 await self._store(waiting, began, None, seen)
                 waiting, count = [], 0
@@ -232,9 +235,10 @@ class Enricher(Enrichment):
             entities, now = tx.rows.entities, None
             if tx.rows.log.last_seq != seen:  # what changed meanwhile comes again, and what was purged must not
                 now = tx.rows.notes.by_rows([one.note.row for one in derived])
-            for note, mentioned, aliases, stated in derived:
+            for note, mentioned, aliases, stated, edges in derived:
                 if now is None or (note.row in now and now[note.row].rev == note.rev):
                     entities.put(note.row, mentioned, aliases)
+                    tx.rows.edges.put(note.row, edges, text=text_of(note))
                     if stated is not None:
                         state(tx, note, stated)
             if position is not None:
@@ -268,6 +272,10 @@ class Enricher(Enrichment):
         """Return type and canonical form of everything that *value* is known by. See the port."""
         return self.aliases.same(type_, value)
 
+    def node(self, type_: str, key: str, value: str) -> EntityNode:
+        """Return what an entity and all that mean the same are in the graph. See the port."""
+        return self.aliases.node(type_, key, value)
+
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, each with another that means the same and that notes mention. See the port."""
         aliases = self.aliases if self._aliases_read < 0 else self._aliases  # a moment old at worst
@@ -283,7 +291,7 @@ class Enricher(Enrichment):
         return found
 
 
-_SKIPPED: Final = _Derived(Note(), (), (), None)
+_SKIPPED: Final = _Derived(Note())
 
 
 def _says_something(row: LogRow) -> bool:
@@ -298,21 +306,24 @@ def _has_any(note: Note, phrases: Sequence[str]) -> bool:
 
 def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_stated: bool) -> Iterator[_Derived | None]:
     """Yield None after each part of a note that was read, and at last what was derived."""
-    head = _mentions(" ".join((note.title, *note.tags)), aliases, types) if note.title or note.tags else []
+    reading = EdgeReading()
+    head: list[EntityMention] = []
+    for segment in segments(" ".join((note.title, *note.tags))) if note.title or note.tags else ():
+        found = mentions_in(segment, aliases.names, types)
+        head += found
+        reading.read(segment.text, found, segment.offset)
     body: list[EntityMention] = []
     said: list[SaidAlias] = []
     for segment in segments(note.content):
         found = mentions_in(segment, aliases.names, types)
         body += found
         said += find_aliases(segment, found)
+        reading.read(segment.text, found, segment.offset)
         yield None
     weighed = weights(bounded(head), bounded(body))
     values = {(one.type, one.key): one.value for one in (*body, *head)}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
     is_said = said and not note.hidden and note.superseded_by is None
-    aliases_said = learned(said, aliases, note.row, now=now) if is_said else ()
-    yield _Derived(note, mentioned, aliases_said, None if is_stated else read(note.content))
-
-
-def _mentions(text: str, aliases: Aliases, types: OwnTypes) -> list[EntityMention]:
-    return [mention for segment in segments(text) for mention in mentions_in(segment, aliases.names, types)]
+    says = learned(said, aliases, note.row, now=now) if is_said else ()
+    stated = None if is_stated else read(note.content)
+    yield _Derived(note, mentioned, says, stated, reading.edges(weighed.keys()))

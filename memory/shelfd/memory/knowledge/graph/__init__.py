@@ -1,0 +1,1 @@
+"""What notes say of two entities: read by rules, walked, put in order of time, handed out."""

@@ -1,0 +1,48 @@
+"""Sentences of a text, and the clauses in which something is denied."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Final
+
+_END: Final = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[\"“'(\[]?[^\Wa-z_])|(?<=[。！？])")
+#: What a full stop after does not end a sentence.
+_SHORTENED: Final = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|vs|inc|no|e\.g|i\.e|approx|[A-Za-z])\.$", re.IGNORECASE)
+_BORDER: Final = re.compile(r"[,;:()–—]|\b(?:but|while|whereas|although|instead of|rather than|unlike|aber|sondern)\b")
+_DENIAL: Final = re.compile(
+    r"\b(?:not|never|no|neither|nor|cannot|without|stopped|ceased|quit|abandoned|denie[ds]|instead of|rather than"
+    r"|unlike|nicht|nie|keine?[rnms]?|statt)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a line begins and ends."""
+    begin = 0
+    for gap in _END.finditer(text):
+        if _SHORTENED.search(text, max(begin, gap.start() - 8), gap.start()) is None:
+            yield begin, gap.start()
+            begin = gap.end()
+    if begin < len(text):
+        yield begin, len(text)
+
+
+class Denials:
+    """Where a sentence denies what it says: "stopped using X, switched to Y" denies X.
+
+    Args:
+        sentence: Its text.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        self._sentence = sentence
+        self._borders = [0, *(border.start() for border in _BORDER.finditer(sentence))]
+        self._any = _DENIAL.search(sentence) is not None
+
+    def holds(self, at: int) -> bool:
+        """Return whether what stands at a place is denied."""
+        if not self._any:
+            return False
+        clause = bisect_right(self._borders, at) - 1
+        end = self._borders[clause + 1] if clause + 1 < len(self._borders) else len(self._sentence)
+        return _DENIAL.search(self._sentence, self._borders[clause], end) is not None

@@ -1,0 +1,225 @@
+"""A walk through the graph of entities: what wanted notes say, all names of an entity being one node."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.edges import StoredEdge
+from shelfd.memory.ports.entities import Enrichment, EntityNode
+from shelfd.memory.ports.view import View
+
+#: Edges read at once of one name, in one direction: more than one note gives an entity.
+_PAGE: Final = 300
+#: After so many edges read other tasks run.
+_TURN: Final = 400
+#: Edges that one walk reads at most.
+MOST_READ: Final = 20_000
+
+
+class GraphEdge(NamedTuple):
+    """An edge as one note says it, seen from one of its ends.
+
+    Attributes:
+        node: The other end.
+        is_outgoing: Whether it leads there.
+        edge: What is stored of it.
+        note_id: The note that says so.
+    """
+
+    node: EntityNode
+    is_outgoing: bool
+    edge: StoredEdge
+    note_id: str
+
+
+class GraphReader:
+    """Reads edges of nodes, those of the newest notes first.
+
+    Args:
+        view: The shelf.
+        enrichment: Knows which names mean the same.
+        wanted: The notes whose edges count.
+
+    Attributes:
+        read: Edges read so far, whatever became of their notes.
+        below: Below which row of notes the edges of the last node are that were not read; None if there are none.
+    """
+
+    def __init__(self, view: View, enrichment: Enrichment, wanted: NoteFilter) -> None:
+        self.below: int | None = None
+        self._view = view
+        self._enrichment = enrichment
+        self._wanted = wanted
+        self.read = 0
+        self._rested = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether as many edges were read as one walk may."""
+        return self.read >= MOST_READ
+
+    def node(self, type_: str, value: str) -> EntityNode | None:
+        """Return the node that has this name; None if no note mentions it by any of its names."""
+        for name in self._enrichment.same(type_, value):
+            entity = self._view.entities.get(*name)
+            if entity is not None:
+                return self._enrichment.node(entity.type, entity.key, entity.value)
+        return None
+
+    async def edges(self, node: EntityNode, *, before: int | None = None) -> AsyncIterator[list[GraphEdge]]:
+        """Yield what notes say of a node, all of a note together, from the newest note below row *before* on."""
+        names = self._enrichment.same(node.type, node.key)
+        numbers = [entity.number for name in names if (entity := self._view.entities.get(*name)) is not None]
+        here = frozenset(numbers)
+        while numbers and not self.is_spent:
+            found, before = self._batch(numbers, before)
+            self.below = before
+            notes = self._view.notes.admitted(sorted({edge.note for edge in found}), self._wanted)
+            yield list(self._seen_from(here, found, notes))
+            if before is None:
+                return
+            await self.rest()
+
+    async def page(self, *, before: int | None, limit: int) -> tuple[list[tuple[EntityNode, GraphEdge]], int | None]:
+        """Return at most some *limit* edges of all nodes, whole notes only, from the newest below row *before* on.
+
+        Returns:
+            Each edge with the node it leaves, and below which row the others are; None if there are none.
+        """
+        found: list[tuple[EntityNode, GraphEdge]] = []
+        while not self.is_spent:
+            edges = self._view.edges.page(before=before, limit=_PAGE)
+            self.read += len(edges)
+            is_last = len(edges) < _PAGE
+            if not is_last and edges[0].note != edges[-1].note:  # the last note may be cut off
+                edges = [edge for edge in edges if edge.note != edges[-1].note]
+            notes = self._view.notes.admitted(sorted({edge.note for edge in edges}), self._wanted)
+            for row, some in groupby(edges, key=lambda edge: edge.note):
+                seen = list(self._from_sources(some, notes))
+                if found and len(found) + len(seen) > limit:
+                    return found, row + 1
+                found += seen
+                before = row
+            if is_last:
+                return found, None
+            await self.rest()
+        return found, before
+
+    def _from_sources(
+        self, edges: Iterable[StoredEdge], notes: Mapping[int, str]
+    ) -> Iterator[tuple[EntityNode, GraphEdge]]:
+        node = self._enrichment.node
+        for edge in edges:
+            source, target = node(*edge.source[1:]), node(*edge.target[1:])
+            if edge.note in notes and source[:2] != target[:2]:
+                yield source, GraphEdge(target, True, edge, notes[edge.note])
+
+    async def rest(self) -> None:
+        """Let other tasks run, if enough was read since they last did."""
+        if self.read - self._rested >= _TURN:
+            self._rested = self.read
+            await asyncio.sleep(0)
+
+    def _batch(self, numbers: Sequence[int], before: int | None) -> tuple[list[StoredEdge], int | None]:
+        """The next edges, whole notes only, and below which row the others are; None if there are none."""
+        edges = self._view.edges
+        streams = [
+            read(number, before=before, limit=_PAGE) for number in numbers for read in (edges.leaving, edges.reaching)
+        ]
+        self.read += sum(map(len, streams))
+        # What a full page says last may be cut off in the middle of a note.
+        floor = max((stream[-1].note for stream in streams if len(stream) == _PAGE), default=0)
+        found = [edge for stream in streams for edge in stream if edge.note > floor]
+        if floor and not found:  # one note filled it
+            found, floor = [edge for stream in streams for edge in stream if edge.note == floor], floor - 1
+        found.sort(key=lambda edge: -edge.note)
+        return found, floor + 1 if floor else None
+
+    def _seen_from(
+        self, here: frozenset[int], edges: Sequence[StoredEdge], notes: Mapping[int, str]
+    ) -> Iterator[GraphEdge]:
+        last: tuple[int, int, str, int] | None = None
+        for edge in edges:
+            note_id = notes.get(edge.note)
+            source, target = edge.source, edge.target
+            is_outgoing = source.number in here
+            if note_id is None or (is_outgoing and target.number in here):
+                continue  # the note is not wanted, or two names of one
+            place = place_of(edge)
+            if place != last:  # else rules and a model read the same
+                other = target if is_outgoing else source
+                node = self._enrichment.node(other.type, other.key, other.value)
+                yield GraphEdge(node, is_outgoing, edge, note_id)
+            last = place
+
+
+@dataclass(slots=True)
+class Visited:
+    """A node that a walk came to: from where, by what, and in how many steps."""
+
+    node: EntityNode
+    depth: int
+    origin: "Visited | None" = None
+    by: GraphEdge | None = None
+
+
+@dataclass(slots=True)
+class Walk:
+    """What a walk came to.
+
+    Attributes:
+        reached: Nodes in the order in which it came to them, the first of which is where it began.
+        is_truncated: Whether there is more than it was allowed to read.
+        edges: The edges it went along or past, each once, seen from where it came from, if they were asked for.
+    """
+
+    reached: list[Visited]
+    is_truncated: bool = False
+    edges: list[tuple[EntityNode, GraphEdge]] = field(default_factory=list)
+
+
+async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_nodes: int, most_edges: int = 0) -> Walk:
+    """Walk breadth first from a node, to each other node once.
+
+    Args:
+        reader: Whose notes and bounds count.
+        start: Where it begins.
+        max_depth: Steps.
+        most_nodes: Nodes it comes to, beside the first.
+        most_edges: Edges to return.
+    """
+    first = Visited(start, 0)
+    found = Walk([first])
+    known = {start[:2]}
+    passed: set[tuple[int, int, str, int]] = set()
+    waiting = deque([first])
+    while waiting and (at := waiting.popleft()).depth < max_depth:
+        async for edges in reader.edges(at.node):
+            for one in edges:
+                place = place_of(one.edge)
+                is_new = one.node[:2] not in known
+                is_unseen = most_edges > 0 and place not in passed
+                if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) == most_edges):
+                    found.is_truncated = True
+                    return found
+                if is_unseen:
+                    passed.add(place)
+                    found.edges.append((at.node, one))
+                if is_new:
+                    known.add(one.node[:2])
+                    found.reached.append(Visited(one.node, at.depth + 1, at, one))
+                    waiting.append(found.reached[-1])
+        await reader.rest()
+        if reader.is_spent:
+            found.is_truncated = True
+            break
+    return found
+
+
+def place_of(edge: StoredEdge) -> tuple[int, int, str, int]:
+    """Return what tells what a note says from what else it says, whoever read it."""
+    return edge.source.number, edge.target.number, edge.relation, edge.note

@@ -1,0 +1,188 @@
+"""Use cases on the graph of entities: what an entity has to do with others, and what lies around it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from shelfd.memory.call import Call
+from shelfd.memory.knowledge.entities.kinds import shown
+from shelfd.memory.knowledge.graph.formats import dot, graphml
+from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, Visited, Walk, walk
+from shelfd.memory.methods import cursor
+from shelfd.memory.methods.entities import checked_type
+from shelfd.memory.methods.registry import read
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.entities import EntityNode
+from shelfd.memory.shelf.nuggets import get_nugget
+from shelfd.memory.shelf.shelf import Shelf
+from shelfd.protocol import from_micros
+from shelfd.protocol.methods.entity_graph import (
+    NODES_LIMIT,
+    GraphExportParams,
+    RelationshipsParams,
+    TraverseParams,
+)
+
+#: Notes that an exported edge names.
+_NOTES_NAMED = 10
+
+
+def wanted_of(shelf: Shelf, nugget: str | None, session_id: str | None) -> NoteFilter:
+    """Return which notes count: those that recall returns.
+
+    Raises:
+        NuggetNotFound: If there is no such nugget.
+    """
+    if nugget is not None:
+        get_nugget(shelf.view, nugget)
+    return RECALLABLE._replace(nugget=nugget, session=session_id, now=shelf.clock.now())
+
+
+async def _reader(shelf: Shelf, nugget: str | None, session_id: str | None) -> GraphReader:
+    wanted = wanted_of(shelf, nugget, session_id)
+    await shelf.enrichment.reach()
+    return GraphReader(shelf.view, shelf.enrichment, wanted)
+
+
+@read("get_entity_relationships")
+async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -> dict[str, Any]:
+    """Return what notes say that an entity has to do with others, the newest note first."""
+    type_ = checked_type(params.entity_type, "entity_type", call)
+    position = cursor.decode_numbers(params.cursor, 2)
+    reader = await _reader(shelf, params.nugget, params.session_id)
+    node = reader.node(type_, params.entity_value)
+    row, passed = position or (None, 0)
+    found: list[GraphEdge] = []
+    if node is not None:
+        # Of the note at which the page before ended, what it had is read again and left out.
+        async for edges in reader.edges(node, before=None if row is None else row + 1):
+            found += edges
+            if len(found) > params.limit + passed:
+                break
+    if row is not None:
+        passed = min(passed, sum(one.edge.note == row for one in found))
+    page = found[passed : passed + params.limit]
+    rows = list(dict.fromkeys(one.edge.note for one in page))
+    notes = shelf.view.notes.by_rows(rows)
+    result: dict[str, Any] = {
+        "entity": entity_view(shelf, type_, params.entity_value),
+        "relationships": [_relationship(one, note) for one in page if (note := notes.get(one.edge.note)) is not None],
+    }
+    if len(found) > passed + params.limit:
+        last = page[-1].edge.note
+        said_of_last = sum(one.edge.note == last for one in found[: passed + params.limit])
+        result["next_cursor"] = cursor.encode(last, said_of_last)
+    elif reader.is_spent and reader.below is not None:
+        result["next_cursor"] = cursor.encode(reader.below - 1, 0)
+    return result
+
+
+def entity_view(shelf: Shelf, type_: str, value: str) -> dict[str, Any]:
+    """Return an entity as it was asked for, and the name that stands for it."""
+    return {"type": type_, "value": shown(type_, value), "canonical": shelf.enrichment.canonical(type_, value)}
+
+
+def _relationship(one: GraphEdge, note: Note) -> dict[str, Any]:
+    times = {
+        name: from_micros(value) for name in ("valid_from", "valid_to") if (value := getattr(note, name)) is not None
+    }
+    return {
+        "node": {"type": one.node.type, "value": one.node.value},
+        "relationship": one.edge.relation,
+        "direction": _direction(one),
+        "edge_type": one.edge.edge_type,
+        "note_id": one.note_id,
+        "confidence": one.edge.confidence,
+        "properties": {"engine": one.edge.engine, "observed_at": from_micros(note.when), **times},
+    }
+
+
+def _direction(one: GraphEdge) -> str:
+    return "outgoing" if one.is_outgoing else "incoming"
+
+
+@read("traverse_graph")
+async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str, Any]:
+    """Return the entities few steps away from one, breadth first, each once."""
+    type_ = checked_type(params.start_type, "start_type", call)
+    reader = await _reader(shelf, params.nugget, params.session_id)
+    start = reader.node(type_, params.start_value)
+    if start is None:
+        return {"nodes": [], "truncated": False}
+    found = await walk(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
+    steps: dict[int, list[dict[str, Any]]] = {id(found.reached[0]): []}
+    nodes = []
+    for reached in found.reached[1:]:
+        path = steps[id(reached)] = [*steps[id(reached.origin)], _step(reached)]
+        nodes.append({"type": reached.node.type, "value": reached.node.value, "depth": reached.depth, "path": path})
+    return {"nodes": nodes, "truncated": found.is_truncated}
+
+
+def _step(reached: Visited) -> dict[str, Any]:
+    assert reached.by is not None
+    one = reached.by
+    return {
+        "relationship": one.edge.relation,
+        "direction": _direction(one),
+        "type": one.node.type,
+        "value": one.node.value,
+        "note_id": one.note_id,
+    }
+
+
+@read("graph.export")
+async def export(shelf: Shelf, params: GraphExportParams, call: Call) -> dict[str, Any]:
+    """Return the graph of entities a page at a time, or what lies around one of them, as a document."""
+    type_ = None if params.entity_type is None else checked_type(params.entity_type, "entity_type", call)
+    position = cursor.decode_numbers(params.cursor, 1)
+    reader = await _reader(shelf, params.nugget, params.session_id)
+    next_row: int | None = None
+    if type_ is not None and params.entity_value is not None:
+        start = reader.node(type_, params.entity_value)
+        found = (
+            Walk([])
+            if start is None
+            else await walk(reader, start, max_depth=params.max_depth, most_nodes=NODES_LIMIT, most_edges=params.limit)
+        )
+        nodes, edges, is_truncated = [one.node for one in found.reached], found.edges, found.is_truncated
+    else:
+        edges, next_row = await reader.page(before=position[0] if position else None, limit=params.limit)
+        nodes, is_truncated = [], next_row is not None
+    result = {"format": params.format, **_document(params.format, nodes, edges), "truncated": is_truncated}
+    return result if next_row is None else {**result, "next_cursor": cursor.encode(next_row)}
+
+
+def _document(
+    format_: str, known: Iterable[EntityNode], edges: Sequence[tuple[EntityNode, GraphEdge]]
+) -> dict[str, Any]:
+    nodes = {_id(node): {"id": _id(node), "type": node.type, "value": node.value} for node in known}
+    merged: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for origin, one in edges:
+        ends = (origin, one.node) if one.is_outgoing else (one.node, origin)
+        for node in ends:
+            nodes.setdefault(_id(node), {"id": _id(node), "type": node.type, "value": node.value})
+        source, target = map(_id, ends)
+        edge = one.edge
+        view = merged.setdefault(
+            (source, target, edge.relation),
+            {
+                "source": source,
+                "target": target,
+                "relationship": edge.relation,
+                "edge_type": edge.edge_type,
+                "confidence": edge.confidence,
+                "note_ids": [],
+            },
+        )
+        view["confidence"] = max(view["confidence"], edge.confidence)
+        if one.note_id not in view["note_ids"] and len(view["note_ids"]) < _NOTES_NAMED:
+            view["note_ids"].append(one.note_id)
+    counts = {"node_count": len(nodes), "edge_count": len(merged)}
+    if format_ == "json":
+        return {**counts, "nodes": list(nodes.values()), "edges": list(merged.values())}
+    write = graphml if format_ == "graphml" else dot
+    return {**counts, "text": write(nodes.values(), merged.values())}
+
+
+def _id(node: EntityNode) -> str:
+    return f"{node.family}:{node.key}"

@@ -1,0 +1,84 @@
+"""Where the graph of a shelf's entities is kept: what notes say of two of them. Part of the store's port."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+from shelfd.memory.ports.entities import StoredEntity
+
+#: Whether two entities only occur together, or a text says what one does to the other.
+EdgeType: TypeAlias = Literal["heuristic", "causal"]
+EdgeEngine: TypeAlias = Literal["rules", "llm"]
+
+
+class EdgeEnd(NamedTuple):
+    """An entity at one end of an edge."""
+
+    type: str
+    key: str  #: its canonical form
+    value: str  #: as it is shown
+
+
+class Edge(NamedTuple):
+    """What one note says of two entities.
+
+    Attributes:
+        source: Who does something, or is something.
+        target: To whom, or what.
+        relation: What that is.
+        edge_type: How that is known.
+        confidence: How sure it is, 0 to 1.
+        engine: Who read it in the note; each says it of two entities once.
+    """
+
+    source: EdgeEnd
+    target: EdgeEnd
+    relation: str
+    edge_type: EdgeType
+    confidence: float
+    engine: EdgeEngine = "rules"
+
+
+class StoredEdge(NamedTuple):
+    """An edge with the numbers of its ends, and the row of the note that says so."""
+
+    source: StoredEntity
+    target: StoredEntity
+    relation: str
+    edge_type: EdgeType
+    confidence: float
+    engine: EdgeEngine
+    note: int
+
+
+class EdgesView(Protocol):
+    """Reads of edges, whatever became of the notes that say so."""
+
+    def of_note(self, row: int) -> list[StoredEdge]:
+        """Return what a note says, by type and canonical form of both ends, then by relation."""
+
+    def leaving(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
+        """Return edges that leave an entity: those of the newest notes first, of notes below row *before*."""
+
+    def reaching(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
+        """Return edges that lead to an entity: those of the newest notes first, of notes below row *before*."""
+
+    def page(self, *, before: int | None, limit: int) -> list[StoredEdge]:
+        """Return edges of the whole shelf: those of the newest notes first, of notes below row *before*."""
+
+
+class EdgesWriter(EdgesView, Protocol):
+    """Reads and writes of edges. An entity stays as long as a note mentions it or it has an edge."""
+
+    def put(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
+        """Replace what rules read in a note; what a model read in this text of it stays, in another one goes.
+
+        Args:
+            row: The note's.
+            edges: What rules read.
+            text: Tells the note's texts apart: see :func:`~shelfd.memory.knowledge.graph.edges.text_of`.
+        """
+
+    def put_read(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
+        """Replace what a model read in a note; *text* is that of the note as it read it."""

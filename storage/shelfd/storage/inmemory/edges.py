@@ -1,0 +1,82 @@
+"""The twin's edges between entities."""
+# ruff: noqa: D102 (the port documents these methods)
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from shelfd.memory.ports.edges import Edge, EdgesWriter, StoredEdge
+from shelfd.storage.inmemory.entities import drop_unused, entity_of
+from shelfd.storage.inmemory.tables import EdgeKey, InMemoryRows, Tables
+
+
+class InMemoryEdges(InMemoryRows, EdgesWriter):
+    """Edges."""
+
+    def of_note(self, row: int) -> list[StoredEdge]:
+        found = [edge for edge in self._all() if edge.note == row]
+        found.sort(key=lambda edge: edge.engine, reverse=True)
+        return sorted(found, key=lambda edge: (edge.source[1:3], edge.target[1:3], edge.relation))
+
+    def leaving(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
+        found = [edge for edge in self._all() if edge.source.number == number]
+        return _newest(found, before, limit, lambda edge: (edge.note, edge.target.number, edge.relation, edge.engine))
+
+    def reaching(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
+        found = [edge for edge in self._all() if edge.target.number == number]
+        return _newest(found, before, limit, lambda edge: (edge.note, edge.source.number, edge.relation, edge.engine))
+
+    def page(self, *, before: int | None, limit: int) -> list[StoredEdge]:
+        return _newest(
+            self._all(),
+            before,
+            limit,
+            lambda edge: (edge.note, edge.source.number, edge.target.number, edge.relation, edge.engine),
+        )
+
+    def put(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
+        tables = self._tables
+        for key, (edge, read_in) in list(tables.edges.items()):
+            if key[3] == row and (edge.engine == "rules" or read_in != text):
+                tables.remove(tables.edges, key)
+        for edge in edges:
+            self._add(row, edge, 0)
+        drop_unused(tables)
+
+    def put_read(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
+        tables = self._tables
+        for key, (edge, _) in list(tables.edges.items()):
+            if key[3] == row and edge.engine != "rules":
+                tables.remove(tables.edges, key)
+        for edge in edges:
+            self._add(row, edge, text)
+        drop_unused(tables)
+
+    def _add(self, row: int, edge: Edge, text: int) -> None:
+        for end in (edge.source, edge.target):
+            entity_of(self._tables, *end)
+        self._tables.put(self._tables.edges, _key(edge, row), (edge, text))
+
+    def _all(self) -> list[StoredEdge]:
+        entities = self._tables.entities
+        return [
+            StoredEdge(entities[source], entities[target], relation, edge.edge_type, edge.confidence, edge.engine, note)
+            for (source, target, relation, note, _), (edge, _) in self._tables.edges.items()
+        ]
+
+
+def _key(edge: Edge, row: int) -> EdgeKey:
+    return edge.source[:2], edge.target[:2], edge.relation, row, edge.engine
+
+
+def _newest(
+    edges: list[StoredEdge], before: int | None, limit: int, place: Callable[[StoredEdge], Any]
+) -> list[StoredEdge]:
+    found = [edge for edge in edges if before is None or edge.note < before]
+    return sorted(found, key=place, reverse=True)[: max(limit, 0)]
+
+
+def forget_edges(tables: Tables, row: int) -> None:
+    """Delete what a note says, whoever read it; entities that nothing else keeps go with it."""
+    for key in [key for key in tables.edges if key[3] == row]:
+        tables.remove(tables.edges, key)
+    drop_unused(tables)
