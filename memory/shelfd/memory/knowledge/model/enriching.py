@@ -147,9 +147,7 @@ async def _evolve_next(work: Work, rows: Sequence[int]) -> None:
     found: Sequence[Rewording] | None = ()
     if new is not None and new.live and shelf.model.may_see(new.nugget):
         await shelf.reach(None)
-        like = notes_like(
-            shelf, new.content[:_ASKED], nugget=new.nugget, session_id=new.session_id, k=NEIGHBOURS + 1
-        )
+        like = notes_like(shelf, new.content[:_ASKED], nugget=new.nugget, session_id=new.session_id, k=NEIGHBOURS + 1)
         older = [note for note in like if note.row != new.row and note.domain == new.domain and may_evolve(note)]
         if older:
             said = new

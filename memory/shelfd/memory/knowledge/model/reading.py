@@ -21,7 +21,7 @@ from shelfd.memory.shelf.asking import ShelfModel
 #: Relations of causal edges.
 RELATIONS: Final = ("causes", "enables", "targets", "uses", "exploits", "attributed_to", "related_to")
 #: Types that a model is asked for: rules find the others better.
-_ASKED: Final = ("person", "location", "organization", "event", "activity", "temporal", "threat_actor", "malware", "tool")
+_ASKED: Final = tuple("person location organization event activity temporal threat_actor malware tool".split())
 #: Of what is only an end of an edge, and of no type that rules know.
 _OTHERWISE: Final = "event"
 _REPLY_TOKENS: Final = 2_000
