@@ -12,7 +12,7 @@ from client.test_cli_with_daemon import shelfd as told_to
 from luker_files import HARBOUR, Json, floor_log, message, node, state, write_chat, write_log
 from nuggets_files import write_home
 from running import TIMEOUT_S, Daemon, until
-from shelfd.client import chat_file
+from shelfd.client import chat_file, json_lines
 from shelfd.client.foreign import EXPECTED, Unusable
 from shelfd.client.recognition import recognise
 
@@ -77,7 +77,7 @@ def test_what_is_of_no_format_is_said_with_what_was_seen(
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_file, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(json_lines, "LONGEST_LINE", 1000)
     path = write_chat(tmp_path / "a.jsonl", [message("one"), message("x" * 3000), message("two")])
     found = list(chat_file.lines(str(path)))
     assert [(line.number, line.why) for line in found] == [(2, ""), (3, "is longer than 1000 bytes"), (4, "")]

@@ -47,8 +47,8 @@ class Step(NamedTuple):
     flag: bool
 
 
-ACTS = """create create create edit edit hide restore supersede link unlink nugget remove_nugget rename turn usage hit
-record forget meta sink job piece forget_jobs tended promoted session type variant
+ACTS = """create create create edit edit expire hide restore supersede link unlink nugget remove_nugget rename turn
+usage hit record forget meta sink job piece forget_jobs tended promoted session type variant
 retraction injection forget_injections fail fail_shelf""".split()
 STEPS = st.builds(
     Step,
@@ -106,12 +106,17 @@ def _change_rows(tx: Transaction, step: Step) -> object:
                 "content": step.text,
                 "created_at": tx.now,
                 "parent_id": step.other if step.flag else None,
+                "expires_at": tx.now + step.number if step.flag else None,
             }
             return tx.create_note(make_note(step.note, **fields, updated_at=tx.now - step.number))
         case "link":
             return tx.put_link(link, step.nugget)
         case "unlink":
             tx.delete_link(link, step.nugget)
+        case "expire":
+            expired = rows.notes.expired(tx.now + step.number, limit=2)
+            rows.notes.forget_expiry(expired)
+            return expired
         case "nugget":
             rows.nuggets.put(make_nugget(step.nugget, turn_count=step.number))
         case "remove_nugget":
@@ -302,6 +307,7 @@ def _reads(view: View) -> dict[str, object]:
             for text in (*NUGGETS, *NOTE_IDS)
         ],
         "typed": [view.notes.count_typed("note", name, limit=3) for name in (None, *NUGGETS)],
+        "expired": view.notes.expired(NEW_YEAR * 2, limit=9),
         "positions": view.notes.changed_positions(None, after=(0, 0), limit=9),
         "children": [view.notes.children(NOTE_IDS, after=1, limit=3), view.notes.children(["n1"])],
         "highest turns": [

@@ -1,4 +1,4 @@
-"""The tables of Nuggets' and of Luker's cases name tests that are there."""
+"""The tables of Nuggets', Luker's and ZettelForge's cases name tests that are there."""
 
 import ast
 import re
@@ -9,7 +9,8 @@ import pytest
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 LUKER = (HERE / "luker.md").read_text(encoding="utf-8")
-PAGE = (HERE / "README.md").read_text(encoding="utf-8") + LUKER
+ZETTELFORGE = (HERE / "zettelforge.md").read_text(encoding="utf-8")
+PAGE = (HERE / "README.md").read_text(encoding="utf-8") + LUKER + ZETTELFORGE
 TESTS = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 FILES = re.findall(r"`((?:tests|benchmarks)/[\w/]+(?:\.py)?)`", PAGE)
 
@@ -20,6 +21,10 @@ def test_the_table_is_not_empty() -> None:
 
 def test_each_of_the_21_weaknesses_has_a_test() -> None:
     assert [int(number) for number in re.findall(r"^\| (\d+) ", LUKER, re.MULTILINE)] == list(range(1, 22))
+
+
+def test_each_of_the_22_gaps_is_there() -> None:
+    assert [int(number) for number in re.findall(r"^\| (\d+) ", ZETTELFORGE, re.MULTILINE)] == list(range(1, 23))
 
 
 @pytest.mark.parametrize(("file", "name"), sorted(set(TESTS)))

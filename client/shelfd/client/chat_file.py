@@ -3,17 +3,13 @@
 It is read a line at a time, for chats can be long, and with all alternatives of their messages large.
 """
 
-import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from shelfd.client.foreign import REFUSED, ForeignBatch, Unusable, size_of
+from shelfd.client import json_lines
+from shelfd.client.foreign import REFUSED, ForeignBatch, size_of
 
-#: A longer line is not read.
-LONGEST_LINE: Final = 32 * 1024 * 1024
 #: Members of a first line that is about the chat.
 HEADER: Final = frozenset({"chat_metadata", "user_name", "character_name"})
 #: Messages sent together, and the longest of them in bytes.
@@ -44,34 +40,16 @@ def lines(path: str) -> Iterator[ChatLine]:
     Raises:
         Unusable: If it cannot be read.
     """
-    number = 0
-    try:
-        with Path(path).open("rb") as file:
-            while raw := file.readline(LONGEST_LINE):
-                number += 1
-                if len(raw) == LONGEST_LINE:
-                    while raw and not raw.endswith(b"\n"):
-                        raw = file.readline(LONGEST_LINE)
-                    yield ChatLine(number, None, f"is longer than {LONGEST_LINE} bytes")
-                elif not raw.isspace() and (line := _parsed(number, raw)) is not None:
-                    yield line
-    except OSError as error:
-        raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
-
-
-def _parsed(number: int, raw: bytes) -> ChatLine | None:
-    """A line's message; None of the first line if it is about the chat."""
-    try:
-        message = json.loads(raw.removeprefix(b"\xef\xbb\xbf"))
-    except (ValueError, RecursionError):
-        return ChatLine(number, None, "is not JSON")
-    if not isinstance(message, dict):
-        return ChatLine(number, None, "is not an object")
-    if number == 1 and "mes" not in message and HEADER & message.keys():
-        return None
-    if not isinstance(message.get("mes"), str):
-        return ChatLine(number, None, "is no message: it has no text `mes`")
-    return ChatLine(number, message)
+    for line in json_lines.read(path):
+        message = line.value
+        if line.why:
+            yield ChatLine(line.number, None, line.why)
+        elif not isinstance(message, dict):
+            yield ChatLine(line.number, None, "is not an object")
+        elif isinstance(message.get("mes"), str):
+            yield ChatLine(line.number, message)
+        elif line.number > 1 or "mes" in message or not HEADER & message.keys():  # else it is about the chat
+            yield ChatLine(line.number, None, "is no message: it has no text `mes`")
 
 
 def shown(path: str) -> list[int]:
@@ -82,19 +60,6 @@ def shown(path: str) -> list[int]:
     """
     swipes = (None if line.message is None else line.message.get("swipe_id") for line in lines(path))
     return [swipe if type(swipe) is int else 0 for swipe in swipes]
-
-
-def count_lines(path: str) -> int:
-    """Return about how many messages a chat has.
-
-    Raises:
-        Unusable: If it cannot be read.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
-    except OSError as error:
-        raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
 
 
 class ChatFile:

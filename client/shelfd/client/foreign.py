@@ -14,8 +14,8 @@ LARGEST_ITEM: Final = 6 * 1024 * 1024  # bytes; a request is at most 8 MiB
 #: How a rejection is worded, but for why.
 REFUSED: Final = {"code": -32602, "data": {"type": "InvalidParams", "retryable": False}}
 EXPECTED: Final = (
-    "expected nuggets (a JSON object with a list `facts` or `notes`), luker (one with a list `commits`) or sillytavern "
-    "(a chat, a JSON object on each line)"
+    "expected nuggets (a JSON object with a list `facts` or `notes`), luker (one with a list `commits`), sillytavern "
+    "(a chat, a JSON object on each line), zettelforge (zettelforge.db, or a note on each line) or shelfd (a snapshot)"
 )
 #: Members, and characters of one, that are named where a file is none of these.
 _NAMED, _NAME_CHARACTERS = 4, 32

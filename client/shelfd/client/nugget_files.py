@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from shelfd.client import foreign
+from shelfd.client import foreign, zettelforge_db
 from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, Unusable, size_of
 
 #: What other formats' files are called.
@@ -43,6 +43,8 @@ def find(path: str) -> list[str]:
     except OSError as error:
         raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
     found = [str(place / name) for name in names if name.endswith((_NEWER, _OLDER))]
+    if zettelforge_db.FILE_NAME in names:  # what lies beside it is older, or follows from it
+        return [str(place / zettelforge_db.FILE_NAME)]
     graphs = (place / "graph" / _GRAPH, place / _GRAPH)
     found += [str(graph) for graph in graphs if graph.is_file()]
     found += [str(place / name) for name in names if name.endswith(_CHATS)]

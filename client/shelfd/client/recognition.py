@@ -3,12 +3,13 @@
 import os
 from typing import Final, NamedTuple
 
-from shelfd.client import chat_file, foreign, luker_file, nugget_files
+from shelfd.client import chat_file, foreign, luker_file, note_lines, nugget_files
 from shelfd.client.foreign import Unusable
 from shelfd.client.nugget_files import ForeignFile
 
 #: Names of the formats, on the command line and on the wire.
-FORMATS: Final = ("nuggets", "luker", "sillytavern")
+FORMATS: Final = ("nuggets", "luker", "sillytavern", "zettelforge", "shelfd")
+_OF_NOTES: Final = ("zettelforge", "shelfd")
 #: Lines of a chat's beginning that are looked at for one that is a message.
 _LOOKED_AT: Final = 10
 
@@ -37,6 +38,12 @@ def recognise(path: str, asked: str | None) -> ForeignSource | None:
     Raises:
         Unusable: If it cannot be read, or is of no such format.
     """
+    if asked is None or asked in _OF_NOTES:
+        found = note_lines.format_of(path)
+        if found is not None and asked in (None, found):
+            return ForeignSource(path, found)
+        if asked is not None:
+            raise Unusable(path, f"{foreign.EXPECTED}; of this, no line is a note of {asked}", os.EX_DATAERR)
     if asked == "sillytavern" or (asked is None and path.endswith(".jsonl")):
         if _is_chat(path):
             return ForeignSource(path, "sillytavern")

@@ -75,7 +75,7 @@ PLANNED = frozenset(
     """
     synthesize
     validate_synthesis check_synthesis_quality why_not recall.feedback
-    note.release snapshot
+    note.release
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

@@ -5,6 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
+from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.dates import date_grades, explicit_dates
 
 
@@ -64,3 +65,63 @@ def test_years_and_dates_that_do_not_exist(query: str, day: date, expected: floa
 
 def test_no_date() -> None:
     assert explicit_dates("may i have 7 cups in march") == []
+
+
+TODAY = date(2026, 11, 25)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "last"),
+    [
+        ("what did I do yesterday", "2026-11-24", "2026-11-24"),
+        ("gestern", "2026-11-24", "2026-11-24"),
+        ("last week", "2026-11-16", "2026-11-22"),
+        ("letzte Woche", "2026-11-16", "2026-11-22"),
+        ("two weeks ago", "2026-11-09", "2026-11-15"),
+        ("vor drei Tagen", "2026-11-22", "2026-11-22"),
+        ("the last three days", "2026-11-22", "2026-11-25"),
+        ("last weekend", "2026-11-21", "2026-11-22"),
+        ("on Monday", "2026-11-23", "2026-11-23"),
+        ("last Wednesday", "2026-11-18", "2026-11-18"),
+        ("in May", "2026-05-01", "2026-05-31"),
+        ("im Dezember", "2025-12-01", "2025-12-31"),
+        ("last month", "2026-10-01", "2026-10-31"),
+        ("11 months ago", "2025-12-01", "2025-12-31"),
+        ("this year", "2026-01-01", "2026-12-31"),
+        ("next week", "2026-11-30", "2026-12-06"),
+        ("since Monday", "2026-11-23", "9999-12-31"),
+        ("seit Montag", "2026-11-23", "9999-12-31"),
+        ("before last Tuesday", "0001-01-01", "2026-11-23"),
+        ("before 2024", "0001-01-01", "2023-12-31"),
+        ("until May 2023", "0001-01-01", "2023-04-30"),
+        ("after May 2023", "2023-06-01", "9999-12-31"),
+        ("since 7 May 2023", "2023-05-07", "9999-12-31"),
+    ],
+)
+def test_a_time_as_seen_from_today(query: str, first: str, last: str) -> None:
+    (span,) = Analyzer().parse_query(query).dates_on(TODAY)
+
+    assert (date.fromordinal(span.first).isoformat(), date.fromordinal(span.last).isoformat()) == (first, last)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "marching in order",
+        "which may be it",
+        "a week before the trip",
+        "days of thunder",
+        "ten years",
+        "99 years ago"[3:],
+    ],
+)
+def test_what_only_looks_like_a_time(query: str) -> None:
+    assert Analyzer().parse_query(query).dates_on(TODAY) == []
+
+
+def test_a_day_in_no_calendar_is_none() -> None:
+    assert Analyzer().parse_query("yesterday and 99 years ago").dates_on(date.min) == []
+
+
+def test_the_week_before_a_day_is_told_around_that_day() -> None:
+    assert grade("the week before 9 june 2023", date(2023, 6, 10)) > 0

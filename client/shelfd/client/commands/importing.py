@@ -6,19 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from shelfd.client import chat_file, foreign, luker_file, nugget_files
+from shelfd.client import chat_file, foreign, json_lines, luker_file, note_lines, nugget_files, zettelforge_db
 from shelfd.client.chat_file import ChatFile
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.floor_log import LeftOut
 from shelfd.client.foreign import ForeignBatch, Unusable
 from shelfd.client.import_report import COUNTS, Report
-from shelfd.client.invocation import Stop, daemon
+from shelfd.client.invocation import Stop, daemon, reported
 from shelfd.client.luker_file import FloorLog
-from shelfd.client.output import clean, print_json, progress
+from shelfd.client.output import clean, notice, print_json, progress
 from shelfd.client.recognition import FORMATS, ForeignSource, recognise
 from shelfd.client.streams import complain
-from shelfd.client.transport import Client
+from shelfd.client.transport import Client, connect
 
 _TOO_LARGE = -32005
 _SESSION_CHARACTERS = 128
@@ -30,15 +30,18 @@ def import_(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Folders such as ~/.nuggets, or files.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
     format_: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="nuggets, luker or sillytavern; else recognised.")
+        str | None,
+        typer.Option(
+            "--format", metavar="NAME", help="nuggets, luker, sillytavern, zettelforge or shelfd; else recognised."
+        ),
     ] = None,
-    nugget: Annotated[str | None, typer.Option("--nugget", help="Where a chat goes; else named by its file.")] = None,
+    nugget: Annotated[str | None, typer.Option("--nugget", help="Where a chat, or ZettelForge's notes, go.")] = None,
     chat: Annotated[str | None, typer.Option("--chat", metavar="PATH", help="The chat that a floor log is of.")] = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Move in from Nuggets, Luker or SillyTavern: notes, facts, links, chats, dates. Again, it changes nothing.
+    """Move in from Nuggets, Luker, SillyTavern, ZettelForge or a snapshot. Again, it changes nothing.
 
     For example:
 
@@ -47,6 +50,8 @@ def import_(
       shelfd import evening.jsonl evening__floor_log.json
 
       shelfd import work.nugget.json graph/graph.json --shelf work
+
+      shelfd import ~/.amem/zettelforge.db --dry-run
     """
     if format_ not in (None, *FORMATS):
         raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}", param_hint="--format")
@@ -70,6 +75,26 @@ def import_(
     status = max([trouble.status for trouble in troubles] + [os.EX_DATAERR if report.has_rejected else os.EX_OK])
     if status:
         raise Stop(status)
+
+
+def snapshot(
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write all notes to a file beside the shelf, one a line, and print where. `shelfd import` reads it back.
+
+    For example:
+
+      shelfd snapshot --shelf work
+    """
+    with reported(), connect(socket, timeout_s=None) as client:  # a large shelf takes a while
+        result = client.call("snapshot", {"shelf": shelf})
+    if as_json:
+        print_json(result)
+        return
+    print(clean(result["path"]))
+    notice(f"{result['notes']} notes")
 
 
 def _sources(paths: Sequence[str], asked: str | None, troubles: list[Unusable]) -> list[ForeignSource]:
@@ -111,12 +136,26 @@ def _opened(
             report.part(file, part)["rejected"].append(rejection)
         sending.total += sum(len(batch.items) for batch in sorted_.batches)
         yield "nuggets", iter(sorted_.batches)
+    for source in sources:
+        if source.format in ("zettelforge", "shelfd"):
+            yield source.format, _notes(source, nugget, report, sending)
     chats = [source.path for source in sources if source.format == "sillytavern"]
     logs = [source.path for source in sources if source.format == "luker"]
     for path in chats:
         yield "sillytavern", _chat(path, nugget, report, sending)
     for path in logs:
         yield "luker", _floor_log(path, chat or _chat_of(path, chats, logs), nugget, report, sending)
+
+
+def _notes(source: ForeignSource, nugget: str | None, report: Report, sending: "_Sending") -> Iterator[ForeignBatch]:
+    sending.total += note_lines.count(source.path)
+    header = {} if nugget is None or source.format == "shelfd" else {"nugget": nugget}
+    notes = note_lines.NoteLines(source.path, source.format, header)
+    yield from notes.batches()
+    report.part(source.path, "notes", notes.unit)["rejected"] += notes.rejected
+    if notes.unit == "row" and (count := zettelforge_db.count_causal(source.path)):
+        why = f"{count} edges between entities that say what causes what; edges are derived anew from what notes say"
+        report.add_findings(source.path, [LeftOut("notes", "kg_edges", why, [])], {"notes": notes.unit})
 
 
 def _chat_of(log: str, chats: Sequence[str], logs: Sequence[str]) -> str | None:
@@ -133,7 +172,7 @@ def _header(path: str, nugget: str | None) -> dict[str, Any]:
 
 
 def _chat(path: str, nugget: str | None, report: Report, sending: "_Sending") -> Iterator[ForeignBatch]:
-    sending.total += chat_file.count_lines(path)
+    sending.total += json_lines.count(path)
     chat = ChatFile(path, _header(path, nugget))
     yield from chat.batches()
     report.part(path, "notes", "line")["rejected"] += chat.rejected

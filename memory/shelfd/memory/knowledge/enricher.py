@@ -32,8 +32,10 @@ log = structlog.get_logger("shelfd.memory")
 _BATCH: Final = 256
 #: Mentions written in one transaction: some milliseconds.
 _MENTIONS: Final = 400
-#: How long notes are read without giving way to other tasks.
-_TURN_S: Final = 0.004
+#: How long notes are read without giving way to other tasks, and how long these then have the loop for themselves: a
+#: request takes several turns of it, and would wait in each.
+_TURN_S: Final = 0.002
+_PAUSE: Final = timedelta(milliseconds=2)
 #: Nothing is done until no change came for so long; while changes keep coming, one batch after each so many of these.
 _QUIET: Final = timedelta(milliseconds=400)
 _PATIENCE: Final = 25
@@ -139,6 +141,7 @@ class Enricher(Enrichment):
         self._rules = f"{RULES_VERSION}.{self._types.version}"
         self._working = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
+        self._awaiting = 0  # calls that wait for entities
         self._last_seq = 0
         self._quiet_at = -1  # the last change, if nothing came for a while after it
         self._aliases = Aliases(())
@@ -191,10 +194,14 @@ class Enricher(Enrichment):
     async def reach(self) -> None:
         """Derive what is left of all that is committed by now. See the port."""
         goal = self._view.log.last_seq
-        while self._is_behind(self._position(), goal):
-            async with self._working:
-                if self._is_behind(self._position(), goal):
-                    await self._step()
+        self._awaiting += 1
+        try:
+            while self._is_behind(self._position(), goal):
+                async with self._working:
+                    if self._is_behind(self._position(), goal):
+                        await self._step()
+        finally:
+            self._awaiting -= 1
 
     def _position(self) -> _Position:
         stored = self._view.entities.position()
@@ -243,7 +250,7 @@ class Enricher(Enrichment):
             derivation = _steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=is_stated)
             while (derived := self._next(derivation, note)) is None:
                 if self._shelf.clock.monotonic() >= until:
-                    await asyncio.sleep(0)
+                    await self._give_way()
                     until = self._shelf.clock.monotonic() + _TURN_S
             if derived is _SKIPPED:
                 continue
@@ -254,6 +261,12 @@ class Enricher(Enrichment):
                 waiting, count = [], 0
                 until = self._shelf.clock.monotonic() + _TURN_S
         await self._store(waiting, batch, is_last=True)
+
+    async def _give_way(self) -> None:
+        if self._awaiting:
+            await asyncio.sleep(0)
+        else:
+            await self._shelf.clock.sleep(_PAUSE)
 
     def _next(self, derivation: Iterator[_Derived | None], note: Note) -> _Derived | None:
         try:

@@ -65,6 +65,8 @@ def _data(row: LogRow, note: Note | None, content: EventContent) -> dict[str, An
 
 def _about_note(row: LogRow, note: Note | None, content: EventContent) -> dict[str, Any]:
     data: dict[str, Any] = {"id": row.ids[0]}
+    if row.kind == "note.expired" and row.before:
+        data["expires_at"] = from_micros(row.before["expires_at"])
     if note is None:
         return data
     if row.before:

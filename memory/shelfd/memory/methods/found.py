@@ -1,6 +1,6 @@
 """What a query found, on its way into a reply."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shelfd.memory.notes.note import Link, Note
@@ -19,6 +19,8 @@ class Found:
     coverage: float = 0.0  #: see :class:`~shelfd.memory.recall.focus.Judged`
     relevance: float = 0.0
     links: Sequence[Link] = ()  #: that leave it
+    named: bool = False  #: a name of it stands in the query
+    order: Mapping[str, float] | None = None  #: what decides between it and others that score about the same
 
 
 @dataclass(slots=True)

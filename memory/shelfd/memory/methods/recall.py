@@ -187,6 +187,8 @@ def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[di
         if params.explain:
             hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
             hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}
+            if item.order is not None:
+                hit["order"] = {name: round(value, 6) for name, value in item.order.items()}
         hits.append(hit)
     return hits
 

@@ -7,9 +7,10 @@ from typing import Final
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import SURE, Known, fact_by_key, fact_like
 from shelfd.memory.methods.found import Found, Recalled, joined
+from shelfd.memory.methods.ordering import ordered
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.recall import Aim, ShelfIndex
-from shelfd.memory.recall.intents import is_exploratory
+from shelfd.memory.recall.intents import POLICIES, intent_of, is_exploratory
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.recall import RecallParams
@@ -74,7 +75,7 @@ def rank(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Plann
     focused = focus.recall(params.query, wanted, params.k, aim, explain=params.explain)
     notes = planned.over(shelf.hot.get([judged.hit.id for judged in focused.found]))
     found = [
-        Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance)
+        Found(note, one.hit.score, one.relevant, None, one.hit.signals, one.coverage, one.relevance, named=one.stands)
         for one in focused.found
         # Rows may be a moment ahead of the index: what was hidden or replaced just now is not shown.
         if (note := notes.get(one.hit.id)) is not None and (note.rev == 1 or filters.admits(note))
@@ -113,6 +114,8 @@ def search(
     add_links(shelf, found, planned, filters.as_of)
     if params.include_links and any(item.links for item in found):
         found = _with_linked(shelf, found, filters, params.k, planned)
+    first = 0 if known is None else 1  # what is known stays first
+    found[first:] = ordered(found[first:], POLICIES[intent_of(params.query)], explain=params.explain)
     found = found[: params.k]
     if params.min_score is not None:
         # Rounded as it is returned: a caller may pass a score it has seen.

@@ -32,6 +32,7 @@ from shelfd.memory.shelf.access import Access
 from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.shelves import Shelves
+from shelfd.memory.tending.expiry import tell_as_they_expire
 from shelfd.memory.tending.promotion import NoFiles, Promoter
 from shelfd.protocol import METHODS, Limits
 
@@ -217,6 +218,7 @@ class Service(Context):
         shelf.at_close(partial(self._closed, shelf))
         shelf.enrichment.wake()
         shelf.spawn(self._resume_work(shelf), "resume")
+        shelf.spawn(tell_as_they_expire(shelf), "expiry")
 
     def _closed(self, shelf: Shelf) -> None:
         self._jobs.pop(shelf, None)

@@ -1,6 +1,7 @@
 """Use cases by which a session writes: typed notes and their links, one at a time or in a batch."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 from pydantic.alias_generators import to_snake
@@ -134,10 +135,16 @@ def _show_batch(_shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
 
 def _snake(given: Mapping[str, Any]) -> dict[str, Any]:
     """An operation by the names that results have; a note's own fields keep theirs."""
-    snaked = {to_snake(name): value for name, value in given.items()}
+    snaked = {_spelled(name): value for name, value in given.items()}
     if "links" in snaked:
-        snaked["links"] = [{to_snake(name): value for name, value in link.items()} for link in snaked["links"]]
+        snaked["links"] = [{_spelled(name): value for name, value in link.items()} for link in snaked["links"]]
     return snaked
+
+
+@lru_cache(maxsize=256)
+def _spelled(name: str) -> str:
+    """The name that results have for a param: there are few, and each batch has them many times."""
+    return to_snake(name)
 
 
 @change("session.apply_extraction_batch", render=_show_batch)

@@ -6,10 +6,12 @@ from typing import Any, cast
 
 from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams, SchemaTooNew, StorageCorrupt
+from shelfd.memory.jobs import UNFINISHED
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import procedure, read
 from shelfd.memory.methods.render import log_view
+from shelfd.memory.moving.snapshot import write_snapshot
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.shelf import Shelf
@@ -19,6 +21,7 @@ from shelfd.protocol.methods.shelves import ShelfCreateParams, ShelfDropParams, 
 
 #: Events rendered without yielding to other tasks: some 5 ms.
 _EVENTS_AT_ONCE = 64
+_JOBS_COUNTED = 1000
 
 
 @procedure("shelf.create")
@@ -111,11 +114,18 @@ async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> 
     return {"events": events, "last_seq": last_seq}
 
 
+@read("snapshot")
+async def snapshot(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
+    """Write all notes to a file beside the shelf."""
+    return await write_snapshot(shelf)
+
+
 @read("get_stats")
 def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
     """Return counts of the shelf; those of entities lag a moment behind."""
     known = shelf.exact(ShelfCounts)
     counts = shelf.view.counts() if known is None else known.total
+    states = [job.state for _, job in shelf.view.jobs.page(unfinished=True, before=None, limit=_JOBS_COUNTED)]
     return {
         "notes_created": shelf.notes_created,
         "retrievals": shelf.retrievals,
@@ -128,6 +138,7 @@ def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
         "links": shelf.view.links.count(),
         "sessions": shelf.view.sessions.count(),
         "last_seq": shelf.view.log.last_seq,
+        "jobs": {state: states.count(state) for state in UNFINISHED},
         "entity_index": {
             count.type: {"unique_entities": count.entities, "total_mappings": count.mentions}
             for count in shelf.view.entities.counts()

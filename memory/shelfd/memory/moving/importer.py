@@ -1,13 +1,12 @@
 """Puts records on a shelf: finds the note each one speaks of, makes it or brings it up to date, and counts."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from shelfd.memory.errors import DuplicateKey, InvalidParams
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.moving.placing import Placement, stand_in
-from shelfd.memory.moving.reconciling import Sender, digest, marked, reconcile, speaks_for_another
+from shelfd.memory.moving.reconciling import Sender, digest, mark_replaced, marked, reconcile, speaks_for_another
 from shelfd.memory.moving.record import (
     Chat,
     LinkRecord,
@@ -16,44 +15,20 @@ from shelfd.memory.moving.record import (
     NuggetRecord,
     OutgoingLinks,
     Record,
+    RestoredLinks,
+    RestoredNote,
+    RestoredNugget,
     TurnsRecord,
     TypeRecord,
 )
+from shelfd.memory.moving.restoring import restore_links, restore_note, restore_nugget
+from shelfd.memory.moving.tally import Status, Tally
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage, fold_key
 from shelfd.memory.notes.relations import SYMMETRIC
 from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
 from shelfd.protocol import Limits
 
-Status = Literal["created", "updated", "unchanged"]
-
 _UNDOS: Final = frozenset({"undo", "reflection.undo"})
-
-
-@dataclass(slots=True)
-class Tally:
-    """The outcome of the items of one part.
-
-    Attributes:
-        kept: (index, note's id, facets) of notes that stay as they are although their item says something else.
-        losses: By what was lost, the indexes of the items concerned.
-    """
-
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    kept: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
-    losses: dict[Loss, list[int]] = field(default_factory=dict)
-
-    def count(self, status: Status, number: int = 1) -> None:
-        """Count *number* items or links."""
-        setattr(self, status, getattr(self, status) + number)
-
-    def record_loss(self, index: int, losses: Iterable[Loss]) -> None:
-        """Record what of item *index* is not kept."""
-        for loss in losses:
-            indexes = self.losses.setdefault(loss, [])
-            if index not in indexes[-1:]:
-                indexes.append(index)
 
 
 @dataclass(slots=True)
@@ -100,6 +75,12 @@ class Importer:
                 self.import_note(record, part, index, tally)
             case OutgoingLinks():
                 self.import_links(record, index, tally)
+            case RestoredNugget():
+                restore_nugget(self.tx, record, tally)
+            case RestoredNote():
+                self.restore_note(record, part, index, tally)
+            case RestoredLinks():
+                restore_links(self.tx, record, self.limits.links_count, index, tally)
 
     def import_nugget(self, record: NuggetRecord, index: int, tally: Tally) -> None:
         """Make a nugget; one that is here keeps its options."""
@@ -158,6 +139,8 @@ class Importer:
             raise InvalidParams("id: the note that the links leave is not here", field="id")
         losses = list(outgoing.losses)
         chat = outgoing.chat
+        if outgoing.replaced_by is not None:
+            source = self._replace(source, outgoing.replaced_by, index, losses, tally)
         room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
         for record in outgoing.links:
             outcome = self._link(source, record, chat, room)
@@ -169,6 +152,21 @@ class Importer:
             else:
                 tally.count(outcome)
         tally.record_loss(index, losses)
+
+    def restore_note(self, record: RestoredNote, part: str, index: int, tally: Tally) -> None:
+        """Have a note again that was on a shelf; one of its id that is here stays as it is.
+
+        Raises:
+            InvalidParams: If another item was the same note.
+            DuplicateKey: If another note has its key.
+        """
+        self._check_first(part, record.note.id)
+        created = tally.created
+        note = restore_note(self.tx, record.note, index, tally)
+        self.created += tally.created - created
+        self.seen.add((part, note.id))
+        if record.usage != Usage():
+            self.usages[note.row] = record.usage
 
     # ------------------------------------------------------------- notes
 
@@ -249,6 +247,22 @@ class Importer:
 
     def _linked(self, chat: Chat | None, name: str) -> Note | None:
         return self._known_note(name) if chat is None else self.places.note(chat, name)
+
+    def _replace(self, note: Note, name: str, index: int, losses: list[Loss], tally: Tally) -> Note:
+        """Have *note* replaced by the one called *name* there, unless that was done before; return it as it is then."""
+        heir = self._known_note(name)
+        if heir is None or not self.places.may_replace(heir, note.id):
+            why = "the note it names is not here" if heir is None else "the note it names is replaced by this one"
+            losses.append(Loss("superseded_by", why))
+            return note
+        marked_note = mark_replaced(note, heir.id)
+        if note.superseded_by == heir.id or marked_note is note:
+            return note
+        if note.superseded_by is not None:
+            tally.kept.append((index, note.id, ("superseded_by",)))
+            return note
+        tally.count("updated")
+        return self.tx.change_note(note, marked_note._replace(superseded_by=heir.id), kind="note.superseded")
 
     def _link(self, source: Note, record: LinkRecord, chat: Chat | None, room: int) -> Status | Loss | Literal["kept"]:
         target = self._linked(chat, record.target)

@@ -133,6 +133,17 @@ class Placement:
             at = above.parent_id
         return True
 
+    def may_replace(self, heir: Note, note_id: str) -> bool:
+        """Return whether a note may replace another: it is not that one, and was not replaced by it itself."""
+        at: Note | None = heir
+        for _ in range(_HIGHEST):
+            if at is None:
+                return True
+            if at.id == note_id:
+                return False
+            at = None if at.superseded_by is None else self.tx.rows.notes.get(at.superseded_by)
+        return False
+
 
 def identity(chat: Chat, name: str) -> str:
     """Return what a note is known by whose name is unique in its conversation only."""

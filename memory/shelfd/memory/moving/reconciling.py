@@ -26,6 +26,9 @@ _FACETS: Final[Mapping[str, tuple[str, ...]]] = {
     "rollup": ("parent_id", "is_rollup", "rollup_depth"),
     "replacement": ("superseded_by",),
     "origin": ("author", "occurred_at"),
+    "standing": ("domain", "tier", "importance", "expires_at"),
+    "source": ("source_type", "source_ref"),
+    "evolution": ("evolution_count",),
 }
 #: Facets that every note has, whether its item speaks of them or they were inferred.
 _COMMON: Final = frozenset({"title", "content", "tags", "metadata", "hidden"})
@@ -68,6 +71,15 @@ def marked(note: Note, sender: Sender, says: frozenset[str], *, stands_for: str 
     """
     said = {sender.part: {facet: _mark(note, facet) for facet in _FACETS if facet in _COMMON or facet in says}}
     return note._replace(extra=note.extra._replace(imported=Imported(sender.format, sender.nugget, said, stands_for)))
+
+
+def mark_replaced(note: Note, heir_id: str) -> Note:
+    """Return an imported note with the mark that the import had it replaced; the note itself if it has that mark."""
+    marks = note.extra.imported
+    said = {"replacement": digest(heir_id)}
+    if marks is None or marks.parts.get("links") == said:
+        return note
+    return note._replace(extra=note.extra._replace(imported=marks._replace(parts={**marks.parts, "links": said})))
 
 
 def speaks_for_another(note: Note, record: NoteRecord, part: str) -> bool:

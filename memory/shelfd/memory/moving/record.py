@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.inference import KnownTraits
-from shelfd.memory.notes.note import BLANK, NO_EXTRA, Extra, Note, Usage, fold_key
+from shelfd.memory.notes.note import BLANK, NO_EXTRA, Extra, Link, Note, Nugget, Usage, fold_key
 
 
 class Loss(NamedTuple):
@@ -57,6 +57,18 @@ class TypeRecord(NamedTuple):
     losses: Sequence[Loss] = ()
 
 
+class NoteStanding(NamedTuple):
+    """What a note is about, how much it counts, and until when."""
+
+    domain: str = BLANK.domain
+    tier: str = BLANK.tier
+    importance: int = BLANK.importance
+    expires_at: int | None = None
+
+
+USUAL: Final = NoteStanding()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteRecord:
     """A note or fact as it is to be here.
@@ -72,6 +84,7 @@ class NoteRecord:
         origin: Name of its nugget in the other memory.
         says: Facets of a note that the item itself speaks of; the others were inferred.
         extra: Rare fields of a new note.
+        standing: What it is about and how much it counts.
         chat: The conversation it is from, if it is from one.
         turn: Of that, in which it was said.
         last_turn: Of that, in which it was touched last.
@@ -102,6 +115,7 @@ class NoteRecord:
     losses: Sequence[Loss] = ()
     author: str | None = None
     occurred_at: int | None = None
+    standing: NoteStanding = USUAL
     chat: Chat | None = None
     turn: int | None = None
     last_turn: int | None = None
@@ -130,6 +144,10 @@ class NoteRecord:
             confidence=traits.confidence,
             stability=traits.stability,
             author=self.author,
+            domain=self.standing.domain,
+            tier=self.standing.tier,
+            importance=self.standing.importance,
+            expires_at=self.standing.expires_at,
             session_id=None if self.chat is None else self.chat.session_id,
             turn=self.turn,
             seq_to=self.seq_to,
@@ -164,7 +182,31 @@ class OutgoingLinks(NamedTuple):
     links: tuple[LinkRecord, ...]
     losses: tuple[Loss, ...] = ()
     chat: Chat | None = None  #: whose notes these are
+    replaced_by: str | None = None  #: name there of the note that replaced it
+
+
+class RestoredNugget(NamedTuple):
+    """A nugget as it was on a shelf, and the types of notes that were set in it."""
+
+    nugget: Nugget
+    types: Mapping[str, Mapping[str, Any]]
+
+
+class RestoredNote(NamedTuple):
+    """A note as it was on a shelf, but for its row, and how it was used."""
+
+    note: Note
+    usage: Usage
+
+
+class RestoredLinks(NamedTuple):
+    """The links that left a note on a shelf."""
+
+    source: str
+    links: tuple[Link, ...]
 
 
 #: Whatever an item can be.
-Record: TypeAlias = NuggetRecord | TurnsRecord | TypeRecord | NoteRecord | OutgoingLinks
+Record: TypeAlias = (
+    NuggetRecord | TurnsRecord | TypeRecord | NoteRecord | OutgoingLinks | RestoredNugget | RestoredNote | RestoredLinks
+)

@@ -87,6 +87,9 @@ class NotesView(Protocol):
     def children(self, ids: Sequence[str], *, after: int = 0, limit: int | None = None) -> list[Note]:
         """Return the notes that these represent, hidden ones included, by row, after row *after*."""
 
+    def expired(self, now: int, *, limit: int) -> list[Note]:
+        """Return notes that have expired by *now* and whose expiry was not forgotten, by when they did, then by row."""
+
     def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         """Return (hits, row) of notes with 3 hits or more, hidden ones included, in that order, after *after*."""
 
@@ -111,6 +114,9 @@ class NotesWriter(NotesView, Protocol):
         Raises:
             DuplicateKey: If another fact of the nugget has its key.
         """
+
+    def forget_expiry(self, notes: Sequence[Note]) -> None:
+        """Forget that *notes* have expired, until their time is set again."""
 
     def redact(self, note: Note, *, after: int, limit: int) -> int | None:
         """Take a note out of the log, and its links away: as many rows of each as *limit*.

@@ -7,6 +7,7 @@ Adapters live in other components. Every store passes the contract suite in ``te
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -149,6 +150,25 @@ class Change(NamedTuple, Generic[T]):
     ticket: Ticket | None = None
 
 
+class Snapshot(Protocol):
+    """One state of a shelf, and a file beside it that is being written.
+
+    Attributes:
+        view: The state; nothing that is committed later is in it. Read on the event loop.
+        path: Where the file is, once the block in which it is written has ended.
+    """
+
+    view: View
+    path: str
+
+    async def write(self, data: bytes) -> None:
+        """Append *data* to the file.
+
+        Raises:
+            Unavailable: If it cannot be written, or the store is being closed.
+        """
+
+
 class Store(Protocol):
     """One shelf's durable state.
 
@@ -203,8 +223,18 @@ class Store(Protocol):
     async def scrub(self) -> bool:
         """Let nothing of what was erased remain in the files; return False if that has to be tried again."""
 
+    def snapshot(self, name: str) -> AbstractAsyncContextManager[Snapshot]:
+        """Make a file *name*``.jsonl`` beside the shelf, or with a number behind the name if that is taken.
+
+        When the block ends it is there, whole and durable; if it ends with an error, there is none. Changes go on
+        meanwhile. Another one of the same shelf waits.
+
+        Raises:
+            Unavailable: If it cannot be written.
+        """
+
     def copies(self) -> Sequence[tuple[str, int]]:
-        """Return copies of the shelf that lie beside it and that no purge reaches.
+        """Return copies of the shelf, or of notes of it, that lie beside it and that no purge reaches.
 
         Returns:
             Of each its name, and when it was made, microseconds since 1970 UTC.

@@ -11,6 +11,7 @@ from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
+from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans
 
 _CACHED_WORDS = 1 << 17
 
@@ -62,6 +63,11 @@ class ParsedQuery(NamedTuple):
     words: list[str]  #: all folded words, for names
     asks_when: bool
     dates: list[GradedDays]
+    relative: tuple[RelativeSpan, ...] = ()  #: times as seen from today
+
+    def dates_on(self, today: date) -> list[GradedDays]:
+        """Return the days that it speaks of when it is asked on the day *today*."""
+        return [*self.dates, *(days for span in self.relative if (days := span.days(today)) is not None)]
 
 
 _QUARTER_HOUR = 15 * 60 * 1_000_000  # microseconds
@@ -181,4 +187,4 @@ class Analyzer:
         content = [word for word in asked if word not in idle]
         terms = tuple(sorted({self.term(word) for word in content or words}))
         asks_when = self.lists.asks_when.search(folded) is not None
-        return ParsedQuery(terms, words, asks_when, explicit_dates(folded))
+        return ParsedQuery(terms, words, asks_when, explicit_dates(folded), relative_spans(words))

@@ -5,6 +5,7 @@ from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,21 @@ _EXPLICIT = re.compile(
     rf"|(?P<year>{_YEAR})\b)"
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_DAY: Final = date.min.toordinal()
+_LAST_DAY: Final = date.max.toordinal()
+#: What is within a span of this many days is what was asked for; of longer ones it is only likely.
+_EXACT_DAYS: Final = 31
+_LIKELY: Final = 0.5
+
+#: Which side of a time is meant.
+_SIDES: Final = {
+    "before": "before", "until": "before", "till": "before", "vor": "before", "bis": "before",
+    "after": "after", "nach": "after",
+    "since": "since", "seit": "since",
+}  # fmt: skip
+_STRETCHES: Final = frozenset("day days week weeks weekend month months year years tag tage woche monat jahr".split())
+#: Words between what says the side and the time: "since the 7th", "before last week".
+_FILLERS: Final = frozenset("the der dem den die on am year jahr end beginning early late".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +84,38 @@ def explicit_dates(folded: str) -> list[GradedDays]:
 
     Read are ``2023-05-07``, ``2023-05``, ``7 May 2023``, ``May 7th, 2023``, ``May 2023``
     and years from 1900 to 2100. A day that does not exist counts as its month,
-    such a month as its year.
+    such a month as its year. "before 2024", "after May 2023" and "since" mean all days on that side.
     """
-    return [span for match in _EXPLICIT.finditer(folded) for span in _graded(match.groupdict())]
+    found: list[GradedDays] = []
+    for match in _EXPLICIT.finditer(folded):
+        spans = list(_graded(match.groupdict()))
+        side = side_before(folded[: match.start()].split())
+        found += spans if side is None else [graded(spans[0].first, spans[0].last, side)]
+    return found
+
+
+def graded(first: int, last: int, side: str | None) -> GradedDays:
+    """Return the days from *first* to *last* (proleptic ordinals), or those on a *side* of them, with a grade."""
+    if side == "before":
+        return GradedDays(_FIRST_DAY, max(first - 1, _FIRST_DAY), _LIKELY)
+    if side == "after":
+        return GradedDays(min(last + 1, _LAST_DAY), _LAST_DAY, _LIKELY)
+    if side == "since":
+        return GradedDays(first, _LAST_DAY, _LIKELY)
+    return GradedDays(first, last, 1.0 if last - first < _EXACT_DAYS else _LIKELY)
+
+
+def side_before(words: list[str]) -> str | None:
+    """Return which side of what follows *words* they ask for.
+
+    None for "the week before 9 June": what happened then is told around that day.
+    """
+    for at in reversed(range(max(0, len(words) - 3), len(words))):
+        if words[at] in _SIDES:
+            return None if at and words[at - 1] in _STRETCHES else _SIDES[words[at]]
+        if words[at] not in _FILLERS:
+            return None
+    return None
 
 
 def date_grades(days: npt.NDArray[np.int32], wanted: list[GradedDays]) -> npt.NDArray[np.float64]:

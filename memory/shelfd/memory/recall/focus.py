@@ -73,6 +73,7 @@ class Judged(NamedTuple):
     coverage: float  #: 0 to 1: share of the query's weight that the document's words match
     relevance: float  #: 0 to 1: how probable it is that the document says what is asked
     relevant: bool  #: whether that is probable enough
+    stands: bool = False  #: a name of it stands in the query
 
 
 class Cut(NamedTuple):
@@ -203,7 +204,8 @@ class Focus:
         if not features:
             return Judged(candidate.hit, 0.0, 0.0, False)
         relevance = self._constants.probability(features)
-        return Judged(candidate.hit, features[0], relevance, relevance >= self._constants.threshold)
+        relevant = relevance >= self._constants.threshold
+        return Judged(candidate.hit, features[0], relevance, relevant, candidate.stands)
 
     def _admitted(self, filters: NoteFilter) -> Admitted:
         return lambda rows: self._index.admitted(rows, filters)

@@ -119,6 +119,8 @@ class RecallIndex:
 
     def rank(self, parsed: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
         """Return what :meth:`search` does for a query that is parsed already."""
+        if parsed.relative:
+            parsed = parsed._replace(dates=parsed.dates_on(self.analyzer.day(filters.now)))
         return self._search.run(parsed, filters, k, explain=explain)
 
     def overlap(self, query: str, filters: NoteFilter) -> WordOverlap:

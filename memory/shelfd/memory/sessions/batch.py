@@ -5,7 +5,7 @@ Notes are made, changed and hidden first, in their order, then links in theirs: 
 or rejected with a reason. An operation is rejected as a whole, and with it those that name what it would have created.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pydantic import ValidationError
@@ -79,6 +79,7 @@ def apply_operations(
     while True:
         _spread(good, errors)
         plan = _Plan(Draft(tx, scene))
+        plan.draft.prefetch(_named_in(good.values()))
         found = plan.carry_out({index: item for index, item in good.items() if index not in errors})
         errors |= found
         if atomic and errors:
@@ -117,6 +118,20 @@ def _refs_of(operation: Operation) -> dict[str, str]:
         case _:
             pass
     return {address.ref: field for field, address in named.items() if address.ref is not None}
+
+
+def _named_in(operations: Iterable[Operation]) -> Iterator[str]:
+    """The ids by which operations name notes."""
+    for operation in operations:
+        if isinstance(operation, EditOp | DeleteOp):
+            yield operation.node_id
+            continue
+        ends = [link.other for link in operation.links] if isinstance(operation, CreateOp | LinkUpsertOp) else []
+        if isinstance(operation, LinkUpsertOp | LinkDeleteOp):
+            ends.append(operation.one)
+        if isinstance(operation, LinkDeleteOp):
+            ends.append(operation.other)
+        yield from (address.id for address in ends if address.id is not None)
 
 
 def _misnamed(operations: Mapping[int, Operation]) -> dict[int, Error]:

@@ -63,7 +63,9 @@ def summary_of(note: Note) -> str:
 def fields_shown(note: Note, kind: NoteType | None) -> Mapping[str, Any]:
     """Return a note's fields with the columns of its type that stand for its title and its summary."""
     fields = note.extra.fields
-    missing = [] if kind is None else [name for name in kind.table_columns if name in NOTE_COLUMNS - fields.keys()]
+    if kind is None:
+        return fields
+    missing = [name for name in kind.table_columns if name in NOTE_COLUMNS and name not in fields]
     if not missing:
         return fields
     values = {"title": note.title, "summary": summary_of(note)}

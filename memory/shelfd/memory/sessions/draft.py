@@ -5,7 +5,8 @@ did, and one that is refused leaves nothing. Only a plan that stands is written.
 """
 
 from collections import Counter, defaultdict
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from shelfd.memory.errors import InvalidParams, NodeArchived, NoteNotFound
 from shelfd.memory.log.transaction import Transaction, changed_fields
@@ -59,6 +60,13 @@ class Draft:
         self._named: defaultdict[str, set[str]] = defaultdict(set)
         self._links: dict[Triple, Link | None] = {}
         self._added = Counter[str]()
+
+    def prefetch(self, ids: Iterable[str]) -> None:
+        """Read these notes together: one by one each would be a query."""
+        missing = [note_id for note_id in dict.fromkeys(ids) if note_id not in self._read]
+        if missing:
+            found = self.tx.rows.notes.by_ids(missing)
+            self._read |= {note_id: found.get(note_id) for note_id in missing}
 
     def find(self, note_id: str) -> Note | None:
         """Return a note of the session's nugget as it will be, hidden or not."""
@@ -118,7 +126,9 @@ class Draft:
 
     def named(self, type_: str, names: frozenset[str]) -> list[Note]:
         """Return the notes of the type that answer to one of *names*, the oldest first."""
-        found = {note.id for note in self.tx.rows.notes.named(self.scene.nugget, type_, sorted(names))}
+        stored = {note.id: note for note in self.tx.rows.notes.named(self.scene.nugget, type_, sorted(names))}
+        self._read |= stored
+        found = set(stored)
         found.update(note_id for name in names for note_id in self._named.get(name, ()))
         notes = [note for note_id in found if (note := self.find(note_id)) is not None]
         now = self.tx.now
@@ -167,26 +177,30 @@ class Draft:
     def write(self) -> None:
         """Write it all: notes in the order in which they were first touched, then links."""
         is_new = any(stored is None for stored in self._stored.values())
-        changed = [
-            (stored, note)
-            for note_id, note in self._notes.items()
-            if (stored := self._stored[note_id]) is None or changed_fields(stored, note)
-        ]
+        changed = list(self._changed())
         links = {triple: link for triple, link in self._links.items() if self._is_change(triple, link)}
         if not changed and not links:
             return
         nugget = ensure_nugget(self.tx, self.scene.nugget) if is_new else self.tx.nugget(self.scene.nugget)
         assert nugget is not None  # it has notes
         number = number_of(self.tx, nugget, self.scene.session_id, self.scene.moment)
-        for stored, note in changed:
+        for stored, note, fields in changed:
             if stored is None:
                 self.tx.create_note(self._spanned(note._replace(seq_to=number)))
-            elif changed_fields(stored, note).keys() == {"parent_id"}:
+            elif fields.keys() == {"parent_id"}:
                 self.tx.change_note(stored, note)  # what it says was not touched
             else:
                 self.tx.change_note(stored, note._replace(seq_to=max(stored.seq_to or 0, number)))
         for triple, link in links.items():
             self._write_link(triple, link, number)
+
+    def _changed(self) -> Iterator[tuple[Note | None, Note, Mapping[str, Any]]]:
+        """New notes, and those that say something else than what is stored: as stored, as they will be, and what."""
+        for note_id, note in self._notes.items():
+            stored = self._stored[note_id]
+            fields = {} if stored is None else changed_fields(stored, note)
+            if stored is None or fields:
+                yield stored, note, fields
 
     def _spanned(self, note: Note) -> Note:
         kind = self.scene.schema.get(note.type)

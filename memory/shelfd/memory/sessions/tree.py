@@ -181,8 +181,11 @@ class Tree:
 
     def children_by_row(self, node: int) -> Sequence[int]:
         """Return the notes whose parent a node is, the oldest first."""
-        children = np.array(self.children(node), np.int32)
-        found: list[int] = children[np.argsort(self.rows(children))].tolist() if len(children) else []
+        below = self.children(node)
+        if not below:
+            return below
+        children = np.array(below, np.int32)
+        found: list[int] = children[np.argsort(self.rows(children))].tolist()
         return found
 
     def seqs_to(self, nodes: Numbers) -> npt.NDArray[np.int64]:

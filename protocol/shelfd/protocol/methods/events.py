@@ -10,10 +10,10 @@ from shelfd.protocol.registry import define
 #: Every type of event that has a sequence number.
 EVENT_TYPES: Final = (
     "note.created", "note.updated", "note.superseded", "note.hidden", "note.restored", "note.merged", "note.purged",
-    "note.promoted", "link.added", "link.removed", "conflict.found", "conflict.resolved", "nugget.created",
-    "nugget.updated", "nugget.renamed", "nugget.removed", "reflection.started", "reflection.completed",
-    "reflection.undone", "promotion.completed", "context.changed", "session.opened", "session.closed",
-    "session.retracted", "session.extracted", "schedule.missed",
+    "note.promoted", "note.expired", "link.added", "link.removed", "conflict.found", "conflict.resolved",
+    "nugget.created", "nugget.updated", "nugget.renamed", "nugget.removed", "reflection.started",
+    "reflection.completed", "reflection.undone", "promotion.completed", "context.changed", "session.opened",
+    "session.closed", "session.retracted", "session.extracted", "schedule.missed",
 )  # fmt: skip
 
 

@@ -79,6 +79,12 @@ class RecallHit(Result):
     relevance: float | None = Field(
         default=None, ge=0, le=1, description="With explain: how probable it is that it says what is asked."
     )
+    order: dict[str, float] | None = Field(
+        default=None,
+        description="With explain: what decides between notes that score about the same, each 0 to 1: text, entities (a"
+        " name of it stands in the query), graph (it is linked with another result) and time (how late it is), weighted"
+        " by the intent; tier, importance and confidence. None of it enters the score.",
+    )
 
 
 class CutHit(Result):

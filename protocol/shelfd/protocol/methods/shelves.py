@@ -97,6 +97,14 @@ class EntityIndex(Result):
     total_mappings: int
 
 
+class UnfinishedJobs(Result):
+    """How many jobs are not done, by state."""
+
+    queued: int
+    running: int
+    waiting: int
+
+
 class StatsResult(Result):
     """Counts of one shelf; the first three since the daemon started."""
 
@@ -111,9 +119,17 @@ class StatsResult(Result):
     links: int
     sessions: int = Field(description="Closed ones included.")
     last_seq: int
+    jobs: UnfinishedJobs = Field(description="Of the last 1,000 that are not done.")
     entity_index: dict[str, EntityIndex] = Field(
         description="By type, of the notes that were read for entities so far: a moment after their change."
     )
+
+
+class SnapshotResult(Result):
+    """Where the snapshot is."""
+
+    path: str = Field(description="Of the file, on the daemon's machine: one note a line, in ZettelForge's shape.")
+    notes: int
 
 
 define(
@@ -137,4 +153,11 @@ define(
 )
 define("shelf.check", ShelfParams, ShelfCheckResult, need="admin", summary="Check a shelf's file and index in full.")
 define("shelf.log", ShelfLogParams, ShelfLogResult, need="read", summary="Who changed what.")
+define(
+    "snapshot",
+    ReadParams,
+    SnapshotResult,
+    need="admin",
+    summary="Write all notes of the shelf, as they are at one moment, to a file beside it.",
+)
 define("get_stats", ReadParams, StatsResult, need="read", summary="Counts of the shelf.")

@@ -102,6 +102,10 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         found = [note for note in self._tables.notes.values() if note.parent_id in ids and note.row > after]
         return found if limit is None else found[: max(limit, 0)]
 
+    def expired(self, now: int, *, limit: int) -> list[Note]:
+        places = sorted((at, row) for row, at in self._tables.expiring.items() if at <= now)
+        return [self._tables.notes[row] for _, row in places[: max(limit, 0)]]
+
     def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         places = sorted((usage.hits, row) for row, usage in self._tables.usage.items() if usage.hits >= 3)
         return [place for place in places if place > after][:limit]
@@ -126,6 +130,10 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
             raise DuplicateId(note.id)
         _put_note(self._tables, note, old)
 
+    def forget_expiry(self, notes: Sequence[Note]) -> None:
+        for note in notes:
+            self._tables.remove(self._tables.expiring, note.row)
+
     def redact(self, note: Note, *, after: int, limit: int) -> int | None:
         tables = self._tables
         seqs = [seq for seq, entry in tables.log.items() if seq > after and _is_about(entry, note)][:limit]
@@ -144,6 +152,7 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         if note.key is not None:
             tables.remove(tables.facts, (note.key, note.nugget))
         tables.remove(tables.usage, note.row)
+        tables.remove(tables.expiring, note.row)
         tables.remove(tables.hit_sessions, note.row)
         forget_edges(tables, note.row)
         tables.remove(tables.read_mentions, note.row)
@@ -303,6 +312,10 @@ def _put_note(tables: Tables, note: Note, old: Note | None = None) -> None:
         tables.remove(tables.note_rows, old.id)
         if old.key is not None:
             tables.remove(tables.facts, (old.key, old.nugget))
+    if note.expires_at != (None if old is None else old.expires_at):
+        tables.remove(tables.expiring, note.row)
+        if note.expires_at is not None:
+            tables.put(tables.expiring, note.row, note.expires_at)
     stored = note._replace(extra=decode_extra(encode_extra(note.extra)))
     tables.put(tables.notes, note.row, stored)
     tables.put(tables.note_rows, note.id, note.row)

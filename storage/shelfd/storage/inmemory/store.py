@@ -4,13 +4,14 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.notes import Listing
-from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, Stores
+from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Snapshot, Store, Stores
 from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
 from shelfd.storage.inmemory.edges import InMemoryEdges
@@ -80,6 +81,18 @@ class InMemoryShelf(Writer):
 T = TypeVar("T")
 
 
+class InMemorySnapshot(Snapshot):
+    """A copy of a shelf's rows, and the bytes that were written."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.path = ""
+        self.data = bytearray()
+
+    async def write(self, data: bytes) -> None:
+        self.data += data
+
+
 class InMemoryStore(Store):
     """The twin of a shelf's file: nothing survives the process, everything else is as there.
 
@@ -88,6 +101,9 @@ class InMemoryStore(Store):
         shelf: The shelf's name.
         owner: The principal it belongs to.
         tables: Rows of an earlier store, to open that shelf again.
+
+    Attributes:
+        snapshots: What was written of them, by name.
     """
 
     def __init__(
@@ -100,6 +116,8 @@ class InMemoryStore(Store):
         self._tables = tables
         self._rows = InMemoryShelf(tables)
         self._queue = CommitQueue(self._write_group, shelf=shelf)
+        self._writing_snapshot = asyncio.Lock()
+        self.snapshots: dict[str, bytes] = {}
 
     @property
     def view(self) -> View:
@@ -123,6 +141,18 @@ class InMemoryStore(Store):
 
     async def scrub(self) -> bool:
         return True
+
+    @asynccontextmanager
+    async def snapshot(self, name: str) -> AsyncIterator["InMemorySnapshot"]:
+        """Keep the file in memory. See the port."""
+        async with self._writing_snapshot:
+            snapshot = InMemorySnapshot(InMemoryShelf(self._tables.copy()))
+            yield snapshot
+            number = 1
+            while (path := f"{name}.jsonl" if number == 1 else f"{name}_{number}.jsonl") in self.snapshots:
+                number += 1
+            self.snapshots[path] = bytes(snapshot.data)
+            snapshot.path = path
 
     def copies(self) -> list[tuple[str, int]]:
         """Return none: there is no file. See the port."""

@@ -1,6 +1,7 @@
 """A shelf's rows as dictionaries with a journal, by which a transaction can be taken back."""
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any, Final, TypeAlias, TypeVar
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
@@ -46,6 +47,7 @@ class Tables:
         turns: Nugget's number by (nugget, session id, turn).
         log: By seq, ascending.
         usage: By note row.
+        expiring: When a note expires, by its row, as long as nobody was told that it has.
         hit_sessions: Set of session ids by note row; the sets are replaced, not changed.
         recorded: By (principal, method, key).
         meta: By name.
@@ -88,6 +90,7 @@ class Tables:
         self.turns: dict[tuple[str, str, int], int] = {}
         self.log: dict[int, LogRow] = {}
         self.usage: dict[int, Usage] = {}
+        self.expiring: dict[int, int] = {}
         self.hit_sessions: dict[int, frozenset[str]] = {}
         self.recorded: dict[tuple[str, str, str], Recorded] = {}
         self.meta: dict[str, str] = {}
@@ -132,6 +135,13 @@ class Tables:
             return False
         self._journal.append((table, key, table.pop(key)))
         return True
+
+    def copy(self) -> "Tables":
+        """Return the rows as they are now; what is done to these changes none of those."""
+        tables = Tables()
+        for name, value in vars(self).items():
+            setattr(tables, name, copy(value))
+        return tables
 
     def savepoint(self) -> Callable[[], None]:
         """Begin a transaction; return what takes everything since back."""

@@ -44,6 +44,8 @@ _REMOVE_NAME: Final = "DELETE FROM note_name WHERE name = ? AND nugget = ? AND t
 #: In the words of the index of those notes.
 _TYPED: Final = f"type NOT IN ({', '.join(map(repr, MEMORY_TYPES))})"
 
+_EXPIRED: Final = "SELECT note FROM expiring WHERE expires_at <= ? ORDER BY expires_at, note LIMIT ?"
+
 _REDACTED: Final = encode(REDACTED)
 #: The log rows of a note, by its row, and of its links, by their ends: three indexes, merged in order.
 _LINKS: Final = "kind IN ('link.added', 'link.removed')"
@@ -148,6 +150,9 @@ class SqliteNotes(SqliteRows, NotesView):
         clauses = f"WHERE parent_id {AMONG} AND row > ? ORDER BY row LIMIT ?"
         return self._read(clauses, (encode_strings(ids), after, -1 if limit is None else max(limit, 0)))
 
+    def expired(self, now: int, *, limit: int) -> list[Note]:
+        return self._read(f"WHERE row IN ({_EXPIRED}) ORDER BY expires_at, row", (now, max(limit, 0)))
+
     def with_hits(self, *, after: tuple[int, int], limit: int) -> list[tuple[int, int]]:
         # "hits >= 3" in so many words lets SQLite use the index of what may be promoted.
         sql = "SELECT hits, note FROM usage WHERE hits >= 3 AND (hits, note) > (?, ?) ORDER BY hits, note LIMIT ?"
@@ -191,6 +196,8 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
             raise
         if note.key is None and (note.title or note.extra.aliases):  # not asked of most notes
             self._change_names(set(), _name_rows(note))
+        if note.expires_at is not None:
+            self._change_expiry(None, note)
 
     def update(self, old: Note, note: Note) -> None:
         columns = note_to_columns(note)
@@ -202,6 +209,12 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         if not changed:
             raise NoteNotFound(note.id)
         self._change_names(_name_rows(old), _name_rows(note))
+        if old.expires_at != note.expires_at:
+            self._change_expiry(old, note)
+
+    def forget_expiry(self, notes: Sequence[Note]) -> None:
+        for note in notes:
+            self._change_expiry(note, None)
 
     # The log's rows stay, for their numbers must have no gap; what they replaced is redacted. SQLite overwrites what
     # it deletes (``secure_delete``), and the WAL, which still holds it, is emptied afterwards: see Store.scrub.
@@ -220,6 +233,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         run("UPDATE floor SET last_row = max(last_row, ?)", (note.row,))  # its number is never given away again
         for stored in self._read("WHERE row = ?", (note.row,)):  # its names as they are, whatever *note* says
             self._change_names(_name_rows(stored), set())
+            self._change_expiry(stored, None)
         run("DELETE FROM note WHERE row = ?", (note.row,))
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
@@ -233,6 +247,12 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
             self._database.run_many(_REMOVE_NAME, sorted(gone))
         if new := after - before:
             self._database.run_many(_ADD_NAME, sorted(new))
+
+    def _change_expiry(self, old: Note | None, new: Note | None) -> None:
+        if old is not None and old.expires_at is not None:
+            self._database.run("DELETE FROM expiring WHERE expires_at = ? AND note = ?", (old.expires_at, old.row))
+        if new is not None and new.expires_at is not None:
+            self._database.run("INSERT OR IGNORE INTO expiring VALUES (?, ?)", (new.expires_at, new.row))
 
     def _raise_duplicate(self, note: Note, error: sqlite3.IntegrityError) -> None:
         # Asked, not read from the message: where two constraints fail, SQLite names any one.

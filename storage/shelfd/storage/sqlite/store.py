@@ -2,8 +2,8 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from sqlite3 import Error as SqliteError
 from typing import Any, NamedTuple, TypeVar
@@ -22,6 +22,7 @@ from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
+from shelfd.storage.sqlite.snapshots import SqliteSnapshot, snapshot_beside, snapshots_of
 from shelfd.storage.sqlite.view import SqliteView
 
 T = TypeVar("T")
@@ -47,6 +48,7 @@ class SqliteStore(Store):
         self._clock = clock
         self._view = SqliteView(open_untouched(path))
         self._pages = Pages(path)
+        self._snapshots = asyncio.Lock()  # one at a time
         self._queue = CommitQueue(self._write_group, shelf=path.parent.name)
         self._background_check = BackgroundCheck(path) if unclean else None
         self._writing: _Writing | None = None
@@ -115,11 +117,17 @@ class SqliteStore(Store):
             self._scrubs -= 1
 
     def copies(self) -> list[Copy]:
-        """Return the copies made before the schema changed. See the port."""
+        """Return the copies made before the schema changed, and the snapshots. See the port."""
         try:
-            return copies_of(self._path)
+            return [*copies_of(self._path), *snapshots_of(self._path)]
         except OSError as error:
             raise StoreBusy(f"the shelf's directory cannot be read: {error.strerror}") from error
+
+    @asynccontextmanager
+    async def snapshot(self, name: str) -> AsyncIterator[SqliteSnapshot]:
+        """Read by a connection of its own, on the loop; write on another thread. See the port."""
+        async with self._snapshots, snapshot_beside(self._path, name, lambda: self._closing is not None) as snapshot:
+            yield snapshot
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the file on another thread; return what is wrong. See the port."""
@@ -145,6 +153,8 @@ class SqliteStore(Store):
         if self._background_check is not None:
             await self._background_check.stop()
         await self._pages.close()
+        async with self._snapshots:  # the one that is being written ends early
+            pass
         async with self._changing:
             # The writer goes last: as the only connection left it may empty the WAL, which marks a clean stop.
             self._view.close()

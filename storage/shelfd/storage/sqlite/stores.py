@@ -15,6 +15,7 @@ from shelfd.storage.sqlite.connection import open_untouched
 from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.files import check_kinds, remove_all, sync
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
+from shelfd.storage.sqlite.snapshots import remove_drafts
 from shelfd.storage.sqlite.store import SqliteStore
 from shelfd.storage.sqlite.work import UNFINISHED_JOB
 
@@ -111,7 +112,7 @@ class SqliteStores(Stores):
                     remove_all(Path(entry.path))
                     removed += 1
             elif entry.is_dir(follow_symlinks=False):
-                removed += remove_left_over(Path(entry.path))
+                removed += remove_left_over(Path(entry.path)) + remove_drafts(Path(entry.path))
         if removed:
             sync(self._root)
         return removed

@@ -63,6 +63,11 @@ class SqliteView(View):
         """Return how many rows the shelf has."""
         return Counts._make(self._database.one(_COUNTS) or (0,) * 6)
 
+    def begin(self) -> None:
+        """Show what is committed by now, and nothing that comes later."""
+        self._database.connection.execute("BEGIN")
+        self._database.connection.execute("SELECT 1 FROM floor").fetchone()  # the first read settles which state it is
+
     def move_to(self, connection: sqlite3.Connection) -> None:
         """Read by *connection* from now on; the one before is closed."""
         self._database.move_to(connection)

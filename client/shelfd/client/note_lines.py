@@ -1,0 +1,157 @@
+"""Notes one a line, as ZettelForge's older store and a snapshot of a shelf have them, and its newer store's rows.
+
+What the members of a note mean is for the daemon to know. Here it is known only which of them is sent when: links need
+both of their ends, so they come after the notes.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from shelfd.client import json_lines, zettelforge_db
+from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, size_of
+
+#: Notes sent together.
+_NOTES: Final = 200
+#: Lines of a file's beginning that are looked at for one that is a note.
+_LOOKED_AT: Final = 10
+#: Kinds of items by format, in the order in which they are sent.
+_PARTS: Final = {"zettelforge": ("notes", "links"), "shelfd": ("nuggets", "notes", "links")}
+#: Members of a note's links that are sent.
+_LINKED: Final = ("related", "causal_chain", "superseded_by")
+_TIMES: Final = ("created_at", "updated_at")
+_METADATA_TIMES: Final = ("last_accessed", "ttl_anchor")
+
+
+def format_of(path: str) -> str | None:
+    """Return of which of these formats the file at *path* is; None if it is of none.
+
+    Raises:
+        Unusable: If it cannot be read.
+    """
+    if zettelforge_db.is_database(path):
+        return "zettelforge"
+    for looked_at, line in enumerate(json_lines.read(path), 1):
+        if isinstance(line.value, dict) and _is_note(line.value):
+            return "shelfd" if isinstance(line.value.get("shelfd"), dict) else "zettelforge"
+        if looked_at == _LOOKED_AT:
+            return None
+    return None
+
+
+def _is_note(value: Mapping[str, Any]) -> bool:
+    content = value.get("content")
+    return isinstance(content, dict) and "raw" in content
+
+
+def count(path: str) -> int:
+    """Return about how many notes a file has.
+
+    Raises:
+        Unusable: If it cannot be read.
+    """
+    return zettelforge_db.count(path) if zettelforge_db.is_database(path) else json_lines.count(path)
+
+
+class NoteLines:
+    """A file that is being read, and what of it cannot be sent.
+
+    Args:
+        path: Of the file.
+        format_: Of which format it is.
+        header: What goes with each of its items.
+
+    Attributes:
+        unit: What its places count.
+        rejected: Rejections as the daemon would word them.
+    """
+
+    def __init__(self, path: str, format_: str, header: Mapping[str, Any]) -> None:
+        self.path = path
+        self.unit = "row" if zettelforge_db.is_database(path) else "line"
+        self.rejected: list[dict[str, Any]] = []
+        self._format = format_
+        self._header = header
+
+    def batches(self) -> Iterator[ForeignBatch]:
+        """Iterate over its items, some at a time: nuggets, then notes, then links.
+
+        Raises:
+            Unusable: If it cannot be read.
+        """
+        for part in _PARTS[self._format]:
+            batch = self._new_batch(part)
+            for line in self._lines():
+                self._add(batch, line)
+                if len(batch.items) == _NOTES:
+                    yield batch
+                    batch = self._new_batch(part)
+            if batch.items:
+                yield batch
+
+    def _lines(self) -> Iterator[json_lines.JsonLine]:
+        return zettelforge_db.read(self.path) if self.unit == "row" else json_lines.read(self.path)
+
+    def _new_batch(self, part: str) -> ForeignBatch:
+        return ForeignBatch(self.path, part, self._header, [], [], [], self.unit)
+
+    def _add(self, batch: ForeignBatch, line: json_lines.JsonLine) -> None:
+        """Add what a line has for a batch; reject it, with the notes, if it is no note."""
+        why = line.why or ("" if isinstance(line.value, dict) and _is_note(line.value) else "is no note")
+        item = None if why else _ITEMS[self._format](batch.part, line.value)
+        size = 0 if item is None else size_of(item)
+        if item is not None and (size is None or size > LARGEST_ITEM):
+            why = "cannot be sent: too large, or no text"
+        if why and batch.part == "notes":
+            self.rejected.append({"index": line.number, "error": {**REFUSED, "message": why}})
+        elif item is not None and not why:
+            batch.add(item, line.number, size or 0)
+
+
+def _zettel(part: str, note: Mapping[str, Any]) -> dict[str, Any] | None:
+    if part == "links":
+        given = note.get("links")
+        links = {name: given[name] for name in _LINKED if given.get(name)} if isinstance(given, dict) else {}
+        if not links:
+            return None
+        return {"id": note.get("id"), "updated_at": _zoned(note.get("updated_at")), "links": links}
+    item = {name: value for name, value in note.items() if name not in ("embedding", "links")}
+    _give_zones(item, _TIMES)
+    if isinstance(item.get("metadata"), dict):
+        item["metadata"] = dict(item["metadata"])
+        _give_zones(item["metadata"], _METADATA_TIMES)
+    return item
+
+
+def _give_zones(members: dict[str, Any], names: tuple[str, ...]) -> None:
+    members |= {name: _zoned(members[name]) for name in names if name in members}
+
+
+def _zoned(time: object) -> object:
+    """A time with this machine's zone, if it has none: that is how ZettelForge writes it."""
+    if not isinstance(time, str):
+        return time
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return time
+    try:
+        return moment.astimezone().isoformat() if moment.tzinfo is None else time
+    except (OverflowError, OSError):  # a year that no zone knows
+        return time
+
+
+def _restored(part: str, line: Mapping[str, Any]) -> dict[str, Any] | None:
+    rest = line.get("shelfd")
+    if not isinstance(rest, dict):
+        rest = {}
+    if part == "notes":
+        kept = {name: value for name, value in rest.items() if name not in ("links", "nugget", "types")}
+        return {"id": line.get("id"), "content": line["content"], "shelfd": kept}
+    names = ("nugget", "types") if part == "nuggets" else ("links",)
+    if names[0] not in rest:
+        return None
+    return {"id": line.get("id"), "shelfd": {name: rest[name] for name in ("format", *names) if name in rest}}
+
+
+_ITEMS: Final = {"zettelforge": _zettel, "shelfd": _restored}

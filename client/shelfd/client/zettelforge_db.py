@@ -1,0 +1,149 @@
+"""ZettelForge's newer store, a SQLite file: its rows in the shape of the older one's lines."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from shelfd.client.foreign import Unusable
+from shelfd.client.json_lines import JsonLine
+
+FILE_NAME: Final = "zettelforge.db"
+_MAGIC: Final = b"SQLite format 3\0"
+#: Where a column's value stands in a line. Of the vector nothing is read.
+_PLACES: Final[Mapping[str, tuple[str, ...]]] = {
+    "id": ("id",),
+    "version": ("version",),
+    "created_at": ("created_at",),
+    "updated_at": ("updated_at",),
+    "evolved_from": ("evolved_from",),
+    "evolved_by": ("evolved_by",),
+    "content_raw": ("content", "raw"),
+    "content_source_type": ("content", "source_type"),
+    "content_source_ref": ("content", "source_ref"),
+    "content_previous_raw": ("content", "previous_raw"),
+    "tags": ("semantic", "tags"),
+    "superseded_by": ("links", "superseded_by"),
+    "related": ("links", "related"),
+    "causal_chain": ("links", "causal_chain"),
+    "vuln_meta": ("metadata", "vuln"),
+    **{
+        name: ("metadata", name)
+        for name in (
+            *("access_count", "last_accessed", "evolution_count", "confidence", "ttl", "domain", "tier", "importance"),
+            *("persistence_semantics", "ttl_anchor", "tlp", "stix_confidence"),
+        )
+    },
+}
+#: Columns that hold JSON.
+_JSON: Final = frozenset({"evolved_by", "tags", "related", "causal_chain", "vuln_meta"})
+_NEEDED: Final = frozenset({"id", "content_raw"})
+
+
+def is_database(path: str) -> bool:
+    """Return whether the file at *path* is one of SQLite.
+
+    Raises:
+        Unusable: If it cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError as error:
+        raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
+
+
+def read(path: str) -> Iterator[JsonLine]:
+    """Iterate over the notes of the store at *path*, in the order in which they were made.
+
+    Raises:
+        Unusable: If it is no such store, or cannot be read.
+    """
+    with closing(_opened(path)) as connection:
+        try:
+            columns = _columns(path, connection)
+            named = ", ".join(columns)
+            rows = connection.execute(f"SELECT rowid, {named} FROM notes ORDER BY rowid")  # noqa: S608 (names of ours)
+            for number, *values in rows:
+                yield JsonLine(number, _line(dict(zip(columns, values, strict=True))))
+        except sqlite3.Error as error:
+            raise Unusable(path, f"cannot be read: {_told(error)}", os.EX_DATAERR) from error
+
+
+def count(path: str) -> int:
+    """Return how many notes the store at *path* has.
+
+    Raises:
+        Unusable: As :func:`read` does.
+    """
+    return _count(path, "SELECT count(*) FROM notes")
+
+
+def count_causal(path: str) -> int:
+    """Return how many of its edges between entities say what causes what; 0 if it has none of these.
+
+    Raises:
+        Unusable: As :func:`read` does.
+    """
+    try:
+        return _count(path, "SELECT count(*) FROM kg_edges WHERE edge_type = 'causal'")
+    except Unusable:
+        return 0
+
+
+def _count(path: str, sql: str) -> int:
+    with closing(_opened(path)) as connection:
+        try:
+            (found,) = connection.execute(sql).fetchone()
+        except sqlite3.Error as error:
+            raise Unusable(path, f"cannot be read: {_told(error)}", os.EX_DATAERR) from error
+    return int(found)
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    """A connection that writes nothing, also where the store's own log lies beside it."""
+    name = quote(os.fsencode(os.path.abspath(path)))  # noqa: PTH100
+    for mode in ("mode=ro", "mode=ro&immutable=1"):  # the second where nothing may be made beside it
+        try:
+            connection = sqlite3.connect(f"file:{name}?{mode}", uri=True)
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.Error as error:
+            refused = error
+        else:
+            return connection
+    raise Unusable(path, f"cannot be read: {_told(refused)}", os.EX_DATAERR) from refused
+
+
+def _columns(path: str, connection: sqlite3.Connection) -> list[str]:
+    there = {name for _, name, *_ in connection.execute("PRAGMA table_info(notes)")}
+    if not there >= _NEEDED:
+        raise Unusable(path, "is a SQLite file, and none of ZettelForge: it has no notes", os.EX_DATAERR)
+    return [name for name in _PLACES if name in there]
+
+
+def _line(row: Mapping[str, Any]) -> dict[str, Any]:
+    line: dict[str, Any] = {}
+    for name, value in row.items():
+        if value is None or value == "":
+            continue
+        *above, last = _PLACES[name]
+        members = line.setdefault(above[0], {}) if above else line
+        members[last] = _parsed(value) if name in _JSON else value
+    line.setdefault("content", {}).setdefault("raw", "")
+    return line
+
+
+def _parsed(value: object) -> object:
+    """What a column holds as JSON; if it is none, the column as it is, for the daemon to refuse."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _told(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", type(error).__name__)

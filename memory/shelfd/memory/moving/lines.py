@@ -1,0 +1,138 @@
+"""The lines of a snapshot: notes, links and nuggets as they were on a shelf, to be there again in every field."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from shelfd.memory.errors import InvalidParams
+from shelfd.memory.moving.reading import Format, ItemOrigin
+from shelfd.memory.moving.record import RestoredLinks, RestoredNote, RestoredNugget
+from shelfd.memory.moving.snapshot import ELSEWHERE, FORMAT
+from shelfd.memory.notes.note import BLANK, Extra, Link, Note, Nugget, Usage, fold_key
+from shelfd.protocol.base import NoteId
+from shelfd.protocol.limits import MAX_INTEGER
+from shelfd.protocol.methods.notes import KeyedInput
+from shelfd.protocol.methods.schema import TypeName, TypeProperties
+
+_ID: Final = TypeAdapter[str](NoteId)
+_NOTE: Final = TypeAdapter(Note)
+_USAGE: Final = TypeAdapter(Usage)
+_LINK: Final = TypeAdapter(Link)
+_NUGGET: Final = TypeAdapter(Nugget)
+_TYPE_NAME: Final = TypeAdapter[str](TypeName)
+_FIELDS: Final = frozenset(Note._fields) - ELSEWHERE
+#: Of a note's fields, those whose limits are those of what callers say.
+_SAID: Final = ("nugget", "type", "subject", "scope", "source", "stability", "domain", "importance", "tier")
+
+
+def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
+    """Read a note; its links are read by :func:`read_links`."""
+    line, rest = _line(item)
+    fields = {**_object(rest.get("note", {}), "shelfd.note")}
+    if unknown := sorted(fields.keys() - _FIELDS):
+        raise InvalidParams(f"shelfd.note.{unknown[0][:64]}: is not known here", field="shelfd.note")
+    content = _object(line.get("content"), "content").get("raw")
+    extra = _extra(fields.pop("extra", {}))
+    tags = fields.pop("tags", ())
+    values = {
+        **BLANK._asdict(),
+        **fields,
+        "id": line.get("id"),
+        "content": content,
+        "extra": extra,
+        "tags": tuple(tags),
+    }
+    note = _NOTE.validate_python(tuple(values[name] for name in Note._fields), strict=True)
+    _check(note, origin)
+    usage = rest.get("usage")
+    return RestoredNote(note, Usage() if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage"))
+
+
+def _extra(given: object) -> Extra:
+    try:
+        extra = Extra.of({"fields": {}, **_object(given, "shelfd.note.extra")})
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise InvalidParams("shelfd.note.extra: is not what a note has", field="shelfd.note.extra") from None
+    return extra
+
+
+def _check(note: Note, origin: ItemOrigin) -> None:
+    """Raise unless *note* could be on a shelf."""
+    _ID.validate_python(note.id, strict=True, context=origin.limits)
+    named = {"key": note.title} if note.kind == "fact" else {"title": note.title}
+    said = {name: getattr(note, name) for name in _SAID}
+    KeyedInput.model_validate({**said, **named, "content": note.content}, context=origin.limits)
+    if (note.kind, note.key) not in (("note", None), ("fact", fold_key(note.title))):
+        raise InvalidParams("shelfd.note.key: is not that of its title", field="shelfd.note.key")
+    if not 0 <= note.confidence <= 1:
+        raise InvalidParams("shelfd.note.confidence: lies outside of 0 to 1", field="shelfd.note.confidence")
+    _check_integers(note)
+
+
+def _check_integers(record: tuple[Any, ...]) -> None:
+    if any(isinstance(value, int) and abs(value) > MAX_INTEGER for value in record):
+        raise InvalidParams(f"shelfd: a number is larger than {MAX_INTEGER}", field="shelfd", limit=MAX_INTEGER)
+
+
+def read_links(item: object, _origin: ItemOrigin) -> RestoredLinks:
+    """Read the links that leave a note."""
+    line, rest = _line(item)
+    given = rest.get("links", [])
+    if not isinstance(given, list):
+        raise InvalidParams("shelfd.links: is no list", field="shelfd.links")
+    links = tuple(_record(_LINK, Link, link, "shelfd.links") for link in given)
+    for link in links:
+        if link.source != line.get("id"):
+            raise InvalidParams("shelfd.links: leave another note", field="shelfd.links")
+        _check_integers(link)
+    return RestoredLinks(str(line.get("id")), links)
+
+
+def read_nugget(item: object, origin: ItemOrigin) -> RestoredNugget:
+    """Read a nugget's options, and the types of notes that were set in it."""
+    _, rest = _line(item)
+    nugget = _record(_NUGGET, Nugget, rest.get("nugget"), "shelfd.nugget")
+    KeyedInput.model_validate({"nugget": nugget.name, "content": "."}, context=origin.limits)
+    _check_integers(nugget)
+    types = _object(rest.get("types", {}), "shelfd.types")
+    for name, properties in types.items():
+        _TYPE_NAME.validate_python(name, context=origin.limits)
+        TypeProperties.model_validate(properties, context=origin.limits)
+    return RestoredNugget(nugget, types)
+
+
+def _line(item: object) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    line = _object(item, "item")
+    rest = _object(line.get("shelfd"), "shelfd")
+    if rest.get("format") != FORMAT:
+        raise InvalidParams("shelfd.format: is not known here; install a newer shelfd", field="shelfd.format")
+    return line, rest
+
+
+def _object(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidParams(f"{name}: is not an object", field=name)
+    return value
+
+
+def _record(adapter: TypeAdapter[Any], kind: type, value: object, name: str) -> Any:  # noqa: ANN401
+    try:
+        return adapter.validate_python(kind(**_object(value, name)), strict=True)
+    except (TypeError, ValidationError):
+        raise InvalidParams(f"{name}: is not what a shelf has", field=name) from None
+
+
+def weigh(part: str, item: object) -> int:
+    """Return how many links an item makes."""
+    rest = item.get("shelfd") if part == "links" and isinstance(item, Mapping) else None
+    links = rest.get("links") if isinstance(rest, Mapping) else None
+    return len(links) if isinstance(links, list) else 0
+
+
+#: The complete format.
+LINES: Final = Format(
+    name="shelfd",
+    readers={"nuggets": read_nugget, "notes": read_note, "links": read_links},
+    weigh=weigh,
+)
