@@ -116,6 +116,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
         reads_by_model=settings.evolution.reading,
         evolves_neighbours=settings.evolution.neighbours,
         recall_log=settings.recall.log == "on",
+        synthesis_tiers=tuple(settings.synthesis.tiers),
     )
 
 

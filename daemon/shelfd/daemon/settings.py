@@ -32,6 +32,7 @@ class Settings(BaseSettings):
     entities: sections.Entities = sections.Entities()
     evolution: sections.Evolution = sections.Evolution()
     recall: sections.Recall = sections.Recall()
+    synthesis: sections.Synthesis = sections.Synthesis()
     reflection: sections.Reflection = sections.Reflection()
     heartbeat: sections.Heartbeat = sections.Heartbeat()
     quiet_hours: sections.QuietHoursSection = sections.QuietHoursSection()
