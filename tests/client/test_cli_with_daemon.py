@@ -40,7 +40,7 @@ def test_the_first_minute(tmp_path: Path) -> None:
         assert shelfd(daemon, "recall", "kettle colour", "--json").returncode == 0
         assert shelfd(daemon, "note", "nothing").returncode == os.EX_NOINPUT
         assert shelfd(daemon, "facts", "nowhere").returncode == os.EX_NOINPUT
-        assert shelfd(daemon, "call", "synthesize").returncode == os.EX_USAGE
+        assert shelfd(daemon, "call", "shelf.backup").returncode == os.EX_USAGE
         assert daemon.stop() == 0
 
 
@@ -138,3 +138,18 @@ def test_config_is_handed_on(tmp_path: Path) -> None:
         command, env=clean_environment(tmp_path), capture_output=True, text=True, check=True, timeout=TIMEOUT_S
     )
     assert json.loads(done.stdout)["daemon.instance"] == "x"
+
+
+def test_answers_in_a_terminal(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        boat = daemon.call("remember", content="The boat was bought in 2019. It leaves for Orm at six.")["note"]["id"]
+        asked = "when does the boat leave for Orm"
+        told = shelfd(daemon, "synthesize", asked).stdout
+        assert told.startswith("It leaves for Orm at six.\nconfidence 0.")
+        assert boat in told
+        assert json.loads(shelfd(daemon, "synthesize", asked, "--json").stdout)["engine"] == "rules"
+        assert "It leaves" in shelfd(daemon, "synthesize", asked, "--format", "brief").stdout
+        assert shelfd(daemon, "synthesize", asked, "--format", "timeline").stdout.startswith("2019")
+        assert shelfd(daemon, "synthesize", asked, "--format", "relationship_map").returncode == 0
+        assert "I don't know." in shelfd(daemon, "synthesize", asked, "--tier", "C").stdout
+        assert shelfd(daemon, "synthesize", asked, "--format", "essay").returncode == os.EX_DATAERR

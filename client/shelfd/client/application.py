@@ -12,6 +12,7 @@ from shelfd.client.commands import (
     notes,
     running,
     sessions,
+    synthesis,
     tending,
 )
 from shelfd.client.plain_command import PlainCommand, PlainGroup
@@ -40,6 +41,7 @@ app.command(cls=PlainCommand)(entities.entity)
 app.command(cls=PlainCommand)(entities.graph)
 app.command(cls=PlainCommand)(entities.timeline)
 app.command(cls=PlainCommand)(finding.context)
+app.command(cls=PlainCommand)(synthesis.synthesize)
 app.command(cls=PlainCommand)(following.watch)
 app.command(cls=PlainCommand)(following.log)
 app.command(cls=PlainCommand)(tending.reflect)
