@@ -53,8 +53,9 @@ def remember_evolved(
 ) -> Evolved:
     """Store what a caller gave, and let it supersede, repeat or contradict older notes of its nugget and scope.
 
-    A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing. What says
-    the same as an older note and nothing beside is not stored.
+    A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing; with a key,
+    it is stored beside the fact, as superseded by it. What says the same as an older note and nothing beside is not
+    stored.
 
     Args:
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
@@ -68,7 +69,7 @@ def remember_evolved(
     if fact is not None:
         new = new._replace(key=fact.key)
         if fact.live and new.when < _told_at(fact) and content != fact.content:
-            return Evolved(fact, "noop")  # the key's value is of a later time
+            return _former(tx, given, fact, limits)
         if content == fact.content:
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
@@ -79,11 +80,13 @@ def remember_evolved(
     if repeated and not superseding and not _adds(given, repeated[0]):
         return Evolved(repeated[0], "noop")
     kept = store_note(tx, given, limits)
+    if kept.note.quarantined:
+        return Evolved(kept.note, kept.status)  # what gives orders makes nothing untrue
     for note, judgement in superseding:
         tx.supersede(note, kept.note.id, reason=judgement.reason)
     contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
     conflicts = tuple(_conflict(tx, note, kept.note, reason) for note, reason in contested)
-    _keep(tx, kept.note, new.statements)
+    _keep(tx, kept.note, new.statements if kept.note.content == content else None)
     status = kept.status
     if superseding:
         verdicts = [judgement.verdict for _, judgement in superseding]
@@ -93,17 +96,24 @@ def remember_evolved(
     return Evolved(kept.note, status, tuple(note.id for note, _ in superseding), conflicts, judged)
 
 
+def _former(tx: Transaction, given: NoteInput, fact: Note, limits: Limits) -> Evolved:
+    """Store what a key's value was before the one it has."""
+    without_key = given.model_copy(update={"key": None, "title": given.title or fact.title})
+    note = store_note(tx, without_key, limits).note
+    return Evolved(tx.supersede(note, fact.id, reason="the key has a value of a later time"), "created")
+
+
 def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> None:
     """Keep what a note states, so that newer ones find it.
 
     Args:
         statements: What it states, if that was read already.
     """
-    said = read(note.content) if statements is None else statements
-    _keep(tx, note, renamed(said, tx.rows.entities))
+    _keep(tx, note, None if statements is None else renamed(statements, tx.rows.entities))
 
 
-def _keep(tx: Transaction, note: Note, said: Sequence[Statement]) -> None:
+def _keep(tx: Transaction, note: Note, known: Sequence[Statement] | None) -> None:
+    said = renamed(read(note.content), tx.rows.entities) if known is None else known
     nugget = tx.nugget(note.nugget)
     salt = 0 if nugget is None else nugget.created_at
     tx.rows.statements.put(note.row, note.rev, encode(said), numbered(slots_of(said), salt))
