@@ -175,9 +175,10 @@ async def test_bad_params_are_named(api: Api, params: dict[str, Any], field: str
 async def test_what_is_no_answer_of_it_may_be_asked_about(api: Api) -> None:
     assert (await api.call("validate_synthesis", response={}))["errors"] == ["synthesis: is no object"]
     assert (await api.call("check_synthesis_quality", response={"sources": 5}))["score"] == 0
-    with pytest.raises(Refused) as refused:
-        await api.call("validate_synthesis", response="text")
-    assert refused.value.field == "response"
+    for wrong in ("text", {"synthesis": {"answer": "x" * 300_000}}):
+        with pytest.raises(Refused) as refused:
+            await api.call("validate_synthesis", response=wrong)
+        assert refused.value.field == "response"
 
 
 async def test_a_long_note_is_read_and_others_have_their_turn(api: Api) -> None:
