@@ -157,14 +157,13 @@ def _found(
     concerned = [note_id for note_id, judgement in judged.items() if judgement.verdict is not Verdict.STAYS]
     if not concerned:
         return []
-    scope = scope_of(given, new.text)
     is_now = (given.valid_from is None or given.valid_from <= tx.now) and (
         given.valid_to is None or given.valid_to > tx.now
     )
     found = []
     for note in tx.rows.notes.by_ids(concerned).values():
         judgement = judged[note.id]
-        if not note.live or note.nugget != given.nugget or note.extra.is_rollup or not _share(given, scope, note.scope):
+        if not note.live or note.nugget != given.nugget or note.extra.is_rollup or not _share(given, new.text, note):
             continue
         if judgement.verdict in _SUPERSEDED and new.when < (note.when if note.key is None else _told_at(note)):
             continue
@@ -173,9 +172,10 @@ def _found(
     return sorted(found, key=lambda one: -one[0].row)
 
 
-def _share(given: NoteInput, scope: str, other: str) -> bool:
-    """Return whether notes of two scopes are about the same; which of the open ones it is may have been inferred."""
-    return scope == other or (given.scope is None and {scope, other} <= _OPEN)
+def _share(given: NoteInput, content: str, older: Note) -> bool:
+    """Return whether two notes are of one scope; which of the open ones it is may have been inferred."""
+    scope = scope_of(given, content)
+    return scope == older.scope or (given.scope is None and {scope, older.scope} <= _OPEN)
 
 
 def _adds(given: NoteInput, note: Note) -> bool:
