@@ -11,8 +11,10 @@ from shelfd.memory.knowledge.synthesis.by_model import Asked, Worded, synthesize
 from shelfd.memory.knowledge.synthesis.by_rules import is_empty, quote_of, synthesis_of
 from shelfd.memory.knowledge.synthesis.evidence import Evidence, SourceNote, gathered
 from shelfd.memory.knowledge.synthesis.quality import errors_of, quality_of
+from shelfd.memory.knowledge.synthesis.related import related_notes
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.recall import relevant_to
+from shelfd.memory.methods.recalling import filters_of
 from shelfd.memory.methods.registry import Answer, procedure, read
 from shelfd.memory.ports.language_model import NO_ANSWER
 from shelfd.memory.recall import ShelfIndex
@@ -86,8 +88,10 @@ async def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[st
     if any(item.note.tier not in tiers for item in found):  # they take no place from others
         await asyncio.sleep(0)
         query, found = relevant_to(shelf, wanted.model_copy(update={"k": _WIDE}), call)
-    of_tier = [SourceNote(item.note, item.relevance) for item in found if item.note.tier in tiers]
-    return query.query, of_tier[: params.k]
+    sources = {item.note.id: SourceNote(item.note, item.relevance) for item in found}
+    for related in await related_notes(shelf, query.query, filters_of(shelf, query), _WIDE):
+        sources.setdefault(related.note.id, related)
+    return query.query, [source for source in sources.values() if source.note.tier in tiers][: params.k]
 
 
 def _is_there(shelf: Shelf, source: SourceNote) -> bool:
