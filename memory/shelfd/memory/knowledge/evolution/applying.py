@@ -52,8 +52,9 @@ def remember_evolved(
 ) -> Evolved:
     """Store what a caller gave, and let it supersede, repeat or contradict older notes of its nugget and scope.
 
-    A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing. What says
-    the same as an older note and nothing beside is not stored.
+    A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing; with a key,
+    it is stored beside the fact, as superseded by it. What says the same as an older note and nothing beside is not
+    stored.
 
     Args:
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
@@ -66,7 +67,7 @@ def remember_evolved(
     if fact is not None:
         new = new._replace(key=fact.key)
         if fact.live and new.when < _told_at(fact) and content != fact.content:
-            return Evolved(fact, "noop")  # the key's value is of a later time
+            return _former(tx, given, fact, limits)
         if content == fact.content:
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
@@ -89,6 +90,13 @@ def remember_evolved(
     elif status == "updated" and any(statement.corrects for statement in new.statements):
         status = str(Verdict.CORRECTED)
     return Evolved(kept.note, status, tuple(note.id for note, _ in superseding), conflicts, judged)
+
+
+def _former(tx: Transaction, given: NoteInput, fact: Note, limits: Limits) -> Evolved:
+    """Store what a key's value was before the one it has."""
+    without_key = given.model_copy(update={"key": None, "title": given.title or fact.title})
+    note = store_note(tx, without_key, limits).note
+    return Evolved(tx.supersede(note, fact.id, reason="the key has a value of a later time"), "created")
 
 
 def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> None:
