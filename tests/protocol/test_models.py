@@ -37,7 +37,7 @@ REQUIRED: dict[str, Any] = {
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
     "start_type": "actor", "start_value": "a",
-    "alias": "a", "canonical": "b",
+    "alias": "a", "canonical": "b", "response": {},
     "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip
 #: A valid value for every param of several words.
@@ -60,6 +60,7 @@ VALUES: dict[str, Any] = {
     "force_update": True, "always_inject": True, "latest_only": True, "records_span": True, "extract_every": 2,
     "extract_hint": "h", "extraction_instructions": "i", "recall_quota": 3,
     "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
+    "tier_filter": ["A"],
     "seed_ids": ["a"], "active_only": False, "visible_node_ids": ["a"], "edge_types": ["related"], "max_depth": 2,
     "exclude_internal": True, "seq_window": {"from": 1}, "seq_range": {"to": 2}, "project_to": "raw",
     "min_importance": 3, "source_url": "u", "published_date": "2026-01-31", "chunk_size": 500,
@@ -204,7 +205,7 @@ def test_changes_take_an_idempotency_key_and_reads_take_min_seq(name: str) -> No
 
     assert "timeout_ms" in fields
     if name.split(".", maxsplit=1)[0] not in ("system", "rpc", "events") and name not in (
-        "shelf.create", "shelf.drop", "shelf.list", "shelf.check",
+        "shelf.create", "shelf.drop", "shelf.list", "shelf.check", "validate_synthesis", "check_synthesis_quality",
     ):  # fmt: skip
         assert ("idempotency_key" in fields) == method.is_change
         assert ("min_seq" in fields) == (not method.is_change)

@@ -142,3 +142,40 @@ async def test_counts_of_the_index_are_in_the_statistics(api: Api) -> None:
     stats = await api.call("get_stats")
     assert stats["entity_index"]["malware"] == {"unique_entities": 2, "total_mappings": 3}
     assert stats["entity_index_hits"] == 1
+
+
+# ------------------------------------------- every type, by relevance and time
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        ("cve", "CVE-2024-3094"),
+        ("actor", "Sandworm"),
+        ("tool", "Cobalt Strike"),
+        ("campaign", "Operation Aurora"),
+        ("asset", "web-01"),
+        ("attack_pattern", "T1059.001"),
+        ("person", "Caroline"),
+        ("location", "London"),
+        ("organization", "Nordwind GmbH"),
+        ("event", "book launch"),
+        ("activity", "pottery"),
+        ("temporal", "May 2023"),
+    ],
+)
+async def test_each_type_is_recalled_by_relevance_and_time_without_what_is_hidden_or_expired(
+    api: Api, type_: str, value: str
+) -> None:
+    """There they come in the order they were written, expired ones with them."""
+    said = f"Yesterday Anna and Paul spoke at length of {value}."
+    old = await api.remember(said)
+    api.clock.advance(timedelta(days=1))
+    new = await api.remember(said)
+    titled = await api.remember("What there is to know.", title=f"About {value}")
+    hidden = await api.remember(said)
+    await api.call("note.hide", id=hidden["id"])
+    await api.remember(said, ttl_days=1)
+    api.clock.advance(timedelta(days=2))
+    found = await api.call("recall_entity", entity_type=type_, entity_value=value)
+    assert [note["id"] for note in found["notes"]] == [titled["id"], new["id"], old["id"]]

@@ -114,6 +114,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
         reflection_max_notes=settings.reflection.max_notes,
         entity_rules=settings.entities.rules,
         recall_log=settings.recall.log == "on",
+        synthesis_tiers=tuple(settings.synthesis.tiers),
     )
 
 

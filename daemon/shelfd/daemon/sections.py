@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from shelfd.daemon.zones import zone
 from shelfd.memory import EntityRule, OwnTypes
+from shelfd.protocol.base import Tier
 from shelfd.protocol.limits import SHELF_NAME
 
 NOT_YET = "is not available in this version"
@@ -158,6 +159,12 @@ class Recall(Section):
     """What recall keeps of what it was asked."""
 
     log: Literal["on", "off"] = "on"
+
+
+class Synthesis(Section):
+    """Of what answers are made."""
+
+    tiers: Annotated[list[Tier], Field(min_length=1, max_length=3)] = ["A", "B"]
 
 
 class EntityType(Section):

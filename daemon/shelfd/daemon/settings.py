@@ -31,6 +31,7 @@ class Settings(BaseSettings):
     memory: sections.Memory = sections.Memory()
     entities: sections.Entities = sections.Entities()
     recall: sections.Recall = sections.Recall()
+    synthesis: sections.Synthesis = sections.Synthesis()
     reflection: sections.Reflection = sections.Reflection()
     heartbeat: sections.Heartbeat = sections.Heartbeat()
     quiet_hours: sections.QuietHoursSection = sections.QuietHoursSection()

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
+from shelfd.protocol.base import Tier
+
 #: How much of a note its events carry.
 EventContent = Literal["none", "title", "full"]
 
@@ -39,6 +41,7 @@ class MemorySettings:
         reflection_max_notes: How many notes one reflection inspects at most.
         entity_rules: What notes are looked through for, beside what always is.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
+        synthesis_tiers: Tiers of the notes of which answers are made.
     """
 
     instance: str = "local"
@@ -53,3 +56,4 @@ class MemorySettings:
     reflection_max_notes: int = 10
     entity_rules: tuple[EntityRule, ...] = ()
     recall_log: bool = True
+    synthesis_tiers: tuple[Tier, ...] = ("A", "B")

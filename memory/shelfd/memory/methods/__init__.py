@@ -30,6 +30,7 @@ from shelfd.memory.methods import (
     session_writing,
     sessions,
     shelves,
+    synthesis,
     timeline,
     undo,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "synthesis",
     "timeline",
     "undo",
 ]

@@ -13,6 +13,7 @@ from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.recall.document import Hit, Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
+from shelfd.memory.recall.passages import PassageJudge
 from shelfd.memory.recall.question import Questions
 from shelfd.memory.recall.relevance import (
     Bound,
@@ -154,6 +155,11 @@ class Focus:
         return Focused(
             found, [Cut(one.hit, one.coverage, reason) for one in best[: max(k, 0)] if one.hit.row not in here]
         )
+
+    def passages(self, query: str) -> PassageJudge:
+        """Return what judges parts of notes by *query*."""
+        question = self._questions.parse(query, self._index.analyzer.words(query))
+        return PassageJudge(self._index, resolve(self._index, question, self._related), self._constants)
 
     def candidates(
         self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False

@@ -7,6 +7,7 @@ from shelfd.memory.knowledge.entities.gazetteer import Gazetteer, known_names
 from shelfd.memory.knowledge.entities.identifiers import find_identifiers
 from shelfd.memory.knowledge.entities.kinds import EntityMention, EntityName
 from shelfd.memory.knowledge.entities.names import find_names
+from shelfd.memory.knowledge.entities.occasions import find_occasions
 from shelfd.memory.knowledge.entities.own import OwnTypes
 from shelfd.memory.knowledge.entities.segment import Segment, segments
 from shelfd.memory.knowledge.entities.times import find_times
@@ -40,6 +41,7 @@ def mentions_in(segment: Segment, own: Gazetteer = _NO_NAMES, types: OwnTypes = 
         if segment.is_free(mention.start, mention.end):
             segment.take_span(mention.start, mention.end)
             found.append(mention)
+    found += find_occasions(segment)
     found += known_names().find(segment)
     found += find_names(segment)
     offset = segment.offset

@@ -7,12 +7,15 @@ from json import loads
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
+from shelfd.memory.knowledge.entities.occasions import ends_noun, is_rather_a_verb
 from shelfd.memory.knowledge.entities.segment import Segment, word_lists
 
 #: Types that only count where no longer name of another type begins, by rank: the first wins.
 _RANK: Final = "actor threat_actor malware tool sector asset organization event location activity".split()
 #: Types of which a longer name may be made, such as an event's: "Berlin Marathon".
 _PLAIN: Final = frozenset({"location", "organization", "activity", "event"})
+#: Types of which names can be common nouns.
+_COMMON: Final = frozenset({"activity", "event"})
 _BEFORE_PLACES: Final = frozenset("in to from near at of through via around visit visited visiting between".split())
 #: Names with which places are called too often for them to count without more.
 _CONFIDENCE: Final = {"activity": 0.7, "event": 0.8}
@@ -71,6 +74,8 @@ class Gazetteer:
                         continue
                     if entry.type in _PLAIN and _is_part_of_name(segment, at, at + 1 + size):
                         continue
+                    if entry.type in _COMMON and _is_no_noun(segment, at, at + 1 + size):
+                        continue
                     end = at + 1 + size
                     segment.take(at, end)
                     confidence = _CONFIDENCE.get(entry.type, 0.95)
@@ -103,6 +108,13 @@ def _is_part_of_name(segment: Segment, first: int, end: int) -> bool:
             return True
         at += 1
     return False
+
+
+def _is_no_noun(segment: Segment, first: int, end: int) -> bool:
+    """Whether common words only begin a longer noun, or are a verb: "climbing rope", "running out of memory"."""
+    if not segment.words[first].islower() and not segment.begins_sentence(first):
+        return False
+    return not ends_noun(segment, end) or is_rather_a_verb(segment, first)
 
 
 def _is_rather_a_person(segment: Segment, at: int) -> bool:

@@ -204,6 +204,8 @@ def _by_own_words(segment: Segment, first: int, end: int) -> str | None:
         return _by_one_word(segment, first)
     if last in lists["event_heads"] or low[first] == "festival":
         return "event"
+    if low[first] in {"battle", "siege"} and low[first + 1] == "of":
+        return "event"
     if "of" in low[first:end] and low[first] in lists["org_before_of"]:
         return "organization"
     if low[first] in lists["titles"] and last not in lists["org_heads"]:
@@ -223,7 +225,7 @@ def _by_own_words(segment: Segment, first: int, end: int) -> str | None:
 
 def _by_one_word(segment: Segment, at: int) -> str | None:
     word = segment.words[at]
-    if len(word) > 4 and word.endswith("Con") and word[-4].islower():
+    if len(word) > 4 and word.endswith(("Con", "CON")) and word[-4].islower():
         return "event"
     if len(word) > 6 and segment.low[at].endswith(("strasse", "straße", "platz", "gasse")):
         return "location"
@@ -320,9 +322,9 @@ def _owned_event(segment: Segment, end: int) -> tuple[int, int] | None:
     low = segment.low
     if end + 1 >= len(low) or low[end] != "s" or segment.between(end - 1) not in {"'", "’"}:
         return None
-    stop = end + 1
-    if low[stop] in word_lists()["event_nouns"] and not segment.taken[stop]:
-        return stop, stop + 1
+    for stop in range(end + 1, min(end + 3, len(low))):
+        if low[stop] in word_lists()["event_nouns"]:
+            return end + 1, stop + 1
     return None
 
 

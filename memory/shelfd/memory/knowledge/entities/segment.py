@@ -16,10 +16,14 @@ _ENDS: Final = frozenset('.!?:;\n"“”•*-–—(')
 
 @lru_cache(maxsize=1)
 def word_lists() -> dict[str, frozenset[str]]:
-    """Return the word lists by name; ``clear_names`` are people's alone, ``heads`` end all other names."""
+    """Return the word lists by name; ``clear_names`` are people's alone, ``heads`` end all other names.
+
+    ``occasion_words`` end what has no name of its own.
+    """
     text = files("shelfd.memory.knowledge.entities").joinpath("words.json").read_text("utf-8")
     lists = {name: frozenset(value.split()) for name, value in loads(text).items() if name != "about"}
     lists["clear_names"] = lists["first_names"] - lists["ambiguous_names"]
+    lists["occasion_words"] = lists["occasions"] | lists["occasion_heads"] | lists["lesson_heads"]
     lists["heads"] = lists["org_heads"] | lists["place_heads"] | lists["event_heads"]
     return lists
 
