@@ -190,6 +190,13 @@ class Entities(Section):
         return tuple(EntityRule(name, tuple(one.patterns), tuple(one.names)) for name, one in self.types.items())
 
 
+class Evolution(Section):
+    """What a language model, if there is one, makes of new notes in the background."""
+
+    reading: Annotated[bool, BeforeValidator(_only_bool)] = False
+    neighbours: Annotated[bool, BeforeValidator(_only_bool)] = False
+
+
 class Reflection(Section):
     """When and how much the daemon tends its shelves."""
 

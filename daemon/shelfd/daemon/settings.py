@@ -30,6 +30,7 @@ class Settings(BaseSettings):
     access: sections.AccessRules = sections.AccessRules()
     memory: sections.Memory = sections.Memory()
     entities: sections.Entities = sections.Entities()
+    evolution: sections.Evolution = sections.Evolution()
     recall: sections.Recall = sections.Recall()
     synthesis: sections.Synthesis = sections.Synthesis()
     reflection: sections.Reflection = sections.Reflection()
