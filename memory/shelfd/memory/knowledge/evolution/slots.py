@@ -6,6 +6,7 @@ excludes, denies or repeats. So the older notes that a decision is made on are a
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, Final
 from zlib import crc32
 
@@ -79,11 +80,17 @@ def _subject(language: str, words: Iterable[str]) -> str:
 
 def _verbs(language: str, verb: str) -> list[str]:
     """Return what stands for a verb and all that say nearly the same."""
-    if language not in _SPACELESS:
-        classes = [str(at) for at, each in enumerate(lexicon(language).classes) if verb in each]
-        if classes:
-            return classes
-    return [verb]
+    return _classes(language).get(verb) or [verb]
+
+
+@cache
+def _classes(language: str) -> dict[str, list[str]]:
+    """Return verb -> the numbers of the classes that it is in."""
+    found: dict[str, list[str]] = {}
+    for at, verbs in enumerate(() if language in _SPACELESS else lexicon(language).classes):
+        for verb in verbs:
+            found.setdefault(verb, []).append(str(at))
+    return found
 
 
 def _by_value(statement: Statement, subject: str) -> Iterator[str]:
@@ -139,7 +146,10 @@ def encode(statements: Iterable[Statement]) -> str:
 
 
 def _plain(statement: Statement) -> list[Any]:
-    return [sorted(value) if isinstance(value, frozenset) else value for value in statement]
+    values = list(statement)
+    for at in _SETS:
+        values[at] = sorted(values[at])
+    return values
 
 
 _READ: Final = {
@@ -149,6 +159,7 @@ _READ: Final = {
     "slot": Arity,
     "effect": Effect,
 }
+_SETS: Final = [Statement._fields.index(name) for name, read in _READ.items() if read is frozenset]
 _CONVERTED: Final = [(Statement._fields.index(name), read) for name, read in _READ.items()]
 
 
