@@ -33,6 +33,7 @@ app = typer.Typer(
 app.command(cls=PlainCommand)(running.run)
 app.command(cls=PlainCommand)(notes.remember)
 app.command(cls=PlainCommand)(finding.recall)
+app.command("why-not", cls=PlainCommand)(finding.why_not)
 app.command(cls=PlainCommand)(notes.forget)
 app.command(cls=PlainCommand)(notes.notes)
 app.command(cls=PlainCommand)(notes.note)

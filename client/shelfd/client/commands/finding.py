@@ -6,7 +6,7 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.invocation import call, text_or_stdin
-from shelfd.client.output import clean, notice, print_found, print_json
+from shelfd.client.output import clean, local_time, notice, print_found, print_json
 
 
 def recall(
@@ -64,6 +64,46 @@ def _print_recalled(result: dict[str, Any]) -> None:
     index = result["index"]
     if index["state"] == "warming":
         notice(f"the index is warming up: {index['share']:.0%} of the shelf was searched")
+
+
+def why_not(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What was looked for; - reads stdin.")],
+    note_id: Annotated[str, typer.Argument(metavar="ID", help="The note that was expected.")],
+    k: Annotated[
+        int | None, typer.Option("-k", metavar="N", min=1, max=200, help="How many notes were wanted.")
+    ] = None,
+    nugget: options.Nugget = None,
+    session: options.Session = None,
+    tag: options.Tags = None,
+    hidden: Annotated[bool, typer.Option("--hidden", help="Hidden notes too.")] = False,
+    focus: Annotated[str | None, typer.Option("--focus", metavar="WHAT", help="auto or off")] = None,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Say why recall of QUERY does not return the note ID: which stage lost it, and by how much.
+
+    For example:
+
+      shelfd why-not "when is tea" note-memory-1a2b3c4d
+    """
+    params = {
+        "query": text_or_stdin(query), "id": note_id, "k": k, "nugget": nugget, "session_id": session, "tags": tag,
+        "include_hidden": hidden or None, "focus": focus, "shelf": shelf,
+    }  # fmt: skip
+    result = call(socket, "why_not", params)
+    print_json(result) if as_json else _print_why(result)
+
+
+def _print_why(result: dict[str, Any]) -> None:
+    print(f"{result['stage']}: {clean(result['why'])}")
+    for lost in result.get("filters", ()):
+        when = f", {local_time(lost['at'])}" if "at" in lost else ""
+        who = f" by {clean(lost['principal'])}" if "principal" in lost else ""
+        print(f"    {lost['filter']}{when}{who}")
+    if "rank" in result:
+        words = result["matched_words"]
+        print(f"    number {result['rank']} of {result['of']}, score {result['score']:.3f}, {words} words in common")
 
 
 def context(

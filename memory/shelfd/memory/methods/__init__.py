@@ -33,6 +33,7 @@ from shelfd.memory.methods import (
     synthesis,
     timeline,
     undo,
+    why_not,
 )
 from shelfd.memory.methods.registry import USE_CASES
 
@@ -67,4 +68,5 @@ __all__ = [
     "synthesis",
     "timeline",
     "undo",
+    "why_not",
 ]

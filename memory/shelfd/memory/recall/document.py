@@ -40,6 +40,7 @@ class Document(NamedTuple):
     valid_from: int | None = None  #: microseconds since 1970 UTC
     valid_to: int | None = None
     standing: int = 0  #: decides between documents that score alike: see :func:`standing_of`
+    quarantined: bool = False
 
 
 class Hit(NamedTuple):
@@ -58,6 +59,14 @@ class Ranking(NamedTuple):
     strength: float  #: 0 to 1: the best match, as a share of what a perfect match would reach
     matched_terms: int  #: how many of the query's terms occur in the shelf's visible documents
     query_terms: int  #: distinct terms of the query
+
+
+class Ranked(NamedTuple):
+    """Where a document is among all that a query may return."""
+
+    score: float  #: 0 to 1
+    rank: int  #: 1 is the best; equal ones have the same
+    of: int  #: how many there are
 
 
 class Words(NamedTuple):
