@@ -105,6 +105,31 @@ def test_recall_prints_answer_and_notes(daemon: FakeDaemon) -> None:
     assert daemon.params("recall") == {"query": "kettle", "k": 3, "explain": True, "shelf": "default"}
 
 
+def test_why_not_says_what_lost_the_note(tmp_path: Path) -> None:
+    filters = [{"filter": "hidden", "at": "2026-01-01T10:00:00Z", "principal": "uid:1000"}]
+    lost = {"note_id": "n", "found": False, "stage": "filter", "why": "it is hidden", "filters": filters}
+    with FakeDaemon(tmp_path / "s.sock", {**ANSWERS, "why_not": lost}) as fake:
+        lines = ran(fake, "why-not", "kettle", "note-memory-1", "-k", "3").splitlines()
+        assert lines[0] == "filter: it is hidden"
+        assert lines[1].startswith("    hidden, 2026-01-01 ")
+        assert lines[1].endswith(" by uid:1000")
+        assert fake.params("why_not") == {"query": "kettle", "id": "note-memory-1", "k": 3, "shelf": "default"}
+    ranked = {
+        **lost,
+        "stage": "rank",
+        "why": "3 others fit better",
+        "rank": 4,
+        "of": 9,
+        "score": 0.5,
+        "matched_words": 2,
+    }
+    del ranked["filters"]
+    with FakeDaemon(tmp_path / "t.sock", {**ANSWERS, "why_not": ranked}) as fake:
+        assert ran(fake, "why-not", "kettle", "n").splitlines() == [
+            "rank: 3 others fit better", "    number 4 of 9, score 0.500, 2 words in common",
+        ]  # fmt: skip
+
+
 def test_a_note_that_may_not_say_it_is_marked(tmp_path: Path) -> None:
     unsure = {**RECALLED["results"][0], "relevant": False}
     with FakeDaemon(tmp_path / "s.sock", {**ANSWERS, "recall": {**RECALLED, "results": [unsure]}}) as fake:

@@ -40,7 +40,7 @@ def test_the_first_minute(tmp_path: Path) -> None:
         assert shelfd(daemon, "recall", "kettle colour", "--json").returncode == 0
         assert shelfd(daemon, "note", "nothing").returncode == os.EX_NOINPUT
         assert shelfd(daemon, "facts", "nowhere").returncode == os.EX_NOINPUT
-        assert shelfd(daemon, "call", "synthesize").returncode == os.EX_USAGE
+        assert shelfd(daemon, "call", "shelf.backup").returncode == os.EX_USAGE
         assert daemon.stop() == 0
 
 
@@ -55,11 +55,47 @@ def test_what_notes_mention(tmp_path: Path) -> None:
         assert [note["content"] for note in found["notes"]] == ["Rain in Lisbon.", "Quentin lives in Lisbon."]
         one = json.loads(shelfd(daemon, "entity", "LISBON", "-k", "1", "--json").stdout)
         assert (len(one["notes"]), one["entity"]["type"]) == (1, "location")
+        assert [one["relationship"] for one in one["relationships"]] == ["LOCATED_AT"]
+        assert "uses → x-agent" in shown
         nobody = shelfd(daemon, "entity", "Nobody")
         assert (nobody.returncode, nobody.stdout) == (os.EX_OK, "")
         refused = shelfd(daemon, "entity", "red", "--type", "colour")
         assert refused.returncode == os.EX_DATAERR
         assert "entity_type: is none of" in refused.stderr
+
+
+def test_what_lies_around_an_entity_and_when(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        old = daemon.call("remember", content="APT28 deployed X-Agent.", occurred_at="2024-01-01T12:00:00Z")["note"]
+        new = daemon.call("remember", content="Fancy Bear deployed HeadLace.", occurred_at="2025-01-01T12:00:00Z")[
+            "note"
+        ]
+        daemon.call("remember", content="Turla deployed HeadLace.")
+        tree = shelfd(daemon, "graph", "Fancy Bear").stdout.splitlines()
+        assert tree[0] == "Fancy Bear"
+        assert tree[1].startswith("├─ uses → headlace (malware)  [note-")
+        assert tree[2].startswith("│  └─ uses ← turla (actor)  [note-")
+        assert tree[3] == f"└─ uses → x-agent (malware)  [{old['id']}]"
+        assert len(tree) == 4
+        assert len(shelfd(daemon, "graph", "Fancy Bear", "--depth", "1").stdout.splitlines()) == 3
+        walked = json.loads(shelfd(daemon, "graph", "apt28", "--type", "actor", "--json").stdout)
+        assert [node["value"] for node in walked["nodes"]] == ["headlace", "x-agent", "turla"]
+        assert json.loads(shelfd(daemon, "graph", "apt28", "--format", "json").stdout)["node_count"] == 4
+        assert shelfd(daemon, "graph", "apt28", "-f", "dot").stdout.startswith("digraph entities {")
+        assert shelfd(daemon, "graph", "apt28", "-f", "graphml").stdout.startswith("<?xml")
+        assert shelfd(daemon, "graph", "apt28", "-f", "svg").returncode == os.EX_USAGE
+        nobody = shelfd(daemon, "graph", "Nobody")
+        assert (nobody.returncode, nobody.stdout) == (os.EX_OK, "")
+
+        daemon.call("mark_note_superseded", note_id=old["id"], superseded_by_id=new["id"])
+        lines = shelfd(daemon, "timeline", "Fancy Bear").stdout.splitlines()
+        assert [line.split("  ", 2)[1:] for line in lines] == [
+            [old["id"], "APT28 deployed X-Agent."],
+            [old["id"], f"replaced by {new['id']}: APT28 deployed X-Agent."],
+            [new["id"], "Fancy Bear deployed HeadLace."],
+        ]
+        told = json.loads(shelfd(daemon, "timeline", "who deployed HeadLace", "--json").stdout)
+        assert {entry["note_id"] for entry in told["entries"]} >= {new["id"]}
 
 
 def test_a_shelf_of_a_newer_version_is_not_called_damaged_anywhere(tmp_path: Path) -> None:
@@ -102,3 +138,18 @@ def test_config_is_handed_on(tmp_path: Path) -> None:
         command, env=clean_environment(tmp_path), capture_output=True, text=True, check=True, timeout=TIMEOUT_S
     )
     assert json.loads(done.stdout)["daemon.instance"] == "x"
+
+
+def test_answers_in_a_terminal(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        boat = daemon.call("remember", content="The boat was bought in 2019. It leaves for Orm at six.")["note"]["id"]
+        asked = "when does the boat leave for Orm"
+        told = shelfd(daemon, "synthesize", asked).stdout
+        assert told.startswith("It leaves for Orm at six.\nconfidence 0.")
+        assert boat in told
+        assert json.loads(shelfd(daemon, "synthesize", asked, "--json").stdout)["engine"] == "rules"
+        assert "It leaves" in shelfd(daemon, "synthesize", asked, "--format", "brief").stdout
+        assert shelfd(daemon, "synthesize", asked, "--format", "timeline").stdout.startswith("2019")
+        assert shelfd(daemon, "synthesize", asked, "--format", "relationship_map").returncode == 0
+        assert "I don't know." in shelfd(daemon, "synthesize", asked, "--tier", "C").stdout
+        assert shelfd(daemon, "synthesize", asked, "--format", "essay").returncode == os.EX_DATAERR

@@ -55,11 +55,35 @@ async def test_an_entity_keeps_its_first_spelling_and_its_number(store: Store) -
     assert store.view.entities.get("tool", "cobaltstrike") == first
 
 
+async def test_what_a_model_found_stays_as_long_as_the_text_does(store: Store) -> None:
+    anna, ben = (MentionedEntity("person", name, name, 1) for name in ("anna", "ben"))
+
+    async def read(text: int, *found: MentionedEntity) -> None:
+        await store.commit(write(lambda rows: rows.entities.put_read(1, found, text=text)))
+
+    async def again(text: int, *found: MentionedEntity) -> list[MentionedEntity]:
+        await store.commit(write(lambda rows: rows.entities.put(1, found, (), text=text)))
+        return store.view.entities.of_note(1)
+
+    assert await again(7, tool("nmap", 3)) == [tool("nmap", 3)]
+    await read(7, anna, tool("nmap"))
+    assert store.view.entities.of_note(1) == [anna, tool("nmap", 3)]
+    assert await again(7, tool("nmap", 2)) == [anna, tool("nmap", 2)]
+    assert await again(7) == [anna, tool("nmap")]
+    assert store.view.entities.counts() == [EntityCount("person", 1, 1), EntityCount("tool", 1, 1)]
+    await read(7, ben)
+    assert await again(7) == [ben]
+    assert await again(8) == []
+    assert await again(7) == []
+    assert store.view.entities.counts() == []
+
+
 async def test_what_is_derived_of_a_note_goes_with_it(store: Store) -> None:
     await store.commit(create("n1"))
     await store.commit(create("n2"))
     await put(store, 1, tool("nmap"), tool("sliver"), learned=(alias("a", "b"),))
     await put(store, 2, tool("nmap"))
+    await store.commit(write(lambda rows: rows.entities.put_read(1, [tool("mimikatz")], text=3)))
 
     await store.commit(change(lambda tx: tx.rows.notes.delete(make_note("n1", row=1))))
 

@@ -37,7 +37,7 @@ REQUIRED: dict[str, Any] = {
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
     "start_type": "actor", "start_value": "a",
-    "alias": "a", "canonical": "b",
+    "alias": "a", "canonical": "b", "response": {},
     "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip
 #: A valid value for every param of several words.
@@ -48,7 +48,8 @@ VALUES: dict[str, Any] = {
     "idempotency_key": "k", "min_seq": 4, "add_tags": ["x"], "remove_tags": ["y"], "set_fields": {"a_b": 1},
     "clear_fields": ["a_b"], "if_rev": 2, "include_hidden": True, "include_superseded": False, "include_expired": True,
     "include_links": False, "include_vector": False, "exclude_superseded": False, "needs_review": True,
-    "count_hits": False, "as_of": None, "known_at": None, "max_age": 5, "min_score": 0.5, "max_content_chars": 10,
+    "count_hits": False, "as_of": "2025-01-01T00:00:00Z", "known_at": 3, "max_age": 5, "min_score": 0.5,
+    "max_content_chars": 10,
     "token_budget": 5, "content_chars": 5, "since_seq": 1, "new_name": "m", "max_facts": 7,
     "from_turn": 1, "at_turn": 1, "new_session_id": "t",
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
@@ -60,6 +61,7 @@ VALUES: dict[str, Any] = {
     "force_update": True, "always_inject": True, "latest_only": True, "records_span": True, "extract_every": 2,
     "extract_hint": "h", "extraction_instructions": "i", "recall_quota": 3,
     "at_seq": 1, "include_closed": True, "recent_raw_turns": 2, "max_seq_distance": 3, "exclude_recent_messages": 1,
+    "tier_filter": ["A"],
     "seed_ids": ["a"], "active_only": False, "visible_node_ids": ["a"], "edge_types": ["related"], "max_depth": 2,
     "exclude_internal": True, "seq_window": {"from": 1}, "seq_range": {"to": 2}, "project_to": "raw",
     "min_importance": 3, "source_url": "u", "published_date": "2026-01-31", "chunk_size": 500,
@@ -204,7 +206,7 @@ def test_changes_take_an_idempotency_key_and_reads_take_min_seq(name: str) -> No
 
     assert "timeout_ms" in fields
     if name.split(".", maxsplit=1)[0] not in ("system", "rpc", "events") and name not in (
-        "shelf.create", "shelf.drop", "shelf.list", "shelf.check",
+        "shelf.create", "shelf.drop", "shelf.list", "shelf.check", "validate_synthesis", "check_synthesis_quality",
     ):  # fmt: skip
         assert ("idempotency_key" in fields) == method.is_change
         assert ("min_seq" in fields) == (not method.is_change)

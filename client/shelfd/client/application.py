@@ -2,7 +2,19 @@
 
 import typer
 
-from shelfd.client.commands import conflicts, finding, following, importing, jobs, notes, running, sessions, tending
+from shelfd.client.commands import (
+    conflicts,
+    entities,
+    finding,
+    following,
+    importing,
+    jobs,
+    notes,
+    running,
+    sessions,
+    synthesis,
+    tending,
+)
 from shelfd.client.plain_command import PlainCommand, PlainGroup
 
 _HELP = "The memory of an AI agent: remember, recall, and the daemon that keeps them."
@@ -21,12 +33,16 @@ app = typer.Typer(
 app.command(cls=PlainCommand)(running.run)
 app.command(cls=PlainCommand)(notes.remember)
 app.command(cls=PlainCommand)(finding.recall)
+app.command("why-not", cls=PlainCommand)(finding.why_not)
 app.command(cls=PlainCommand)(notes.forget)
 app.command(cls=PlainCommand)(notes.notes)
 app.command(cls=PlainCommand)(notes.note)
 app.command(cls=PlainCommand)(notes.facts)
-app.command(cls=PlainCommand)(finding.entity)
+app.command(cls=PlainCommand)(entities.entity)
+app.command(cls=PlainCommand)(entities.graph)
+app.command(cls=PlainCommand)(entities.timeline)
 app.command(cls=PlainCommand)(finding.context)
+app.command(cls=PlainCommand)(synthesis.synthesize)
 app.command(cls=PlainCommand)(following.watch)
 app.command(cls=PlainCommand)(following.log)
 app.command(cls=PlainCommand)(tending.reflect)

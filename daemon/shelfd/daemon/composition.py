@@ -113,7 +113,10 @@ def memory_settings(settings: Settings) -> MemorySettings:
         open_shelves_count=settings.memory.open_shelves_count,
         reflection_max_notes=settings.reflection.max_notes,
         entity_rules=settings.entities.rules,
+        reads_by_model=settings.evolution.reading,
+        evolves_neighbours=settings.evolution.neighbours,
         recall_log=settings.recall.log == "on",
+        synthesis_tiers=tuple(settings.synthesis.tiers),
     )
 
 

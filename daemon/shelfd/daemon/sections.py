@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from shelfd.daemon.zones import zone
 from shelfd.memory import EntityRule, OwnTypes
+from shelfd.protocol.base import Tier
 from shelfd.protocol.limits import SHELF_NAME
 
 NOT_YET = "is not available in this version"
@@ -160,6 +161,12 @@ class Recall(Section):
     log: Literal["on", "off"] = "on"
 
 
+class Synthesis(Section):
+    """Of what answers are made."""
+
+    tiers: Annotated[list[Tier], Field(min_length=1, max_length=3)] = ["A", "B"]
+
+
 class EntityType(Section):
     """What belongs to one type of entities, of its own or one that is there."""
 
@@ -181,6 +188,13 @@ class Entities(Section):
     def rules(self) -> tuple[EntityRule, ...]:
         """The types as the memory takes them."""
         return tuple(EntityRule(name, tuple(one.patterns), tuple(one.names)) for name, one in self.types.items())
+
+
+class Evolution(Section):
+    """What a language model, if there is one, makes of new notes in the background."""
+
+    reading: Annotated[bool, BeforeValidator(_only_bool)] = False
+    neighbours: Annotated[bool, BeforeValidator(_only_bool)] = False
 
 
 class Reflection(Section):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
+from shelfd.protocol.base import Tier
+
 #: How much of a note its events carry.
 EventContent = Literal["none", "title", "full"]
 
@@ -38,7 +40,10 @@ class MemorySettings:
         open_shelves_count: How many shelves may be open; those that nobody uses make way.
         reflection_max_notes: How many notes one reflection inspects at most.
         entity_rules: What notes are looked through for, beside what always is.
+        reads_by_model: Whether a language model, if there is one, reads new notes for entities and causes.
+        evolves_neighbours: Whether it rewords notes like new ones.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
+        synthesis_tiers: Tiers of the notes of which answers are made.
     """
 
     instance: str = "local"
@@ -52,4 +57,7 @@ class MemorySettings:
     open_shelves_count: int = 128
     reflection_max_notes: int = 10
     entity_rules: tuple[EntityRule, ...] = ()
+    reads_by_model: bool = False
+    evolves_neighbours: bool = False
     recall_log: bool = True
+    synthesis_tiers: tuple[Tier, ...] = ("A", "B")

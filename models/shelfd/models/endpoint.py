@@ -154,7 +154,7 @@ class Endpoint:
             await self._ledger.settle(day, most_in + question.reply_tokens, tokens_in=spent_in, tokens_out=spent_out)
         value = dialect.answer(told.completion, question)
         self._forms, self._is_form_known = [form], True
-        return ModelReply(value, spent_in, spent_out)
+        return ModelReply(value, spent_in, spent_out, self.settings.model)
 
     async def _post(self, body: bytes, most_in: int, deadline: float) -> _Told:
         left_s = min(self.settings.timeout.total_seconds(), deadline - self._clock.monotonic())

@@ -56,5 +56,6 @@ NUGGET_NAME = r"^\w[\w.-]{0,63}$"
 TOKEN_CHARACTERS = 128  #: session_id, idempotency_key, author and the like
 LIST_LIMIT = 1000
 RECALL_LIMIT = 200
+SYNTHESIS_LIMIT = 20  #: notes of one answer
 OPERATIONS_LIMIT = 1000  #: of one batch of a session
 TURNS_LIMIT = 1000  #: messages of one extraction

@@ -80,6 +80,8 @@ class NoteView(Result):
         max_length=2,
         description="The nugget's numbers of the first and the last turn it comes from.",
     )
+    evolution_count: int | None = Field(default=None, description="How often a language model reworded it.")
+    evolved_by: list[str] | None = Field(default=None, description="By which new notes it was, the last ones.")
     copied_from: str | None = Field(default=None, description="The note it is a copy of, made by session.branch.")
     archived_at: Timestamp | None = None
     pinned: bool | None = None

@@ -73,9 +73,7 @@ def define(
 #: Methods the contract names and this version answers with NOT_AVAILABLE.
 PLANNED = frozenset(
     """
-    synthesize
-    validate_synthesis check_synthesis_quality why_not recall.feedback
-    note.release
+    recall.feedback note.release
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()

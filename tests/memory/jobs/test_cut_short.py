@@ -210,7 +210,7 @@ async def test_every_kind_can_be_carried_out_and_is_cut_short_here_or_with_its_f
 
     What needs a language model is cut short in ``tests/memory/knowledge/model``.
     """
-    elsewhere = {"promotion", "evolution"}
+    elsewhere = {"promotion", "evolution", "enrichment"}
     assert {kind.name for kind in KINDS} == {*BY_KIND, *elsewhere} == procedures(api.service).keys()
 
 

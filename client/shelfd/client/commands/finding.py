@@ -1,12 +1,12 @@
-"""Commands that find notes: recall, entity and context."""
+"""Commands that find notes: recall and context."""
 
 from typing import Annotated, Any
 
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.invocation import call, daemon, given, text_or_stdin
-from shelfd.client.output import clean, notice, print_found, print_json
+from shelfd.client.invocation import call, text_or_stdin
+from shelfd.client.output import clean, local_time, notice, print_found, print_json
 
 
 def recall(
@@ -66,55 +66,44 @@ def _print_recalled(result: dict[str, Any]) -> None:
         notice(f"the index is warming up: {index['share']:.0%} of the shelf was searched")
 
 
-def entity(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What is mentioned: any of its names.")],
-    type_: Annotated[
-        str, typer.Option("--type", metavar="TYPE", help="actor, tool, cve, person, location, organization, …")
-    ] = "",
-    k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=200, help="At most this many notes.")] = None,
+def why_not(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What was looked for; - reads stdin.")],
+    note_id: Annotated[str, typer.Argument(metavar="ID", help="The note that was expected.")],
+    k: Annotated[
+        int | None, typer.Option("-k", metavar="N", min=1, max=200, help="How many notes were wanted.")
+    ] = None,
     nugget: options.Nugget = None,
     session: options.Session = None,
+    tag: options.Tags = None,
+    hidden: Annotated[bool, typer.Option("--hidden", help="Hidden notes too.")] = False,
+    focus: Annotated[str | None, typer.Option("--focus", metavar="WHAT", help="auto or off")] = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the notes that mention NAME: a person, a place, an address, a tool.
-
-    Without a type, types are tried until notes mention it as one of them.
+    """Say why recall of QUERY does not return the note ID: which stage lost it, and by how much.
 
     For example:
 
-      shelfd entity "Fancy Bear" --type actor
-
-      shelfd entity CVE-2024-3094
+      shelfd why-not "when is tea" note-memory-1a2b3c4d
     """
-    base = {"entity_value": name, "k": k, "nugget": nugget, "session_id": session, "shelf": shelf}
-    result: dict[str, Any] = {}
-    with daemon(socket) as client:
-        for wanted in (type_,) if type_ else _TYPES:
-            result = client.call("recall_entity", given({**base, "entity_type": wanted}))
-            if result["notes"]:
-                break
-    print_json(result) if as_json else _print_mentioning(result)
+    params = {
+        "query": text_or_stdin(query), "id": note_id, "k": k, "nugget": nugget, "session_id": session, "tags": tag,
+        "include_hidden": hidden or None, "focus": focus, "shelf": shelf,
+    }  # fmt: skip
+    result = call(socket, "why_not", params)
+    print_json(result) if as_json else _print_why(result)
 
 
-#: Types that are tried when none was given; actor and tool stand for those related to them.
-_TYPES = (
-    "actor", "tool", "person", "organization", "location", "cve", "campaign", "attack_pattern", "asset", "domain",
-    "ipv4", "ipv6", "url", "email", "md5", "sha1", "sha256", "path", "mqtt_topic", "version", "sector", "event",
-    "activity", "temporal",
-)  # fmt: skip
-
-
-def _print_mentioning(result: dict[str, Any]) -> None:
-    found = result["entity"]
-    if not result["notes"]:
-        notice("no note mentions it")
-        return
-    also = "" if found["canonical"] == found["value"] else f", which is {clean(found['canonical'])}"
-    print(f"{found['type']} {clean(found['value'])}{also}\n")
-    for note in result["notes"]:
-        print_found(note)
+def _print_why(result: dict[str, Any]) -> None:
+    print(f"{result['stage']}: {clean(result['why'])}")
+    for lost in result.get("filters", ()):
+        when = f", {local_time(lost['at'])}" if "at" in lost else ""
+        who = f" by {clean(lost['principal'])}" if "principal" in lost else ""
+        print(f"    {lost['filter']}{when}{who}")
+    if "rank" in result:
+        words = result["matched_words"]
+        print(f"    number {result['rank']} of {result['of']}, score {result['score']:.3f}, {words} words in common")
 
 
 def context(

@@ -1,9 +1,9 @@
 """Follows a shelf's log and keeps its entities: in the background, in batches, after the callers."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import structlog
 
@@ -93,15 +93,49 @@ class _Derived(NamedTuple):
     edges: Sequence[Edge] = ()
 
 
+class _Batch(NamedTuple):
+    """Notes that are derived together.
+
+    Attributes:
+        began: Where it began.
+        position: Where it ends.
+        seen: The last change when its notes were read.
+        to_read: Rows of those that a model is to read, too.
+    """
+
+    began: _Position
+    position: _Position
+    seen: int
+    to_read: Sequence[int]
+
+
+class Later(Protocol):
+    """Has a language model read new notes."""
+
+    def wanted(self, notes: Iterable[Note], rows: Iterable[LogRow]) -> Sequence[int]:
+        """Return the rows of those of *notes* that it is to read, by what happened to them."""
+
+    def begin(self, tx: Transaction, rows: Sequence[int]) -> str:
+        """Add the job that reads the notes of these rows; return its id."""
+
+    def started(self, job_id: str) -> None:
+        """Start a job that is durable now."""
+
+
 class Enricher(Enrichment):
     """Keeps the entities of one open shelf.
 
     It writes transactions of its own, which are not in the log. What it has done is stored with how far it is; after a
     crash it goes on there. It waits until nobody changes anything, unless somebody asks for entities.
+
+    Args:
+        shelf: The shelf.
+        later: Has a model read new notes after the rules, if there is one.
     """
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Shelf, later: Later | None = None) -> None:
         self._shelf = shelf
+        self._later = later
         self._view = shelf.view
         self._types = own_types(shelf.settings.entity_rules)
         self._rules = f"{RULES_VERSION}.{self._types.version}"
@@ -184,6 +218,7 @@ class Enricher(Enrichment):
         """Derive the entities of the next batch of notes."""
         began, last_seq = self._position(), self._view.log.last_seq
         position = began
+        to_read: Sequence[int] = ()
         if position.rules != self._rules or self._view.log.first_seq > position.seq + 1:
             # Other rules, or the log no longer reaches back.
             position = _Position(last_seq, self._rules, is_scanning=True, aliases=began.aliases)
@@ -192,6 +227,7 @@ class Enricher(Enrichment):
             wanted = sorted({row.row for row in rows if _says_something(row) and row.row is not None})
             notes: Sequence[Note] = list(self._view.notes.by_rows(wanted).values())
             position = position._replace(seq=rows[-1].seq)
+            to_read = () if self._later is None else self._later.wanted(notes, rows)
             if any(row.kind == PURGED for row in rows):
                 self._aliases_read = -1  # what a purged note said of names went with it
         else:
@@ -202,15 +238,15 @@ class Enricher(Enrichment):
                 position = position._replace(is_scanning=False, below=None, phrases=())
             if position.phrases:
                 notes = [note for note in notes if _has_any(note, position.phrases)]
-        await self._derive(notes, began, position, last_seq)
+        await self._derive(notes, _Batch(began, position, last_seq, to_read))
 
-    async def _derive(self, notes: Sequence[Note], began: _Position, position: _Position, seen: int) -> None:
-        """Derive the entities of *notes*, which were read at change *seen*; store them and then the position."""
+    async def _derive(self, notes: Sequence[Note], batch: _Batch) -> None:
+        """Derive the entities of *notes*; store them and then the position."""
         waiting: list[_Derived] = []
         aliases = self.aliases
         count, until = 0, self._shelf.clock.monotonic() + _TURN_S
         for note in notes:
-            is_stated = not began.is_scanning and self._view.statements.rev(note.row) == note.rev
+            is_stated = not batch.began.is_scanning and self._view.statements.rev(note.row) == note.rev
             derivation = _steps_of(note, aliases, self._types, self._shelf.clock.now(), is_stated=is_stated)
             while (derived := self._next(derivation, note)) is None:
                 if self._shelf.clock.monotonic() >= until:
@@ -221,10 +257,10 @@ class Enricher(Enrichment):
             waiting.append(derived)
             count += 1 + len(derived.mentioned) + len(derived.edges)
             if count >= _MENTIONS:
-                await self._store(waiting, began, None, seen)
+                await self._store(waiting, batch, is_last=False)
                 waiting, count = [], 0
                 until = self._shelf.clock.monotonic() + _TURN_S
-        await self._store(waiting, began, position, seen)
+        await self._store(waiting, batch, is_last=True)
 
     async def _give_way(self) -> None:
         if self._awaiting:
@@ -239,32 +275,37 @@ class Enricher(Enrichment):
             log.error("entities.note_skipped", shelf=self._shelf.name, row=note.row, **traced(error))
             return _SKIPPED
 
-    async def _store(
-        self, derived: Sequence[_Derived], began: _Position, position: _Position | None, seen: int
-    ) -> None:
+    async def _store(self, derived: Sequence[_Derived], batch: _Batch, *, is_last: bool) -> None:
         changed = [name for one in derived for name in self._aliases.changed(one.note.row, one.learned)]
 
-        def apply(tx: Transaction) -> None:
+        def apply(tx: Transaction) -> str | None:
             entities, now = tx.rows.entities, None
-            if tx.rows.log.last_seq != seen:  # what changed meanwhile comes again, and what was purged must not
+            if tx.rows.log.last_seq != batch.seen:  # what changed meanwhile comes again, and what was purged must not
                 now = tx.rows.notes.by_rows([one.note.row for one in derived])
             for note, mentioned, aliases, stated, edges in derived:
                 if now is None or (note.row in now and now[note.row].rev == note.rev):
-                    entities.put(note.row, mentioned, aliases)
-                    tx.rows.edges.put(note.row, edges, text=text_of(note))
+                    text = text_of(note)
+                    entities.put(note.row, mentioned, aliases, text=text)
+                    tx.rows.edges.put(note.row, edges, text=text)
                     if stated is not None:
                         state(tx, note, stated)
-            if position is not None:
-                stored = _position_of(entities.position())
-                if stored[2:] == began[2:]:
-                    entities.put_position(position._asdict())
-                else:  # an alias was given meanwhile
-                    entities.put_position(stored._replace(seq=position.seq, rules=position.rules)._asdict())
-
+            if is_last:
+                self._store_position(tx, batch)
             if changed:  # other notes may mention what one of these gave another name, or no longer does
                 read_again(tx, changed)
+            if is_last and batch.to_read and self._later is not None:
+                return self._later.begin(tx, batch.to_read)
+            return None
 
-        await self._shelf.commit(_ORIGIN, apply)
+        job_id = (await self._shelf.commit(_ORIGIN, apply)).value
+        if job_id is not None and self._later is not None:
+            self._later.started(job_id)
+
+    def _store_position(self, tx: Transaction, batch: _Batch) -> None:
+        position, stored = batch.position, _position_of(tx.rows.entities.position())
+        if stored[2:] != batch.began[2:]:  # an alias was given meanwhile
+            position = stored._replace(seq=position.seq, rules=position.rules)
+        tx.rows.entities.put_position(position._asdict())
 
     # --------------------------------------------------------- aliases
 

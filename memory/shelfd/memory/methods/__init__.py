@@ -30,8 +30,10 @@ from shelfd.memory.methods import (
     session_writing,
     sessions,
     shelves,
+    synthesis,
     timeline,
     undo,
+    why_not,
 )
 from shelfd.memory.methods.registry import USE_CASES
 
@@ -63,6 +65,8 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "synthesis",
     "timeline",
     "undo",
+    "why_not",
 ]

@@ -7,8 +7,9 @@ from typing import Final
 from shelfd.memory.jobs.work import JobKind, Procedure
 from shelfd.memory.knowledge.distilling import job as distillation
 from shelfd.memory.knowledge.distilling.job import DISTILLATION
-from shelfd.memory.knowledge.model import doubts
+from shelfd.memory.knowledge.model import doubts, enriching
 from shelfd.memory.knowledge.model.doubts import EVOLUTION
+from shelfd.memory.knowledge.model.enriching import ENRICHMENT
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.promotion import PROMOTION
 from shelfd.memory.methods.recalling import replay
@@ -29,8 +30,8 @@ from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
 KINDS: Final = (
-    BRANCH, COMPACTION, DISTILLATION, EVOLUTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION, RETYPING,
-    REWIND, UNDO,
+    BRANCH, COMPACTION, DISTILLATION, ENRICHMENT, EVOLUTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION,
+    RETYPING, REWIND, UNDO,
 )  # fmt: skip
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
@@ -41,6 +42,7 @@ def procedures(context: Context) -> Mapping[str, Procedure]:
         BRANCH.name: branching.run,
         COMPACTION.name: compaction.run,
         DISTILLATION.name: distillation.run,
+        ENRICHMENT.name: enriching.run,
         EVOLUTION.name: doubts.run,
         EXTRACTION.name: extraction.run,
         HIDE.name: hide.run,

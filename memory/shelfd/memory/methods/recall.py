@@ -205,9 +205,7 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
         k=params.k,
         session_id=params.session_id,
     )
-    query = _continued(shelf, query, call)
-    filters = filters_of(shelf, query)
-    found = search(shelf, query, filters, fact_by_key(shelf, query.query, filters)).relevant
+    query, found = relevant_to(shelf, query, call)
     budget = params.token_budget * _CHARACTERS_PER_TOKEN
     entries, used = _entries(found, params.content_chars, budget)
     if params.record:
@@ -218,6 +216,13 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
     if params.record and params.session_id is not None:
         record_context(shelf, call.origin(), ids, text=text, tokens=tokens, nugget=params.nugget)
     return {"text": text, "notes": ids, "tokens": tokens, "truncated": len(entries) < len(found)}
+
+
+def relevant_to(shelf: Shelf, query: RecallParams, call: Call) -> tuple[RecallParams, list[Found]]:
+    """Return what says what is asked, best first; and what that is, if the session's last query has to be added."""
+    query = _continued(shelf, query, call)
+    filters = filters_of(shelf, query)
+    return query, search(shelf, query, filters, fact_by_key(shelf, query.query, filters)).relevant
 
 
 def _heading(count: int) -> str:

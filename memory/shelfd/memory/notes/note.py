@@ -55,7 +55,8 @@ class Extra(NamedTuple):
     dropped_tags: tuple[str, ...] = ()  #: a caller took them away: none is derived again
     provenance: tuple[Provenance, ...] = ()
     imported: Imported | None = None
-    evolution_count: int = 0
+    evolution_count: int = 0  #: how often a model reworded it
+    evolved_by: tuple[str, ...] = ()  #: ids of notes by which it was, the last ones
     last_rewritten_at: int | None = None
     promoted_at: int | None = None
     level: str = "semantic"  #: episodic only for raw turns
@@ -115,6 +116,7 @@ def _imported(marks: Mapping[str, Any]) -> Imported:
 
 _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "aliases": tuple,
+    "evolved_by": tuple,
     "derived_tags": tuple,
     "dropped_tags": tuple,
     "provenance": _provenance,

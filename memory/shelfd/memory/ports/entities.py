@@ -90,8 +90,22 @@ class EntitiesView(Protocol):
 class EntitiesWriter(EntitiesView, Protocol):
     """Reads and writes of entities. What is derived from notes goes with them."""
 
-    def put(self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias]) -> None:
-        """Replace what a note mentions, and the aliases that it says; entities that nothing mentions any more go."""
+    def put(
+        self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias], *, text: int = 0
+    ) -> None:
+        """Replace what a note mentions, and the aliases that it says; entities that nothing mentions any more go.
+
+        What a model found in this text of the note stays, what it found in another one goes.
+
+        Args:
+            row: The note's.
+            mentioned: What rules found.
+            learned: The aliases that it says.
+            text: Tells the note's texts apart: see :func:`~shelfd.memory.knowledge.graph.edges.text_of`.
+        """
+
+    def put_read(self, row: int, mentioned: Sequence[MentionedEntity], *, text: int) -> None:
+        """Add what a model found in a note; *text* is that of the note as it read it."""
 
     def put_alias(self, alias: StoredAlias) -> None:
         """Add an alias or replace the one with its family, form and note."""

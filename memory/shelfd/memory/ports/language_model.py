@@ -61,11 +61,12 @@ class ModelQuestion(NamedTuple, Generic[A]):
 
 
 class ModelReply(NamedTuple, Generic[A]):
-    """A model's answer, and the tokens that it cost."""
+    """A model's answer, the tokens that it cost, and the model's name if it has one."""
 
     value: A
     tokens_in: int
     tokens_out: int
+    model: str = ""
 
 
 class LanguageModel(Protocol):

@@ -60,6 +60,14 @@ class Ranking(NamedTuple):
     query_terms: int  #: distinct terms of the query
 
 
+class Ranked(NamedTuple):
+    """Where a document is among all that a query may return."""
+
+    score: float  #: 0 to 1
+    rank: int  #: 1 is the best; equal ones have the same
+    of: int  #: how many there are
+
+
 class Words(NamedTuple):
     """What the words of a document say about a query; terms are those of the query, by number."""
 

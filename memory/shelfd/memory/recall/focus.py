@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
-from shelfd.memory.recall.document import Hit, Words
+from shelfd.memory.recall.document import Hit, Ranked, Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Admitted, Names, Standing
+from shelfd.memory.recall.passages import PassageJudge
 from shelfd.memory.recall.question import Questions
 from shelfd.memory.recall.relevance import (
     Bound,
@@ -82,6 +83,8 @@ class Cut(NamedTuple):
     hit: Hit
     coverage: float
     reason: Literal["another_name", "little_in_common"]  #: a name stands, and it is another's; or none does
+    needed_coverage: float  #: to be kept, together with the score
+    needed_score: float
 
 
 class Focused(NamedTuple):
@@ -114,6 +117,18 @@ class Focus:
         self._related = RelatedTerms(index, self._questions.related_to)
         self._constants = constants or calibration()
         self._bound = self._constants.bound()
+
+    def place(self, query: str, filters: NoteFilter, k: int, row: int) -> Ranked | None:
+        """Return where ranking has a document, before anything is cut; None if it has it nowhere."""
+        return self._index.place(query, filters, k, row)
+
+    def matched(self, query: str, row: int) -> int:
+        """Return how many content words of *query* the document of *row*, or its previous one, has."""
+        index = self._index
+        question = self._questions.parse(query, index.analyzer.parse_query(query).words)
+        resolved = resolve(index, question, self._related)
+        words = index.words_of(row, resolved.numbers)
+        return len({resolved.found_by[number][0] for number in words.own | words.previous} - {0})
 
     def says_nothing(self, query: str) -> bool:
         """Return whether *query* has neither a content word nor a name."""
@@ -151,9 +166,20 @@ class Focus:
             return Focused(found, [])
         here = {one.hit.row for one in found}
         reason: Literal["another_name", "little_in_common"] = "another_name" if rival >= 0 else "little_in_common"
+        coverage, share = (rival, _RIVAL_SHARE) if rival >= 0 else (_LEAST_COVERAGE, _LEAST_SHARE)
         return Focused(
-            found, [Cut(one.hit, one.coverage, reason) for one in best[: max(k, 0)] if one.hit.row not in here]
+            found,
+            [
+                Cut(one.hit, one.coverage, reason, coverage, share * one.hit.score / one.ratio)
+                for one in best[: max(k, 0)]
+                if one.hit.row not in here
+            ],
         )
+
+    def passages(self, query: str) -> PassageJudge:
+        """Return what judges parts of notes by *query*."""
+        question = self._questions.parse(query, self._index.analyzer.words(query))
+        return PassageJudge(self._index, resolve(self._index, question, self._related), self._constants)
 
     def candidates(
         self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False

@@ -21,7 +21,7 @@ from shelfd.memory.recall.columns import (
     Columns,
 )
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Document, Ranking, Words
+from shelfd.memory.recall.document import Document, Ranked, Ranking, Words
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.note_search import NoteSearch, word_bits
@@ -119,9 +119,20 @@ class RecallIndex:
 
     def rank(self, parsed: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
         """Return what :meth:`search` does for a query that is parsed already."""
-        if parsed.relative:
-            parsed = parsed._replace(dates=parsed.dates_on(self.analyzer.day(filters.now)))
-        return self._search.run(parsed, filters, k, explain=explain)
+        return self._search.run(self._dated(parsed, filters), filters, k, explain=explain)
+
+    def place(self, query: str, filters: NoteFilter, k: int, row: int) -> Ranked | None:
+        """Return where the document of *row* is among all that a search for *k* scores; None if it is not scored."""
+        if row not in self._living:
+            return None
+        parsed = self._dated(self.analyzer.parse_query(query), filters)
+        return self._search.place(parsed, filters, k, self._living[row])
+
+    def _dated(self, parsed: ParsedQuery, filters: NoteFilter) -> ParsedQuery:
+        """A query with the days that it speaks of as seen from today."""
+        if not parsed.relative:
+            return parsed
+        return parsed._replace(dates=parsed.dates_on(self.analyzer.day(filters.now)))
 
     def overlap(self, query: str, filters: NoteFilter) -> WordOverlap:
         """Return which documents have words of *query*, of those that *filters* admit, and what share of them."""

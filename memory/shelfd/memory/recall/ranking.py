@@ -21,7 +21,7 @@ _QUESTION: Final = np.where(_FLAGS & QUESTION, IS_QUESTION, 0.0)
 #: What explains a score, in the order it is shown.
 _SIGNALS: Final = tuple("own previous question_before next session author when question date".split())
 _DIGITS: Final = 6  #: of scores that are compared
-_EQUAL: Final = 10.0**-_DIGITS
+EQUAL: Final = 10.0**-_DIGITS  #: totals that differ by less are equal
 
 
 class Rules(NamedTuple):
@@ -96,7 +96,7 @@ def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArr
     if k < len(likely):
         ascending = totals.total.copy()
         ascending.partition(-k)
-        (likely,) = (totals.total > ascending[-k] - 2 * _EQUAL).nonzero()
+        (likely,) = (totals.total > ascending[-k] - 2 * EQUAL).nonzero()
     rounded, ordinals = totals.total[likely].round(_DIGITS), at[likely]
     rows, standing = columns.row[ordinals], columns.standing[ordinals].astype(np.int64)
     best = largest(k, np.arange(len(likely)), rounded.__getitem__, standing.__getitem__, rows.__getitem__)

@@ -1,7 +1,7 @@
 """One query against the index: scoring of all that its terms reach, or in two stages if that is much."""
 
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -10,11 +10,20 @@ from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, orphans_of
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Hit, Ranking
+from shelfd.memory.recall.document import Hit, Ranked, Ranking
 from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, ScoredDocuments, base_scores
-from shelfd.memory.recall.ranking import Rules, best_first, final_scores, signals
+from shelfd.memory.recall.ranking import EQUAL, Rules, Totals, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
+
+
+class Scored(NamedTuple):
+    """All documents that a query may return, with their scores; arrays of one length."""
+
+    totals: Totals
+    ordinals: IntArray
+    scale: float  #: from totals to scores
+    strength: float  #: the best score
 
 
 class Search:
@@ -30,21 +39,10 @@ class Search:
         """Return the *k* best documents that *filters* admit."""
         contents = self._contents
         terms, ceiling, matched = self._weights(query.terms)
-        if not terms.numbers:
+        scored = self._admitted(query, terms, ceiling, filters, k, explain=explain)
+        if scored is None:
             return Ranking([], 0.0, matched, len(query.terms))
-        rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
-        members, base = self._scored(terms, filters, rules, k, explain=explain)
-        (reached,) = (base.total > 0).nonzero()
-        ordinals = reached if members is None else members[reached]
-        admitted = contents.filtering.admitted(filters, ordinals)
-        if np.count_nonzero(admitted) < len(admitted):
-            reached, ordinals = reached[admitted], ordinals[admitted]
-        if not len(reached):
-            return Ranking([], 0.0, matched, len(query.terms))
-        totals = final_scores(base, reached, ordinals, contents.columns, rules)
-        strength = min(1.0, totals.best / ceiling)
-        # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
-        scale = strength / float(totals.total.max())
+        totals, ordinals, scale, strength = scored
         best = best_first(totals, ordinals, contents.columns, k)
         hits = [
             Hit(row, contents.ids[ordinal], min(1.0, max(0.0, total * scale)), {})
@@ -59,6 +57,41 @@ class Search:
             for hit, position in zip(hits, best.tolist(), strict=True):
                 hit.signals.update(signals(totals, position, scale))
         return Ranking(hits, strength, matched, len(query.terms))
+
+    def place(self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int) -> Ranked | None:
+        """Return where among the documents that *filters* admit one of them is; None if it is not scored at all."""
+        terms, ceiling, _ = self._weights(query.terms)
+        scored = self._admitted(query, terms, ceiling, filters, k, explain=False)
+        if scored is None:
+            return None
+        totals, ordinals, scale, _ = scored
+        (found,) = (ordinals == ordinal).nonzero()
+        if not len(found):
+            return None
+        total = totals.total[found[0]]
+        better = np.count_nonzero(totals.total > total + EQUAL)
+        return Ranked(min(1.0, max(0.0, float(total) * scale)), int(better) + 1, len(ordinals))
+
+    def _admitted(
+        self, query: ParsedQuery, terms: QueryTerms, ceiling: float, filters: NoteFilter, k: int, *, explain: bool
+    ) -> Scored | None:
+        """Score the documents that have any of *terms* and that *filters* admit; None if there are none."""
+        contents = self._contents
+        if not terms.numbers:
+            return None
+        rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
+        members, base = self._scored(terms, filters, rules, k, explain=explain)
+        (reached,) = (base.total > 0).nonzero()
+        ordinals = reached if members is None else members[reached]
+        admitted = contents.filtering.admitted(filters, ordinals)
+        if np.count_nonzero(admitted) < len(admitted):
+            reached, ordinals = reached[admitted], ordinals[admitted]
+        if not len(reached):
+            return None
+        totals = final_scores(base, reached, ordinals, contents.columns, rules)
+        strength = min(1.0, totals.best / ceiling)
+        # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
+        return Scored(totals, ordinals, strength / float(totals.total.max()), strength)
 
     def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, float, int]:
         """Return the known terms with their weights, the ceiling of the base score, and how many match.

@@ -26,6 +26,7 @@ from shelfd.protocol.methods import (
     session_writing,
     sessions,
     shelves,
+    synthesis,
     system,
     undo,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "session_writing",
     "sessions",
     "shelves",
+    "synthesis",
     "system",
     "undo",
 ]

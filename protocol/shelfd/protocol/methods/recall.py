@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from shelfd.protocol.base import (
+    NoteId,
     NuggetName,
     Positive,
     Query,
@@ -24,8 +25,8 @@ from shelfd.protocol.registry import define
 Mode = Literal["auto", "lexical", "dense", "hybrid", "fhrr", "route"]
 
 
-class RecallParams(ReadParams):
-    """Params of ``recall``."""
+class RecallQuery(ReadParams):
+    """What is to be found."""
 
     query: Query
     nugget: NuggetName | None = None
@@ -41,23 +42,34 @@ class RecallParams(ReadParams):
     include_hidden: bool = False
     include_expired: bool = False
     session_id: Token | None = Field(default=None, description="Whose hit this is; null counts none.")
-    count_hits: bool = True
     as_of: AsOf = None
     known_at: KnownAt = None
     max_age: Span | None = Field(default=None, description="Leave out notes older than this.")
+    focus: Literal["auto", "off"] = Field(
+        default="auto", description="Leave out what is clearly not meant; `off` leaves out nothing."
+    )
+    min_score: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class RecallParams(RecallQuery):
+    """Params of ``recall``."""
+
+    count_hits: bool = True
     mode: Mode = Field(
         default="auto",
         description="`fhrr`: only the fact whose key is like the query, and what it links to. `route`: with a"
         " session_id and a language model that may see its nugget, what that chooses from the session's notes, most"
         " useful first; else, and when it fails, as `auto`.",
     )
-    focus: Literal["auto", "off"] = Field(
-        default="auto", description="Leave out what is clearly not meant; `off` leaves out nothing."
-    )
-    min_score: Annotated[float, Field(ge=0, le=1)] | None = None
     max_content_chars: Positive | None = None
     explain: bool = False
     full: bool = False
+
+
+class WhyNotParams(RecallQuery):
+    """Params of ``why_not``: those of the recall that did not return a note, and the note."""
+
+    id: NoteId
 
 
 class RecallHit(Result):
@@ -160,6 +172,46 @@ class RecallResult(Result):
     took_ms: float
 
 
+class LosingFilter(Result):
+    """A filter that a note does not pass."""
+
+    filter: str = Field(
+        description="A param of recall, or hidden, superseded, expired, private, not_yet_known or not_valid."
+    )
+    wanted: str | None = Field(default=None, description="What it asks for.")
+    actual: str | None = Field(default=None, description="What the note has; of superseded, what replaced it.")
+    reason: str | None = Field(default=None, description="Of superseded: the rule that replaced it, if one did.")
+    at: str | None = Field(default=None, description="Since when.")
+    principal: str | None = Field(default=None, description="Who did it.")
+
+
+Stage = Literal["returned", "filter", "index", "words", "candidates", "focus", "min_score", "rank"]
+
+
+class WhyNotResult(Result):
+    """Answer of ``why_not``: the first stage that lost the note, and by how much."""
+
+    note_id: str
+    found: bool = Field(description="It is among the results.")
+    stage: Stage = Field(
+        description="returned: it is a result. filter: a filter keeps it out. index: the index does not have it yet."
+        " words: it has no word of the query. candidates: others promised so much more that it was not scored. focus:"
+        " it is clearly about something else. min_score: its score is below that. rank: k others fit better."
+    )
+    why: str = Field(description="The same as a sentence.")
+    filters: list[LosingFilter] | None = Field(default=None, description="All that keep it out.")
+    matched_words: int | None = Field(default=None, description="Content words of the query that it holds.")
+    score: float | None = Field(default=None, ge=0, le=1)
+    rank: int | None = Field(default=None, ge=1, description="Its place among all that pass the filters.")
+    of: int | None = Field(default=None, description="How many those are.")
+    measure: Literal["score", "coverage"] | None = Field(default=None, description="Of what there is too little.")
+    needed: float | None = Field(default=None, description="How much of it would have been enough.")
+    missing: float | None = Field(default=None, ge=0, description="By how much the note falls short of that.")
+    coverage: float | None = Field(default=None, ge=0, le=1, description="Share of the query that its words match.")
+    cut: Literal["another_name", "little_in_common"] | None = Field(default=None, description="Why focus cut it.")
+    relevant: bool | None = Field(default=None, description="Of a result: whether it probably says what is asked.")
+
+
 class GetContextParams(ReadParams):
     """Params of ``get_context``."""
 
@@ -192,4 +244,5 @@ class ContextResult(Result):
 
 
 define("recall", RecallParams, RecallResult, need="read", summary="The notes that fit a query, best first.")
+define("why_not", WhyNotParams, WhyNotResult, need="read", summary="Which stage of recall lost a note.")
 define("get_context", GetContextParams, ContextResult, need="read", summary="Relevant notes as text for a prompt.")

@@ -46,14 +46,30 @@ class InMemoryEntities(InMemoryRows, EntitiesWriter):
     def position(self) -> Mapping[str, Any] | None:
         return self._tables.enrichment.get("position")
 
-    def put(self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias]) -> None:
+    def put(
+        self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias], *, text: int = 0
+    ) -> None:
         tables = self._tables
+        of_text, read = tables.read_mentions.get(row, (text, ()))
+        if of_text != text:
+            tables.remove(tables.read_mentions, row)
+            read = ()
+        names = {one[:2] for one in mentioned}
+        mentioned = [*mentioned, *(one for one in read if one[:2] not in names)]
         forget_entities(tables, row, keep=frozenset(one[:2] for one in mentioned))
-        for one in mentioned:
-            entity = entity_of(tables, one.type, one.key, one.value)
-            tables.put(tables.mentions, (entity.number, row), one.weight)
+        self._add(row, mentioned)
         for alias in learned:
             self.put_alias(alias._replace(note=row))
+
+    def put_read(self, row: int, mentioned: Sequence[MentionedEntity], *, text: int) -> None:
+        self._tables.put(self._tables.read_mentions, row, (text, tuple(mentioned)))
+        known = {one[:2] for one in self.of_note(row)}
+        self._add(row, [one for one in mentioned if one[:2] not in known])
+
+    def _add(self, row: int, mentioned: Sequence[MentionedEntity]) -> None:
+        for one in mentioned:
+            entity = entity_of(self._tables, one.type, one.key, one.value)
+            self._tables.put(self._tables.mentions, (entity.number, row), one.weight)
 
     def put_alias(self, alias: StoredAlias) -> None:
         self._tables.put(self._tables.aliases, (alias.family, alias.alias, alias.note), alias)

@@ -155,6 +155,7 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         tables.remove(tables.expiring, note.row)
         tables.remove(tables.hit_sessions, note.row)
         forget_edges(tables, note.row)
+        tables.remove(tables.read_mentions, note.row)
         forget_entities(tables, note.row)
         forget_statements(tables, note.row)
 

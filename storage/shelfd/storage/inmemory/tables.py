@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.edges import Edge
-from shelfd.memory.ports.entities import StoredAlias, StoredEntity
+from shelfd.memory.ports.entities import MentionedEntity, StoredAlias, StoredEntity
 from shelfd.memory.ports.evolution import StoredConflict
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
@@ -69,6 +69,7 @@ class Tables:
         entities: By (type, canonical form).
         entity_number: Number of the last entity ever added.
         mentions: Weight by (entity, note row).
+        read_mentions: What a model found, and the text it found it in, by note row.
         edges: Edge and the text it was read in, by :data:`EdgeKey`.
         aliases: By (family, canonical form, note row).
         statements: Rev, text and slots by note row.
@@ -111,6 +112,7 @@ class Tables:
         self.injection_number = 0
         self.entities: dict[tuple[str, str], StoredEntity] = {}
         self.mentions: dict[tuple[int, int], int] = {}
+        self.read_mentions: dict[int, tuple[int, tuple[MentionedEntity, ...]]] = {}
         self.edges: dict[EdgeKey, tuple[Edge, int]] = {}
         self.aliases: dict[tuple[str, str, int], StoredAlias] = {}
         self.enrichment: dict[str, Mapping[str, Any]] = {}

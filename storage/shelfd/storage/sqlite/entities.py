@@ -60,16 +60,39 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
         columns = self._database.one("SELECT position FROM enrichment")
         return None if columns is None else decode(columns[0])
 
-    def put(self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias]) -> None:
+    def put(
+        self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias], *, text: int = 0
+    ) -> None:
+        mentioned = [*mentioned, *self._read(row, text, {one[:2] for one in mentioned})]
+        forget_entities(self._database, row, keep=frozenset(one[:2] for one in mentioned))
+        self._add(row, mentioned)
+        for alias in learned:
+            self.put_alias(alias._replace(note=row))
+
+    def put_read(self, row: int, mentioned: Sequence[MentionedEntity], *, text: int) -> None:
+        sql = "INSERT OR REPLACE INTO mention_read VALUES (?, ?, ?)"
+        self._database.run(sql, (row, text, encode({"found": [list(one) for one in mentioned]})))
+        known = {one[:2] for one in self.of_note(row)}
+        self._add(row, [one for one in mentioned if one[:2] not in known])
+
+    def _add(self, row: int, mentioned: Sequence[MentionedEntity]) -> None:
         database = self._database
-        forget_entities(database, row, keep=frozenset(one[:2] for one in mentioned))
         for one in mentioned:
             number = number_of(database, one.type, one.key, one.value)
             database.run("INSERT OR REPLACE INTO mention VALUES (?, ?, ?)", (number, one.weight, row))
         counted = Counter(one.type for one in mentioned)
         database.run_many(_COUNT, [(type_, 0, count) for type_, count in counted.items()])
-        for alias in learned:
-            self.put_alias(alias._replace(note=row))
+
+    def _read(self, row: int, text: int, beside: Collection[tuple[object, ...]]) -> list[MentionedEntity]:
+        """What a model found in this text of a note, but for what is there *beside*; of another text it is dropped."""
+        columns = self._database.one("SELECT text, mentioned FROM mention_read WHERE note = ?", (row,))
+        if columns is None:
+            return []
+        if columns[0] != text:
+            forget_read(self._database, row)
+            return []
+        found = [MentionedEntity._make(one) for one in decode(columns[1])["found"]]
+        return [one for one in found if one[:2] not in beside]
 
     def put_alias(self, alias: StoredAlias) -> None:
         self._database.run(_PUT_ALIAS, alias)
@@ -79,6 +102,11 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
 
     def put_position(self, position: Mapping[str, Any]) -> None:
         self._database.run("INSERT OR REPLACE INTO enrichment VALUES (1, ?)", (encode(position),))
+
+
+def forget_read(database: Database, row: int) -> None:
+    """Delete what a model found in a note."""
+    database.run("DELETE FROM mention_read WHERE note = ?", (row,))
 
 
 def forget_entities(database: Database, row: int, *, keep: frozenset[tuple[str, str]] = frozenset()) -> None:

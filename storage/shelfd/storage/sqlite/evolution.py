@@ -8,15 +8,17 @@ from pydantic_core import from_json
 
 from shelfd.memory.ports.evolution import ConflictsWriter, OlderNote, StatementsWriter, StoredConflict
 from shelfd.storage.encoding import encode_integers
-from shelfd.storage.sqlite.database import AMONG, Database, SqliteRows, placeholders
+from shelfd.storage.sqlite.database import Database, SqliteRows, placeholders
 
 # Table and column names are ours.
 _OLDER: Final = (
-    "SELECT note.row, id, key, scope, session_id, author, subject,"  # noqa: S608
+    "SELECT note.row, id, key, scope, session_id, author, subject,"
     " coalesce(occurred_at, iif(key IS NULL, created_at, updated_at)), valid_to, note.rev, statement.rev, said"
-    f" FROM note JOIN statement ON statement.note = note.row WHERE note.row {AMONG} AND nugget = ?"
+    # In this order: SQLite would rather walk through all notes of the nugget.
+    " FROM (SELECT value AS near FROM json_each(?)) CROSS JOIN statement ON statement.note = near"
+    " CROSS JOIN note ON note.row = statement.note WHERE nugget = ?"
     " AND archived_at IS NULL AND superseded_by IS NULL AND parent_id IS NULL"
-    " AND (expires_at IS NULL OR expires_at > ?) ORDER BY note.row DESC"
+    " AND (expires_at IS NULL OR expires_at > ?)"
 )
 CONFLICT_COLUMNS: Final = ", ".join(StoredConflict._fields)
 _CONFLICT: Final = f"SELECT {CONFLICT_COLUMNS} FROM conflict"  # noqa: S608
@@ -40,8 +42,8 @@ class SqliteStatements(SqliteRows, StatementsWriter):
         return [columns[0] for columns in self._database.all(sql, (slot, max(limit, 0)))]
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
-        found = self._database.all(_OLDER, (encode_integers(rows), nugget, now))
-        return [OlderNote._make(columns) for columns in found]
+        wanted = encode_integers(sorted(set(rows), reverse=True))
+        return [OlderNote._make(columns) for columns in self._database.all(_OLDER, (wanted, nugget, now))]
 
     def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
         database = self._database

@@ -22,7 +22,7 @@ from shelfd.storage.encoding import (
 )
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 from shelfd.storage.sqlite.edges import forget_edges
-from shelfd.storage.sqlite.entities import forget_entities
+from shelfd.storage.sqlite.entities import forget_entities, forget_read
 from shelfd.storage.sqlite.evolution import forget_statements
 
 #: In the order of the record's fields, which is not the order in the file.
@@ -238,6 +238,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         run("DELETE FROM usage WHERE note = ?", (note.row,))
         run("DELETE FROM hit_session WHERE note = ?", (note.row,))
         forget_edges(self._database, note.row)
+        forget_read(self._database, note.row)
         forget_entities(self._database, note.row)
         forget_statements(self._database, note.row)
 

@@ -121,7 +121,8 @@ async def test_a_key_keeps_its_meaning_and_reaches_notes_without_one(either: Api
     changed = await evolve(either, "Eva lives in Wels.", key="Eva's home")
     assert (changed["status"], changed["note"]["id"]) == ("updated", fact["note"]["id"])
     earlier = await evolve(either, "Eva lives in Rome.", key="eva's home", occurred_at="1999-01-01T00:00:00Z")
-    assert (earlier["status"], earlier["note"]["content"]) == ("noop", "Eva lives in Wels.")
+    assert (earlier["status"], earlier["note"]["content"]) == ("created", "Eva lives in Rome.")
+    assert (earlier["note"]["kind"], earlier["note"]["superseded_by"]) == ("note", again["note"]["id"])
     later = await evolve(either, "Eva lives in Bonn.")
     assert later["superseded"] == [fact["note"]["id"]]
     assert (await evolve(either, "Eva lives in Bern.", key="eva's home"))["superseded"] == [later["note"]["id"]]

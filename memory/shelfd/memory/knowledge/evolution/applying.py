@@ -52,8 +52,9 @@ def remember_evolved(
 ) -> Evolved:
     """Store what a caller gave, and let it supersede, repeat or contradict older notes of its nugget and scope.
 
-    A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing. What says
-    the same as an older note and nothing beside is not stored.
+    A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing; with a key,
+    it is stored beside the fact, as superseded by it. What says the same as an older note and nothing beside is not
+    stored.
 
     Args:
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
@@ -66,7 +67,7 @@ def remember_evolved(
     if fact is not None:
         new = new._replace(key=fact.key)
         if fact.live and new.when < _told_at(fact) and content != fact.content:
-            return Evolved(fact, "noop")  # the key's value is of a later time
+            return _former(tx, given, fact, limits)
         if content == fact.content:
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
@@ -89,6 +90,13 @@ def remember_evolved(
     elif status == "updated" and any(statement.corrects for statement in new.statements):
         status = str(Verdict.CORRECTED)
     return Evolved(kept.note, status, tuple(note.id for note, _ in superseding), conflicts, judged)
+
+
+def _former(tx: Transaction, given: NoteInput, fact: Note, limits: Limits) -> Evolved:
+    """Store what a key's value was before the one it has."""
+    without_key = given.model_copy(update={"key": None, "title": given.title or fact.title})
+    note = store_note(tx, without_key, limits).note
+    return Evolved(tx.supersede(note, fact.id, reason="the key has a value of a later time"), "created")
 
 
 def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> None:
@@ -157,14 +165,13 @@ def _found(
     concerned = [note_id for note_id, judgement in judged.items() if judgement.verdict is not Verdict.STAYS]
     if not concerned:
         return []
-    scope = scope_of(given, new.text)
     is_now = (given.valid_from is None or given.valid_from <= tx.now) and (
         given.valid_to is None or given.valid_to > tx.now
     )
     found = []
     for note in tx.rows.notes.by_ids(concerned).values():
         judgement = judged[note.id]
-        if not note.live or note.nugget != given.nugget or note.extra.is_rollup or not _share(given, scope, note.scope):
+        if not note.live or note.nugget != given.nugget or note.extra.is_rollup or not _share(given, new.text, note):
             continue
         if judgement.verdict in _SUPERSEDED and new.when < (note.when if note.key is None else _told_at(note)):
             continue
@@ -173,9 +180,10 @@ def _found(
     return sorted(found, key=lambda one: -one[0].row)
 
 
-def _share(given: NoteInput, scope: str, other: str) -> bool:
-    """Return whether notes of two scopes are about the same; which of the open ones it is may have been inferred."""
-    return scope == other or (given.scope is None and {scope, other} <= _OPEN)
+def _share(given: NoteInput, content: str, older: Note) -> bool:
+    """Return whether two notes are of one scope; which of the open ones it is may have been inferred."""
+    scope = scope_of(given, content)
+    return scope == older.scope or (given.scope is None and {scope, older.scope} <= _OPEN)
 
 
 def _adds(given: NoteInput, note: Note) -> bool:

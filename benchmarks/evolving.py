@@ -1,0 +1,106 @@
+"""What `evolve` adds to a remember: CPU time of the store's thread, in this process.
+
+A shelf of N notes, texts of ``data/evolution.jsonl`` about many names each, is read for entities and statements. Then
+new notes of the same file are remembered, 50 at a time, without evolve and with it. The store's thread reads the note,
+looks for older ones, decides and writes; its CPU time for a note is taken of each 50, and the median of those is shown.
+
+Run: ``python benchmarks/evolving.py [--notes N]``
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from shelfd.memory import PROJECTIONS, Access, Call, MemorySettings, Service, Shelves, Ticket
+from shelfd.protocol import METHODS, Limits
+from shelfd.storage import SqliteStores
+
+CASES = Path(__file__).parent / "data" / "evolution.jsonl"
+#: Requests under way at once while the cost is measured.
+_AT_ONCE = 50
+
+
+class _Clock:
+    def now(self) -> int:
+        return time.time_ns() // 1000
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, delay: Any) -> None:
+        await asyncio.sleep(delay.total_seconds())
+
+
+class Memory:
+    """The memory in this process, over a file in a folder."""
+
+    def __init__(self, directory: str) -> None:
+        self._clock = _Clock()
+        self.shelves = Shelves(SqliteStores(Path(directory), self._clock), self._clock, MemorySettings(), PROJECTIONS)
+        self._service = Service(self.shelves, Access(self.shelves.owner, frozenset({"uid:0"}), {}))
+
+    async def call(self, name: str, **params: Any) -> dict[str, Any]:
+        method = METHODS[name]
+        validated = method.params.model_validate(params)
+        return await self._service.handle(Call(method, validated, "uid:0", "bench", Ticket(self._clock), Limits()))
+
+    async def fill(self, texts: Sequence[str]) -> None:
+        for begin in range(0, len(texts), 1000):
+            await self.call("remember_many", notes=[{"content": text} for text in texts[begin : begin + 1000]])
+
+
+def about_many(texts: Sequence[str], count: int, rng: random.Random) -> list[str]:
+    """Return texts in which names in capitals are those of one of many: some ten notes are about each."""
+    end = re.compile(r"(?<=\w\w)(?=[ ']|$)")
+    return [end.sub(str(rng.randrange(count // 400 + 2)), rng.choice(texts), count=1) for _ in range(count)]
+
+
+async def evolving(count: int) -> None:
+    """What a note with ``evolve`` costs more, on the store's thread, one request at a time."""
+    cases = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
+    rng = random.Random(7)
+    with tempfile.TemporaryDirectory() as directory:
+        memory = Memory(directory)
+        await memory.shelves.start()
+        await memory.fill(about_many([note["text"] for case in cases for note in case["older"]], count, rng))
+        await memory.call("recall_entity", entity_type="tool", entity_value="mimikatz")
+        thread = next(each for each in threading.enumerate() if "_connection_worker_thread" in each.name)
+        assert thread.ident is not None
+        clock = time.pthread_getcpuclockid(thread.ident)
+        took: dict[bool, list[float]] = {False: [], True: []}
+        outcomes = Counter[str]()
+        texts = about_many([case["new"]["text"] for case in cases], 40 * _AT_ONCE, random.Random(8))
+        for begin in range(0, len(texts), _AT_ONCE):
+            evolve = begin >= len(texts) // 2
+            begun = time.clock_gettime_ns(clock)
+            requests = [
+                memory.call("remember", content=text, evolve=evolve) for text in texts[begin : begin + _AT_ONCE]
+            ]
+            results = await asyncio.gather(*requests)
+            took[evolve].append((time.clock_gettime_ns(clock) - begun) / 1e3 / _AT_ONCE)
+            outcomes.update(result["status"] for result in results if evolve)
+        plain, inline = median(took[False]), median(took[True])
+        print(f"evolve inline at {count} notes: {inline:.0f} us CPU p50 with evolve, {plain:.0f} without,"
+              f" {inline - plain:.0f} more; {dict(outcomes)}")  # fmt: skip
+        await memory.shelves.close()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--notes", type=int, default=10_000)
+    asyncio.run(evolving(parser.parse_args().notes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""Commands on what notes mention: entity, graph and timeline."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from shelfd.client.commands import options
+from shelfd.client.commands.tree import Branch, print_tree
+from shelfd.client.invocation import daemon, given
+from shelfd.client.output import clean, local_time, notice, one_line, print_found, print_json, print_table
+from shelfd.client.streams import is_unicode
+from shelfd.client.transport import Client
+
+#: Types that are tried when none was given; actor and tool stand for those related to them.
+_TYPES = (
+    "actor", "tool", "person", "organization", "location", "cve", "campaign", "attack_pattern", "asset", "domain",
+    "ipv4", "ipv6", "url", "email", "md5", "sha1", "sha256", "path", "mqtt_topic", "version", "sector", "event",
+    "activity", "temporal",
+)  # fmt: skip
+#: Relationships that are shown of an entity.
+_SHOWN = 12
+_COLUMNS = 120
+
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="What is mentioned: any of its names.")]
+_Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="actor, tool, cve, person, location, …")]
+
+
+def _first(type_: str, ask: Callable[[str], dict[str, Any]], field: str) -> tuple[str, dict[str, Any]]:
+    """Ask for one type, or without one for each until there is an answer."""
+    wanted, answer = type_, dict[str, Any]()
+    for wanted in (type_,) if type_ else _TYPES:
+        answer = ask(wanted)
+        if answer[field]:
+            break
+    return wanted, answer
+
+
+def entity(
+    name: _Name,
+    type_: _Type = "",
+    k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=200, help="At most this many notes.")] = None,
+    nugget: options.Nugget = None,
+    session: options.Session = None,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show the notes that mention NAME, a person, a place, an address, a tool, and what it has to do with others.
+
+    Without a type, types are tried until notes mention it as one of them.
+
+    For example:
+
+      shelfd entity "Fancy Bear" --type actor
+
+      shelfd entity CVE-2024-3094
+    """
+    base = given({"entity_value": name, "nugget": nugget, "session_id": session, "shelf": shelf})
+    with daemon(socket) as client:
+        wanted, result = _first(
+            type_, lambda tried: client.call("recall_entity", given({**base, "entity_type": tried, "k": k})), "notes"
+        )
+        related = client.call("get_entity_relationships", {**base, "entity_type": wanted})
+    if as_json:
+        print_json({**result, "relationships": related["relationships"]})
+    elif not result["notes"]:
+        notice("no note mentions it")
+    else:
+        _print_mentioning(result)
+        _print_related(related["relationships"])
+
+
+def _print_mentioning(result: dict[str, Any]) -> None:
+    found = result["entity"]
+    also = "" if found["canonical"] == found["value"] else f", which is {clean(found['canonical'])}"
+    print(f"{found['type']} {clean(found['value'])}{also}\n")
+    for note in result["notes"]:
+        print_found(note)
+
+
+def _print_related(relationships: Sequence[dict[str, Any]]) -> None:
+    notes: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in relationships:
+        said = f"{_arrow(one)} {one['node']['value']}", one["node"]["type"]
+        notes[said].append(one["note_id"])
+    if notes:
+        print()
+    rows = [(said, type_, _cited(ids)) for (said, type_), ids in notes.items()]
+    print_table(rows[:_SHOWN])
+    if len(rows) > _SHOWN:
+        notice(f"and {len(rows) - _SHOWN} more: shelfd graph shows them")
+
+
+def _cited(ids: Sequence[str]) -> str:
+    return ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more"
+
+
+def _arrow(one: dict[str, Any]) -> str:
+    arrows = ("→", "←") if is_unicode() else ("->", "<-")
+    return f"{one['relationship']} {arrows[one['direction'] == 'incoming']}"
+
+
+def graph(
+    name: _Name,
+    type_: _Type = "",
+    depth: Annotated[int, typer.Option("--depth", "-d", metavar="N", min=1, max=4, help="Steps from NAME.")] = 2,
+    form: Annotated[
+        str, typer.Option("--format", "-f", metavar="FORMAT", help="tree, or for other programs json, graphml or dot.")
+    ] = "tree",
+    nugget: options.Nugget = None,
+    session: options.Session = None,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show what lies around NAME: what it has to do with others, and these with more.
+
+    An arrow to the left means that the one further out does it. Each step names the note that says so.
+
+    For example:
+
+      shelfd graph "Fancy Bear" --depth 1
+
+      shelfd graph Sandworm --format dot | dot -Tsvg > sandworm.svg
+    """
+    if form not in ("tree", "json", "graphml", "dot"):
+        raise typer.BadParameter("is none of tree, json, graphml, dot", param_hint="--format")
+    base = given({"nugget": nugget, "session_id": session, "shelf": shelf, "max_depth": depth})
+    with daemon(socket) as client:
+        wanted, walked = _first(
+            type_,
+            lambda tried: client.call("traverse_graph", {**base, "start_type": tried, "start_value": name}),
+            "nodes",
+        )
+        if form != "tree":
+            result = client.call("graph.export", {**base, "entity_type": wanted, "entity_value": name, "format": form})
+            print_json(result) if as_json or form == "json" else print(result["text"], end="")
+            _say_cut(result)
+            return
+    if as_json:
+        print_json(walked)
+    elif walked["nodes"]:
+        print_tree(Branch(clean(name), _branches(walked["nodes"], 0)))
+        _say_cut(walked)
+    else:
+        notice("no note says what it has to do with anything")
+
+
+def _say_cut(result: dict[str, Any]) -> None:
+    if result["truncated"]:
+        notice("there is more than is shown")
+
+
+def _branches(nodes: Sequence[dict[str, Any]], depth: int) -> list[Branch]:
+    """What hangs from one node: of those further out, each under the one that its path leads through."""
+    under: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for node in nodes:
+        step = node["path"][depth]
+        under.setdefault((step["type"], step["value"]), []).append(node)
+    found = []
+    for (type_, value), group in under.items():
+        step = group[0]["path"][depth]
+        said = one_line(f"{_arrow(step)} {value} ({type_})", _COLUMNS)
+        further = [node for node in group if node["depth"] > depth + 1]
+        found.append(Branch(f"{said}  [{clean(step['note_id'])}]", _branches(further, depth + 1)))
+    return found
+
+
+def timeline(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What is mentioned, or what to look for.")],
+    type_: _Type = "",
+    limit: options.Limit = 100,
+    nugget: options.Nugget = None,
+    session: options.Session = None,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show what notes say of NAME in the order in which it happened, and which of them were replaced.
+
+    Without a type, types are tried; if no note mentions NAME as one of them, it is looked for like a query.
+
+    For example:
+
+      shelfd timeline Sandworm
+
+      shelfd timeline "the kitchen renovation"
+    """
+    base = given({"nugget": nugget, "session_id": session, "shelf": shelf, "limit": limit})
+    with daemon(socket) as client:
+        result = _timeline(client, base, name, type_)
+    if as_json:
+        print_json(result)
+        return
+    rows = [(local_time(one["at"]), one["note_id"], _happened(one)) for one in result["entries"]]
+    print_table(rows, header=("at", "note", "what"))
+    if not rows:
+        notice("nothing is known of it")
+    elif result["truncated"] or "next_cursor" in result:
+        notice("there is more than is shown")
+
+
+def _timeline(client: Client, base: dict[str, Any], name: str, type_: str) -> dict[str, Any]:
+    def ask(tried: str) -> dict[str, Any]:
+        answer: dict[str, Any] = client.call("graph.timeline", {**base, "entity_type": tried, "entity_value": name})
+        return answer
+
+    result = _first(type_, ask, "entries")[1]
+    if not result["entries"] and not type_:
+        result = client.call("graph.timeline", {**base, "query": name})
+    return result
+
+
+def _happened(entry: dict[str, Any]) -> str:
+    said = f"{entry['title']}: {entry['text']}" if entry.get("title") else entry["text"]
+    if entry["event"] == "superseded":
+        return f"replaced by {entry['superseded_by']}: {said}"
+    return str(said)

@@ -1,0 +1,80 @@
+"""Writes the sections of docs/knowledge.md that show output, by doing what they say: every command is run.
+
+They stand between two marks; the rest of the page is left as it is. Run: ``python docs/knowledge.py`` (needs jq). A
+section is a tuple of steps; each has a nugget of its own.
+"""
+
+import argparse
+from pathlib import Path
+
+from transcript import Step, page, run
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PAGE = CHECKOUT / "docs" / "knowledge.md"
+
+BEGIN = "<!-- from here on written by docs/knowledge.py -->\n"
+END = "<!-- until here -->\n"
+
+INTRODUCTION = """\
+## What commands show
+
+`python docs/knowledge.py` runs every command below and pastes what came of it. None of it needs a language model.
+"""
+
+START = (
+    Step("A daemon on a directory of its own:", "shelfd run --data-dir shelf --socket shelf.sock 2> log",
+         in_background=True),
+    Step("", "export SHELFD_SOCKET=$PWD/shelf.sock"),
+)  # fmt: skip
+
+SYNTHESIS = (
+    Step(
+        "### Synthesis\n\n`synthesize` answers a question from the notes that recall holds for relevant. Without a"
+        " language model an answer is made\nof their sentences, and nothing is worded anew. Some notes:",
+        """remember() { shelfd remember "$@" -n club > /dev/null; }
+remember "The Albatross is nine metres long. She was bought in 2019. Maximum charter is three nights." --tag boat
+remember "Torben ran the Albatross aground off Skarven on 3 May 2025 because the buoy had drifted." --tag boat
+remember "The mainsail of the Albatross is at the sailmaker's in Lund until June 2025." --tag boat --tag repairs
+remember "APT28 deployed Mimikatz and exploited CVE-2024-3094 against the club's web server." --tag security""",
+    ),
+    Step("Of a note the sentence is chosen that says what is asked:",
+         'shelfd synthesize "what is the maximum charter of the Albatross" -n club'),
+    Step("What nobody noted is not known, and no source is made up for it:",
+         'shelfd synthesize "who won the chess tournament" -n club'),
+    Step("A brief has what several notes have in common, each with who says so:",
+         'shelfd synthesize "what do we know about the Albatross" --format brief -n club'),
+    Step(
+        "A timeline goes by the times that sentences say; a note that says none stands at the time when it"
+        " occurred\nor, if that is not known, was written (`basis` in the JSON tells which):",
+        'shelfd synthesize "what happened to the Albatross" --format timeline -n club',
+    ),
+    Step("A map has what the notes mention:",
+         'shelfd synthesize "what did APT28 deploy against the web server" --format map -n club'),
+    Step(
+        "Whether an answer can be used, and how good it is, can be asked of any answer, also of one that an agent or a"
+        " model has made. One\nthat says it does not know needs work, whatever sources it names:",
+        """shelfd synthesize "who won the chess tournament" -n club --json | jq -c '{response: .}' > none.json
+shelfd call validate_synthesis - < none.json | jq -c .
+shelfd call check_synthesis_quality - < none.json | jq -c .
+shelfd synthesize "what is the maximum charter of the Albatross" -n club --json | jq -c '{response: .}' > some.json
+shelfd call check_synthesis_quality - < some.json | jq -c .""",
+    ),
+)  # fmt: skip
+
+STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
+
+STEPS = (*START, *SYNTHESIS, *STOP)
+
+
+def main() -> None:
+    """Run everything and write the page."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    shown = page(INTRODUCTION, STEPS, run(STEPS, {}))
+    PAGE.write_text(f"{before}{BEGIN}\n{shown}\n{END}{after}", encoding="utf-8")
+    print(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Whether an answer can be used, and how good it is. Any object may be asked about, whoever made it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+
+from shelfd.protocol.limits import SYNTHESIS_LIMIT
+from shelfd.protocol.methods.synthesis import SynthesisFormat
+
+Grade: TypeAlias = Literal["EXCELLENT", "GOOD", "NEEDS_WORK"]
+
+LEAST_CONFIDENCE: Final = 0.3
+#: From which on more adds nothing to the score.
+_SURE: Final = 0.7
+_MANY: Final = 5
+_WEIGHTS: Final = {"confidence": 0.4, "sources": 0.3, "completeness": 0.3}
+_EXCELLENT: Final = 0.8
+_GOOD: Final = 0.5
+#: What each format must have, one of each row.
+_SAYS: Final = ("answer", "summary", "timeline", "entities", "relationships", "themes")
+_NO_ANSWER: Final = re.compile(
+    r"\W*(?:(?:i|we)\s(?:don'?t|do\snot|cannot|can'?t)\s(?:know|say|answer|tell)|(?:un|not\s)known\W*$|n/?a\W*$"
+    r"|no\s(?:specific\s|relevant\s|clear\s)?(?:answer|information|memor(?:y|ies)|notes?|results?)\b.{0,20}"
+    r"\b(?:found|available|known)|not\senough\s(?:information|evidence)|nothing\s(?:is\s|was\s)?(?:known|found)"
+    r"|(?:ich\s)?weiß\s(?:es\sich\s|ich\s|es\s)?nicht|keine\sahnung)",
+    re.IGNORECASE,
+)
+
+
+class Quality(NamedTuple):
+    """How good an answer is: the score from 0 to 1, and its parts, of the same range."""
+
+    score: float
+    grade: Grade
+    components: Mapping[str, float]
+
+
+def says_nothing(synthesis: Mapping[str, Any]) -> bool:
+    """Return whether an answer gives none: it is empty, or says in words that it knows none."""
+    said = [synthesis[name] for name in _SAYS if synthesis.get(name)]
+    texts = [one for one in (synthesis.get("answer"), synthesis.get("summary")) if isinstance(one, str)]
+    return not said or any(not one.strip() or _NO_ANSWER.match(one.replace("\u2019", "'")) for one in texts)
+
+
+def errors_of(response: Mapping[str, Any]) -> list[str]:
+    """Return what makes an answer unusable, each with the field at fault; nothing of what it says."""
+    synthesis = response.get("synthesis")
+    if not isinstance(synthesis, Mapping):
+        return ["synthesis: is no object"]
+    found = []
+    if "format" in response and response["format"] not in get_args(SynthesisFormat):
+        found.append(f"format: is none of {', '.join(get_args(SynthesisFormat))}")
+    confidence = synthesis.get("confidence")
+    if "confidence" in synthesis and not LEAST_CONFIDENCE <= _share(confidence, -1.0) <= 1:
+        found.append(f"synthesis.confidence: is no number from {LEAST_CONFIDENCE} to 1")
+    if says_nothing(synthesis):
+        found.append("synthesis: gives no answer")
+    sources = response.get("sources")
+    if not isinstance(sources, list) or not 1 <= len(sources) <= SYNTHESIS_LIMIT:
+        return [*found, f"sources: is no list of 1 to {SYNTHESIS_LIMIT} sources"]
+    ids = [source.get("note_id") if isinstance(source, Mapping) else None for source in sources]
+    found += [f"sources.{at}.note_id: is no id" for at, id_ in enumerate(ids) if not isinstance(id_, str) or not id_]
+    if any(cited not in ids for cited in _cited(synthesis)):
+        found.append("synthesis: names a source that is not among sources")
+    return found
+
+
+def quality_of(response: Mapping[str, Any]) -> Quality:
+    """Return how good an answer is. One that gives none needs work, however many sources it names."""
+    given = response.get("synthesis")
+    synthesis: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    sources = response.get("sources")
+    is_complete = not says_nothing(synthesis)
+    components = {
+        "confidence": min(1.0, max(0.0, _share(synthesis.get("confidence"), 0.0)) / _SURE) if is_complete else 0.0,
+        "sources": min(1.0, len(sources) / _MANY) if isinstance(sources, list) else 0.0,
+        "completeness": 1.0 if is_complete else 0.0,
+    }
+    score = round(sum(_WEIGHTS[name] * value for name, value in components.items()), 3)
+    grade: Grade = "EXCELLENT" if score >= _EXCELLENT else "GOOD" if score >= _GOOD else "NEEDS_WORK"
+    rounded = {name: round(value, 3) for name, value in components.items()}
+    return Quality(score, grade if is_complete else "NEEDS_WORK", rounded)
+
+
+def _share(value: object, otherwise: float) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return float(value) if is_number else otherwise  # type: ignore[arg-type]
+
+
+def _cited(value: object) -> Iterator[object]:
+    """The ids that an answer names, wherever they stand."""
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            if name == "note_id":
+                yield member
+            elif name in ("sources", "note_ids") and isinstance(member, list):
+                yield from member
+            else:
+                yield from _cited(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _cited(member)
