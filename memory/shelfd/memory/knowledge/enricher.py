@@ -1,7 +1,7 @@
 """Follows a shelf's log and keeps its entities: in the background, in batches, after the callers."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -326,9 +326,9 @@ class Enricher(Enrichment):
         """Return type and canonical form of everything that *value* is known by. See the port."""
         return self.aliases.same(type_, value)
 
-    def node(self, type_: str, key: str, value: str) -> EntityNode:
-        """Return what an entity and all that mean the same are in the graph. See the port."""
-        return self.aliases.node(type_, key, value)
+    def nodes(self) -> Callable[[str, str, str], EntityNode]:
+        """Return what tells which node of the graph an entity is. See the port."""
+        return self.aliases.node
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, each with another that means the same and that notes mention. See the port."""

@@ -21,8 +21,7 @@ from shelfd.storage.encoding import (
     quote,
 )
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
-from shelfd.storage.sqlite.edges import forget_edges
-from shelfd.storage.sqlite.entities import forget_entities, forget_read
+from shelfd.storage.sqlite.entities import forget_edges, forget_entities, forget_read
 from shelfd.storage.sqlite.evolution import forget_statements
 
 #: In the order of the record's fields, which is not the order in the file.
@@ -75,11 +74,6 @@ class SqliteNotes(SqliteRows, NotesView):
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         return {note.row: note for note in self._read(f"WHERE row {AMONG}", (encode_integers(rows),))}
-
-    def admitted(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str]:
-        condition, params = where(wanted)
-        sql = f"SELECT row, id FROM note WHERE row {AMONG} AND {condition}"  # noqa: S608
-        return dict(self._database.all(sql, (encode_integers(rows), *params)))
 
     def fact(self, nugget: str, key: str) -> Note | None:
         columns = self._database.one(f"{_NOTE} WHERE key = ? AND nugget = ?", (key, nugget))
