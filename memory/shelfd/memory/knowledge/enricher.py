@@ -377,7 +377,7 @@ def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_sta
     weighed = weights(bounded(head), bounded(body))
     values = {(one.type, one.key): one.value for one in (*body, *head)}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
-    is_said = said and not note.hidden and note.superseded_by is None
+    is_said = said and note.live
     says = learned(said, aliases, note.row, now=now) if is_said else ()
     stated = None if is_stated else read(note.content)
     yield _Derived(note, mentioned, says, stated, reading.edges(weighed.keys()))

@@ -138,6 +138,7 @@ def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
         "links": shelf.view.links.count(),
         "sessions": shelf.view.sessions.count(),
         "last_seq": shelf.view.log.last_seq,
+        "governance": dict(shelf.intake.counts()),
         "jobs": {state: states.count(state) for state in UNFINISHED},
         "entity_index": {
             count.type: {"unique_entities": count.entities, "total_mappings": count.mentions}

@@ -8,7 +8,7 @@ from typing import Any, Final
 from shelfd.memory.errors import DuplicateId, DuplicateKey, NoteNotFound
 from shelfd.memory.notes.filter import EXACT, NoteFilter
 from shelfd.memory.notes.names import names_of
-from shelfd.memory.notes.note import MEMORY_TYPES, REVIEW_ABOVE, REVIEW_BELOW, Note, fold_key
+from shelfd.memory.notes.note import MEMORY_TYPES, QUARANTINED, REVIEW_ABOVE, REVIEW_BELOW, Note, fold_key
 from shelfd.memory.ports.log import REDACTED
 from shelfd.memory.ports.notes import NotesView, NotesWriter
 from shelfd.storage.encoding import (
@@ -287,6 +287,7 @@ def note_from_columns(columns: Columns) -> Note:
 _NEEDS_REVIEW: Final = (
     f"(confidence < {REVIEW_BELOW} OR coalesce(json_extract(extra, '$.evolution_count'), 0) > {REVIEW_ABOVE})"
 )
+_QUARANTINED: Final = f"coalesce(json_extract(extra, '$.trust') = '{QUARANTINED}', 0)"
 #: Own tags are a JSON array of strings, in which a quoted string is one complete tag. Derived ones lie beside other
 #: things: JSON is parsed, which takes long, only where the tag occurs at all.
 _HAS_TAG: Final = (
@@ -326,6 +327,8 @@ def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
         found.append(("(scope <> 'session' OR session_id IS NULL OR session_id = ?)", [wanted.session]))
     if wanted.needs_review is not None:
         found.append((_NEEDS_REVIEW if wanted.needs_review else f"NOT {_NEEDS_REVIEW}", []))
+    if wanted.quarantined is not None:
+        found.append((_QUARANTINED if wanted.quarantined else f"NOT {_QUARANTINED}", []))
     found += [_has_tag(tag) for tag in wanted.tags if tag != wanted.nugget]
     return " AND ".join(condition for condition, _ in found) or "1", [value for _, values in found for value in values]
 
