@@ -127,6 +127,7 @@ class StatsResult(Result):
     links: int
     sessions: int = Field(description="Closed ones included.")
     last_seq: int
+    conflicts: int = Field(description="Open ones, counted up to 1,000.")
     governance: Governed
     jobs: UnfinishedJobs = Field(description="Of the last 1,000 that are not done.")
     entity_index: dict[str, EntityIndex] = Field(
