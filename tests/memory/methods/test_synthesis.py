@@ -192,7 +192,11 @@ async def test_what_an_entity_has_to_do_with_is_known_by_any_of_its_names(either
     used = await either.remember("APT28 deployed X-Agent on the servers. The weather was fine.")
     await either.remember("APT28 was seen in Oslo.")
     await either.remember("APT28 never used Mimikatz.")
-    for query in ("What tools does Fancy Bear use?", "which malware is used by APT28", "what tool did pawn storm deploy"):
+    for query in (
+        "What tools does Fancy Bear use?",
+        "which malware is used by APT28",
+        "what tool did pawn storm deploy",
+    ):
         found = await asked(either, query)
         assert found["synthesis"]["answer"] == "APT28 deployed X-Agent on the servers."
         assert [source["note_id"] for source in found["sources"]] == [used["id"]]
