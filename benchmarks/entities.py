@@ -3,10 +3,11 @@
 python benchmarks/entities.py --quality                  the labelled sentences that the rules were written with
 python benchmarks/entities.py --quality --part held_out  those that they were not
 python benchmarks/entities.py --quality --part fresh     of events and activities, for a second round of rules
-python benchmarks/entities.py [--notes N]                through the socket: reading notes, recall_entity
+python benchmarks/entities.py [--notes N]                through the socket: reading notes, recall_entity, graph
 
-The last one remembers labelled sentences, each with a device of its own, and waits until all are read. It fails if a
-median is above its limit, but for ``--no-limits``.
+The last one remembers labelled sentences, each with a device of its own, and among them a thousand notes of which each
+says one edge: some flaws that one actor uses, and who else uses each. It waits until all are read. It fails if a median
+is above its limit, but for ``--no-limits``.
 """
 
 import argparse
@@ -34,6 +35,10 @@ ASKED: Final = (
 AT_ONCE: Final = 1_000  #: notes of one request
 REPEATED: Final = 300  #: requests of each kind
 LIMIT_MS: Final = 2.0
+#: Two steps from the actor there are 1,000 edges: to the flaws, and from each to others.
+FLAWS: Final = 25
+OTHERS: Final = 39
+WALK_LIMIT_MS: Final = 10.0
 
 
 def sentences(part: str) -> list[dict[str, Any]]:
@@ -77,13 +82,20 @@ def print_reading() -> None:
 
 
 def fill(client: Client, count: int) -> None:
-    """Remember *count* labelled sentences, each with a device of its own."""
+    """Remember *count* notes: those of the walk, and labelled sentences, each with a device of its own."""
     texts, draw = [one["text"] for one in sentences("all")], random.Random(7)
+    said = [f"UNC{9000 + other} near CVE-2031-{1000 + flaw}." for flaw in range(FLAWS) for other in walkers(flaw)]
+    said += [f"{draw.choice(texts)} Host web-{number}." for number in range(count - len(said))]
+    draw.shuffle(said)
     for begin in range(0, count, AT_ONCE):
-        numbers = range(begin, min(count, begin + AT_ONCE))
-        notes = [{"content": f"{draw.choice(texts)} Host web-{number}."} for number in numbers]
+        notes = [{"content": content} for content in said[begin : begin + AT_ONCE]]
         client.call("remember_many", {"notes": notes})
         progress(begin + len(notes), count, "notes")
+
+
+def walkers(flaw: int) -> list[int]:
+    """The first actor and some others, for each flaw different ones."""
+    return [0, *range(1 + flaw * OTHERS, 1 + (flaw + 1) * OTHERS)]
 
 
 def timed(client: Client, method: str, params: dict[str, Any]) -> tuple[list[float], dict[str, Any]]:
@@ -116,9 +128,27 @@ def measure(count: int, parent: str | None) -> list[str]:
                 )
                 if p50 > LIMIT_MS:
                     missed.append(f"recall_entity {type_} {value} took {p50:.2f} ms, more than {LIMIT_MS}")
+            walks = [measured_walk(client, base, missed, *start) for start in (("actor", "UNC9000"), *ASKED[:2])]
         print(table(rows))
+        print(table([["traverse_graph", "nodes", "truncated", "p50 ms", "p95 ms", "of a round trip"], *walks]))
         print(f"a round trip: {base:.2f} ms; the daemon's own memory: {daemon.own_mib():.0f} MiB")
     return missed
+
+
+def measured_walk(client: Client, base: float, missed: list[str], type_: str, value: str) -> list[str]:
+    """Walk two steps; a row of what that took. *missed* is told if it is above the limit of the thousand edges."""
+    wall, answer = timed(client, "traverse_graph", {"start_type": type_, "start_value": value})
+    p50, found = median(wall), answer["nodes"]
+    if value == "UNC9000":
+        if len(found) != FLAWS * (OTHERS + 1):
+            missed.append(f"traverse_graph came to {len(found)} nodes, not {FLAWS * (OTHERS + 1)}")
+        if p50 > WALK_LIMIT_MS:
+            missed.append(f"traverse_graph took {p50:.2f} ms, more than {WALK_LIMIT_MS}")
+    is_cut = "yes" if answer["truncated"] else "no"
+    return [
+        f"{type_} {value}", str(len(found)), is_cut,
+        f"{p50:.2f}", f"{percentile(wall, 0.95):.2f}", f"{p50 / base:.1f}",
+    ]  # fmt: skip
 
 
 def main() -> None:

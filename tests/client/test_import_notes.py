@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from running import TIMEOUT_S, Daemon, clean_environment
+from running import TIMEOUT_S, Daemon, clean_environment, until
 from zettelforge_files import Json, note, write_database, write_lines
 
 OLD, NEW = "note_20250102_030405_ab12", "note_20250103_030405_cd34"
@@ -139,3 +139,30 @@ def test_files_that_are_none_of_these_are_refused(tmp_path: Path, what: str) -> 
         done = told_to(daemon, "import", str(file), "--format", "zettelforge")
         assert (done.returncode, done.stdout) == (os.EX_DATAERR, "")
         assert str(file) in done.stderr
+
+
+def test_what_expired_is_told_of_once_whatever_kills_the_daemon(tmp_path: Path) -> None:
+    notes = [note(f"note_{n}", f"old {n}", metadata={"ttl": 1}) for n in range(300)]
+    store = write_lines(tmp_path / "notes.jsonl", [*notes, note("note_kept", "stays")])
+    with Daemon(tmp_path) as daemon:
+        told_to(daemon, "import", str(store))
+        assert daemon.call("get_stats")["total_notes"] == 301
+        for wanted in (1, 200, 300):  # they are told of when a shelf is opened, some at a time
+            daemon.kill()
+            daemon.start()
+            until(lambda wanted=wanted: len(expired(daemon)) >= wanted, "notes are told of")  # type: ignore[misc]
+        daemon.kill()
+        daemon.start()
+        told = expired(daemon)
+        assert sorted(told) == sorted(one["id"] for one in notes)
+        assert daemon.stop() == 0
+
+
+def expired(daemon: Daemon) -> list[str]:
+    """Whom events told of, in their order."""
+    found: list[str] = []
+    since = 0
+    while events := daemon.call("events.since", seq=since, limit=1000)["events"]:
+        found += [event["subject"] for event in events if event["type"] == "shelfd.note.expired.v1"]
+        since = events[-1]["seq"]
+    return found

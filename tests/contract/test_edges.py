@@ -17,6 +17,8 @@ from shelfd.memory.ports.store import Store
 from shelfd.memory.ports.view import Writer
 from shelfd.storage import InMemoryStores
 
+ALL = NoteFilter(include_hidden=True)
+
 
 def end(key: str, type_: str = "tool") -> EdgeEnd:
     return EdgeEnd(type_, key, key)
@@ -83,19 +85,19 @@ async def test_edges_of_an_entity_come_newest_note_first_in_pages(store: Store) 
     assert a is not None
     assert x is not None
     edges = store.view.edges
-    assert [one.note for one in edges.leaving(a.number, before=None, limit=9)] == [5, 4, 3, 2, 1]
-    assert [one.note for one in edges.leaving(a.number, before=4, limit=2)] == [3, 2]
-    assert edges.leaving(x.number, before=None, limit=9) == []
-    assert names(edges.reaching(x.number, before=None, limit=3)) == [
+    assert [one.note for one in edges.leaving(a, ALL, before=None, limit=9)] == [5, 4, 3, 2, 1]
+    assert [one.note for one in edges.leaving(a, ALL, before=4, limit=2)] == [3, 2]
+    assert edges.leaving(x, ALL, before=None, limit=9) == []
+    assert names(edges.reaching(x, ALL, before=None, limit=3)) == [
         "5 b uses x rules",
         "5 a uses x rules",
         "4 b uses x rules",
     ]
-    assert [one.note for one in edges.reaching(x.number, before=2, limit=9)] == [1, 1]
-    assert edges.reaching(a.number, before=None, limit=9) == []
-    assert edges.leaving(a.number, before=None, limit=0) == []
-    assert names(edges.page(before=2, limit=9)) == ["1 b uses x rules", "1 a uses x rules"]
-    assert [one.note for one in edges.page(before=None, limit=3)] == [5, 5, 4]
+    assert [one.note for one in edges.reaching(x, ALL, before=2, limit=9)] == [1, 1]
+    assert edges.reaching(a, ALL, before=None, limit=9) == []
+    assert edges.leaving(a, ALL, before=None, limit=0) == []
+    assert names(edges.page(ALL, before=2, limit=9)) == ["1 b uses x rules", "1 a uses x rules"]
+    assert [one.note for one in edges.page(ALL, before=None, limit=3)] == [5, 5, 4]
 
 
 async def test_an_entity_stays_as_long_as_it_is_mentioned_or_has_an_edge(store: Store) -> None:
@@ -120,7 +122,7 @@ async def test_edges_go_with_their_note(store: Store) -> None:
     await put(store, 2, edge("a", "x"))
     await store.commit(change(lambda tx: tx.rows.notes.delete(make_note("n1", row=1))))
     assert store.view.edges.of_note(1) == []
-    assert names(store.view.edges.page(before=None, limit=9)) == ["2 a uses x rules"]
+    assert names(store.view.edges.page(ALL, before=None, limit=9)) == ["2 a uses x rules"]
     assert store.view.entities.get("tool", "y") is None
 
 
@@ -137,15 +139,30 @@ async def test_a_change_that_fails_leaves_the_edges(store: Store) -> None:
     assert store.view.entities.get("actor", "b") is None
 
 
-async def test_notes_are_admitted_without_being_read(store: Store) -> None:
-    await store.commit(create("n1"))
-    await store.commit(create("n2", archived_at=5))
-    await store.commit(create("n3", expires_at=7))
-    admitted = store.view.notes.admitted
-    assert admitted([3, 1, 2, 9], NoteFilter(include_hidden=True)) == {1: "n1", 2: "n2", 3: "n3"}
-    assert admitted([1, 2, 3], RECALLABLE._replace(now=6)) == {1: "n1", 3: "n3"}
-    assert admitted([1, 2, 3], RECALLABLE._replace(now=7)) == {1: "n1"}
-    assert admitted([], RECALLABLE) == {}
+async def test_an_edge_names_its_note_if_that_is_wanted(store: Store) -> None:
+    for note in (create("n1"), create("n2", archived_at=5), create("n3", expires_at=7, type="event")):
+        await store.commit(note)
+    for row in (1, 2, 3, 4):
+        await put(store, row, edge("a", "x"))
+    a, x = store.view.entities.get("actor", "a"), store.view.entities.get("tool", "x")
+    assert a is not None
+    assert x is not None
+
+    def named(wanted: NoteFilter) -> list[str | None]:
+        view = store.view.edges
+        ways = [
+            view.leaving(a, wanted, before=None, limit=9),
+            view.reaching(x, wanted, before=None, limit=9),
+            view.page(wanted, before=None, limit=9),
+        ]
+        assert ways[0] == ways[1] == ways[2]
+        return [one.note_id for one in ways[0]]
+
+    assert named(NoteFilter(include_hidden=True)) == [None, "n3", "n2", "n1"]
+    assert named(RECALLABLE._replace(now=6)) == [None, "n3", None, "n1"]
+    assert named(RECALLABLE._replace(now=7)) == [None, None, None, "n1"]
+    assert named(NoteFilter(type="event")) == [None, "n3", None, None]
+    assert [one.note_id for row in (1, 2, 4) for one in store.view.edges.of_note(row)] == ["n1", "n2", None]
 
 
 def _put_link(link: Link, rows: Writer) -> None:

@@ -34,6 +34,7 @@ TAGS = ["a", 'say "b"', "derived", "memory", "scope:session", "type:task-list", 
 
 def _note(number: int, random: Random) -> Note:
     extra = random.choice([Extra(), Extra(derived_tags=("derived",)), Extra(aliases=("a",), evolution_count=6)])
+    extra = extra._replace(trust=random.choice([None, None, "quarantined", "released"]))
     return make_note(
         f"n{number}",
         content="the kettle",
@@ -65,6 +66,7 @@ FILTERS = st.fixed_dictionaries(
         "as_of": st.sampled_from([None, 4, 5, 6]),
         "below": st.sampled_from([None, None, 300]),
         "but": st.sampled_from([frozenset(), frozenset(range(1, 400, 3))]),
+        "quarantined": st.sampled_from([None, True, False]),
         **{f"include_{what}": st.booleans() for what in ("hidden", "superseded", "expired", "private")},
     }
 ).map(lambda fields: NoteFilter(**fields))

@@ -43,6 +43,7 @@ async def test_statistics_have_the_counts_of_the_page(api: Api) -> None:
     stats = await api.call("get_stats")
     counted = {name: stats[name] for name in ("notes_created", "retrievals", "entity_index_hits", "total_notes")}
     assert counted == {"notes_created": 2, "retrievals": 2, "entity_index_hits": 1, "total_notes": 2}
+    assert stats["conflicts"] == 0
     assert stats["jobs"] == {"queued": 0, "running": 0, "waiting": 0}
 
 

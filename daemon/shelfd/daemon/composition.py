@@ -15,7 +15,7 @@ from shelfd.daemon.settings import Settings
 from shelfd.daemon.system import DaemonSystem
 from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
-from shelfd.memory import PROJECTIONS, Access, MemorySettings, Rule, Service, Shelves
+from shelfd.memory import PROJECTIONS, Access, GovernanceSettings, MemorySettings, Rule, Service, Shelves
 from shelfd.memory.ports.job import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.models import ConfiguredModel
@@ -116,6 +116,15 @@ def memory_settings(settings: Settings) -> MemorySettings:
         reads_by_model=settings.evolution.reading,
         evolves_neighbours=settings.evolution.neighbours,
         recall_log=settings.recall.log == "on",
+        governance=GovernanceSettings(
+            min_characters=settings.governance.min_characters,
+            secrets=settings.governance.secrets,
+            secret_patterns=settings.governance.secret_patterns,
+            personal_data=settings.governance.personal_data,
+            personal_kinds=tuple(settings.governance.personal_kinds),
+            phone_region=settings.governance.phone_region,
+            quarantine=settings.governance.injections == "quarantine",
+        ),
         synthesis_tiers=tuple(settings.synthesis.tiers),
     )
 

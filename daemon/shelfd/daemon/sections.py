@@ -3,13 +3,14 @@
 Names carry their unit. ``config/shelfd.toml`` shows every one of them; a test keeps the two together.
 """
 
+from importlib.util import find_spec
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from shelfd.daemon.zones import zone
-from shelfd.memory import EntityRule, OwnTypes
+from shelfd.memory import EntityRule, OwnTypes, compile_pattern
 from shelfd.protocol.base import Tier
 from shelfd.protocol.limits import SHELF_NAME
 
@@ -83,6 +84,11 @@ def _octal_text(value: object) -> object:
     return value
 
 
+def _known_pattern(text: str) -> str:
+    compile_pattern(text)
+    return text
+
+
 def _only_keep(value: str) -> str:
     if value != "keep":
         raise ValueError(f"trimming the history {NOT_YET}; expected keep")
@@ -101,6 +107,8 @@ EntityPattern = Annotated[str, Field(min_length=1, max_length=256)]
 EntityPhrase = Annotated[str, Field(max_length=128, pattern=r"[^\W_]")]
 ShelfKey = Annotated[str, Field(pattern=SHELF_NAME)]
 SocketMode = Annotated[str, BeforeValidator(_octal_text), Field(pattern=r"^(auto|0?[0-7]{3})$")]
+RuleName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+SecretPattern = Annotated[str, Field(max_length=1000), AfterValidator(_known_pattern)]
 
 
 class Section(BaseModel):
@@ -247,6 +255,24 @@ class History(Section):
     """How long the change log goes back."""
 
     retention: Annotated[str, AfterValidator(_only_keep)] = "keep"
+
+
+class Governance(Section):
+    """What text may come in."""
+
+    min_characters: Annotated[Integer, Field(ge=1, le=1000)] = 1
+    secrets: Literal["allow", "redact", "refuse"] = "redact"
+    secret_patterns: Annotated[dict[RuleName, SecretPattern], Field(max_length=32)] = {}
+    personal_data: Literal["allow", "redact", "refuse"] = "allow"
+    personal_kinds: list[Literal["email", "phone", "iban", "payment_card"]] = ["email", "phone", "iban", "payment_card"]
+    phone_region: Annotated[str, Field(pattern=r"^([A-Z]{2})?$")] = ""
+    injections: Literal["allow", "quarantine"] = "quarantine"
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Self:
+        if self.personal_data != "allow" and "phone" in self.personal_kinds and find_spec("phonenumbers") is None:
+            raise ValueError('governance.personal_kinds: "phone" needs the extra "pii": pip install "shelfd[pii]"')
+        return self
 
 
 class Llm(Section):

@@ -38,6 +38,7 @@ class Settings(BaseSettings):
     quiet_hours: sections.QuietHoursSection = sections.QuietHoursSection()
     promotion: sections.Promotion = sections.Promotion()
     events: sections.Events = sections.Events()
+    governance: sections.Governance = sections.Governance()
     history: sections.History = sections.History()
     mqtt: sections.Mqtt = sections.Mqtt()
     llm: sections.Llm = sections.Llm()

@@ -3,11 +3,12 @@
 from shelfd.memory.call import Call
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.knowledge.entities.own import OwnTypes
+from shelfd.memory.knowledge.entities.patterns import compile_pattern
 from shelfd.memory.methods.projections import PROJECTIONS
 from shelfd.memory.methods.service import Service
 from shelfd.memory.ports.store import Clock, Store, Stores, Ticket
 from shelfd.memory.ports.view import View, Writer
-from shelfd.memory.settings import EntityRule, MemorySettings
+from shelfd.memory.settings import EntityRule, GovernanceSettings, MemorySettings
 from shelfd.memory.shelf.access import ANYONE, DEFAULT_SHELF, Access, Rule
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.shelf.shelves import Shelves
@@ -20,6 +21,7 @@ __all__ = [
     "Call",
     "Clock",
     "EntityRule",
+    "GovernanceSettings",
     "MemorySettings",
     "OwnTypes",
     "Rule",
@@ -32,4 +34,5 @@ __all__ = [
     "Ticket",
     "View",
     "Writer",
+    "compile_pattern",
 ]

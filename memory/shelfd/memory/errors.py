@@ -245,9 +245,12 @@ class QuotaExceeded(ShelfError):
 
 
 class GovernanceViolation(ShelfError):
-    """A rule of the shelf forbids this content."""
+    """A rule of the shelf forbids this content. It is named, what it found is not repeated."""
 
     code = Code.GOVERNANCE_VIOLATION
+
+    def __init__(self, why: str, *, rule: str, field: str, **data: Any) -> None:  # noqa: ANN401
+        super().__init__(f"{field}: {why}", reason="GOVERNANCE_VIOLATION", rule=rule, field=field, **data)
 
 
 class NoEmbedder(ShelfError):

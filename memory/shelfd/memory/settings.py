@@ -1,6 +1,7 @@
 """What can be set about the memory."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
@@ -8,6 +9,32 @@ from shelfd.protocol.base import Tier
 
 #: How much of a note its events carry.
 EventContent = Literal["none", "title", "full"]
+#: What is done with text that a rule finds.
+Treatment = Literal["allow", "redact", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class GovernanceSettings:
+    """What text may come in.
+
+    Attributes:
+        min_characters: How many characters beside blanks the content of a note has at least.
+        secrets: What is done with credentials.
+        secret_patterns: Patterns of credentials beside those that are known, by the names of their rules; see
+            :mod:`shelfd.memory.knowledge.entities.patterns`.
+        personal_data: What is done with personal data.
+        personal_kinds: Which kinds of it are meant.
+        phone_region: Country, as two letters, whose phone numbers are written without a country code; empty: none.
+        quarantine: Whether text that gives orders to its reader is quarantined.
+    """
+
+    min_characters: int = 1
+    secrets: Treatment = "redact"
+    secret_patterns: Mapping[str, str] = field(default_factory=dict)
+    personal_data: Treatment = "allow"
+    personal_kinds: tuple[str, ...] = ("email", "phone", "iban", "payment_card")
+    phone_region: str = ""
+    quarantine: bool = True
 
 
 class EntityRule(NamedTuple):
@@ -43,6 +70,7 @@ class MemorySettings:
         reads_by_model: Whether a language model, if there is one, reads new notes for entities and causes.
         evolves_neighbours: Whether it rewords notes like new ones.
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
+        governance: What text may come in.
         synthesis_tiers: Tiers of the notes of which answers are made.
     """
 
@@ -60,4 +88,5 @@ class MemorySettings:
     reads_by_model: bool = False
     evolves_neighbours: bool = False
     recall_log: bool = True
+    governance: GovernanceSettings = field(default_factory=GovernanceSettings)
     synthesis_tiers: tuple[Tier, ...] = ("A", "B")

@@ -1,6 +1,6 @@
 """The note as it goes over the wire."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -83,6 +83,10 @@ class NoteView(Result):
     evolution_count: int | None = Field(default=None, description="How often a language model reworded it.")
     evolved_by: list[str] | None = Field(default=None, description="By which new notes it was, the last ones.")
     copied_from: str | None = Field(default=None, description="The note it is a copy of, made by session.branch.")
+    trust: Literal["quarantined", "released"] | None = Field(
+        default=None, description="Of text that gives orders to its reader: kept from recall until it is released."
+    )
+    redacted: list[str] | None = Field(default=None, description="Rules by which something was taken out of its text.")
     archived_at: Timestamp | None = None
     pinned: bool | None = None
     needs_review: bool | None = None

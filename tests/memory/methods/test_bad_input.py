@@ -179,7 +179,6 @@ async def test_refused(
 #: Everything the contract names and this version lacks.
 NOT_AVAILABLE: list[tuple[str, dict[str, Any], str]] = [
     ("forget", {"key": "k", "prove": True}, "prove"),
-    ("note.list", {"quarantined": True}, "quarantined"),
 ]
 
 
@@ -197,7 +196,6 @@ async def test_what_is_not_built_yet_may_be_declined(api: Api) -> None:
     await api.call("forget", key="k", purge=False, prove=False)
     await api.call("recall", query="x", as_of=None, known_at=None)
     await api.call("nugget.create", name="n", dimension=1024, banks=4, ensembles=1, max_facts=0)
-    await api.call("note.list", quarantined=False)
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))

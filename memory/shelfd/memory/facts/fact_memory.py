@@ -86,7 +86,7 @@ class ShelfFacts(Projection):
         return Slice((), ScanPosition(0, nuggets[0].name) if nuggets else None)
 
     def _take(self, note: Note) -> None:
-        if note.key is None or note.hidden or note.superseded_by is not None:
+        if note.key is None or note.hidden or note.superseded_by is not None or note.quarantined:
             self._broadcast.remove(note.id)
             return
         # A key is one fact's in the store, so what says otherwise here is out of date; its own change is on the way.

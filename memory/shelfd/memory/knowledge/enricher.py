@@ -1,7 +1,7 @@
 """Follows a shelf's log and keeps its entities: in the background, in batches, after the callers."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -326,9 +326,9 @@ class Enricher(Enrichment):
         """Return type and canonical form of everything that *value* is known by. See the port."""
         return self.aliases.same(type_, value)
 
-    def node(self, type_: str, key: str, value: str) -> EntityNode:
-        """Return what an entity and all that mean the same are in the graph. See the port."""
-        return self.aliases.node(type_, key, value)
+    def nodes(self) -> Callable[[str, str, str], EntityNode]:
+        """Return what tells which node of the graph an entity is. See the port."""
+        return self.aliases.node
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, each with another that means the same and that notes mention. See the port."""
@@ -377,7 +377,7 @@ def _steps_of(note: Note, aliases: Aliases, types: OwnTypes, now: int, *, is_sta
     weighed = weights(bounded(head), bounded(body))
     values = {(one.type, one.key): one.value for one in (*body, *head)}
     mentioned = [MentionedEntity(*name, values[name], weight) for name, weight in weighed.items()]
-    is_said = said and not note.hidden and note.superseded_by is None
+    is_said = said and note.live
     says = learned(said, aliases, note.row, now=now) if is_said else ()
     stated = None if is_stated else read(note.content)
     yield _Derived(note, mentioned, says, stated, reading.edges(weighed.keys()))

@@ -99,6 +99,10 @@ def _about(note: Note, content: EventContent) -> dict[str, Any]:
         "rev": note.rev,
         "hidden": note.hidden,
     }
+    if note.extra.trust is not None:
+        about["trust"] = note.extra.trust
+    if note.quarantined:
+        return about  # whoever follows may be the one to whom it gives orders
     if content != "none":
         about["title"] = note.title
     if content == "full":

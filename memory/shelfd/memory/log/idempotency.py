@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from shelfd.memory.call import Call, Repeat
 from shelfd.memory.errors import IdempotencyMismatch
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.intake import ANY_TEXT, Intake
 from shelfd.memory.ports.log import Origin, Recorded
 from shelfd.memory.ports.view import View, Writer
 
@@ -53,7 +54,9 @@ def outcome_before(view: View, call: Call, repeat: Repeat, *, payload: str, now:
     return dict(recorded.outcome)
 
 
-def once(call: Call, origin: Origin, apply: Apply, retention: timedelta) -> Callable[[Writer, int], _Transacted]:
+def once(
+    call: Call, origin: Origin, apply: Apply, retention: timedelta, intake: Intake = ANY_TEXT
+) -> Callable[[Writer, int], _Transacted]:
     """Return a function that carries out *call* in a transaction, or finds its stored outcome.
 
     Its value is the outcome of *apply*, and whether that is a stored one.
@@ -63,11 +66,12 @@ def once(call: Call, origin: Origin, apply: Apply, retention: timedelta) -> Call
         origin: What its log rows name.
         apply: What it does.
         retention: How long an idempotency key is remembered.
+        intake: What is done with text that comes in.
     """
     repeat = repeat_of(call, retention)
 
     def transact(writer: Writer, now: int) -> _Transacted:
-        transaction = Transaction(writer, now, origin)
+        transaction = Transaction(writer, now, origin, intake)
         if repeat is None:
             return (apply(transaction, call.params, call), False), transaction
         payload = payload_of(call)  # here, because remember_many's takes long

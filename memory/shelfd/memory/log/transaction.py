@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, TypeAlias
 from shelfd.memory.errors import DuplicateId
 from shelfd.memory.notes.note import BOOKKEEPING, Link, Note, Nugget
 from shelfd.memory.ports.evolution import StoredConflict
+from shelfd.memory.ports.intake import ANY_TEXT, Intake
 from shelfd.memory.ports.log import REDACTED, Entry, OfTurn, Origin
 from shelfd.memory.ports.view import Writer
 
@@ -36,10 +37,12 @@ class Transaction:
         variant: Which alternative of its turn is live; None if the turn has none or there is no turn.
     """
 
-    __slots__ = ("_nuggets", "_of_turn", "_writer", "entries", "now", "touched", "variant")
+    __slots__ = ("_intake", "_nuggets", "_of_turn", "_origin", "_writer", "entries", "now", "touched", "variant")
 
-    def __init__(self, writer: Writer, now: int, origin: Origin | None = None) -> None:
+    def __init__(self, writer: Writer, now: int, origin: Origin | None = None, intake: Intake = ANY_TEXT) -> None:
         self._writer = writer
+        self._origin = origin
+        self._intake = intake
         self._of_turn: OfTurn | None = None
         self.now = now
         self.variant: int | None = None
@@ -62,6 +65,26 @@ class Transaction:
         elif now is None or (now.session_id, now.turn) != (session_id, turn):
             variant = None if turn is None else self._writer.rewinds.live_variant(session_id, turn)
             self._of_turn = OfTurn(session_id, turn, variant)
+
+    def admit(self, note: Note, old: Note | None = None) -> Note:
+        """Return what may be stored of *note*, which a caller has worded. Comes before the first write.
+
+        Args:
+            note: What is about to be stored.
+            old: What it says now; None if it is new.
+
+        Raises:
+            GovernanceViolation: If nothing of it may be.
+        """
+        return self._intake.admit(note, old, self._origin)
+
+    def admit_line(self, text: str, field: str) -> str:
+        """Return what may be stored of a caller's line beside a note. Comes before the first write.
+
+        Raises:
+            GovernanceViolation: If nothing of it may be.
+        """
+        return self._intake.admit_line(text, field, self._origin) if text else text
 
     def create_note(self, note: Note, *, redraw: Callable[[], str] | None = None) -> Note:
         """Add *note*, under the next row number unless it has one that the writer assigned.

@@ -50,6 +50,8 @@ def _check_sight(note: Note, param: str, now: int) -> None:
         raise NotMergeable(f"the {param} is hidden; note.restore brings it back", field=param, reason="HIDDEN")
     if note.superseded_by is not None:
         raise NotMergeable(f"the {param} was replaced by another note", field=param, reason="SUPERSEDED")
+    if note.quarantined:
+        raise NotMergeable(f"the {param} is quarantined; note.release lets it out", field=param, reason="QUARANTINED")
     if note.expires_at is not None and note.expires_at <= now:
         raise NotMergeable(f"the {param} has expired", field=param, reason="EXPIRED")
 

@@ -15,7 +15,7 @@ from shelfd.memory.methods.render import NoteRenderer, change_view, vector_view
 from shelfd.memory.methods.time_travel import note_then
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
-from shelfd.memory.notes.note import Extra, Note, fold_key
+from shelfd.memory.notes.note import RELEASED, Extra, Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.shelf.nuggets import ensure_nugget, get_nugget
@@ -85,13 +85,22 @@ def restore(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
     return {"id": note.id, "changed": note.hidden}
 
 
+@change("note.release", render=show_changed)
+def release(tx: Transaction, params: NoteIdParams, _call: Call) -> Outcome:
+    """Let a note out of quarantine, as it stands now."""
+    note = get_note(tx.rows, params.id)
+    if note.quarantined:
+        tx.change_note(note, note._replace(extra=note.extra._replace(trust=RELEASED)))
+    return {"id": note.id, "changed": note.quarantined}
+
+
 @change("note.edit", render=show_changed)
 def edit(tx: Transaction, params: NoteEditParams, call: Call) -> Outcome:
     """Change parts of a note; an edit that changes nothing leaves no trace."""
     old = get_note(tx.rows, params.id)
     if params.if_rev is not None and params.if_rev != old.rev:
         raise RevisionConflict(old.id, expected=params.if_rev, actual=old.rev)
-    new = _edited(old, params, tx.now, call.limits)
+    new = tx.admit(_edited(old, params, tx.now, call.limits), old)
     if old.hidden and not new.hidden:
         ensure_nugget(tx, new.nugget)
     stored = tx.change_note(old, new)
@@ -198,6 +207,7 @@ async def list_notes(shelf: Shelf, params: NoteListParams, _call: Call) -> dict[
         stability=params.stability,
         tags=tuple(params.tags),
         needs_review=params.needs_review,
+        quarantined=params.quarantined,
     )
     # Notes are numbered in the order they came, which is the order of creation.
     order = "row" if params.order == "created_at" else params.order

@@ -26,9 +26,10 @@ _OPTIONAL_INSTANTS = ("occurred_at", "valid_from", "valid_to", "expires_at", "ar
 _OPTIONAL_EXTRA = (
     *("source_key", "aliases", "fields", "source_ref", "ttl_days"),
     *("is_rollup", "rollup_depth", "source_span", "copied_from", "evolution_count", "evolved_by", "superseded_reason"),
+    *("trust", "redacted"),
 )
 #: Of these, those that are kept as tuples.
-_LISTS = frozenset({"aliases", "source_span", "evolved_by"})
+_LISTS = frozenset({"aliases", "source_span", "evolved_by", "redacted"})
 # Ten notes of every recall are rendered: one call for all fields takes a third of one for each.
 _NO_INSTANTS = (None,) * len(_OPTIONAL_INSTANTS)
 _optional, _instants, _rare = attrgetter(*_OPTIONAL), attrgetter(*_OPTIONAL_INSTANTS), attrgetter(*_OPTIONAL_EXTRA)

@@ -13,6 +13,7 @@ from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import as_job
 from shelfd.memory.knowledge.enricher import Enricher
+from shelfd.memory.knowledge.governance.gate import Gate
 from shelfd.memory.knowledge.model.enriching import LaterReading
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
@@ -213,6 +214,7 @@ class Service(Context):
     def _resume(self, shelf: Shelf) -> None:
         """Lend a shelf the language model, and resume what a daemon left unfinished in it."""
         shelf.model = ShelfModel(shelf.view, self._model)
+        shelf.intake = Gate(shelf.settings.governance, shelf.name)
         shelf.enrichment = Enricher(shelf, LaterReading(shelf, lambda job_id: self.jobs(shelf).start(job_id)))
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
         shelf.at_close(partial(self._closed, shelf))

@@ -21,7 +21,7 @@ from shelfd.protocol.methods.shelves import ShelfCreateParams, ShelfDropParams, 
 
 #: Events rendered without yielding to other tasks: some 5 ms.
 _EVENTS_AT_ONCE = 64
-_JOBS_COUNTED = 1000
+_COUNTED = 1000
 
 
 @procedure("shelf.create")
@@ -125,7 +125,7 @@ def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
     """Return counts of the shelf; those of entities lag a moment behind."""
     known = shelf.exact(ShelfCounts)
     counts = shelf.view.counts() if known is None else known.total
-    states = [job.state for _, job in shelf.view.jobs.page(unfinished=True, before=None, limit=_JOBS_COUNTED)]
+    states = [job.state for _, job in shelf.view.jobs.page(unfinished=True, before=None, limit=_COUNTED)]
     return {
         "notes_created": shelf.notes_created,
         "retrievals": shelf.retrievals,
@@ -138,6 +138,8 @@ def stats(shelf: Shelf, _params: ReadParams, _call: Call) -> dict[str, Any]:
         "links": shelf.view.links.count(),
         "sessions": shelf.view.sessions.count(),
         "last_seq": shelf.view.log.last_seq,
+        "conflicts": len(shelf.view.conflicts.page(nugget=None, resolved=False, before=None, limit=_COUNTED)),
+        "governance": dict(shelf.intake.counts()),
         "jobs": {state: states.count(state) for state in UNFINISHED},
         "entity_index": {
             count.type: {"unique_entities": count.entities, "total_mappings": count.mentions}

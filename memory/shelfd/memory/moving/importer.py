@@ -197,8 +197,10 @@ class Importer:
         return *stand_in(self.tx, stem, stands_for), stands_for
 
     def _create(self, record: NoteRecord, sender: Sender, note_id: str, stands_for: str | None) -> Note:
-        nugget = ensure_nugget(self.tx, record.nugget)
+        # The marks are of what the file says, whatever of that is admitted: the same file is no change later.
         new = marked(record.note()._replace(id=note_id), sender, record.says, stands_for=stands_for)
+        new = self.tx.admit(new)
+        nugget = ensure_nugget(self.tx, record.nugget)
         # By its turn, what came from a conversation can be taken back like what is written in one.
         self.tx.write_in(new.session_id if new.turn is not None else None, new.turn)
         note = self.tx.create_note(new)
@@ -211,6 +213,7 @@ class Importer:
     def _bring_up_to_date(self, old: Note, record: NoteRecord, sender: Sender, index: int, tally: Tally) -> Note:
         was_undone = old.hidden and self._was_undone(old)
         new, kept = reconcile(old, record, sender, was_undone=was_undone)
+        new = self.tx.admit(new, old)
         nugget = ensure_nugget(self.tx, new.nugget) if old.hidden and not new.hidden else None
         note = self.tx.change_note(old, new)
         if nugget is not None and note.key is not None:
@@ -275,6 +278,7 @@ class Importer:
             room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
         seq_to = None if chat is None else self.places.number(chat, record.turn)
         link = Link(source.id, target.id, record.relation, record.reason(), record.created_at, seq_to=seq_to)
+        link = link._replace(reason=self.tx.admit_line(link.reason, "links"))
         old = self.tx.rows.links.get(*link[:3])
         if old is None:
             if room <= 0:

@@ -44,7 +44,10 @@ class Item:
     def take(self, *names: str) -> Any:  # noqa: ANN401
         """Return the member under the first of *names* that has one; None if none has. All of them count as read."""
         self._known.update(names)
-        return next((member for name in names if (member := self._fields.get(name)) is not None), None)
+        for name in names:
+            if (member := self._fields.get(name)) is not None:
+                return member
+        return None
 
     def checked(self, adapter: TypeAdapter[Any], *names: str) -> Any:  # noqa: ANN401
         """Return the member as *adapter* has it; None, and on record, if it does not fit. None too if there is none."""

@@ -24,7 +24,7 @@ _WORD: Final = TypeAdapter[str](Word)
 _NUGGET_UNASKED: Final = "memory"
 _SOURCE_REF_CHARACTERS: Final = 2048
 _LONGEST_LIFE_DAYS: Final = 36_500
-_SAYS: Final = frozenset({"content", "hidden", "tags", "metadata", "standing", "source", "evolution", "fields"})
+_SAYS: Final = frozenset({"content", "hidden", "tags", "metadata", "standing", "fields"})
 #: Members without a counterpart that say nothing as they come.
 _UNSAID: Final[Mapping[str, Any]] = {"tlp": "", "stix_confidence": -1}
 #: By what a note was derived from that it makes anew.

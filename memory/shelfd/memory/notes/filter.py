@@ -32,6 +32,7 @@ class NoteFilter(NamedTuple):
     author: str | None = None
     tags: tuple[str, ...] = ()  #: a note has all of them, whatever kind of tag each is
     needs_review: bool | None = None
+    quarantined: bool | None = None
     since: int | None = None  #: only what happened, else was written, from then on
     session: str | None = None
     include_private: bool = True
@@ -64,6 +65,7 @@ class NoteFilter(NamedTuple):
             and (self.since is None or note.when >= self.since)
             and (self.has_private or not note.private or note.session_id == self.session)
             and (self.needs_review is None or note.needs_review == self.needs_review)
+            and (self.quarantined is None or note.quarantined == self.quarantined)
             and (not self.tags or set(self.tags) <= set(note.all_tags))
         )
 
@@ -71,5 +73,8 @@ class NoteFilter(NamedTuple):
         return self.as_of is not None and note.valid_to is not None
 
 
-#: What recall and search return of unless more is asked for: what holds now, and is not another session's own.
-RECALLABLE: Final = NoteFilter(include_superseded=False, include_private=False, include_expired=False)
+#: What recall and search return of unless more is asked for: what holds now, is not another session's own, and gives
+#: nobody orders.
+RECALLABLE: Final = NoteFilter(
+    include_superseded=False, include_private=False, include_expired=False, quarantined=False
+)

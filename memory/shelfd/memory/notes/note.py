@@ -66,6 +66,8 @@ class Extra(NamedTuple):
     variant: int = 0  #: of the turn that made it
     copied_from: str | None = None  #: id of the note that it is a copy of
     superseded_reason: str | None = None  #: by which rule it was superseded; None if a caller did it
+    trust: str | None = None  #: whether it was quarantined, and whether it was released since
+    redacted: tuple[str, ...] = ()  #: names of the rules by which something was taken out of its text
 
     def __bool__(self) -> bool:
         """Whether anything is set."""
@@ -122,6 +124,7 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "provenance": _provenance,
     "imported": _imported,
     "source_span": tuple,
+    "redacted": tuple,
 }
 _NAMES: Final = Extra._fields
 NO_EXTRA: Final = Extra()
@@ -129,6 +132,9 @@ NO_EXTRA: Final = Extra()
 
 #: Types of the notes that are remembered without a schema.
 MEMORY_TYPES: Final = ("relationship", "fact", "note", "preference", "reflection", "self_model", "project", "style")
+
+QUARANTINED: Final = "quarantined"  #: trust in a note that gives orders to its reader
+RELEASED: Final = "released"  #: trust in one that somebody has let out of quarantine
 
 REVIEW_BELOW: Final = 0.5  #: a note with less confidence needs review
 REVIEW_ABOVE: Final = 5  #: evolutions, beyond which it does as well
@@ -197,8 +203,8 @@ class Note(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """Whether the note is neither hidden nor superseded."""
-        return self.archived_at is None and self.superseded_by is None
+        """Whether the note is neither hidden nor superseded nor quarantined."""
+        return self.archived_at is None and self.superseded_by is None and self.extra.trust != QUARANTINED
 
     @property
     def private(self) -> bool:
@@ -209,6 +215,11 @@ class Note(NamedTuple):
     def needs_review(self) -> bool:
         """Whether the note is doubtful, or was rewritten too often."""
         return self.confidence < REVIEW_BELOW or self.extra.evolution_count > REVIEW_ABOVE
+
+    @property
+    def quarantined(self) -> bool:
+        """Whether the note is kept from those who might obey it, until somebody releases it."""
+        return self.extra.trust == QUARANTINED
 
     @property
     def when(self) -> int:

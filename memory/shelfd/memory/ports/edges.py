@@ -5,6 +5,7 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.entities import StoredEntity
 
 #: Whether two entities only occur together, or a text says what one does to the other.
@@ -41,7 +42,7 @@ class Edge(NamedTuple):
 
 
 class StoredEdge(NamedTuple):
-    """An edge with the numbers of its ends, and the row of the note that says so."""
+    """An edge with the numbers of its ends, and the note that says so: its row, and its id if it is wanted."""
 
     source: StoredEntity
     target: StoredEntity
@@ -50,21 +51,22 @@ class StoredEdge(NamedTuple):
     confidence: float
     engine: EdgeEngine
     note: int
+    note_id: str | None
 
 
 class EdgesView(Protocol):
-    """Reads of edges, whatever became of the notes that say so."""
+    """Reads of edges, those of notes that are not *wanted* among them, without their ids. They read no note's text."""
 
     def of_note(self, row: int) -> list[StoredEdge]:
         """Return what a note says, by type and canonical form of both ends, then by relation."""
 
-    def leaving(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
+    def leaving(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         """Return edges that leave an entity: those of the newest notes first, of notes below row *before*."""
 
-    def reaching(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
+    def reaching(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         """Return edges that lead to an entity: those of the newest notes first, of notes below row *before*."""
 
-    def page(self, *, before: int | None, limit: int) -> list[StoredEdge]:
+    def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         """Return edges of the whole shelf: those of the newest notes first, of notes below row *before*."""
 
 

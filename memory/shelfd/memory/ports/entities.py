@@ -2,7 +2,7 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 
@@ -136,13 +136,10 @@ class Enrichment(Protocol):
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
         """Return type and canonical form of everything that *value* is known by."""
 
-    def node(self, type_: str, key: str, value: str) -> EntityNode:
-        """Return what the entity of this type and canonical form, and all that mean the same, are in the graph.
+    def nodes(self) -> Callable[[str, str, str], EntityNode]:
+        """Return what tells, by the aliases as they are now, which node of the graph an entity is.
 
-        Args:
-            type_: Its type.
-            key: Its canonical form.
-            value: How it is shown if no other name stands for it.
+        It takes the entity's type, its canonical form, and how it is shown if no other name stands for it.
         """
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
@@ -166,9 +163,9 @@ class NoEnrichment(Enrichment):
         """Return nothing."""
         return ()
 
-    def node(self, type_: str, key: str, value: str) -> EntityNode:
-        """Return it alone."""
-        return EntityNode(type_, key, type_, value)
+    def nodes(self) -> Callable[[str, str, str], EntityNode]:
+        """Return what makes a node of each alone."""
+        return lambda type_, key, value: EntityNode(type_, key, type_, value)
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:  # noqa: ARG002
         """Return nothing."""

@@ -39,9 +39,6 @@ class NotesView(Protocol):
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         """Return those of the notes that exist, by row."""
 
-    def admitted(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str]:
-        """Return the ids of those of the notes that exist and are *wanted*, by row, without reading their text."""
-
     def fact(self, nugget: str, key: str) -> Note | None:
         """Return the fact with this folded key, hidden or not."""
 

@@ -16,6 +16,7 @@ SUPERSEDED: Final = 4
 PRIVATE: Final = 8  #: scope ``session`` and has a session
 QUESTION: Final = 16  #: ends with a question mark
 TEMPORAL: Final = 32  #: holds an expression of time
+QUARANTINED: Final = 64
 
 #: Slots to begin with, which double when they are used up: an empty shelf must cost little.
 _CAPACITY: Final = 64

@@ -40,6 +40,7 @@ class Document(NamedTuple):
     valid_from: int | None = None  #: microseconds since 1970 UTC
     valid_to: int | None = None
     standing: int = 0  #: decides between documents that score alike: see :func:`standing_of`
+    quarantined: bool = False
 
 
 class Hit(NamedTuple):

@@ -14,6 +14,7 @@ from shelfd.memory.recall.columns import (
     HIDDEN,
     NEVER,
     PRIVATE,
+    QUARANTINED,
     SUPERSEDED,
     BoolArray,
     Codes,
@@ -76,12 +77,8 @@ class Filtering:
             raise ValueError(f"the index cannot filter by {', '.join(_WITHOUT_COLUMN)}")
         columns = self._columns
         flags = columns.flags[ordinals]
-        is_dated = filters.as_of is not None
-        barred = 0 if filters.include_hidden else HIDDEN
-        barred |= 0 if filters.include_superseded or is_dated else SUPERSEDED
-        if filters.session is None and not filters.has_private:
-            barred |= PRIVATE
-        admitted: BoolArray = (flags & (ALIVE | barred)) == ALIVE
+        wanted = ALIVE | (QUARANTINED if filters.quarantined else 0)
+        admitted: BoolArray = (flags & (wanted | _barred(filters))) == wanted
         for name in _EXACT:
             value = getattr(filters, name)
             if value is not None:
@@ -137,3 +134,13 @@ class Filtering:
             self._tags[tag] = array("q", new[new >= 0].tobytes())
             if not self._tags[tag]:
                 del self._tags[tag]
+
+
+def _barred(filters: NoteFilter) -> int:
+    """The flags that no document may have."""
+    barred = 0 if filters.include_hidden else HIDDEN
+    if not filters.include_superseded and filters.as_of is None:
+        barred |= SUPERSEDED
+    if filters.session is None and not filters.has_private:
+        barred |= PRIVATE
+    return barred | QUARANTINED if filters.quarantined is False else barred

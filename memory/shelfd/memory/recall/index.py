@@ -15,6 +15,7 @@ from shelfd.memory.recall.columns import (
     ALIVE,
     HIDDEN,
     PRIVATE,
+    QUARANTINED,
     QUESTION,
     SUPERSEDED,
     TEMPORAL,
@@ -266,6 +267,7 @@ class RecallIndex:
             | (PRIVATE if document.scope == "session" and document.session is not None else 0)
             | (QUESTION if parsed.question else 0)
             | (TEMPORAL if parsed.temporal else 0)
+            | (QUARANTINED if document.quarantined else 0)
         )
         columns.answer_types[ordinal] = parsed.answer_types
         columns.boost[ordinal] = document.boost

@@ -134,4 +134,5 @@ def document_of(note: Note) -> Document:
         valid_from=note.valid_from,
         valid_to=note.valid_to,
         standing=standing_of(note.tier, note.importance),
+        quarantined=note.quarantined,
     )

@@ -103,7 +103,12 @@ class Draft:
         return note
 
     def create(self, note: Note) -> Note:
-        """Add a new note under an id that is free; its row and times come when it is written."""
+        """Add a new note under an id that is free; its row and times come when it is written.
+
+        Raises:
+            GovernanceViolation: If it may not be stored.
+        """
+        note = self.tx.admit(note)
         while note.id in self._notes or self.tx.rows.notes.get(note.id) is not None:
             note = note._replace(id=draw_id(note.kind, note.nugget))
         self._stored[note.id] = None
@@ -111,10 +116,15 @@ class Draft:
         return note
 
     def change(self, note: Note) -> bool:
-        """Let a note become this; return whether it says anything else than what is stored."""
+        """Let a note become this; return whether it says anything else than what is stored.
+
+        Raises:
+            GovernanceViolation: If it may not.
+        """
+        before = self._notes.get(note.id) or self._stored.get(note.id) or self._as_stored(note.id)
+        note = self.tx.admit(note, before)
         if note.id not in self._stored:
             self._stored[note.id] = self._as_stored(note.id)
-        before = self._notes.get(note.id) or self._stored[note.id]
         self._put(note)
         return before is None or bool(changed_fields(before, note))
 
@@ -156,7 +166,9 @@ class Draft:
 
         Raises:
             InvalidParams: If a note would have more links than it may; then none is added.
+            GovernanceViolation: If the reason of one may not be stored; nor then.
         """
+        links = [link._replace(reason=self.tx.admit_line(link.reason, field)) for link in links]
         new = {link[:3] for link in links if self.link(link[:3]) is None}
         limit = self.scene.limits.links_count
         for source, count in Counter(source for source, _, _ in new).items():

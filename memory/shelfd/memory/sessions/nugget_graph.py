@@ -165,6 +165,7 @@ class NuggetGraph(Graph, PartProjection):
         return (
             note.extra.level == "semantic"
             and note.superseded_by is None
+            and not note.quarantined
             and (note.expires_at is None or note.expires_at > self._now)
             and not is_trace(note.type)
         )

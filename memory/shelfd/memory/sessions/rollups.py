@@ -57,7 +57,7 @@ def groups(candidates: Sequence[T], compression: Compression, depth: int) -> lis
 def is_represented(view: View, note: Note, now: int) -> bool:
     """Return whether the note's parent stands for it in the frontier, as of *now*.
 
-    One that is hidden, replaced, expired, of another type by now or in another nugget does not.
+    One that is hidden, replaced, quarantined, expired, of another type by now or in another nugget does not.
     """
     parent = None if note.parent_id is None else view.notes.get(note.parent_id)
     return (
@@ -65,6 +65,7 @@ def is_represented(view: View, note: Note, now: int) -> bool:
         and (parent.nugget, parent.type) == (note.nugget, note.type)
         and not parent.hidden
         and parent.superseded_by is None
+        and not parent.quarantined
         and (parent.expires_at is None or parent.expires_at > now)
     )
 
@@ -138,7 +139,10 @@ def roll_up(
     note = row.on(_blank(tx, kind, children, summary.source))
     extra = note.extra._replace(is_rollup=True, rollup_depth=depth, source_span=_span(children))
     id_ = _id_of(children) if is_repeatable else note.id
-    rollup = tx.create_note(note._replace(id=id_, extra=extra), redraw=lambda: draw_id("note", note.nugget))
+    note = note._replace(id=id_, extra=extra)
+    if not is_repeatable:  # else it was worded here, of what had been admitted
+        note = tx.admit(note)
+    rollup = tx.create_note(note, redraw=lambda: draw_id("note", note.nugget))
     for child in children:
         tx.change_note(child, child._replace(parent_id=rollup.id))
     return rollup

@@ -13,6 +13,7 @@ from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
 from shelfd.memory.ports.entities import Enrichment, NoEnrichment
+from shelfd.memory.ports.intake import ANY_TEXT, Intake
 from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.projection import PartProjection, Project, Projection
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, outcome_of
@@ -61,6 +62,7 @@ class Shelf:
         self.hot = HotNotes(store.view)
         self.model = ShelfModel(store.view)
         self.enrichment: Enrichment = NoEnrichment()
+        self.intake: Intake = ANY_TEXT
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
@@ -187,7 +189,7 @@ class Shelf:
             ShuttingDown: If the shelf is being closed; *on_done* is not called.
         """
         origin = call.origin()
-        transact = once(call, origin, apply, self.settings.idempotency_retention)
+        transact = once(call, origin, apply, self.settings.idempotency_retention, self.intake)
 
         def committed(applied: _Committed) -> None:
             if isinstance(applied, RolledBack):
@@ -208,7 +210,7 @@ class Shelf:
         """
 
         def transact(writer: Writer, now: int) -> tuple[T, Transaction]:
-            transaction = Transaction(writer, now, origin)
+            transaction = Transaction(writer, now, origin, self.intake)
             return apply(transaction), transaction
 
         return await self.store.commit(Change(origin, transact))

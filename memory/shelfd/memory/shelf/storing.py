@@ -66,6 +66,11 @@ def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
         note = _revised(tx, old, given, text, default_ttl_days, limits)
     else:
         note = _composed(tx, given, text, default_ttl_days, limits)
+    note = tx.admit(note, old)
+    links = _admitted(tx, given.links) if given.links else ()
+    seq_to = stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
+    if seq_to is not None:
+        note = note._replace(seq_to=seq_to)
     if old is None:
         stored = tx.create_note(note, redraw=lambda: draw_id(note.kind, note.nugget))
         kept = StoredNote(stored, "created")
@@ -75,7 +80,7 @@ def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
         kept = StoredNote(tx.change_note(old, note), "updated")
     if kept.note.key is not None and nugget is not None and (old is None or old.hidden):
         hide_surplus(tx, nugget, kept.note)
-    for target, link in zip(targets, given.links, strict=True):
+    for target, link in zip(targets, links, strict=True):
         _link(tx, kept.note, target, link, None if given.turn is None else note.seq_to)
     return kept
 
@@ -118,7 +123,6 @@ def _composed(
         author=given.author,
         session_id=given.session_id,
         turn=given.turn,
-        seq_to=_stamp(tx, given),
         occurred_at=given.occurred_at,
         valid_from=given.valid_from,
         valid_to=given.valid_to,
@@ -205,8 +209,7 @@ def _revised(
     changes["tags"] = with_title_tags(tags, old.title, limits)
     new = old._replace(**changes, content=content, extra=extra, archived_at=None, superseded_by=None)
     check_validity(new)
-    seq_to = _stamp(tx, given)
-    return new if seq_to is None else new._replace(seq_to=seq_to)
+    return new
 
 
 def scope_of(given: NoteInput, content: str) -> str:
@@ -289,6 +292,14 @@ def _targets(tx: Transaction, links: Sequence[LinkInput], old: Note | None, limi
     return targets
 
 
+def _admitted(tx: Transaction, links: Sequence[LinkInput]) -> list[LinkInput]:
+    fields = (f"links.{number}.reason" for number in range(len(links)))
+    return [
+        link.model_copy(update={"reason": tx.admit_line(link.reason, field)})
+        for link, field in zip(links, fields, strict=False)
+    ]
+
+
 def _link(tx: Transaction, note: Note, target: Note, link: LinkInput, seq_to: int | None) -> None:
     there = Link(note.id, target.id, link.relation, link.reason, tx.now, link.valid_from, link.valid_to, seq_to)
     ends = directed(note.id, target.id, link.relation, "bidirectional", one_is_older=note.row < target.row)
@@ -315,10 +326,6 @@ def connect(tx: Transaction, link: Link, nugget: str, limits: Limits) -> LinkSta
     if status == "added" and tx.rows.links.count_leaving(link.source) > limits.links_count:
         raise _too_many_links(limits)
     return status
-
-
-def _stamp(tx: Transaction, given: NoteInput) -> int | None:
-    return stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
 
 
 def draw_id(kind: str, nugget: str) -> str:

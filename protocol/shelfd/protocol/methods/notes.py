@@ -291,7 +291,7 @@ class NoteListParams(PageParams):
     stability: Stability | None = None
     tags: Tags = Field(default_factory=list)
     needs_review: bool | None = None
-    quarantined: Annotated[bool | None, OnlyFalse] = None
+    quarantined: bool | None = None
     order: Literal["updated_at", "created_at"] = "updated_at"
     desc: bool = False
 
@@ -351,6 +351,7 @@ define("note.create", NoteCreateParams, NoteResult, need="write", summary="Store
 define("note.edit", NoteEditParams, NoteChangedResult, need="write", summary="Change parts of a note.")
 define("note.list", NoteListParams, NoteListResult, need="read", summary="Notes by filter, page by page.")
 define("note.hide", NoteIdParams, NoteChangedResult, need="write", summary="Take a note out of sight.")
+define("note.release", NoteIdParams, NoteChangedResult, need="write", summary="Let a note out of quarantine.")
 define("note.restore", NoteIdParams, NoteChangedResult, need="write", summary="Bring a hidden note back.")
 define(
     "note.history", NoteHistoryParams, NoteHistoryResult, need="read", summary="What a note was, and who changed it."

@@ -97,6 +97,14 @@ class EntityIndex(Result):
     total_mappings: int
 
 
+class Governed(Result):
+    """What did not come in as it was said, since the shelf was opened: how often, by rule."""
+
+    refused: dict[str, int]
+    redacted: dict[str, int]
+    quarantined: int
+
+
 class UnfinishedJobs(Result):
     """How many jobs are not done, by state."""
 
@@ -119,6 +127,8 @@ class StatsResult(Result):
     links: int
     sessions: int = Field(description="Closed ones included.")
     last_seq: int
+    conflicts: int = Field(description="Open ones, counted up to 1,000.")
+    governance: Governed
     jobs: UnfinishedJobs = Field(description="Of the last 1,000 that are not done.")
     entity_index: dict[str, EntityIndex] = Field(
         description="By type, of the notes that were read for entities so far: a moment after their change."

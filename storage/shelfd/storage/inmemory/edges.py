@@ -4,7 +4,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.edges import Edge, EdgesWriter, StoredEdge
+from shelfd.memory.ports.entities import StoredEntity
 from shelfd.storage.inmemory.entities import drop_unused, entity_of
 from shelfd.storage.inmemory.tables import EdgeKey, InMemoryRows, Tables
 
@@ -13,21 +15,21 @@ class InMemoryEdges(InMemoryRows, EdgesWriter):
     """Edges."""
 
     def of_note(self, row: int) -> list[StoredEdge]:
-        found = [edge for edge in self._all() if edge.note == row]
+        found = [edge for edge in self._all(NoteFilter(include_hidden=True)) if edge.note == row]
         found.sort(key=lambda edge: edge.engine, reverse=True)
         return sorted(found, key=lambda edge: (edge.source[1:3], edge.target[1:3], edge.relation))
 
-    def leaving(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
-        found = [edge for edge in self._all() if edge.source.number == number]
+    def leaving(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
+        found = [edge for edge in self._all(wanted) if edge.source.number == entity.number]
         return _newest(found, before, limit, lambda edge: (edge.note, edge.target.number, edge.relation, edge.engine))
 
-    def reaching(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
-        found = [edge for edge in self._all() if edge.target.number == number]
+    def reaching(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
+        found = [edge for edge in self._all(wanted) if edge.target.number == entity.number]
         return _newest(found, before, limit, lambda edge: (edge.note, edge.source.number, edge.relation, edge.engine))
 
-    def page(self, *, before: int | None, limit: int) -> list[StoredEdge]:
+    def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         return _newest(
-            self._all(),
+            self._all(wanted),
             before,
             limit,
             lambda edge: (edge.note, edge.source.number, edge.target.number, edge.relation, edge.engine),
@@ -56,11 +58,17 @@ class InMemoryEdges(InMemoryRows, EdgesWriter):
             entity_of(self._tables, *end)
         self._tables.put(self._tables.edges, _key(edge, row), (edge, text))
 
-    def _all(self) -> list[StoredEdge]:
-        entities = self._tables.entities
+    def _all(self, wanted: NoteFilter) -> list[StoredEdge]:
+        entities, notes = self._tables.entities, self._tables.notes
         return [
-            StoredEdge(entities[source], entities[target], relation, edge.edge_type, edge.confidence, edge.engine, note)
-            for (source, target, relation, note, _), (edge, _) in self._tables.edges.items()
+            StoredEdge(
+                entities[source],
+                entities[target],
+                *edge[2:],
+                row,
+                note.id if (note := notes.get(row)) is not None and wanted.admits(note) else None,
+            )
+            for (source, target, _, row, _), (edge, _) in self._tables.edges.items()
         ]
 
 

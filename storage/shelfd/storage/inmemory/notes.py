@@ -45,9 +45,6 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         return {row: self._tables.notes[row] for row in rows if row in self._tables.notes}
 
-    def admitted(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str]:
-        return {row: note.id for row, note in self.by_rows(rows).items() if wanted.admits(note)}
-
     def fact(self, nugget: str, key: str) -> Note | None:
         row = self._tables.facts.get((key, nugget))
         return None if row is None else self._tables.notes[row]

@@ -4,27 +4,34 @@
 from collections.abc import Sequence
 from typing import Final
 
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.edges import Edge, EdgesWriter, StoredEdge
 from shelfd.memory.ports.entities import StoredEntity
-from shelfd.storage.sqlite.database import Columns, Database, SqliteRows
-from shelfd.storage.sqlite.entities import drop_unused, number_of
+from shelfd.storage.sqlite.database import Columns, SqliteRows
+from shelfd.storage.sqlite.entities import drop_unused, number_of, remove_edges
+from shelfd.storage.sqlite.notes import where
 
-# Table and column names are ours.
-_EDGE: Final = (
-    "SELECT edge.note, relation, edge_type, confidence, engine,"
-    " s.number, s.type, s.key, s.value, t.number, t.type, t.key, t.value"
-    " FROM edge CROSS JOIN entity s ON s.number = edge.source CROSS JOIN entity t ON t.number = edge.target"
+# Table and column names are ours. A filter's condition stands in a query of its own, where all names are a note's.
+_NOTE_ID: Final = "(SELECT id FROM note WHERE row = edge.note AND {condition})"
+_END: Final = (
+    f"SELECT number, type, key, value, relation, edge_type, confidence, engine, edge.note, {_NOTE_ID}"  # noqa: S608
+    " FROM edge CROSS JOIN entity"
 )
-_OF_NOTE: Final = f"{_EDGE} WHERE edge.note = ? ORDER BY s.type, s.key, t.type, t.key, relation, engine DESC"
 # Each in the order of an index, so that no more is read than is asked for.
 _LEAVING: Final = (
-    f"{_EDGE} WHERE edge.source = ? AND edge.note < ?"
+    f"{_END} ON number = edge.target WHERE edge.source = ? AND edge.note < ?"
     " ORDER BY edge.note DESC, edge.target DESC, relation DESC, engine DESC LIMIT ?"
 )
 _REACHING: Final = (
-    f"{_EDGE} WHERE edge.target = ? AND edge.note < ?"
+    f"{_END} ON number = edge.source WHERE edge.target = ? AND edge.note < ?"
     " ORDER BY edge.note DESC, edge.source DESC, relation DESC, engine DESC LIMIT ?"
 )
+_EDGE: Final = (
+    "SELECT s.number, s.type, s.key, s.value, t.number, t.type, t.key, t.value,"  # noqa: S608
+    f" relation, edge_type, confidence, engine, edge.note, {_NOTE_ID}"
+    " FROM edge CROSS JOIN entity s ON s.number = edge.source CROSS JOIN entity t ON t.number = edge.target"
+)
+_OF_NOTE: Final = f"{_EDGE} WHERE edge.note = ? ORDER BY s.type, s.key, t.type, t.key, relation, engine DESC"
 _PAGE: Final = (
     f"{_EDGE} WHERE edge.note < ?"
     " ORDER BY edge.note DESC, edge.source DESC, edge.target DESC, relation DESC, engine DESC LIMIT ?"
@@ -37,24 +44,28 @@ class SqliteEdges(SqliteRows, EdgesWriter):
     """Edges."""
 
     def of_note(self, row: int) -> list[StoredEdge]:
-        return self._read(_OF_NOTE, (row,))
+        return self._read(_OF_NOTE.format(condition="1"), (row,))
 
-    def leaving(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
-        return self._read(_LEAVING, (number, _NEWEST if before is None else before, max(limit, 0)))
+    def leaving(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
+        found = self._at(_LEAVING, entity, wanted, before, limit)
+        return [StoredEdge(entity, StoredEntity._make(columns[:4]), *columns[4:]) for columns in found]
 
-    def reaching(self, number: int, *, before: int | None, limit: int) -> list[StoredEdge]:
-        return self._read(_REACHING, (number, _NEWEST if before is None else before, max(limit, 0)))
+    def reaching(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
+        found = self._at(_REACHING, entity, wanted, before, limit)
+        return [StoredEdge(StoredEntity._make(columns[:4]), entity, *columns[4:]) for columns in found]
 
-    def page(self, *, before: int | None, limit: int) -> list[StoredEdge]:
-        return self._read(_PAGE, (_NEWEST if before is None else before, max(limit, 0)))
+    def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
+        condition, params = where(wanted)
+        below = _NEWEST if before is None else before
+        return self._read(_PAGE.format(condition=condition), (*params, below, max(limit, 0)))
 
     def put(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
-        removed = _remove(self._database, "note = ? AND (engine = 'rules' OR text <> ?)", (row, text))
+        removed = remove_edges(self._database, "note = ? AND (engine = 'rules' OR text <> ?)", (row, text))
         self._add(row, edges, 0)
         drop_unused(self._database, removed)
 
     def put_read(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
-        removed = _remove(self._database, "note = ? AND engine <> 'rules'", (row,))
+        removed = remove_edges(self._database, "note = ? AND engine <> 'rules'", (row,))
         self._add(row, edges, text)
         drop_unused(self._database, removed)
 
@@ -71,20 +82,13 @@ class SqliteEdges(SqliteRows, EdgesWriter):
             ],
         )
 
+    def _at(self, sql: str, entity: StoredEntity, wanted: NoteFilter, before: int | None, limit: int) -> list[Columns]:
+        condition, params = where(wanted)
+        place = (entity.number, _NEWEST if before is None else before, max(limit, 0))
+        return self._database.all(sql.format(condition=condition), (*params, *place))
+
     def _read(self, sql: str, params: Columns) -> list[StoredEdge]:
         return [
-            StoredEdge(StoredEntity(*source), StoredEntity(*target), relation, edge_type, confidence, engine, note)
-            for note, relation, edge_type, confidence, engine, *ends in self._database.all(sql, params)
-            for source, target in ((ends[:4], ends[4:]),)
+            StoredEdge(StoredEntity._make(columns[:4]), StoredEntity._make(columns[4:8]), *columns[8:])
+            for columns in self._database.all(sql, params)
         ]
-
-
-def forget_edges(database: Database, row: int) -> None:
-    """Delete what a note says, whoever read it; entities that nothing else keeps go with it."""
-    drop_unused(database, _remove(database, "note = ?", (row,)))
-
-
-def _remove(database: Database, condition: str, params: Columns) -> set[int]:
-    """Delete edges; return the numbers of their ends."""
-    found = database.all(f"DELETE FROM edge WHERE {condition} RETURNING source, target", params)  # noqa: S608
-    return {number for columns in found for number in columns}

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias, StoredEntity
 from shelfd.storage.encoding import decode, encode, encode_integers
-from shelfd.storage.sqlite.database import AMONG, Database, SqliteRows, placeholders
+from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 
 # Table and column names are ours.
 ALIAS_COLUMNS: Final = ", ".join(StoredAlias._fields)
@@ -138,3 +138,14 @@ def drop_unused(database: Database, numbers: Collection[int]) -> None:
     if numbers:
         removed = database.all(_UNUSED, (encode_integers(sorted(numbers)),))
         database.run_many(_COUNT, [(type_, -1, 0) for (type_,) in removed])
+
+
+def forget_edges(database: Database, row: int) -> None:
+    """Delete what a note says of entities, whoever read it; those that nothing else keeps go with it."""
+    drop_unused(database, remove_edges(database, "note = ?", (row,)))
+
+
+def remove_edges(database: Database, condition: str, params: Columns) -> set[int]:
+    """Delete the edges of which a *condition* holds; return the numbers of their ends."""
+    found = database.all(f"DELETE FROM edge WHERE {condition} RETURNING source, target", params)  # noqa: S608
+    return {number for columns in found for number in columns}

@@ -8,7 +8,7 @@ from typing import Any, Final
 from shelfd.memory.errors import DuplicateId, DuplicateKey, NoteNotFound
 from shelfd.memory.notes.filter import EXACT, NoteFilter
 from shelfd.memory.notes.names import names_of
-from shelfd.memory.notes.note import MEMORY_TYPES, REVIEW_ABOVE, REVIEW_BELOW, Note, fold_key
+from shelfd.memory.notes.note import MEMORY_TYPES, QUARANTINED, REVIEW_ABOVE, REVIEW_BELOW, Note, fold_key
 from shelfd.memory.ports.log import REDACTED
 from shelfd.memory.ports.notes import NotesView, NotesWriter
 from shelfd.storage.encoding import (
@@ -21,8 +21,7 @@ from shelfd.storage.encoding import (
     quote,
 )
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
-from shelfd.storage.sqlite.edges import forget_edges
-from shelfd.storage.sqlite.entities import forget_entities, forget_read
+from shelfd.storage.sqlite.entities import forget_edges, forget_entities, forget_read
 from shelfd.storage.sqlite.evolution import forget_statements
 
 #: In the order of the record's fields, which is not the order in the file.
@@ -75,11 +74,6 @@ class SqliteNotes(SqliteRows, NotesView):
 
     def by_rows(self, rows: Sequence[int]) -> dict[int, Note]:
         return {note.row: note for note in self._read(f"WHERE row {AMONG}", (encode_integers(rows),))}
-
-    def admitted(self, rows: Sequence[int], wanted: NoteFilter) -> dict[int, str]:
-        condition, params = where(wanted)
-        sql = f"SELECT row, id FROM note WHERE row {AMONG} AND {condition}"  # noqa: S608
-        return dict(self._database.all(sql, (encode_integers(rows), *params)))
 
     def fact(self, nugget: str, key: str) -> Note | None:
         columns = self._database.one(f"{_NOTE} WHERE key = ? AND nugget = ?", (key, nugget))
@@ -293,6 +287,7 @@ def note_from_columns(columns: Columns) -> Note:
 _NEEDS_REVIEW: Final = (
     f"(confidence < {REVIEW_BELOW} OR coalesce(json_extract(extra, '$.evolution_count'), 0) > {REVIEW_ABOVE})"
 )
+_QUARANTINED: Final = f"coalesce(json_extract(extra, '$.trust') = '{QUARANTINED}', 0)"
 #: Own tags are a JSON array of strings, in which a quoted string is one complete tag. Derived ones lie beside other
 #: things: JSON is parsed, which takes long, only where the tag occurs at all.
 _HAS_TAG: Final = (
@@ -332,6 +327,8 @@ def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
         found.append(("(scope <> 'session' OR session_id IS NULL OR session_id = ?)", [wanted.session]))
     if wanted.needs_review is not None:
         found.append((_NEEDS_REVIEW if wanted.needs_review else f"NOT {_NEEDS_REVIEW}", []))
+    if wanted.quarantined is not None:
+        found.append((_QUARANTINED if wanted.quarantined else f"NOT {_QUARANTINED}", []))
     found += [_has_tag(tag) for tag in wanted.tags if tag != wanted.nugget]
     return " AND ".join(condition for condition, _ in found) or "1", [value for _, values in found for value in values]
 

@@ -12,6 +12,7 @@ from fakes import ROOT, Api, FakeClock, memory
 from model_server import Behaviour, ModelServer, drops, refuses, says, says_text, sends, thinks, truncates
 from shelfd.memory import MemorySettings
 from shelfd.memory.jobs.work import Work
+from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.models import ConfiguredModel, ModelSettings
 from shelfd.storage import InMemoryStores
 
@@ -175,7 +176,7 @@ async def test_a_purge_takes_what_a_model_read(reading: House) -> None:
     await reading.settled()
     view = reading.api.shelf().view
     assert view.entities.get("activity", "theftoftheledger") is None
-    assert view.edges.page(before=None, limit=9) == []
+    assert view.edges.page(RECALLABLE, before=None, limit=9) == []
 
 
 async def test_what_was_read_of_a_text_that_changed_meanwhile_is_dropped(reading: House) -> None:

@@ -125,9 +125,10 @@ class Aliases:
     def node(self, type_: str, key: str, value: str) -> EntityNode:
         """Return what the entity of this type and canonical form, shown as *value*, is in the graph."""
         group = family(type_)
-        root = self._root(EntityName(group, key))
-        if root.key == key:
+        step = self._steps.get(EntityName(group, key))
+        if step is None or not step.key:
             return EntityNode(group, key, type_, value)
+        root = self._root(EntityName(group, key))
         type_ = "intrusion_set" if _FIRST.match(root.name) else type_
         return EntityNode(group, root.key, type_, shown(type_, root.name))
 

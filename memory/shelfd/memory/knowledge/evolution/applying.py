@@ -78,11 +78,13 @@ def remember_evolved(
     if repeated and not superseding and not _adds(given, repeated[0]):
         return Evolved(repeated[0], "noop")
     kept = store_note(tx, given, limits)
+    if kept.note.quarantined:
+        return Evolved(kept.note, kept.status)  # what gives orders makes nothing untrue
     for note, judgement in superseding:
         tx.supersede(note, kept.note.id, reason=judgement.reason)
     contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
     conflicts = tuple(_conflict(tx, note, kept.note, reason) for note, reason in contested)
-    state(tx, kept.note, new.statements)
+    state(tx, kept.note, new.statements if kept.note.content == content else None)
     status = kept.status
     if superseding:
         verdicts = [judgement.verdict for _, judgement in superseding]

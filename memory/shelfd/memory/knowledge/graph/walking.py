@@ -2,14 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, NamedTuple
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.edges import StoredEdge
-from shelfd.memory.ports.entities import Enrichment, EntityNode
+from shelfd.memory.ports.entities import Enrichment, EntityNode, StoredEntity
 from shelfd.memory.ports.view import View
 
 #: Edges read at once of one name, in one direction: more than one note gives an entity.
@@ -53,6 +53,8 @@ class GraphReader:
         self.below: int | None = None
         self._view = view
         self._enrichment = enrichment
+        self._node_of = enrichment.nodes()
+        self._nodes: dict[int, EntityNode] = {}
         self._wanted = wanted
         self.read = 0
         self._rested = 0
@@ -67,19 +69,18 @@ class GraphReader:
         for name in self._enrichment.same(type_, value):
             entity = self._view.entities.get(*name)
             if entity is not None:
-                return self._enrichment.node(entity.type, entity.key, entity.value)
+                return self._known(entity)
         return None
 
     async def edges(self, node: EntityNode, *, before: int | None = None) -> AsyncIterator[list[GraphEdge]]:
         """Yield what notes say of a node, all of a note together, from the newest note below row *before* on."""
         names = self._enrichment.same(node.type, node.key)
-        numbers = [entity.number for name in names if (entity := self._view.entities.get(*name)) is not None]
-        here = frozenset(numbers)
-        while numbers and not self.is_spent:
-            found, before = self._batch(numbers, before)
+        entities = [entity for name in names if (entity := self._view.entities.get(*name)) is not None]
+        here = frozenset(entity.number for entity in entities)
+        while entities and not self.is_spent:
+            found, before = self._batch(entities, before)
             self.below = before
-            notes = self._view.notes.admitted(sorted({edge.note for edge in found}), self._wanted)
-            yield list(self._seen_from(here, found, notes))
+            yield list(self._seen_from(here, found))
             if before is None:
                 return
             await self.rest()
@@ -92,14 +93,13 @@ class GraphReader:
         """
         found: list[tuple[EntityNode, GraphEdge]] = []
         while not self.is_spent:
-            edges = self._view.edges.page(before=before, limit=_PAGE)
+            edges = self._view.edges.page(self._wanted, before=before, limit=_PAGE)
             self.read += len(edges)
             is_last = len(edges) < _PAGE
             if not is_last and edges[0].note != edges[-1].note:  # the last note may be cut off
                 edges = [edge for edge in edges if edge.note != edges[-1].note]
-            notes = self._view.notes.admitted(sorted({edge.note for edge in edges}), self._wanted)
             for row, some in groupby(edges, key=lambda edge: edge.note):
-                seen = list(self._from_sources(some, notes))
+                seen = list(self._from_sources(some))
                 if found and len(found) + len(seen) > limit:
                     return found, row + 1
                 found += seen
@@ -109,14 +109,11 @@ class GraphReader:
             await self.rest()
         return found, before
 
-    def _from_sources(
-        self, edges: Iterable[StoredEdge], notes: Mapping[int, str]
-    ) -> Iterator[tuple[EntityNode, GraphEdge]]:
-        node = self._enrichment.node
+    def _from_sources(self, edges: Iterable[StoredEdge]) -> Iterator[tuple[EntityNode, GraphEdge]]:
         for edge in edges:
-            source, target = node(*edge.source[1:]), node(*edge.target[1:])
-            if edge.note in notes and source[:2] != target[:2]:
-                yield source, GraphEdge(target, True, edge, notes[edge.note])
+            source, target = self._known(edge.source), self._known(edge.target)
+            if edge.note_id is not None and source[:2] != target[:2]:
+                yield source, GraphEdge(target, True, edge, edge.note_id)
 
     async def rest(self) -> None:
         """Let other tasks run, if enough was read since they last did."""
@@ -124,11 +121,13 @@ class GraphReader:
             self._rested = self.read
             await asyncio.sleep(0)
 
-    def _batch(self, numbers: Sequence[int], before: int | None) -> tuple[list[StoredEdge], int | None]:
+    def _batch(self, entities: Sequence[StoredEntity], before: int | None) -> tuple[list[StoredEdge], int | None]:
         """The next edges, whole notes only, and below which row the others are; None if there are none."""
         edges = self._view.edges
         streams = [
-            read(number, before=before, limit=_PAGE) for number in numbers for read in (edges.leaving, edges.reaching)
+            read(entity, self._wanted, before=before, limit=_PAGE)
+            for entity in entities
+            for read in (edges.leaving, edges.reaching)
         ]
         self.read += sum(map(len, streams))
         # What a full page says last may be cut off in the middle of a note.
@@ -139,22 +138,23 @@ class GraphReader:
         found.sort(key=lambda edge: -edge.note)
         return found, floor + 1 if floor else None
 
-    def _seen_from(
-        self, here: frozenset[int], edges: Sequence[StoredEdge], notes: Mapping[int, str]
-    ) -> Iterator[GraphEdge]:
-        last: tuple[int, int, str, int] | None = None
+    def _seen_from(self, here: frozenset[int], edges: Sequence[StoredEdge]) -> Iterator[GraphEdge]:
+        last: StoredEdge | None = None
         for edge in edges:
-            note_id = notes.get(edge.note)
-            source, target = edge.source, edge.target
-            is_outgoing = source.number in here
-            if note_id is None or (is_outgoing and target.number in here):
+            is_outgoing = edge.source.number in here
+            other = edge.target if is_outgoing else edge.source
+            if edge.note_id is None or other.number in here:
                 continue  # the note is not wanted, or two names of one
-            place = place_of(edge)
-            if place != last:  # else rules and a model read the same
-                other = target if is_outgoing else source
-                node = self._enrichment.node(other.type, other.key, other.value)
-                yield GraphEdge(node, is_outgoing, edge, note_id)
-            last = place
+            # What a model read comes after what rules read, and may be the same.
+            if edge.engine == "rules" or last is None or place_of(edge) != place_of(last):
+                yield GraphEdge(self._known(other), is_outgoing, edge, edge.note_id)
+            last = edge
+
+    def _known(self, entity: StoredEntity) -> EntityNode:
+        node = self._nodes.get(entity.number)
+        if node is None:
+            node = self._nodes[entity.number] = self._node_of(entity.type, entity.key, entity.value)
+        return node
 
 
 @dataclass(slots=True)
@@ -200,9 +200,8 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
     while waiting and (at := waiting.popleft()).depth < max_depth:
         async for edges in reader.edges(at.node):
             for one in edges:
-                place = place_of(one.edge)
-                is_new = one.node[:2] not in known
-                is_unseen = most_edges > 0 and place not in passed
+                is_new = (name := one.node[:2]) not in known
+                is_unseen = most_edges > 0 and (place := place_of(one.edge)) not in passed
                 if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) == most_edges):
                     found.is_truncated = True
                     return found
@@ -210,7 +209,7 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
                     passed.add(place)
                     found.edges.append((at.node, one))
                 if is_new:
-                    known.add(one.node[:2])
+                    known.add(name)
                     found.reached.append(Visited(one.node, at.depth + 1, at, one))
                     waiting.append(found.reached[-1])
         await reader.rest()

@@ -48,7 +48,7 @@ async def promotable(shelf: Shelf, _recorded: Sequence[Promoted]) -> list[Note]:
 
 def _may_stand(note: Note) -> bool:
     """Whether a note may be promoted at all: it is visible, and says what no other note does, unlike a digest."""
-    return not note.hidden and note.superseded_by is None and not is_digest(note)
+    return not note.hidden and note.superseded_by is None and not note.quarantined and not is_digest(note)
 
 
 async def usage_of(shelf: Shelf, notes: Sequence[Note]) -> dict[int, Usage]:

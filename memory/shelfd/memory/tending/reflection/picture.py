@@ -115,13 +115,13 @@ class Picture:
             self._links[link.source].add(link.target)
 
     def live(self, note_id: str) -> Note | None:
-        """Return the note as planned, unless it is gone, hidden, replaced or expired."""
+        """Return the note as planned, unless it is gone, hidden, replaced, quarantined or expired."""
         note = self._planned.get(note_id) or self.view.notes.get(note_id)
         return note if note is not None and self.is_live(note) else None
 
     def is_live(self, note: Note) -> bool:
         """Return whether *note* is one that reflection looks at."""
-        if note.hidden or note.superseded_by is not None or note.extra.level == "episodic":  # what was said stays
+        if not note.live or note.extra.level == "episodic":  # what was said stays
             return False
         return note.expires_at is None or note.expires_at > self.now
 

@@ -12,7 +12,7 @@ CREATE TABLE edge (
     text       INTEGER NOT NULL,
     PRIMARY KEY (source, note, target, relation, engine)
 ) WITHOUT ROWID;
-CREATE INDEX edge_target ON edge (target, note);
+CREATE INDEX edge_target ON edge (target, note, source, relation, engine, edge_type, confidence);
 CREATE INDEX edge_note ON edge (note);
 
 -- Links by which one note says that it caused another.

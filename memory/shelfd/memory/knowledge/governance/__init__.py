@@ -1,0 +1,1 @@
+"""What text may come in: credentials, personal data, and text that gives orders to its reader."""

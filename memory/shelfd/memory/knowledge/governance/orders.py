@@ -1,0 +1,208 @@
+"""Text that gives orders to the machine that reads it: to forget its rules, to hide something, to send something away.
+
+A report that quotes such an order, or tells of one, gives none. What stands in quotation marks or code is not looked at
+if there is text around it, and a text about attacks has to give more than one order of its own.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+from unicodedata import normalize
+
+#: What the orders of a passage weigh together, at least, for it to give orders; and if the text is about attacks.
+_ENOUGH: Final = 1.0
+_ENOUGH_IN_REPORTS: Final = 2.0
+#: Before an order, so many characters tell whether it is one.
+_TOLD: Final = 10
+#: So many characters beside what is quoted make a frame around it.
+_FRAME: Final = 12
+#: Orders have two of the words that the rules know, or more.
+_FEWEST_WORDS: Final = 2
+#: Long text is looked at in passages of so many characters, which share some: what is far apart is not one order. Of
+#: many that have words of orders, those with the most are looked at: some milliseconds.
+_PASSAGE: Final = 1_200
+_SHARED: Final = 300
+_PASSAGES: Final = 24
+#: Bytes a word, at most, of text whose letters stand apart.
+_APART: Final = 2.4
+
+_WIDE_SIGNS: Final = re.compile("[\u00a0\u00ab\u00bb\u2000-\u206f\u3000-\u303f\uff01-\uff0f]")
+_BLANKED: Final = bytes(
+    ord(" ") if chr(code) in ".,;:!?\"'()*#<>[]{}|\\`\n\t" else ord(chr(code).lower()) if code < 128 else code
+    for code in range(256)
+)
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
+_LETTERS_APART: Final = re.compile(r"\b(?:\w ){3,200}\w\b")
+_MIXED: Final = re.compile(r"[a-z][013457@$]|[013457@$][a-z]")
+_DISGUISED: Final = re.compile(r"\b[a-z@$0-9]{4,40}\b")
+_PLAIN_LETTERS: Final = str.maketrans("013457@$", "oieastas")
+_TYPOGRAPHIC: Final = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201b": "'", "\u02bc": "'"})
+_PARTS: Final = re.compile(
+    r"(ignore|disregard|forget|reveal|print|delete|send|do|not|tell|the|user|every|all|any|your|previous|prior|above"
+    r"|instructions?|rules?|system|prompt|notes?|and)"
+)
+_QUOTED: Final = re.compile(
+    r"```.{1,1000}?```|`[^`\n]{1,500}`|\"[^\"\n]{1,500}\"|\u201c[^\u201c\u201d\n]{1,500}\u201d"
+    r"|\u201e[^\u201e\u201c\u201d\n]{1,500}[\u201c\u201d]|\u00ab[^\u00ab\u00bb\n]{1,500}\u00bb"
+    r"|\u300c[^\u300c\u300d\n]{1,500}\u300d|(?<!\w)'[^'\n]{4,500}'(?!\w)",
+    re.DOTALL,
+)
+_NO_LETTER: Final = re.compile(r"[\W\d_]+")
+_DISGUISES: Final = frozenset("ign0re 1gnore ignor3 1gn0re disreg4rd 0verride f0rget byp4ss".split())
+
+
+class _Order(NamedTuple):
+    """One kind of order.
+
+    Attributes:
+        name: Its name.
+        weight: How much it counts.
+        pattern: Where it is, in lower case.
+        also: Words of which it has one, too, in UTF-8; empty if that is not so.
+        is_plain: Whether it is none where somebody is told, or refuses, to do so.
+    """
+
+    name: str
+    weight: float
+    pattern: str
+    also: frozenset[bytes]
+    is_plain: bool
+
+    def is_in(self, text: str, told: re.Pattern[str]) -> bool:
+        """Return whether *text* has one; *told* is what ends before an order that is none."""
+        found = _compiled(self.pattern).finditer(text)
+        if not self.is_plain:
+            return next(found, None) is not None
+        return any(told.search(text, max(0, match.start() - _TOLD), match.start()) is None for match in found)
+
+
+class _Known(NamedTuple):
+    """The orders by the words, or parts of words, without which none is given; words in UTF-8."""
+
+    by_word: dict[bytes, list[_Order]]
+    by_stem: dict[str, list[_Order]]
+    words: frozenset[bytes]  #: all of these
+    telling: frozenset[bytes]  #: those of which one is enough to look closer
+    told: re.Pattern[str]
+    reporting: tuple[str, ...]
+
+
+@cache
+def _known() -> _Known:
+    data = json.loads(files(__package__).joinpath("orders.json").read_text(encoding="utf-8"))
+    by_word: defaultdict[bytes, list[_Order]] = defaultdict(list)
+    by_stem: defaultdict[str, list[_Order]] = defaultdict(list)
+    telling = {word.encode() for word in _DISGUISES}
+    for rule in data["rules"]:
+        pattern = rule["pattern"]
+        for name, text in data["vocabulary"].items():
+            pattern = pattern.replace(f"{{{name}}}", text)
+        also = frozenset(word.encode() for word in rule.get("also", "").split())
+        order = _Order(rule["name"], rule["weight"], pattern, also, rule.get("plain", False))
+        for word in rule.get("words", "").split():
+            for form in {word, word if word.isascii() else word.capitalize()}:  # only ASCII is folded before
+                by_word[form.encode()].append(order)
+                if rule.get("alone"):
+                    telling.add(form.encode())
+        for stem in rule.get("stems", "").split():
+            by_stem[stem].append(order)
+    words = frozenset(by_word) | telling
+    return _Known(
+        dict(by_word), dict(by_stem), words, frozenset(telling), re.compile(data["told"]), tuple(data["reporting"])
+    )
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def words_of(text: str) -> Sequence[bytes]:
+    """Return the words of *text* in UTF-8 without what stands around them, Latin letters in lower case."""
+    if not text.isascii():
+        text = _WIDE_SIGNS.sub(" ", text)
+    return text.encode("utf-8", "surrogatepass").translate(_BLANKED).split()
+
+
+def may_give_orders(text: str, words: Sequence[bytes]) -> bool:
+    """Return whether it is worth while to ask :func:`gives_orders`; of most text it is not. Takes a microsecond.
+
+    Args:
+        text: The text.
+        words: Its words, as :func:`words_of` returns them.
+    """
+    known = _known()
+    if not known.words.isdisjoint(words) and (
+        len(known.words.intersection(words)) >= _FEWEST_WORDS or not known.telling.isdisjoint(words)
+    ):
+        return True
+    if len(words) * _APART > len(text) > _FRAME:
+        return True
+    return not text.isascii() and (_INVISIBLE.search(text) is not None or any(stem in text for stem in known.by_stem))
+
+
+def gives_orders(text: str) -> bool:
+    """Return whether *text* gives orders to the machine that reads it."""
+    if len(text) <= _PASSAGE + _SHARED:
+        return _weigh(text)
+    passages = [text[begin : begin + _PASSAGE] for begin in range(0, len(text), _PASSAGE - _SHARED)]
+    known = _known().words
+    counted = [
+        (len(known.intersection(words)), passage)
+        for passage in passages
+        if may_give_orders(passage, words := words_of(passage))
+    ]
+    if len(counted) > _PASSAGES:
+        counted.sort(key=lambda one: -one[0])
+    return any(_weigh(passage) for _, passage in counted[:_PASSAGES])
+
+
+def _weigh(text: str) -> bool:
+    known = _known()
+    text = _own_words(_undisguised(text))
+    enough = _ENOUGH_IN_REPORTS if any(word in text for word in known.reporting) else _ENOUGH
+    words = frozenset(words_of(text))
+    orders = {
+        order
+        for word in known.by_word.keys() & words
+        for order in known.by_word[word]
+        if not (order.also and order.also.isdisjoint(words))
+    }
+    if not text.isascii():
+        orders |= {order for stem, found in known.by_stem.items() if stem in text for order in found}
+    weight = 0.0
+    for order in orders:
+        if order.is_in(text, known.told):
+            weight += order.weight
+            if weight >= enough:
+                return True
+    return False
+
+
+def _undisguised(text: str) -> str:
+    """Return *text* in lower case as it is read: without what nobody sees, and with letters instead of their likes."""
+    if not text.isascii():
+        text = normalize("NFKC", _INVISIBLE.sub("", text)).translate(_TYPOGRAPHIC)
+    text = text.lower()
+    text = _LETTERS_APART.sub(lambda match: _parted(match[0].replace(" ", "")), text)
+    return _DISGUISED.sub(_plain, text) if _MIXED.search(text) else text
+
+
+def _parted(text: str) -> str:
+    """Return words written without blanks, as far as orders are made of them, with blanks."""
+    return " ".join(filter(None, _PARTS.split(text)))
+
+
+def _plain(match: re.Match[str]) -> str:
+    plain = match[0].translate(_PLAIN_LETTERS)
+    return plain if plain.isalpha() else match[0]
+
+
+def _own_words(text: str) -> str:
+    """Return *text* without what it quotes, if anything is left around that."""
+    own = _QUOTED.sub(" ", text)
+    return own if len(own) < len(text) and len(_NO_LETTER.sub("", own)) >= _FRAME else text

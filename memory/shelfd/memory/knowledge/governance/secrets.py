@@ -1,0 +1,112 @@
+"""Credentials in text: keys of known shapes, and random strings that are assigned to a name such as ``api_key``."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import log2
+from typing import Final
+
+from shelfd.memory.knowledge.governance.rule import Finder, TextRule
+
+#: Shorter words are no credentials, unless they stand after one of the names below.
+SHORTEST: Final = 16
+_SHORTEST_PASSWORD: Final = 8
+_LEAST_BITS: Final = 3.0  #: a character of a random string has more than this
+_LEAST_DIGITS: Final = 0.15  #: share of digits in one of letters and digits
+
+#: Names to which credentials are assigned.
+_NAMES: Final = (
+    "api_key api-key apikey access_key access-key private_key private-key secret token password passwd passphrase pwd"
+    " credential credentials kennwort passwort contraseña senha wachtwoord"
+).split()
+#: These names as words in UTF-8; with an equals sign the two are one word, which is long enough.
+ASSIGNING: Final = frozenset(name.encode() for name in _NAMES)
+#: What stands for a credential in examples.
+_STANDS_FOR: Final = re.compile(
+    r"(?i)[$<{%*\[.]|x{3,}|your|example|password$|passwd$|pass$|secret$|changeme|redacted|dummy"
+)
+
+# Each begins where nothing of what it is made of stands before: else a long run of that would be read again and again.
+_SHAPES: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "aws_access_key": (("AKIA", "ASIA"), r"(?<![0-9A-Za-z])(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    "private_key": (
+        ("-----BEGIN ",),
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,6}-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,60}-----|\Z)",
+    ),
+    "github_token": (
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        r"(?<![0-9A-Za-z_])(?:gh[pousr]_[0-9A-Za-z]{36,255}|github_pat_[0-9A-Za-z_]{22,255})",
+    ),
+    "gitlab_token": (("glpat-",), r"(?<![0-9A-Za-z_-])glpat-[0-9A-Za-z_-]{20,255}"),
+    "slack_token": (("xox",), r"(?<![0-9A-Za-z-])xox[abeoprs]-[0-9A-Za-z-]{10,255}"),
+    "slack_webhook": (
+        ("hooks.slack.com/services/",),
+        r"hooks\.slack\.com/services/T[0-9A-Z]{6,20}/B[0-9A-Z]{6,20}/[0-9A-Za-z]{16,64}",
+    ),
+    "model_api_key": (("sk-",), r"(?<![0-9A-Za-z_-])sk-[0-9A-Za-z_-]{20,255}"),
+    "payment_api_key": (("k_live_", "k_test_"), r"(?<![0-9A-Za-z_])[rs]k_(?:live|test)_[0-9A-Za-z]{16,255}"),
+    "google_api_key": (("AIza",), r"(?<![0-9A-Za-z_-])AIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])"),
+    "package_token": (
+        ("npm_", "pypi-", "hf_"),
+        r"(?<![0-9A-Za-z_-])(?:npm_[0-9A-Za-z]{36}|pypi-[0-9A-Za-z_-]{50,255}|hf_[0-9A-Za-z]{30,255})",
+    ),
+    "mail_api_key": (("SG.",), r"(?<![0-9A-Za-z_.-])SG\.[0-9A-Za-z_-]{16,64}\.[0-9A-Za-z_-]{16,64}"),
+    "chat_bot_token": ((":AA",), r"(?<![0-9A-Za-z_:-])[0-9]{8,10}:AA[0-9A-Za-z_-]{33}(?![0-9A-Za-z_-])"),
+    "jwt": (
+        (".eyJ",),
+        r"(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,4000}\.eyJ[0-9A-Za-z_-]{8,4000}\.[0-9A-Za-z_-]{8,1000}",
+    ),
+}
+#: Those of which a part is in use in examples, too.
+_URL_PASSWORD: Final = re.compile(r"://[^\s/:@]{0,200}:([^\s/@]{1,200})@")
+_ASSIGNED: Final = re.compile(r"(?::=|=>|=|:)[ \t]{0,3}[\"'`]?([^\s\"'`,;]{8,200})")
+_BEFORE: Final = re.compile(rf"(?i)(?:{'|'.join(_NAMES)})[\w-]{{0,20}}[\"'\]]{{0,2}}[ \t]{{0,3}}\Z")
+_LOOKED_BACK: Final = 48
+
+
+class _AssignedSecret(TextRule):
+    """Random strings that are assigned to one of the names."""
+
+    __slots__ = ()
+
+    def find(self, text: str) -> Iterator[str]:
+        """Yield what is found in *text*."""
+        for match in self.pattern.finditer(text):
+            begins = match.start()
+            if self.is_meant(match[1]) and _BEFORE.search(text[max(0, begins - _LOOKED_BACK) : begins]):
+                yield match[1]
+
+
+def is_random(text: str) -> bool:
+    """Return whether *text* looks as if a machine had drawn it, or a person had made it hard to guess."""
+    if _STANDS_FOR.match(text):
+        return False
+    digits = sum(c.isdigit() for c in text)
+    kinds = (
+        any(c.islower() for c in text),
+        any(c.isupper() for c in text),
+        digits > 0,
+        any(not c.isalnum() and c not in "-_./:" for c in text),
+    )
+    if not digits or not (kinds[0] or kinds[1]):
+        return False
+    if sum(kinds) >= 3 and len(text) >= _SHORTEST_PASSWORD:
+        return True
+    return len(text) >= SHORTEST and digits >= _LEAST_DIGITS * len(text) and _bits(text) >= _LEAST_BITS
+
+
+def _bits(text: str) -> float:
+    """Bits of information of a character, by how often each occurs."""
+    size = len(text)
+    return -sum(n / size * log2(n / size) for n in Counter(text).values())
+
+
+def _is_given(password: str) -> bool:
+    return not _STANDS_FOR.match(password)
+
+
+def secret_rules() -> Sequence[Finder]:
+    """Return the rules of known shapes, and that of assigned strings."""
+    known = [TextRule(name, hints, re.compile(shape)) for name, (hints, shape) in _SHAPES.items()]
+    url_password = TextRule("url_password", ("://",), _URL_PASSWORD, _is_given, group=1)
+    return [*known, url_password, _AssignedSecret("assigned_secret", (), _ASSIGNED, is_random)]
