@@ -27,6 +27,34 @@ START = (
     Step("", "export SHELFD_SOCKET=$PWD/shelf.sock"),
 )  # fmt: skip
 
+GRAPH = (
+    Step(
+        "### What entities have to do with each other\n\nEvery note is read behind its commit, by rules, for what it"
+        " says of two entities, or suggests where both occur in one\nsentence. Some notes, the last of which replaces"
+        " the first:",
+        """note() { shelfd remember "$@" -n intel --json | jq -r .note.id; }
+old=$(note "APT28 deployed X-Agent in the energy sector." --occurred-at 2024-03-01T09:00:00Z)
+note "Fancy Bear exploited CVE-2023-23397." --occurred-at 2024-06-01T09:00:00Z > /dev/null
+note "Sandworm exploited CVE-2023-23397 and deployed Industroyer." > /dev/null
+new=$(note "APT28 stopped using X-Agent, switched to HeadLace." --occurred-at 2025-02-01T09:00:00Z)
+shelfd call mark_note_superseded "{\\"note_id\\": \\"$old\\", \\"superseded_by_id\\": \\"$new\\"}" | jq -c .""",
+    ),
+    Step(
+        "All names of an entity are one. In small letters stands what a sentence says, in capitals what only occurs"
+        " together;\nwhat is denied is neither, and what a note says goes when the note is hidden or replaced:",
+        'shelfd entity "Fancy Bear" -n intel',
+    ),
+    Step("Step by step from there; an arrow to the left means that the one further out does it:",
+         'shelfd graph "Pawn Storm" -n intel'),
+    Step("For other programs there are JSON, GraphML and DOT:",
+         "shelfd graph APT28 --depth 1 --format dot -n intel"),
+    Step(
+        "In the order in which it happened, by `occurred_at`, else `valid_from`, else when it was written; what was"
+        " replaced\nis still told. What no note mentions as an entity is looked for like a query:",
+        "shelfd timeline APT28 -n intel",
+    ),
+)  # fmt: skip
+
 SYNTHESIS = (
     Step(
         "### Synthesis\n\n`synthesize` answers a question from the notes that recall holds for relevant. Without a"
@@ -83,7 +111,7 @@ shelfd call recall - < query.json | jq -r '.results[].note.content'""",
 
 STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
 
-STEPS = (*START, *SYNTHESIS, *RECALL, *STOP)
+STEPS = (*START, *GRAPH, *SYNTHESIS, *RECALL, *STOP)
 
 
 def main() -> None:

@@ -83,6 +83,12 @@ def read_again(tx: Transaction, phrases: Sequence[str]) -> None:
     tx.rows.entities.put_position(renewed._asdict())
 
 
+def aliases_changed(tx: Transaction) -> None:
+    """Have aliases be looked up anew, after some went that no note is left to be read by."""
+    position = _position_of(tx.rows.entities.position())
+    tx.rows.entities.put_position(position._replace(aliases=position.aliases + 1)._asdict())
+
+
 class _Derived(NamedTuple):
     """What was derived of a note as it was read."""
 
