@@ -27,6 +27,53 @@ START = (
     Step("", "export SHELFD_SOCKET=$PWD/shelf.sock"),
 )  # fmt: skip
 
+ENTITIES = (
+    Step(
+        "### Entities\n\nNotes are found by what they mention, by each of its names:",
+        """shelfd remember "APT28 deployed X-Agent against the ministry." -n watch > /dev/null
+shelfd remember "Fancy Bear registered mail-login.example.org." -n watch > /dev/null
+shelfd entity "Pawn Storm" -n watch""",
+    ),
+    Step("A note can teach that two names mean the same:",
+         """shelfd remember "The group Sandworm, also known as Copper Lynx, is active." -n watch > /dev/null
+shelfd remember "Copper Lynx used PlugX on web-01." -n watch > /dev/null
+shelfd entity sandworm -n watch"""),
+    Step("So can you, and take it back, whoever said it:",
+         """shelfd call alias.remove '{"type": "actor", "alias": "Copper Lynx"}' | jq -c .
+shelfd entity sandworm -n watch
+shelfd call alias.add '{"type": "actor", "alias": "Copper Lynx", "canonical": "Fancy Bear"}' | jq -c ."""),
+    Step("What would lead in a circle is refused:",
+         """shelfd call alias.add '{"type": "actor", "alias": "APT28", "canonical": "Copper Lynx"}'"""),
+)  # fmt: skip
+
+GRAPH = (
+    Step(
+        "### What entities have to do with each other\n\nEvery note is read behind its commit, by rules, for what it"
+        " says of two entities, or suggests where both occur in one\nsentence. Some notes, the last of which replaces"
+        " the first:",
+        """note() { shelfd remember "$@" -n intel --json | jq -r .note.id; }
+old=$(note "APT28 deployed X-Agent in the energy sector." --occurred-at 2024-03-01T09:00:00Z)
+note "Fancy Bear exploited CVE-2023-23397." --occurred-at 2024-06-01T09:00:00Z > /dev/null
+note "Sandworm exploited CVE-2023-23397 and deployed Industroyer." > /dev/null
+new=$(note "APT28 stopped using X-Agent, switched to HeadLace." --occurred-at 2025-02-01T09:00:00Z)
+shelfd call mark_note_superseded "{\\"note_id\\": \\"$old\\", \\"superseded_by_id\\": \\"$new\\"}" | jq -c .""",
+    ),
+    Step(
+        "All names of an entity are one. In small letters stands what a sentence says, in capitals what only occurs"
+        " together;\nwhat is denied is neither, and what a note says goes when the note is hidden or replaced:",
+        'shelfd entity "Fancy Bear" -n intel',
+    ),
+    Step("Step by step from there; an arrow to the left means that the one further out does it:",
+         'shelfd graph "Pawn Storm" -n intel'),
+    Step("For other programs there are JSON, GraphML and DOT:",
+         "shelfd graph APT28 --depth 1 --format dot -n intel"),
+    Step(
+        "In the order in which it happened, by `occurred_at`, else `valid_from`, else when it was written; what was"
+        " replaced\nis still told. What no note mentions as an entity is looked for like a query:",
+        "shelfd timeline APT28 -n intel",
+    ),
+)  # fmt: skip
+
 SYNTHESIS = (
     Step(
         "### Synthesis\n\n`synthesize` answers a question from the notes that recall holds for relevant. Without a"
@@ -63,7 +110,7 @@ shelfd call check_synthesis_quality - < some.json | jq -c .""",
 
 STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
 
-STEPS = (*START, *SYNTHESIS, *STOP)
+STEPS = (*START, *ENTITIES, *GRAPH, *SYNTHESIS, *STOP)
 
 
 def main() -> None:

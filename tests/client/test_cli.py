@@ -88,6 +88,48 @@ def test_remember_takes_all_its_options(daemon: FakeDaemon) -> None:
     }  # fmt: skip
 
 
+def test_remember_says_what_it_replaced(tmp_path: Path) -> None:
+    answer = {
+        **ANSWERS["remember"],
+        "status": "updated",
+        "superseded": ["note-1", "note-2"],
+        "conflicts": ["conflict-1"],
+    }
+    with FakeDaemon(tmp_path / "s.sock", {**ANSWERS, "remember": answer}) as fake:
+        lines = ran(fake, "remember", "the kettle is red", "--evolve").splitlines()
+        assert lines == ["note-memory-1  updated", "superseded: note-1, note-2", "conflicts: conflict-1"]
+        assert fake.params("remember")["evolve"] is True
+
+
+CONFLICT = {
+    "id": "conflict-1", "nugget": "memory", "reason": "two values of what never changes",
+    "a": {"id": "note-1", "content": "born in Linz", "at": "2026-01-31T09:00:00Z"},
+    "b": {"id": "note-2", "content": "born in\nGraz", "at": "2026-01-31T10:00:00Z"},
+    "found_at": "2026-01-31T10:00:00Z",
+}  # fmt: skip
+
+
+def test_conflicts_are_shown_and_resolved(tmp_path: Path) -> None:
+    resolved = {**CONFLICT, "resolved_at": "2026-01-31T11:00:00Z", "resolution": "b"}
+    answers = {
+        "conflict.list": {"conflicts": [CONFLICT]},
+        "conflict.resolve": {"conflict": resolved, "superseded": ["note-1"]},
+    }
+    with FakeDaemon(tmp_path / "s.sock", answers) as fake:
+        assert ran(fake, "conflicts", "-n", "memory").splitlines() == [
+            "conflict-1  memory  two values of what never changes",
+            "  a  2026-01-31 10:00:00+01:00  note-1  born in Linz",
+            "  b  2026-01-31 11:00:00+01:00  note-2  born in Graz",
+        ]
+        assert fake.params("conflict.list") == {"nugget": "memory", "limit": 20, "shelf": "default"}
+        assert json.loads(ran(fake, "conflicts", "--resolved", "--json")) == {"conflicts": [CONFLICT]}
+        first = ran(fake, "conflicts", "resolve", "conflict-1", "--keep", "b").splitlines()[0]
+        assert first == "conflict-1  memory  resolved: b"
+        assert fake.params("conflict.resolve") == {"id": "conflict-1", "keep": "b", "shelf": "default"}
+        done = shelfd("conflicts", "resolve", "conflict-1", "--keep", "c", "--socket", str(fake.path))
+        assert done.returncode == os.EX_USAGE
+
+
 def test_a_dash_reads_stdin(daemon: FakeDaemon) -> None:
     ran(daemon, "remember", "-", stdin="zwei\nZeilen – ü\n")
     assert daemon.params("remember")["content"] == "zwei\nZeilen – ü\n"

@@ -117,6 +117,14 @@ async def test_aliases_of_callers_come_first(store: Store) -> None:
     assert again.value == 0
 
 
+async def test_aliases_are_found_by_name(store: Store) -> None:
+    await put(store, 5, learned=(alias("b", "x"), alias("c", "y")))
+    await store.commit(write(lambda rows: rows.entities.put_alias(alias("b", "z"))))
+    named = store.view.entities.named
+    assert [(one.alias, one.canonical) for one in named(["a", "b"])] == [("b", "z"), ("b", "x")]
+    assert (named(["a"]), named([])) == ([], [])
+
+
 async def test_a_note_s_aliases_are_replaced_with_its_mentions(store: Store) -> None:
     await put(store, 5, learned=(alias("b", "x"), alias("c", "x")))
     await put(store, 5, tool("nmap"), learned=(alias("d", "x"),))

@@ -99,6 +99,32 @@ def test_a_server_that_drips_or_fails_holds_up_nobody(tmp_path: Path) -> None:
         assert not findings["llm questions"]["ok"]
 
 
+def answers(data: dict[str, Any]) -> dict[str, Any]:
+    rows = [row for name, shown in data.items() if name.startswith("notes") for row in shown]
+    return {"answer": "At six.", "sources": [row["n"] for row in rows if "six" in row["text"]], "confidence": 0.9}
+
+
+def test_answers_by_a_model_name_their_notes_and_what_is_to_stay_here_stays(tmp_path: Path) -> None:
+    with ModelServer() as server, Daemon(tmp_path, environment=environment(server)) as daemon:
+        told(daemon)
+        server.otherwise = thinks(answers)
+        found = daemon.call("synthesize", query="when does the boat leave", nugget="story")
+        assert (found["engine"], found["synthesis"]["answer"]) == ("llm", "At six.")
+        assert (found["metadata"]["model_used"], found["metadata"]["tokens_used"]) == ("test-model", 120)
+        cited = daemon.call("note.get", id=found["synthesis"]["sources"][0])["note"]
+        assert (cited["content"], cited["access_count"], cited["hits"]) == (BOAT, 1, 0)
+        sent = len(server.received)
+
+        found = daemon.call("synthesize", query="for how much is the boat insured", nugget="papers")
+        assert (found["engine"], found["synthesis"]["answer"]) == ("rules", SECRET)
+        server.otherwise = hangs
+        found = daemon.call("synthesize", query="when does the boat leave", nugget="story", timeout_ms=1500)
+        assert (found["engine"], found["synthesis"]["answer"]) == ("rules", BOAT)
+        assert len(server.received) == sent + 1
+        assert SECRET not in server.everything
+        assert not any(text in daemon.log.read_text() for text in (BOAT, KAI, SECRET, "At six"))
+
+
 def extracts(data: dict[str, Any]) -> dict[str, Any]:
     summary = f"noted: {data['turns'][0]['text']}"
     return {"ops": [{"op": "create", "type": "event", "title": "", "fields": {"summary": summary}}]}

@@ -175,9 +175,10 @@ async def test_bad_params_are_named(api: Api, params: dict[str, Any], field: str
 async def test_what_is_no_answer_of_it_may_be_asked_about(api: Api) -> None:
     assert (await api.call("validate_synthesis", response={}))["errors"] == ["synthesis: is no object"]
     assert (await api.call("check_synthesis_quality", response={"sources": 5}))["score"] == 0
-    with pytest.raises(Refused) as refused:
-        await api.call("validate_synthesis", response="text")
-    assert refused.value.field == "response"
+    for wrong in ("text", {"synthesis": {"answer": "x" * 300_000}}):
+        with pytest.raises(Refused) as refused:
+            await api.call("validate_synthesis", response=wrong)
+        assert refused.value.field == "response"
 
 
 async def test_a_long_note_is_read_and_others_have_their_turn(api: Api) -> None:
@@ -185,3 +186,46 @@ async def test_a_long_note_is_read_and_others_have_their_turn(api: Api) -> None:
     found = await asked(api)
     assert found["sources"]
     assert len(found["sources"][0]["quote"]) <= 200
+
+
+async def test_what_an_entity_has_to_do_with_is_known_by_any_of_its_names(either: Api) -> None:
+    used = await either.remember("APT28 deployed X-Agent on the servers. The weather was fine.")
+    await either.remember("APT28 was seen in Oslo.")
+    await either.remember("APT28 never used Mimikatz.")
+    for query in (
+        "What tools does Fancy Bear use?",
+        "which malware is used by APT28",
+        "what tool did pawn storm deploy",
+    ):
+        found = await asked(either, query)
+        assert found["synthesis"]["answer"] == "APT28 deployed X-Agent on the servers."
+        assert [source["note_id"] for source in found["sources"]] == [used["id"]]
+        assert found["sources"][0]["relevance_score"] >= found["metadata"]["confidence_threshold"]
+    assert (await asked(either, "who uses X-Agent?"))["synthesis"]["sources"] == [used["id"]]
+
+    await either.call("note.hide", id=used["id"])
+    assert (await asked(either, "What tools does Fancy Bear use?"))["sources"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What tools does Fancy Bear use in Norway on Fridays?",  # asks for more than is known
+        "What tools does Cozy Bear use?",
+        "which sector does Fancy Bear target?",
+        "what tools do carpenters use?",
+        "What does Fancy Bear think of tools made of wood?",
+    ],
+)
+async def test_what_the_graph_does_not_say_is_not_known(api: Api, query: str) -> None:
+    await api.remember("APT28 deployed X-Agent on the servers.")
+    assert (await asked(api, query))["sources"] == []
+
+
+async def test_tiers_and_nuggets_hold_for_what_the_graph_says(api: Api) -> None:
+    await api.remember("APT28 deployed X-Agent on the servers.", tier="C", nugget="rumours")
+    query = "What tools does Fancy Bear use?"
+    assert (await asked(api, query))["sources"] == []
+    assert len((await asked(api, query, tier_filter=["C"]))["sources"]) == 1
+    await api.remember("Bread is sold.", nugget="bakery")
+    assert (await asked(api, query, tier_filter=["C"], nugget="bakery"))["sources"] == []

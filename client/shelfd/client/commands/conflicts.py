@@ -1,6 +1,5 @@
 """Commands on notes that contradict each other: conflicts, with resolve."""
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -11,14 +10,6 @@ from shelfd.client.output import clean, local_time, notice, print_json
 from shelfd.client.plain_command import PlainCommand
 
 conflicts = typer.Typer(invoke_without_command=True)
-
-
-class Keep(StrEnum):
-    """Which of two notes stays."""
-
-    A = "a"
-    B = "b"
-    BOTH = "both"
 
 
 @conflicts.callback()
@@ -55,7 +46,7 @@ def list_conflicts(
 @conflicts.command("resolve", cls=PlainCommand)
 def resolve(
     conflict: Annotated[str, typer.Argument(metavar="ID", help="A conflict; `shelfd conflicts` has them.")],
-    keep: Annotated[Keep, typer.Option("--keep", help="The older note, the newer one, or both.")],
+    keep: Annotated[str, typer.Option("--keep", metavar="a|b|both", help="The older note, the newer one, or both.")],
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
@@ -66,7 +57,9 @@ def resolve(
 
       shelfd conflicts resolve conflict-memory-1a2b3c4d --keep b
     """
-    result = call(socket, "conflict.resolve", {"id": conflict, "keep": keep.value, "shelf": shelf})
+    if keep not in ("a", "b", "both"):
+        raise typer.BadParameter("is none of a, b, both", param_hint="--keep")
+    result = call(socket, "conflict.resolve", {"id": conflict, "keep": keep, "shelf": shelf})
     if as_json:
         print_json(result)
     else:
@@ -78,4 +71,4 @@ def _print(conflict: dict[str, Any]) -> None:
     print(f"{conflict['id']}  {clean(conflict['nugget'])}  {state}")
     for name in ("a", "b"):
         note = conflict[name]
-        print(f"  {name}  {local_time(note['at'])}  {note['id']}  {clean(note['content'])}")
+        print(f"  {name}  {local_time(note['at'])}  {note['id']}  {clean(' '.join(note['content'].split()))}")

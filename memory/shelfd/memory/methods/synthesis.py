@@ -1,5 +1,6 @@
 """Use cases: synthesize, and what says how good an answer is."""
 
+import asyncio
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Final, cast
@@ -10,20 +11,23 @@ from shelfd.memory.knowledge.synthesis.by_model import Asked, Worded, synthesize
 from shelfd.memory.knowledge.synthesis.by_rules import is_empty, quote_of, synthesis_of
 from shelfd.memory.knowledge.synthesis.evidence import Evidence, SourceNote, gathered
 from shelfd.memory.knowledge.synthesis.quality import errors_of, quality_of
+from shelfd.memory.knowledge.synthesis.related import related_notes
 from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.recall import relevant_to
+from shelfd.memory.methods.recalling import filters_of
 from shelfd.memory.methods.registry import Answer, procedure, read
 from shelfd.memory.ports.language_model import NO_ANSWER
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.recall.relevance import calibration
 from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.methods.recall import RecallParams
 from shelfd.protocol.methods.synthesis import SynthesisParams, SynthesizeParams
 
 #: What is left of a caller's time for the rules, should the model not be done by then.
 _LEFT_S: Final = 0.2
+#: Results looked through for notes of the wanted tiers when others are among the best: some 10 ms of the loop.
+_WIDE: Final = 100
 #: Formats that show what notes mention.
 _OF_ENTITIES: Final = frozenset({"synthesized_brief", "relationship_map"})
 
@@ -36,11 +40,11 @@ async def synthesize(shelf: Shelf, params: SynthesizeParams, call: Call) -> Answ
         get_nugget(shelf.view, params.nugget)
     if params.format in _OF_ENTITIES:
         await shelf.enrichment.reach()
-    query, sources = _found(shelf, params, call)
+    query, sources = await _found(shelf, params, call)
     evidence = await gathered(shelf, query, sources)
     worded = await _by_model(shelf, params, call, query, sources)
     if not all(_is_there(shelf, source) for source in sources):  # while the model or other tasks were at work
-        query, sources = _found(shelf, params, call)
+        query, sources = await _found(shelf, params, call)
         evidence, worded = await gathered(shelf, query, sources), None
     day_of = shelf.projection(ShelfIndex).index.analyzer.day
     engine, synthesis = "rules", {}
@@ -74,17 +78,20 @@ def _tiers(shelf: Shelf, params: SynthesizeParams) -> Sequence[str]:
     return sorted({*(params.tier_filter or shelf.settings.synthesis_tiers)})
 
 
-def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[str, list[SourceNote]]:
+async def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[str, list[SourceNote]]:
     """What was asked, with what the session's last query adds; and the notes to make the answer of."""
     tiers = _tiers(shelf, params)
     wanted = RecallParams.model_construct(
         query=params.query, nugget=params.nugget, domain=params.domain, k=params.k, session_id=params.session_id
     )
     query, found = relevant_to(shelf, wanted, call)
-    if any(item.note.tier not in tiers for item in found):  # those that take a place from others do not count
-        query, found = relevant_to(shelf, wanted.model_copy(update={"k": RECALL_LIMIT}), call)
-    of_tier = [SourceNote(item.note, item.relevance) for item in found if item.note.tier in tiers]
-    return query.query, of_tier[: params.k]
+    if any(item.note.tier not in tiers for item in found):  # they take no place from others
+        await asyncio.sleep(0)
+        query, found = relevant_to(shelf, wanted.model_copy(update={"k": _WIDE}), call)
+    sources = {item.note.id: SourceNote(item.note, item.relevance) for item in found}
+    for related in await related_notes(shelf, query.query, filters_of(shelf, query), _WIDE):
+        sources.setdefault(related.note.id, related)
+    return query.query, [source for source in sources.values() if source.note.tier in tiers][: params.k]
 
 
 def _is_there(shelf: Shelf, source: SourceNote) -> bool:

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic_core import PydanticCustomError, to_json
 
-from shelfd.protocol.base import NuggetName, Params, Query, ReadParams, Result, Tier, Token, Word
+from shelfd.protocol.base import NuggetName, Params, Query, ReadParams, Result, Tier, Token, Word, limits_of
 from shelfd.protocol.limits import SYNTHESIS_LIMIT
 from shelfd.protocol.registry import define
 
@@ -13,6 +14,13 @@ Engine: TypeAlias = Literal["rules", "llm"]
 
 #: What an answer says that has none.
 NO_ANSWER_TEXT: Final = "I don't know."
+
+
+def _fits(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    limit = limits_of(info).content_bytes
+    if len(to_json(value)) > limit:
+        raise PydanticCustomError("too_large", "is larger than {limit} bytes", {"limit": limit})
+    return value
 
 
 class SynthesizeParams(ReadParams):
@@ -143,7 +151,9 @@ class SynthesizeResult(Result):
 class SynthesisParams(Params):
     """Params of ``validate_synthesis`` and ``check_synthesis_quality``."""
 
-    response: dict[str, Any] = Field(description="An answer of `synthesize`.")
+    response: Annotated[dict[str, Any], AfterValidator(_fits)] = Field(
+        description="An answer of `synthesize`; as JSON no larger than a note's content may be."
+    )
 
 
 class ValidateSynthesisResult(Result):

@@ -43,6 +43,9 @@ class InMemoryEntities(InMemoryRows, EntitiesWriter):
         found = sorted(self._tables.aliases.values(), key=lambda alias: (alias.note, alias.family, alias.alias))
         return found[: max(limit, 0)]
 
+    def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
+        return [alias for alias in self.aliases(limit=len(self._tables.aliases)) if alias.alias in aliases]
+
     def position(self) -> Mapping[str, Any] | None:
         return self._tables.enrichment.get("position")
 

@@ -177,3 +177,24 @@ async def test_a_purged_note_leaves_none_of_its_words(either: Api) -> None:
     assert "superseded_by" not in await either.note(old["note"]["id"])
     view = either.shelf().view
     assert [view.statements.rev(row) for row in (1, 2)] == [1, None]
+
+
+async def test_another_name_of_the_same_makes_no_difference(either: Api) -> None:
+    first = await either.call("remember", content="Fancy Bear uses X-Agent.")
+    assert (await evolve(either, "APT28 no longer uses X-Agent."))["superseded"] == [first["note"]["id"]]
+    second = await evolve(either, "APT-28 uses HeadLace.")
+    await either.call("alias.add", type="actor", alias="Grey Otter", canonical="Fancy Bear")
+    await either.call("alias.add", type="tool", alias="Oceanmap", canonical="HeadLace")
+    assert (await evolve(either, "Grey Otter stopped using Zebrocy."))["superseded"] == []
+    new = await evolve(either, "Grey Otter stopped using Oceanmap.")
+    assert new["superseded"] == [second["note"]["id"]]
+
+
+async def test_a_name_that_was_taken_back_is_another_s_again(either: Api) -> None:
+    await either.call("alias.add", type="person", alias="Bobby", canonical="Robert")
+    old = await evolve(either, "Robert lives in Linz.")
+    await either.call("alias.remove", type="person", alias="Bobby")
+    assert (await evolve(either, "Bobby lives in Graz."))["superseded"] == []
+    await either.call("alias.add", type="person", alias="Bobby", canonical="Robert")
+    await either.shelf().enrichment.reach()
+    assert old["note"]["id"] in (await evolve(either, "Bobby lives in Wels."))["superseded"]

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from shelfd.memory.knowledge.evolution.comparing import Judgement, Verdict
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import ME, US
+from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.slots import decode, encode, numbered, slots_of, wanted
 from shelfd.memory.knowledge.evolution.statement import Statement
@@ -63,7 +64,8 @@ def remember_evolved(
     if isinstance(given, KeyedInput) and given.key is not None:
         fact = tx.rows.notes.fact(given.nugget, fold_key(given.key))
     content, _ = text_of(given, fact, limits)
-    new = Told("", content, tx.now if given.occurred_at is None else given.occurred_at, None, read(content))
+    when = tx.now if given.occurred_at is None else given.occurred_at
+    new = Told("", content, when, None, renamed(read(content), tx.rows.entities))
     if fact is not None:
         new = new._replace(key=fact.key)
         if fact.live and new.when < _told_at(fact) and content != fact.content:
@@ -84,7 +86,7 @@ def remember_evolved(
         tx.supersede(note, kept.note.id, reason=judgement.reason)
     contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
     conflicts = tuple(_conflict(tx, note, kept.note, reason) for note, reason in contested)
-    state(tx, kept.note, new.statements if kept.note.content == content else None)
+    _keep(tx, kept.note, new.statements if kept.note.content == content else None)
     status = kept.status
     if superseding:
         verdicts = [judgement.verdict for _, judgement in superseding]
@@ -107,8 +109,12 @@ def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = 
     Args:
         statements: What it states, if that was read already.
     """
+    _keep(tx, note, None if statements is None else renamed(statements, tx.rows.entities))
+
+
+def _keep(tx: Transaction, note: Note, known: Sequence[Statement] | None) -> None:
+    said = renamed(read(note.content), tx.rows.entities) if known is None else known
     nugget = tx.nugget(note.nugget)
-    said = read(note.content) if statements is None else statements
     salt = 0 if nugget is None else nugget.created_at
     tx.rows.statements.put(note.row, note.rev, encode(said), numbered(slots_of(said), salt))
 
@@ -149,7 +155,7 @@ def _said(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
     """What an older note states now."""
     if older.rev == older.said_rev:
         return decode(older.said)
-    return read(tx.rows.notes.by_rows([older.row])[older.row].content)
+    return renamed(read(tx.rows.notes.by_rows([older.row])[older.row].content), tx.rows.entities)
 
 
 def _is_of_another(given: NoteInput, older: OlderNote) -> bool:

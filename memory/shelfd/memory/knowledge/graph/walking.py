@@ -78,12 +78,11 @@ class GraphReader:
         entities = [entity for name in names if (entity := self._view.entities.get(*name)) is not None]
         here = frozenset(entity.number for entity in entities)
         while entities and not self.is_spent:
-            found, before = self._batch(entities, before)
+            found, before = await self._batch(entities, before)
             self.below = before
             yield list(self._seen_from(here, found))
             if before is None:
                 return
-            await self.rest()
 
     async def page(self, *, before: int | None, limit: int) -> tuple[list[tuple[EntityNode, GraphEdge]], int | None]:
         """Return at most some *limit* edges of all nodes, whole notes only, from the newest below row *before* on.
@@ -121,15 +120,15 @@ class GraphReader:
             self._rested = self.read
             await asyncio.sleep(0)
 
-    def _batch(self, entities: Sequence[StoredEntity], before: int | None) -> tuple[list[StoredEdge], int | None]:
+    async def _batch(self, entities: Sequence[StoredEntity], before: int | None) -> tuple[list[StoredEdge], int | None]:
         """The next edges, whole notes only, and below which row the others are; None if there are none."""
         edges = self._view.edges
-        streams = [
-            read(entity, self._wanted, before=before, limit=_PAGE)
-            for entity in entities
-            for read in (edges.leaving, edges.reaching)
-        ]
-        self.read += sum(map(len, streams))
+        streams = []
+        for entity in entities:
+            for read in (edges.leaving, edges.reaching):
+                streams.append(read(entity, self._wanted, before=before, limit=_PAGE))
+                self.read += len(streams[-1])
+                await self.rest()
         # What a full page says last may be cut off in the middle of a note.
         floor = max((stream[-1].note for stream in streams if len(stream) == _PAGE), default=0)
         found = [edge for stream in streams for edge in stream if edge.note > floor]

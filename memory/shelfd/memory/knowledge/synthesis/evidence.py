@@ -21,10 +21,17 @@ _AT_ONCE: Final = 16
 
 
 class SourceNote(NamedTuple):
-    """A note that a query found, and how probable it is that it says what is asked."""
+    """A note that answers are made of.
+
+    Attributes:
+        note: The note.
+        relevance: How probable it is that it says what is asked.
+        about: Names that the query does not have and that stand for what it asks; empty if its words do.
+    """
 
     note: Note
     relevance: float
+    about: str = ""
 
 
 class NoteSentence(NamedTuple):
@@ -80,11 +87,13 @@ class Evidence:
 
 async def gathered(shelf: Shelf, query: str, sources: Sequence[SourceNote]) -> Evidence:
     """Return what *sources* say of *query*, having let other tasks run in between."""
-    judge = shelf.projection(ShelfIndex).focus.passages(query)
+    focus = shelf.projection(ShelfIndex).focus
+    of_query = focus.passages(query)
     sentences: dict[str, list[NoteSentence]] = {}
     left = _OF_ALL
     for source in sources:
         found: list[NoteSentence] = []
+        judge = focus.passages(f"{query} {source.about}") if source.about else of_query
         around = judge.words_around(source.note.row)
         for at, text in enumerate(islice(sentences_of(source.note.content), min(_OF_ONE, left))):
             found.append(NoteSentence(source, text, _score(judge, source, text, around), at))

@@ -19,6 +19,8 @@ _EXCELLENT: Final = 0.8
 _GOOD: Final = 0.5
 #: What each format must have, one of each row.
 _SAYS: Final = ("answer", "summary", "timeline", "entities", "relationships", "themes")
+#: Characters of an answer in which it may say that it is none.
+_OPENING: Final = 300
 _NO_ANSWER: Final = re.compile(
     r"\W*(?:(?:i|we)\s(?:don'?t|do\snot|cannot|can'?t)\s(?:know|say|answer|tell)|(?:un|not\s)known\W*$|n/?a\W*$"
     r"|no\s(?:specific\s|relevant\s|clear\s)?(?:answer|information|memor(?:y|ies)|notes?|results?)\b.{0,20}"
@@ -40,7 +42,7 @@ def says_nothing(synthesis: Mapping[str, Any]) -> bool:
     """Return whether an answer gives none: it is empty, or says in words that it knows none."""
     said = [synthesis[name] for name in _SAYS if synthesis.get(name)]
     texts = [one for one in (synthesis.get("answer"), synthesis.get("summary")) if isinstance(one, str)]
-    return not said or any(not one.strip() or _NO_ANSWER.match(one.replace("\u2019", "'")) for one in texts)
+    return not said or any(not one.strip() or _NO_ANSWER.match(one[:_OPENING].replace("\u2019", "'")) for one in texts)
 
 
 def errors_of(response: Mapping[str, Any]) -> list[str]:
@@ -88,16 +90,18 @@ def _share(value: object, otherwise: float) -> float:
     return float(value) if is_number else otherwise  # type: ignore[arg-type]
 
 
-def _cited(value: object) -> Iterator[object]:
+def _cited(answer: Mapping[str, Any]) -> Iterator[object]:
     """The ids that an answer names, wherever they stand."""
-    if isinstance(value, Mapping):
-        for name, member in value.items():
-            if name == "note_id":
-                yield member
-            elif name in ("sources", "note_ids") and isinstance(member, list):
-                yield from member
-            else:
-                yield from _cited(member)
-    elif isinstance(value, list):
-        for member in value:
-            yield from _cited(member)
+    left: list[object] = [answer]
+    while left:
+        value = left.pop()
+        if isinstance(value, Mapping):
+            for name, member in value.items():
+                if name == "note_id":
+                    yield member
+                elif name in ("sources", "note_ids") and isinstance(member, list):
+                    yield from member
+                else:
+                    left.append(member)
+        elif isinstance(value, list):
+            left += value

@@ -13,6 +13,8 @@ CREATE TABLE slot (
     PRIMARY KEY (slot, note)
 ) WITHOUT ROWID;
 
+CREATE INDEX alias_name ON alias (alias);
+
 -- Pairs of notes that cannot both be true: "a" is the older one's row, "b" the newer one's. Times are microseconds
 -- since 1970 UTC.
 CREATE TABLE conflict (

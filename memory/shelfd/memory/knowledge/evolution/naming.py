@@ -1,0 +1,66 @@
+"""Statements about what has several names, told as of the one that stands for all of them."""
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
+from itertools import permutations
+from typing import Final
+
+from shelfd.memory.knowledge.entities.aliases import built_in
+from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.ports.entities import EntitiesView
+
+#: Words of a name, at most.
+_LONGEST: Final = 3
+#: From one name to the next, at most: a circle ends there.
+_STEPS: Final = 4
+
+
+def renamed(statements: Sequence[Statement], entities: EntitiesView) -> Sequence[Statement]:
+    """Return *statements* with the subjects and values that have another name under that which stands for them.
+
+    Args:
+        entities: Whose aliases hold, beside those that everybody knows.
+    """
+    keys = {key for statement in statements for words in (statement.subject, statement.core) for key in _keys(words)}
+    if not keys:
+        return statements
+    known = _known(keys, entities)
+    return [_renamed(statement, known) for statement in statements] if known else statements
+
+
+def _keys(words: Collection[str]) -> Iterable[str]:
+    """Return what a name of these words may be known by; a subject's words have no order."""
+    if not words or len(words) > _LONGEST:
+        return ()
+    parts = [word.replace("-", "") for word in words]
+    return parts if len(parts) == 1 else map("".join, permutations(parts) if isinstance(words, frozenset) else [parts])
+
+
+@lru_cache(maxsize=1)
+def _built_in() -> dict[str, str]:
+    names = {name.key: step.key for name, step in built_in().items()}
+    return {**names, **{key: key for key in names.values()}}
+
+
+def _known(keys: Collection[str], entities: EntitiesView) -> dict[str, str]:
+    """Return the name that stands for each of *keys* that is a name of something."""
+    everybodys = _built_in()
+    known = {key: everybodys[key] for key in keys if key in everybodys}
+    asked = {key: key for key in keys}
+    for _ in range(_STEPS):
+        found = {alias.alias: alias.canonical for alias in reversed(entities.named(sorted(asked)))}
+        if not found:
+            break
+        for key, origin in asked.items():
+            if key in found:
+                known[origin] = everybodys.get(found[key], found[key]) or origin
+        asked = {found[key]: origin for key, origin in asked.items() if found.get(key)}
+    return known
+
+
+def _renamed(statement: Statement, known: dict[str, str]) -> Statement:
+    subject = next((known[key] for key in _keys(statement.subject) if key in known), None)
+    core = next((known[key] for key in _keys(statement.core) if key in known), None)
+    if subject is not None:
+        statement = statement._replace(subject=frozenset((subject,)))
+    return statement if core is None else statement._replace(core=(core,))
