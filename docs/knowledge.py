@@ -27,6 +27,25 @@ START = (
     Step("", "export SHELFD_SOCKET=$PWD/shelf.sock"),
 )  # fmt: skip
 
+ENTITIES = (
+    Step(
+        "### Entities\n\nNotes are found by what they mention, by each of its names:",
+        """shelfd remember "APT28 deployed X-Agent against the ministry." -n watch > /dev/null
+shelfd remember "Fancy Bear registered mail-login.example.org." -n watch > /dev/null
+shelfd entity "Pawn Storm" -n watch""",
+    ),
+    Step("A note can teach that two names mean the same:",
+         """shelfd remember "The group Sandworm, also known as Copper Lynx, is active." -n watch > /dev/null
+shelfd remember "Copper Lynx used PlugX on web-01." -n watch > /dev/null
+shelfd entity sandworm -n watch"""),
+    Step("So can you, and take it back, whoever said it:",
+         """shelfd call alias.remove '{"type": "actor", "alias": "Copper Lynx"}' | jq -c .
+shelfd entity sandworm -n watch
+shelfd call alias.add '{"type": "actor", "alias": "Copper Lynx", "canonical": "Fancy Bear"}' | jq -c ."""),
+    Step("What would lead in a circle is refused:",
+         """shelfd call alias.add '{"type": "actor", "alias": "APT28", "canonical": "Copper Lynx"}'"""),
+)  # fmt: skip
+
 GRAPH = (
     Step(
         "### What entities have to do with each other\n\nEvery note is read behind its commit, by rules, for what it"
@@ -89,9 +108,29 @@ shelfd call check_synthesis_quality - < some.json | jq -c .""",
     ),
 )  # fmt: skip
 
+RECALL = (
+    Step(
+        "### Why a note is not there\n\n`why-not` says which stage of recall lost a note, and by how much:",
+        """remember() { shelfd remember "$@" -n firm --json | jq -r .note.id; }
+old=$(remember "The office is in Munich")
+new=$(remember "The office is in Berlin")
+jq -n --arg old $old --arg new $new '{note_id: $old, superseded_by_id: $new}' > both.json
+shelfd call mark_note_superseded - < both.json | jq -c .
+shelfd why-not "where is the office" $old
+shelfd why-not "who won the chess tournament" $new
+shelfd why-not "where is the office" $new""",
+    ),
+    Step(
+        "### Another time\n\nWhat the shelf knew before one note replaced the other:",
+        """seq=$(shelfd call get_stats | jq '.last_seq - 1')
+jq -n --argjson seq $seq '{query: "where is the office", known_at: $seq}' > query.json
+shelfd call recall - < query.json | jq -r '.results[].note.content'""",
+    ),
+)  # fmt: skip
+
 STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
 
-STEPS = (*START, *GRAPH, *SYNTHESIS, *STOP)
+STEPS = (*START, *ENTITIES, *GRAPH, *SYNTHESIS, *RECALL, *STOP)
 
 
 def main() -> None:

@@ -41,6 +41,10 @@ def entity(
     name: _Name,
     type_: _Type = "",
     k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=200, help="At most this many notes.")] = None,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Purge them all instead, whatever nugget they are in.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --purge: only say what would be purged.")] = False,
     nugget: options.Nugget = None,
     session: options.Session = None,
     shelf: options.Shelf = "default",
@@ -56,7 +60,12 @@ def entity(
       shelfd entity "Fancy Bear" --type actor
 
       shelfd entity CVE-2024-3094
+
+      shelfd entity "Mara Winter" --type person --purge --dry-run
     """
+    if purge:
+        _purge(name, type_, shelf, socket, is_dry=dry_run, as_json=as_json)
+        return
     base = given({"entity_value": name, "nugget": nugget, "session_id": session, "shelf": shelf})
     with daemon(socket) as client:
         wanted, result = _first(
@@ -70,6 +79,27 @@ def entity(
     else:
         _print_mentioning(result)
         _print_related(related["relationships"])
+
+
+def _purge(name: str, type_: str, shelf: str, socket: str | None, *, is_dry: bool, as_json: bool) -> None:
+    base = given({"entity_value": name, "shelf": shelf})
+    with daemon(socket) as client:
+        wanted, result = _first(
+            type_,
+            lambda tried: client.call("entity.purge", {**base, "entity_type": tried, "dry_run": True}),
+            "notes",
+        )
+        while not is_dry and result["remaining"]:
+            result = client.call("entity.purge", {**base, "entity_type": wanted})
+    if as_json:
+        print_json(result)
+    elif not result["notes"]:
+        notice("no note mentions it")
+    else:
+        found = result["entity"]
+        print(f"{'would purge' if is_dry else 'purged'} {result['notes']} notes about {wanted} {clean(found['value'])}")
+        for note_id in result["note_ids"] if is_dry else result["still_in"]:
+            print(clean(note_id) if is_dry else f"still in {clean(note_id)}")
 
 
 def _print_mentioning(result: dict[str, Any]) -> None:

@@ -83,6 +83,12 @@ def read_again(tx: Transaction, phrases: Sequence[str]) -> None:
     tx.rows.entities.put_position(renewed._asdict())
 
 
+def aliases_changed(tx: Transaction) -> None:
+    """Have aliases be looked up anew, after some went that no note is left to be read by."""
+    position = _position_of(tx.rows.entities.position())
+    tx.rows.entities.put_position(position._replace(aliases=position.aliases + 1)._asdict())
+
+
 class _Derived(NamedTuple):
     """What was derived of a note as it was read."""
 
@@ -100,23 +106,23 @@ class _Batch(NamedTuple):
         began: Where it began.
         position: Where it ends.
         seen: The last change when its notes were read.
-        to_read: Rows of those that a model is to read, too.
+        later: What a model is to do with some of them.
     """
 
     began: _Position
     position: _Position
     seen: int
-    to_read: Sequence[int]
+    later: Mapping[str, Sequence[int]]
 
 
 class Later(Protocol):
     """Has a language model read new notes."""
 
-    def wanted(self, notes: Iterable[Note], rows: Iterable[LogRow]) -> Sequence[int]:
-        """Return the rows of those of *notes* that it is to read, by what happened to them."""
+    def wanted(self, notes: Iterable[Note], rows: Sequence[LogRow]) -> Mapping[str, Sequence[int]]:
+        """Return what it is to do with which of *notes*, by what happened to them; nothing if nothing."""
 
-    def begin(self, tx: Transaction, rows: Sequence[int]) -> str:
-        """Add the job that reads the notes of these rows; return its id."""
+    def begin(self, tx: Transaction, wanted: Mapping[str, Sequence[int]]) -> str:
+        """Add the job that does what is *wanted*; return its id."""
 
     def started(self, job_id: str) -> None:
         """Start a job that is durable now."""
@@ -218,7 +224,7 @@ class Enricher(Enrichment):
         """Derive the entities of the next batch of notes."""
         began, last_seq = self._position(), self._view.log.last_seq
         position = began
-        to_read: Sequence[int] = ()
+        later: Mapping[str, Sequence[int]] = {}
         if position.rules != self._rules or self._view.log.first_seq > position.seq + 1:
             # Other rules, or the log no longer reaches back.
             position = _Position(last_seq, self._rules, is_scanning=True, aliases=began.aliases)
@@ -227,7 +233,7 @@ class Enricher(Enrichment):
             wanted = sorted({row.row for row in rows if _says_something(row) and row.row is not None})
             notes: Sequence[Note] = list(self._view.notes.by_rows(wanted).values())
             position = position._replace(seq=rows[-1].seq)
-            to_read = () if self._later is None else self._later.wanted(notes, rows)
+            later = {} if self._later is None else self._later.wanted(notes, rows)
             if any(row.kind == PURGED for row in rows):
                 self._aliases_read = -1  # what a purged note said of names went with it
         else:
@@ -238,7 +244,7 @@ class Enricher(Enrichment):
                 position = position._replace(is_scanning=False, below=None, phrases=())
             if position.phrases:
                 notes = [note for note in notes if _has_any(note, position.phrases)]
-        await self._derive(notes, _Batch(began, position, last_seq, to_read))
+        await self._derive(notes, _Batch(began, position, last_seq, later))
 
     async def _derive(self, notes: Sequence[Note], batch: _Batch) -> None:
         """Derive the entities of *notes*; store them and then the position."""
@@ -293,8 +299,8 @@ class Enricher(Enrichment):
                 self._store_position(tx, batch)
             if changed:  # other notes may mention what one of these gave another name, or no longer does
                 read_again(tx, changed)
-            if is_last and batch.to_read and self._later is not None:
-                return self._later.begin(tx, batch.to_read)
+            if is_last and batch.later and self._later is not None:
+                return self._later.begin(tx, batch.later)
             return None
 
         job_id = (await self._shelf.commit(_ORIGIN, apply)).value

@@ -8,7 +8,7 @@ from shelfd.memory.jobs.work import Begun, as_job
 from shelfd.memory.knowledge.distilling import job as distilling
 from shelfd.memory.knowledge.distilling.applying import About, store_facts
 from shelfd.memory.knowledge.distilling.engines import Distilled, distil
-from shelfd.memory.knowledge.distilling.splitting import chunks
+from shelfd.memory.knowledge.distilling.splitting import cut_chunks
 from shelfd.memory.knowledge.model.checked import LLM, RULES
 from shelfd.memory.log.idempotency import Outcome, outcome_before, payload_of, repeat_of
 from shelfd.memory.log.transaction import Transaction
@@ -53,7 +53,7 @@ async def remember_report(context: Context, call: Call) -> Answer:
     try:
         told = f"Published: {params.published_date}" if params.published_date else ""
         about = _about(params, params.source_url or "report", told, **_dated(shelf, params.published_date))
-        parts = chunks(params.content, params.chunk_size)
+        parts = await cut_chunks(params.content, params.chunk_size)
         if len(parts) > 1:
             return await _as_job(context, shelf, call, about, parts)
         return await _at_once(context, shelf, call, about._replace(ref=f"{about.ref}:chunk:0"))

@@ -75,9 +75,8 @@ def purge_some(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> No
     cursor["last"] = []
     notes = _next(tx, cursor, params)
     for place, note_id in notes:
-        note = tx.rows.notes.get(note_id)
-        assert note is not None  # the one before may have given lines to it, and not more
-        if note.row <= params.get("row", note.row) and not _purge_one(tx, cursor, params, note):
+        note = tx.rows.notes.get(note_id)  # the one before may have given lines to it; of given ids, some may be gone
+        if note is not None and note.row <= params.get("row", note.row) and not _purge_one(tx, cursor, params, note):
             return
         cursor["place"] = list(place)
     promoted = [note_id for note_id in tx.touched if tx.rows.promotions.paths_naming(note_id)]
@@ -115,9 +114,10 @@ def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note:
 
 
 def _next(tx: Transaction, cursor: Cursor, params: Mapping[str, Any]) -> list[tuple[tuple[int, int], str]]:
-    """The next notes, each with its place among the nugget's."""
+    """The next notes, each with its place among the ids, or among the nugget's notes."""
     if "ids" in params:
-        return [((0, 0), note_id) for note_id in params["ids"] if tx.rows.notes.get(note_id) is not None]
+        first = cursor["place"][0] + 1
+        return [((at, 0), params["ids"][at]) for at in range(first, min(first + NOTES_AT_ONCE, len(params["ids"])))]
     notes = notes_in(tx, params["nugget"], after=tuple(cursor["place"]), limit=NOTES_AT_ONCE)
     return [(place, note.id) for place, note in notes]
 

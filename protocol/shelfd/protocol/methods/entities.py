@@ -76,6 +76,29 @@ class AliasParams(ChangeParams):
     alias: Key
 
 
+class EntityPurgeParams(ChangeParams):
+    """Params of ``entity.purge``."""
+
+    entity_type: EntityType
+    entity_value: Key = Field(description="Any of its names.")
+    dry_run: bool = Field(default=False, description="Only say what would be purged.")
+
+
+class EntityPurgeResult(Result):
+    """Answer of ``entity.purge``."""
+
+    entity: EntityView
+    notes: int = Field(description="How many notes mention it, hidden and superseded ones included.")
+    note_ids: list[str] = Field(description="Those that one purge takes, 1,000 at most, the most about it first.")
+    aliases: int = Field(description="Names given to it by callers, which go when no note is left.")
+    purged: int
+    still_in: list[str]
+    remaining: int = Field(description="Notes that are left: ask again.")
+    dry_run: bool
+    run_id: str | None
+    replayed: bool | None = None
+
+
 class AliasAddParams(AliasParams):
     """Params of ``alias.add``."""
 
@@ -127,3 +150,10 @@ define("recall_tool", RecallToolParams, EntityRecallResult, need="read", summary
 define("alias.add", AliasAddParams, AliasAddResult, need="write", summary="Say that two names mean the same.")
 define("alias.remove", AliasParams, AliasRemoveResult, need="write", summary="Take back that two names mean the same.")
 define("alias.list", AliasListParams, AliasListResult, need="read", summary="Names that mean the same.")
+define(
+    "entity.purge",
+    EntityPurgeParams,
+    EntityPurgeResult,
+    need="write",
+    summary="Purge every note that mentions an entity, by any of its names.",
+)

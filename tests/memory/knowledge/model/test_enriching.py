@@ -241,6 +241,19 @@ async def test_a_note_like_a_new_one_is_reworded_with_history(evolving: House) -
     assert "evolution_count" not in note
 
 
+async def test_what_was_reworded_is_read_again_and_rewords_nothing() -> None:
+    async for both in house_with(MemorySettings(reads_by_model=True, evolves_neighbours=True)):
+        old = await both.api.remember(OLD, domain="cti")
+        both.server.then(says({"notes": []}))
+        await both.settled()
+        await both.api.remember(NEW, domain="cti")
+        both.server.then(says({"notes": []}), evolves(), says({"notes": []}))
+        await both.settled()
+        jobs = await both.settled()  # that rewording was a change of its own
+        assert [job["result"]["evolved"] for job in jobs] == [[], [old["id"]], []]
+        assert [row["text"] for row in both.server.received[-1].data["notes"]] == [BETTER]
+
+
 KEPT: list[Behaviour] = [
     evolves(action="keep"), evolves(content=OLD), says({"decisions": []}), evolves(content="  "), evolves(content=None),
     evolves(action="burn"), evolves(n=4), says_text("?"), refuses("401 Who"), says({}), says([1]),

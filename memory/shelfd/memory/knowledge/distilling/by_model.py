@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field
 
 from shelfd.memory.knowledge.distilling.facts import DistilledFact
-from shelfd.memory.knowledge.distilling.splitting import chunks
+from shelfd.memory.knowledge.distilling.splitting import cut_chunks
 from shelfd.memory.knowledge.model.checked import Importance, ModelAnswer, ask_checked, room
 from shelfd.memory.notes.text import cut, tidy_content
 from shelfd.memory.ports.language_model import ModelQuestion, Passage
@@ -66,7 +66,7 @@ async def facts_by_model(
     around = [Passage("context", nugget, cut(context, _CONTEXT))] if context else []
     empty = ModelQuestion("facts", _INSTRUCTIONS, around, SaidFacts, min(_REPLY_TOKENS, model.context_tokens // 4))
     found: dict[str, DistilledFact] = {}
-    for part in chunks(text, room(model, empty)):
+    for part in await cut_chunks(text, room(model, empty)):
         question = empty._replace(passages=[*around, Passage("text", nugget, part)])
         answer = await ask_checked(model, question, lambda _: (), deadline=deadline)
         for one in answer.facts:

@@ -1,7 +1,9 @@
 """Text cut into whole sentences, and into chunks of these. One pass, without nested repetition."""
 
+import asyncio
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from shelfd.memory.notes.text import Fences
@@ -15,6 +17,10 @@ _ABBREVIATIONS: Final = frozenset(
     " sra jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.n".split()
 )
 _BULLET: Final = re.compile(r"\s*(?:[-*+\u2022\u2013>]|#{1,6}|\d{1,3}[.)])\s+")
+#: Characters that are looked at together.
+_BLOCK: Final = 4_000
+#: Characters of a text that is not cut at once.
+_LONG: Final = 16_000
 #: A line so long, without an end of its own, goes on in the next one.
 _WRAPPED: Final = 55
 
@@ -36,20 +42,34 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Lines that belong together, joined by blanks."""
+    """Lines that belong together, joined by blanks; so many that each block is a few milliseconds' work."""
     fences = Fences()
     gathered: list[str] = []
-    for line in text.split("\n"):
+    size = 0
+    for line in chain.from_iterable(map(_parts, text.split("\n"))):
         bullet = _BULLET.match(line)
         bare = line[bullet.end() :].strip() if bullet else line.strip()
         is_code = fences.encloses(line)
-        if gathered and (is_code or not bare or bullet or not _goes_on(gathered[-1], bare)):
+        ends = is_code or not bare or bullet or size > _BLOCK
+        if gathered and (ends or not _goes_on(gathered[-1], bare)):
             yield " ".join(gathered)
-            gathered = []
+            gathered, size = [], 0
         if bare and not is_code:
             gathered.append(bare)
+            size += len(bare)
     if gathered:
         yield " ".join(gathered)
+
+
+def _parts(line: str) -> Iterator[str]:
+    """A line, or one that is very long in parts, cut at blanks."""
+    start = 0
+    while len(line) - start > _BLOCK:
+        blank = line.rfind(" ", start + 1, start + _BLOCK)
+        end = blank if blank > 0 else start + _BLOCK
+        yield line[start:end]
+        start = end
+    yield line[start:]
 
 
 def _goes_on(line: str, following: str) -> bool:
@@ -92,6 +112,11 @@ def chunks(text: str, size: int) -> list[str]:
         start = end
     found.append(text[start:].strip())
     return [chunk for chunk in found if chunk]
+
+
+async def cut_chunks(text: str, size: int) -> list[str]:
+    """Return what :func:`chunks` does; a long text is cut in a thread, for that takes longer than the loop may."""
+    return chunks(text, size) if len(text) < _LONG else await asyncio.to_thread(chunks, text, size)
 
 
 def _cut_in(window: str) -> int:

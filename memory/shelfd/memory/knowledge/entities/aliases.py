@@ -137,6 +137,11 @@ class Aliases:
         name = EntityName(family(type_), key)
         return name in self._steps or name in self._groups
 
+    def was_taken_back(self, type_: str, key: str) -> bool:
+        """Return whether a caller took back that this canonical form is another name of something."""
+        step = self._steps.get(EntityName(family(type_), key))
+        return step is not None and not step.key
+
     def said_by(self, row: int) -> Sequence[StoredAlias]:
         """Return the aliases that a note was found to say."""
         return self._said.get(row, ())
@@ -232,6 +237,8 @@ def learned(said: Iterable[SaidAlias], known: Aliases, row: int, *, now: int) ->
         if (before := then.get(frozenset((key, other_key)))) is not None:
             found.append(before)
             continue
+        if known.was_taken_back(type_, key) or known.was_taken_back(type_, other_key):
+            continue  # of what is not said: of none, then, in either direction
         if known.leads_to(type_, name) == known.leads_to(type_, other):
             continue
         if known.is_known(type_, other_key):

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar
 
 from shelfd.memory.errors import ModelUnavailable
 from shelfd.memory.jobs.work import Begun, JobKind, Work, put_job
-from shelfd.memory.knowledge.distilling.engines import notes_like
 from shelfd.memory.knowledge.graph.edges import put_read, text_of
+from shelfd.memory.knowledge.model.alike import notes_like
 from shelfd.memory.knowledge.model.neighbours import NEIGHBOURS, Rewording, may_evolve, reword, rewordings
 from shelfd.memory.knowledge.model.reading import NoteReading, fitting, read_notes
 from shelfd.memory.log.transaction import Transaction
@@ -24,7 +24,7 @@ from shelfd.memory.shelf.shelf import Shelf
 
 T = TypeVar("T")
 ENRICHMENT: Final = JobKind("enrichment", can_end_early=True)
-#: The method that its changes name: what it wrote itself is not read again.
+#: The method that its changes name.
 METHOD: Final = "enrich"
 #: Notes that are read whatever their length, and how long others have to be.
 _DOMAINS: Final = frozenset({"cti", "incident", "threat_intel"})
@@ -47,8 +47,8 @@ class LaterReading:
         self._shelf = shelf
         self._start = start
 
-    def wanted(self, notes: Iterable[Note], rows: Iterable[LogRow]) -> list[int]:
-        """Return the rows of those of *notes* that are to be read.
+    def wanted(self, notes: Iterable[Note], rows: Sequence[LogRow]) -> Mapping[str, Sequence[int]]:
+        """Return the rows of those of *notes* that are to be read, and of those by which others may be reworded.
 
         Args:
             notes: As they are now.
@@ -56,26 +56,23 @@ class LaterReading:
         """
         settings, model = self._shelf.settings, self._shelf.model
         if not (settings.reads_by_model or settings.evolves_neighbours) or not model.context_tokens:
-            return []
+            return {}
         told = {row.row for row in rows if _tells(row)}
-        return [
-            note.row
-            for note in notes
-            if note.row in told
-            and note.live
-            and not note.extra.is_rollup
-            and (settings.evolves_neighbours or is_read(note))
-            and model.may_see(note.nugget)
-        ]
+        own = {row.row for row in rows if row.origin.method == METHOD}  # else each rewording would bring others
+        some = [note for note in notes if note.row in told and note.live and not note.extra.is_rollup]
+        some = [note for note in some if model.may_see(note.nugget)]
+        found = {
+            "read": [note.row for note in some if settings.reads_by_model and is_read(note)],
+            "evolve": [note.row for note in some if settings.evolves_neighbours and note.row not in own],
+        }
+        return found if any(found.values()) else {}
 
-    def begin(self, tx: Transaction, rows: Sequence[int]) -> str:
-        """Add the job that reads the notes of these rows; return its id."""
-        settings = self._shelf.settings
-        is_on = {"read": settings.reads_by_model, "evolve": settings.evolves_neighbours}
-        parts = [name for name, on in is_on.items() if on]
-        cursor = {"done": 0, "total": len(rows) * len(parts), "tried": 0, "read": 0, "evolved": [], "unread": 0}
+    def begin(self, tx: Transaction, wanted: Mapping[str, Sequence[int]]) -> str:
+        """Add the job that does what is *wanted* of a batch; return its id."""
+        total = sum(map(len, wanted.values()))
+        cursor = {"done": 0, "total": total, "tried": 0, "read": 0, "evolved": [], "unread": 0}
         origin = Origin("shelfd", METHOD, run_id=draw_run_id())
-        return put_job(tx, Begun(ENRICHMENT, {"rows": list(rows), "parts": parts}, cursor), origin).id
+        return put_job(tx, Begun(ENRICHMENT, wanted, cursor), origin).id
 
     def started(self, job_id: str) -> None:
         """Start a job that is durable now."""
@@ -89,17 +86,17 @@ def is_read(note: Note) -> bool:
 
 def _tells(row: LogRow) -> bool:
     """Whether a change gave a note its text."""
-    if row.origin.method == METHOD:
-        return False
     return row.kind == "note.created" or "content" in (row.before or {})
 
 
 async def run(work: Work) -> Mapping[str, Any]:
     """Do what is left; return how many notes were read, and the ids of those that were reworded."""
-    rows, parts = work.job.params["rows"], work.job.params["parts"]
+    to_read, to_evolve = work.job.params["read"], work.job.params["evolve"]
     while (done := work.cursor["done"]) < work.cursor["total"]:
-        part, at = parts[done // len(rows)], done % len(rows)
-        await (_read_next if part == "read" else _evolve_next)(work, rows[at:])
+        if done < len(to_read):
+            await _read_next(work, to_read[done:])
+        else:
+            await _evolve_next(work, to_evolve[done - len(to_read)])
         await asyncio.sleep(0)
     cursor = work.cursor
     return {"read": cursor["read"], "evolved": cursor["evolved"], "unread": cursor["unread"]}
@@ -140,10 +137,10 @@ def _next(work: Work, rows: Sequence[int]) -> tuple[list[Note], int]:
     return [*takewhile(lambda note: note.nugget == notes[0].nugget, notes)], len(rows)
 
 
-async def _evolve_next(work: Work, rows: Sequence[int]) -> None:
+async def _evolve_next(work: Work, row: int) -> None:
     """Have notes like the next one reworded."""
     shelf = work.shelf
-    new = shelf.view.notes.by_rows([rows[0]]).get(rows[0])
+    new = shelf.view.notes.by_rows([row]).get(row)
     found: Sequence[Rewording] | None = ()
     if new is not None and new.live and shelf.model.may_see(new.nugget):
         await shelf.reach(None)
