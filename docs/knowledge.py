@@ -108,9 +108,29 @@ shelfd call check_synthesis_quality - < some.json | jq -c .""",
     ),
 )  # fmt: skip
 
+RECALL = (
+    Step(
+        "### Why a note is not there\n\n`why-not` says which stage of recall lost a note, and by how much:",
+        """remember() { shelfd remember "$@" -n firm --json | jq -r .note.id; }
+old=$(remember "The office is in Munich")
+new=$(remember "The office is in Berlin")
+jq -n --arg old $old --arg new $new '{note_id: $old, superseded_by_id: $new}' > both.json
+shelfd call mark_note_superseded - < both.json | jq -c .
+shelfd why-not "where is the office" $old
+shelfd why-not "who won the chess tournament" $new
+shelfd why-not "where is the office" $new""",
+    ),
+    Step(
+        "### Another time\n\nWhat the shelf knew before one note replaced the other:",
+        """seq=$(shelfd call get_stats | jq '.last_seq - 1')
+jq -n --argjson seq $seq '{query: "where is the office", known_at: $seq}' > query.json
+shelfd call recall - < query.json | jq -r '.results[].note.content'""",
+    ),
+)  # fmt: skip
+
 STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
 
-STEPS = (*START, *ENTITIES, *GRAPH, *SYNTHESIS, *STOP)
+STEPS = (*START, *ENTITIES, *GRAPH, *SYNTHESIS, *RECALL, *STOP)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from shelfd.memory.errors import Conflict, HistoryTrimmed
-from shelfd.memory.log.history import KnownThen, as_known, links_then
+from shelfd.memory.log.history import KnownThen, all_as_known, links_then
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
@@ -93,9 +93,8 @@ class Past:
             raise Conflict(text, field="known_at", reason="TOO_LONG_AGO", limit=MOST_NOTES)
         for start in range(0, len(rows), _NOTES):
             part = rows[start : start + _NOTES]
-            for row, note in self._view.notes.by_rows(part).items():
-                if (known := as_known(self._view, note.id, self.seq)) is not None and known.note.row == row:
-                    self._add(known)
+            for known in all_as_known(self._view, part, self.seq):
+                self._add(known)
             await asyncio.sleep(0)
 
     def _add(self, known: KnownThen) -> None:
