@@ -231,7 +231,10 @@ class Importer:
 
     def _was_undone(self, note: Note) -> bool:
         log = self.tx.rows.log.of_note(note.row)
-        return bool(log) and log[-1].kind == "note.hidden" and log[-1].origin.method in _UNDOS
+        if not log or log[-1].kind != "note.hidden" or log[-1].origin.method not in _UNDOS:
+            return False
+        run_id = log[-1].origin.run_id
+        return run_id is None or not self.tx.rows.rewinds.by_run(run_id)  # else its turn was taken back once more
 
     def _check_first(self, part: str, what: int | str) -> None:
         """Refuse an item whose note, by its row here or its identity there, an earlier one spoke of."""
