@@ -1,4 +1,6 @@
 """Follows a shelf's log and keeps its entities: in the background, in batches, after the callers."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
