@@ -56,8 +56,8 @@ def write_lines(path: Path, notes: Sequence[Json]) -> Path:
     return path
 
 
-def write_database(path: Path, rows: Sequence[Json], *, causal: int = 0) -> Path:
-    """Write the newer store: *rows* of its table by column, and so many causal edges."""
+def write_database(path: Path, rows: Sequence[Json], *, causal: Sequence[Json] = ()) -> Path:
+    """Write the newer store: *rows* of its table by column, and causal edges: note, from, relation, to."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"CREATE TABLE notes ({', '.join(_COLUMNS)}, PRIMARY KEY (id))")
@@ -69,8 +69,11 @@ def write_database(path: Path, rows: Sequence[Json], *, causal: int = 0) -> Path
         for row in rows:
             values = [*({**_COLUMNS, **row}).values()]
             connection.execute(f"INSERT INTO notes VALUES ({', '.join('?' * len(values))})", values)
-        for number in range(causal):
-            connection.execute("INSERT INTO kg_edges VALUES (?, 'a', 'b', 'causes', 'causal', 'n')", (f"e{number}",))
+        for number, said in enumerate(causal):
+            for end in ("from", "to"):
+                connection.execute("INSERT INTO kg_nodes VALUES (?, ?, ?, '{}')", (f"{end}{number}", *said[end]))
+            edge = (f"e{number}", f"from{number}", f"to{number}", said["relation"], "causal", said["note"])
+            connection.execute("INSERT INTO kg_edges VALUES (?, ?, ?, ?, ?, ?)", edge)
         connection.execute("INSERT INTO kg_edges VALUES ('h', 'a', 'b', 'USES_TOOL', 'heuristic', '')")
         connection.commit()
     return path

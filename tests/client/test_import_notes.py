@@ -45,7 +45,8 @@ def rows() -> list[Json]:
 def test_the_newer_store_moves_in(tmp_path: Path) -> None:
     home = tmp_path / ".amem"
     home.mkdir()
-    store = write_database(home / "zettelforge.db", rows(), causal=2)
+    said = {"from": ("threat_actor", "Alice Group"), "relation": "uses", "to": ("entity", "Rome")}
+    store = write_database(home / "zettelforge.db", rows(), causal=[{**said, "note": NEW}, {**said, "note": "gone"}])
     write_lines(home / "notes.jsonl", [note("note_older", "what the newer store has, too")])
     before = store.read_bytes()
     with Daemon(tmp_path) as daemon:
@@ -55,9 +56,14 @@ def test_the_newer_store_moves_in(tmp_path: Path) -> None:
             "notes  2 created, 0 updated, 0 unchanged",
             "links  1 created, 1 updated, 0 unchanged",
         ]
-        edges = "2 edges between entities that say what causes what; edges are derived anew from what notes say"
+        edges = "1 edges that say what causes what are no note's, and not kept"
         assert sorted(lines(done)) == [f"{store}: kg_edges: {edges}", f"{store}: row 2: tags: is not a list"]
         assert store.read_bytes() == before
+        related = daemon.call("get_entity_relationships", entity_type="threat_actor", entity_value="alice group")
+        (edge,) = related["relationships"]
+        assert (edge["node"]["value"], edge["relationship"], edge["edge_type"], edge["note_id"]) == (
+            "rome", "uses", "causal", NEW,
+        )  # fmt: skip
         new, old = (daemon.call("note.get", id=id_)["note"] for id_ in (NEW, OLD))
         shown = {name: new[name] for name in ("domain", "tier", "importance", "ttl_days", "fields")}
         assert shown == {

@@ -18,7 +18,7 @@ _LOOKED_AT: Final = 10
 #: Kinds of items by format, in the order in which they are sent.
 _PARTS: Final = {"zettelforge": ("notes", "links"), "shelfd": ("nuggets", "notes", "links")}
 #: Members of a note's links that are sent.
-_LINKED: Final = ("related", "causal_chain", "superseded_by")
+_LINKED: Final = ("related", "causal_chain", "superseded_by", "causal_edges")
 _TIMES: Final = ("created_at", "updated_at")
 _METADATA_TIMES: Final = ("last_accessed", "ttl_anchor")
 

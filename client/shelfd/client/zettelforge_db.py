@@ -41,6 +41,13 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: Columns that hold JSON.
 _JSON: Final = frozenset({"evolved_by", "tags", "related", "causal_chain", "vuln_meta"})
+_IS_CAUSAL: Final = "edge_type = 'causal'"
+_CAUSAL: Final = (
+    "SELECT note_id, source.entity_type, source.entity_value, relationship, target.entity_type, target.entity_value"  # noqa: S608
+    " FROM kg_edges JOIN kg_nodes AS source ON source.node_id = from_node_id"
+    f" JOIN kg_nodes AS target ON target.node_id = to_node_id WHERE {_IS_CAUSAL} ORDER BY kg_edges.rowid"
+)
+_UNSAID: Final = f"SELECT count(*) FROM kg_edges WHERE {_IS_CAUSAL} AND note_id NOT IN (SELECT id FROM notes)"  # noqa: S608
 _NEEDED: Final = frozenset({"id", "content_raw"})
 
 
@@ -68,8 +75,12 @@ def read(path: str) -> Iterator[JsonLine]:
             columns = _columns(path, connection)
             named = ", ".join(columns)
             rows = connection.execute(f"SELECT rowid, {named} FROM notes ORDER BY rowid")  # noqa: S608 (names of ours)
+            edges = _causal_edges(connection)
             for number, *values in rows:
-                yield JsonLine(number, _line(dict(zip(columns, values, strict=True))))
+                line = _line(dict(zip(columns, values, strict=True)))
+                if said := edges.get(line.get("id")):
+                    line.setdefault("links", {})["causal_edges"] = said
+                yield JsonLine(number, line)
         except sqlite3.Error as error:
             raise Unusable(path, f"cannot be read: {_told(error)}", os.EX_DATAERR) from error
 
@@ -83,14 +94,26 @@ def count(path: str) -> int:
     return _count(path, "SELECT count(*) FROM notes")
 
 
-def count_causal(path: str) -> int:
-    """Return how many of its edges between entities say what causes what; 0 if it has none of these.
+def _causal_edges(connection: sqlite3.Connection) -> dict[Any, list[list[Any]]]:
+    """What notes say of causes, as far as it is known which one does: that cannot be derived from their text again."""
+    try:
+        rows = connection.execute(_CAUSAL).fetchall()
+    except sqlite3.Error:  # a version without such tables
+        return {}
+    found: dict[Any, list[list[Any]]] = {}
+    for note, *edge in rows:
+        found.setdefault(note, []).append(edge)
+    return found
+
+
+def count_unsaid(path: str) -> int:
+    """Return how many of its edges that say what causes what are no note's; 0 if it has none of these.
 
     Raises:
         Unusable: As :func:`read` does.
     """
     try:
-        return _count(path, "SELECT count(*) FROM kg_edges WHERE edge_type = 'causal'")
+        return _count(path, _UNSAID)
     except Unusable:
         return 0
 

@@ -305,6 +305,7 @@ async def test_while_the_index_warms_keys_and_new_notes_answer(durable: Api) -> 
         ("What is CVE-2024-3094?", "factual"),
         ("Who is the landlord", "factual"),
         ("What tools does Fancy Bear use?", "relational"),
+        ("What tools does APT28 use?", "relational"),
         ("which actors are linked to HeadLace", "relational"),
         ("What has changed since Monday?", "temporal"),
         ("what was the latest incident before Easter", "temporal"),

@@ -186,8 +186,11 @@ async def test_imported_turns_can_be_taken_back_and_stay_so(either: Api, path: P
     assert await shown() == ["Welcome aboard."]
     assert set(sums(await take_in(api, path, *CHAT))) == {"unchanged"}
     assert await shown() == ["Welcome aboard."]
-    await api.call("reflection.undo", run_id=result["run_id"], principal=ROOT)
+    undone = await api.call("reflection.undo", run_id=result["run_id"], principal=ROOT)
     assert await shown() == ["Welcome aboard.", "Where do we sail?", "To the lighthouse.", "And then?"]
+    await api.call("reflection.undo", run_id=undone["run_id"], principal=ROOT)
+    assert set(sums(await take_in(api, path, *CHAT))) == {"unchanged"}
+    assert await shown() == ["Welcome aboard."]
 
 
 async def test_reflection_leaves_raw_turns_as_they_were_said(api: Api, path: Path) -> None:

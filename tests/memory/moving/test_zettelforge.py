@@ -28,7 +28,7 @@ async def test_a_note_is_here_with_all_that_it_says(either: Api) -> None:
         "persistence_semantics": "knowledge", "vuln": {"cvss_v3_score": 9.8, "cisa_kev": True, "cvss_v3_vector": None},
     }  # fmt: skip
     given = note(
-        OLD, "APT28 uses X-Agent.", metadata=metadata, updated_at="2025-02-01T00:00:00Z",
+        OLD, "APT28 uses X-Agent.", metadata=metadata, updated_at="2025-02-01T00:00:00Z", evolved_by=[NEW],
         content={"raw": "APT28 uses X-Agent.", "source_type": "ingestion", "source_ref": "report:7"},
         semantic={"context": "c", "keywords": ["k"], "tags": ["cti", "Apt"], "entities": ["apt28"]},
     )  # fmt: skip
@@ -41,7 +41,7 @@ async def test_a_note_is_here_with_all_that_it_says(either: Api) -> None:
         "domain": "cti", "tier": "A", "importance": 9, "ttl_days": 3650, "source_type": "ingestion",
         "source_ref": "report:7", "created_at": "2025-01-02T03:04:05Z", "updated_at": "2025-02-01T00:00:00Z",
         "fields": {"tlp": "AMBER", "stix_confidence": 80, "cvss_v3_score": 9.8, "cisa_kev": True},
-        "needs_review": True, "expires_at": "2035-01-30T00:00:00Z",
+        "evolved_by": [NEW], "needs_review": True, "expires_at": "2035-01-30T00:00:00Z",
     }  # fmt: skip
     assert {name: shown[name] for name in expected} == expected
     assert {"cti", "apt"} <= set(shown["tags"])
@@ -113,7 +113,7 @@ async def test_a_nugget_can_be_named(either: Api) -> None:
 
 async def test_what_is_lost_is_said(either: Api) -> None:
     lossy = note(
-        OLD, "one", evolved_by=[NEW], colour="blue",
+        OLD, "one", evolved_by=[7], colour="blue",
         metadata={"importance": 40, "ttl": 99_999, "tier": "D", "confidence": 7, "mood": 1},
         content={"raw": "one", "source_type": "extraction", "source_ref": "r" * 3000, "previous_raw": "none"},
         links={"related": ["note_missing", OLD], "causal_chain": [OLD, NEW], "superseded_by": "note_missing"},

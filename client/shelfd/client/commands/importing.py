@@ -153,8 +153,8 @@ def _notes(source: ForeignSource, nugget: str | None, report: Report, sending: "
     notes = note_lines.NoteLines(source.path, source.format, header)
     yield from notes.batches()
     report.part(source.path, "notes", notes.unit)["rejected"] += notes.rejected
-    if notes.unit == "row" and (count := zettelforge_db.count_causal(source.path)):
-        why = f"{count} edges between entities that say what causes what; edges are derived anew from what notes say"
+    if notes.unit == "row" and (count := zettelforge_db.count_unsaid(source.path)):
+        why = f"{count} edges that say what causes what are no note's, and not kept"
         report.add_findings(source.path, [LeftOut("notes", "kg_edges", why, [])], {"notes": notes.unit})
 
 

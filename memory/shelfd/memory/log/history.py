@@ -64,9 +64,24 @@ class KnownThen(NamedTuple):
 def as_known(view: View, note_id: str, seq: int) -> KnownThen | None:
     """Return a note as it was after change *seq*; None if there is none, or it was created later."""
     found = with_log(view, note_id, since_seq=seq)
-    if found is None or any(row.kind == "note.created" for row in found[1]):
+    return None if found is None else _known(view, *found, seq)
+
+
+def all_as_known(view: View, rows: Sequence[int], seq: int) -> list[KnownThen]:
+    """Return those of the notes with these rows that there were after change *seq*, as they were then."""
+    notes = view.notes.by_rows(rows)
+    later = {row: view.log.of_note(row, since_seq=seq) for row in notes}
+    found = []
+    for row, now in view.notes.by_rows(list(notes)).items():  # they may have changed meanwhile
+        known = _known(view, now, later[row], seq) if now == notes[row] else as_known(view, now.id, seq)
+        found += [known] if known is not None else []
+    return found
+
+
+def _known(view: View, note: Note, later: Sequence[LogRow], seq: int) -> KnownThen | None:
+    """A note as it was before its *later* changes, which are all after change *seq*."""
+    if any(row.kind == "note.created" for row in later):
         return None
-    note, later = found
     if not later:
         return KnownThen(note, is_redacted=False)
     for row in reversed(later):

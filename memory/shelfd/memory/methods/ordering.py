@@ -1,71 +1,98 @@
 """The order of results that fit a query about equally well: by what its kind of question goes by, never by score."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from operator import mul
 from typing import Final
 
 from shelfd.memory.methods.found import Found
-from shelfd.memory.recall.intents import IntentPolicy
+from shelfd.memory.recall.intents import POLICIES, IntentPolicy, intent_of
 
 #: Scores no further apart than this share of the best one are about equal. Measured: with it recall of conversations is
 #: what it is without, with twice as much a little worse.
 _NEAR: Final = 0.005
 #: What else counts, whatever is asked.
 _TIERS: Final[Mapping[str, float]] = {"A": 1.0, "B": 0.5, "C": 0.0}
-_WEIGHTS: Final[Mapping[str, float]] = {"tier": 0.3, "importance": 0.2, "confidence": 0.1}
+_STANDING: Final[Mapping[str, float]] = {"tier": 0.3, "importance": 0.2, "confidence": 0.1}
+_WEIGHTS: Final = tuple(_STANDING.values())
+_NAMES: Final = (*IntentPolicy._fields, *_STANDING)
 _LEAST_IMPORTANCE: Final = 1
 _MOST_IMPORTANCE: Final = 10
 
 
-def ordered(found: Sequence[Found], policy: IntentPolicy, *, explain: bool = False) -> list[Found]:
+def ordered(found: Sequence[Found], query: str, *, explain: bool = False) -> list[Found]:
     """Return *found*, best scores first, with those next to each other ordered that score about the same.
 
     Args:
         found: By score.
-        policy: What the kind of question goes by.
+        query: What was asked, which decides what counts.
         explain: Whether each is to carry what it was ordered by.
     """
     result = list(found)
-    if not result:
+    scores = [item.score for item in result]
+    near = scores[0] * _NEAR if scores else 0.0
+    if not explain and all(above - below > near for above, below in pairwise(scores)):
         return result
-    near = result[0].score * _NEAR
-    if explain:
-        for item in result:
-            item.order = _features(item, result)
+    policy = POLICIES[intent_of(query)]
+    if not explain and not policy.time and _differ_in_text_alone(result):
+        return result
+    features, weights = _Features(result), (*policy, *_WEIGHTS)
     begin = 0
     while begin < len(result):
         end = begin + 1
-        while end < len(result) and result[begin].score - result[end].score <= near:
+        while end < len(result) and scores[begin] - scores[end] <= near:
             end += 1
         if end - begin > 1:
-            group = result[begin:end]
-            values = {id(item): _value(_features(item, result), policy) for item in group}
-            result[begin:end] = sorted(group, key=lambda item: -values[id(item)])
+            values = {item.note.id: sum(map(mul, features.of(item), weights)) for item in found[begin:end]}
+            result[begin:end] = sorted(found[begin:end], key=lambda item: -values[item.note.id])
         begin = end
+    if explain:
+        for item in found:
+            item.order = dict(zip(_NAMES, features.of(item), strict=True))
     return result
 
 
-def _value(features: Mapping[str, float], policy: IntentPolicy) -> float:
-    asked = sum(weight * features[name] for name, weight in zip(policy._fields, policy, strict=True))
-    return asked + sum(weight * features[name] for name, weight in _WEIGHTS.items())
-
-
-def _features(item: Found, found: Sequence[Found]) -> dict[str, float]:
-    """What a result is ordered by, each 0 to 1."""
-    note, best = item.note, found[0].score
-    times = [other.note.when for other in found]
-    oldest, newest = min(times), max(times)
-    targets = {link.target for link in item.links}
-    is_linked = item.via is not None or any(
-        other.note.id in targets or any(link.target == note.id for link in other.links)
-        for other in found
-        if other is not item
+def _differ_in_text_alone(found: Sequence[Found]) -> bool:
+    """Whether nothing but time tells results apart, as nearly always in conversations."""
+    first = found[0].note
+    standing = (first.tier, first.importance, first.confidence)
+    return not any(
+        item.named or item.links or (item.note.tier, item.note.importance, item.note.confidence) != standing
+        for item in found
     )
-    return {
-        "text": item.score / best if best else 0.0,
-        "entities": float(item.named),
-        "graph": float(is_linked),
-        "time": (note.when - oldest) / (newest - oldest) if newest > oldest else 0.0,
-        "tier": _TIERS[note.tier],
-        "importance": (note.importance - _LEAST_IMPORTANCE) / (_MOST_IMPORTANCE - _LEAST_IMPORTANCE),
-        "confidence": note.confidence,
-    }
+
+
+class _Features:
+    """By what results are ordered."""
+
+    def __init__(self, found: Sequence[Found]) -> None:
+        self._best = found[0].score if found else 0.0
+        times = [item.note.when for item in found]
+        self._oldest = min(times, default=0)
+        self._span = max(times, default=0) - self._oldest
+        self._linked = _linked(found)
+
+    def of(self, item: Found) -> tuple[float, ...]:
+        """Return what a result is ordered by, each 0 to 1, in the order of the names."""
+        note = item.note
+        return (
+            item.score / self._best if self._best else 0.0,
+            float(item.named),
+            float(note.id in self._linked),
+            (note.when - self._oldest) / self._span if self._span else 0.0,
+            _TIERS[note.tier],
+            (note.importance - _LEAST_IMPORTANCE) / (_MOST_IMPORTANCE - _LEAST_IMPORTANCE),
+            note.confidence,
+        )
+
+
+def _linked(found: Sequence[Found]) -> set[str]:
+    """Ids of the results that are linked with another one."""
+    linked = {item.note.id for item in found if item.via is not None}
+    if any(item.links for item in found):
+        here = {item.note.id for item in found}
+        for item in found:
+            targets = {link.target for link in item.links if link.target in here} - {item.note.id}
+            if targets:
+                linked |= targets | {item.note.id}
+    return linked

@@ -10,7 +10,7 @@ from shelfd.memory.methods.found import Found, Recalled, joined
 from shelfd.memory.methods.ordering import ordered
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.recall import Aim, ShelfIndex
-from shelfd.memory.recall.intents import POLICIES, intent_of, is_exploratory
+from shelfd.memory.recall.intents import is_exploratory
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.methods.recall import RecallParams
@@ -115,7 +115,7 @@ def search(
     if params.include_links and any(item.links for item in found):
         found = _with_linked(shelf, found, filters, params.k, planned)
     first = 0 if known is None else 1  # what is known stays first
-    found[first:] = ordered(found[first:], POLICIES[intent_of(params.query)], explain=params.explain)
+    found[first:] = ordered(found[first:], params.query, explain=params.explain)
     found = found[: params.k]
     if params.min_score is not None:
         # Rounded as it is returned: a caller may pass a score it has seen.

@@ -137,6 +137,8 @@ def _losing(view: View, filters: NoteFilter, note: Note) -> Iterator[dict[str, A
         yield _filter("not_yet_known", actual=from_micros(note.created_at))
     if note.hidden and not filters.include_hidden:
         yield _filter("hidden", **_who(view, note, "archived_at"))
+    if filters.quarantined is False and note.quarantined:
+        yield _filter("quarantined")
     held_once = filters.as_of is not None and note.valid_to is not None
     if note.superseded_by is not None and not filters.include_superseded and not held_once:
         by = _who(view, note, "superseded_by")
@@ -164,6 +166,7 @@ def _who(view: View, note: Note, field: str) -> dict[str, str]:
 
 _SENTENCES: Final = {
     "hidden": "it is hidden",
+    "quarantined": "it is in quarantine; note.release takes it out",
     "superseded": "it was superseded by {actual}",
     "expired": "it expired at {at}",
     "not_valid": "it does not hold at {wanted}",

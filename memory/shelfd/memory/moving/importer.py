@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from shelfd.memory.errors import DuplicateKey, InvalidParams
+from shelfd.memory.knowledge.graph.edges import put_read
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.moving.placing import Placement, stand_in
 from shelfd.memory.moving.reconciling import Sender, digest, mark_replaced, marked, reconcile, speaks_for_another
@@ -141,6 +142,8 @@ class Importer:
         chat = outgoing.chat
         if outgoing.replaced_by is not None:
             source = self._replace(source, outgoing.replaced_by, index, losses, tally)
+        if outgoing.edges and not any(edge.engine == "llm" for edge in self.tx.rows.edges.of_note(source.row)):
+            put_read(self.tx, source, outgoing.edges)  # else a model here has read it itself
         room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
         for record in outgoing.links:
             outcome = self._link(source, record, chat, room)
@@ -228,7 +231,10 @@ class Importer:
 
     def _was_undone(self, note: Note) -> bool:
         log = self.tx.rows.log.of_note(note.row)
-        return bool(log) and log[-1].kind == "note.hidden" and log[-1].origin.method in _UNDOS
+        if not log or log[-1].kind != "note.hidden" or log[-1].origin.method not in _UNDOS:
+            return False
+        run_id = log[-1].origin.run_id
+        return run_id is None or not self.tx.rows.rewinds.by_run(run_id)  # else its turn was taken back once more
 
     def _check_first(self, part: str, what: int | str) -> None:
         """Refuse an item whose note, by its row here or its identity there, an earlier one spoke of."""

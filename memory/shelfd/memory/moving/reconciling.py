@@ -26,7 +26,16 @@ _FACETS: Final[Mapping[str, tuple[str, ...]]] = {
     "rollup": ("parent_id", "is_rollup", "rollup_depth"),
     "replacement": ("superseded_by",),
     "origin": ("author", "occurred_at"),
-    "standing": ("domain", "tier", "importance", "expires_at", "source_type", "source_ref", "evolution_count"),
+    "standing": (
+        "domain",
+        "tier",
+        "importance",
+        "expires_at",
+        "source_type",
+        "source_ref",
+        "evolution_count",
+        "evolved_by",
+    ),
 }
 #: Facets that every note has, whether its item speaks of them or they were inferred.
 _COMMON: Final = frozenset({"title", "content", "tags", "metadata", "hidden"})

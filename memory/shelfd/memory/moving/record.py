@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.inference import KnownTraits
 from shelfd.memory.notes.note import BLANK, NO_EXTRA, Extra, Link, Note, Nugget, Usage, fold_key
+from shelfd.memory.ports.edges import Edge
 
 
 class Loss(NamedTuple):
@@ -183,6 +184,7 @@ class OutgoingLinks(NamedTuple):
     losses: tuple[Loss, ...] = ()
     chat: Chat | None = None  #: whose notes these are
     replaced_by: str | None = None  #: name there of the note that replaced it
+    edges: tuple[Edge, ...] = ()  #: what a model read in the note there
 
 
 class RestoredNugget(NamedTuple):

@@ -92,7 +92,7 @@ class _Lines:
             "created_at": from_micros(note.created_at),
             "updated_at": from_micros(note.updated_at),
             "evolved_from": None,
-            "evolved_by": [],
+            "evolved_by": list(extra.evolved_by),
             "content": {
                 "raw": note.content,
                 "source_type": extra.source_type,

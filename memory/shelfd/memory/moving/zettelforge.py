@@ -10,20 +10,30 @@ from typing import Any, Final, get_args
 from pydantic import TypeAdapter
 
 from shelfd.memory.errors import InvalidParams
+from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, key_of, shown
+from shelfd.memory.knowledge.model.reading import RELATIONS
 from shelfd.memory.moving.reading import Format, Item, ItemOrigin, past
-from shelfd.memory.moving.record import USUAL, LinkRecord, Loss, NoteRecord, NoteStanding, OutgoingLinks
+from shelfd.memory.moving.record import USUAL, LinkRecord, NoteRecord, NoteStanding, OutgoingLinks
 from shelfd.memory.notes.inference import Traits, clamp, infer
 from shelfd.memory.notes.note import NO_EXTRA, Extra, Usage
 from shelfd.memory.notes.text import tidy_content
+from shelfd.memory.ports.edges import Edge, EdgeEnd
 from shelfd.memory.shelf.storing import DAY_MICROS, own_tags
 from shelfd.protocol.base import NoteId, SourceType, Tier, Word
 from shelfd.protocol.methods.notes import KeyedInput
 
 _ID: Final = TypeAdapter[str](NoteId)
+_IDS: Final = TypeAdapter[list[str]](list[NoteId])
 _WORD: Final = TypeAdapter[str](Word)
 _NUGGET_UNASKED: Final = "memory"
 _SOURCE_REF_CHARACTERS: Final = 2048
 _LONGEST_LIFE_DAYS: Final = 36_500
+#: Notes by which one evolved, as many as are remembered.
+_REMEMBERED: Final = 16
+#: Characters of an edge's end, of what type it is if that is not known here, and how sure such an edge is.
+_LONGEST_END: Final = 120
+_OTHER_TYPE: Final = "event"
+_EDGE_CONFIDENCE: Final = 0.7
 _SAYS: Final = frozenset({"content", "hidden", "tags", "metadata", "standing", "fields"})
 #: Members without a counterpart that say nothing as they come.
 _UNSAID: Final[Mapping[str, Any]] = {"tlp": "", "stix_confidence": -1}
@@ -36,7 +46,7 @@ def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
     item = Item(given, origin.limits)
     nugget = _nugget_of(item, origin)
     content, semantic, metadata = (_part(item, name) for name in ("content", "semantic", "metadata"))
-    item.take("version", "embedding", "links")
+    item.take("version", "embedding", "links", "evolved_from")  # what it evolved from follows from the other's
     raw = content.take("raw")
     text = KeyedInput.model_validate({"nugget": nugget, "content": "" if raw is None else raw}, context=origin.limits)
     said = tidy_content(str(text.content))
@@ -63,10 +73,9 @@ def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
         created_at=created_at,
         updated_at=updated_at,
         usage=_usage(metadata, origin),
-        extra=_extra(content, metadata, ttl_days),
+        extra=_extra(content, metadata, ttl_days)._replace(evolved_by=_evolved_by(item)),
         standing=_standing(metadata, updated_at, ttl_days),
         losses=(
-            *_evolved(item),
             *(loss for part in (content, semantic, metadata) for loss in part.all_losses()),
             *item.all_losses(),
         ),
@@ -150,10 +159,9 @@ def _usage(metadata: Item, origin: ItemOrigin) -> Usage:
     return Usage(0, 0, accessed_at or 0, "")
 
 
-def _evolved(item: Item) -> tuple[Loss, ...]:
-    if item.take("evolved_from") or item.take("evolved_by"):
-        return (Loss("evolved_by", "which notes it evolved from is not kept; how often is"),)
-    return ()
+def _evolved_by(item: Item) -> tuple[str, ...]:
+    given = item.checked(_IDS, "evolved_by") or []
+    return tuple(dict.fromkeys(given))[-_REMEMBERED:]
 
 
 def read_links(given: object, origin: ItemOrigin) -> OutgoingLinks:
@@ -175,7 +183,41 @@ def read_links(given: object, origin: ItemOrigin) -> OutgoingLinks:
     if heir is not None and not isinstance(heir, str):
         links.record_loss("superseded_by", "is not text")
         heir = None
-    return OutgoingLinks(source, tuple(found.values()), tuple(links.losses), replaced_by=heir or None)
+    edges = _edges(links)
+    return OutgoingLinks(source, tuple(found.values()), tuple(links.losses), replaced_by=heir or None, edges=edges)
+
+
+def _edges(links: Item) -> tuple[Edge, ...]:
+    """What a model read of causes in the note: each as two entities, by type and value, and what one does to the other.
+
+    Other edges follow from the note's text.
+    """
+    given = links.take("causal_edges")
+    found: dict[Edge, None] = {}
+    for member in given if isinstance(given, list) else []:
+        edge = _edge(member)
+        if edge is None:
+            links.record_loss("causal_edges", "an edge has an end, or a relation, that cannot be here")
+        else:
+            found[edge] = None
+    return tuple(found)
+
+
+def _edge(member: object) -> Edge | None:
+    if not isinstance(member, list) or len(member) != 5 or not all(isinstance(one, str) for one in member):
+        return None
+    from_type, from_value, relation, to_type, to_value = member
+    source, target, relation = _end(from_type, from_value), _end(to_type, to_value), relation.strip().lower()
+    if source is None or target is None or source[:2] == target[:2] or relation not in RELATIONS:
+        return None
+    return Edge(source, target, relation, "causal", _EDGE_CONFIDENCE, "llm")
+
+
+def _end(type_: str, value: str) -> EdgeEnd | None:
+    known = type_ if type_ in ENTITY_TYPES else _OTHER_TYPE
+    if not 1 < len(value.strip()) <= _LONGEST_END or not (key := key_of(known, value)):
+        return None
+    return EdgeEnd(known, key, shown(known, value))
 
 
 def _ids(links: Item, name: str) -> list[str]:

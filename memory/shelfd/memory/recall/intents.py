@@ -1,7 +1,6 @@
 """What kind of question a query is, by words that show it, and what counts for each kind."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -52,12 +51,15 @@ _CUES: Final[Mapping[Intent, str]] = {
 }
 #: Of kinds that a query shows equally often, the first.
 _ORDER: Final = tuple(_CUES)
-#: Cues by their first word: the words, and what kind they show.
-_BY_WORD: Final[dict[str, list[tuple[tuple[str, ...], Intent]]]] = {}
+#: Cues of one word, and longer ones by their first two words, the longest first.
+_WORDS: Final[dict[str, Intent]] = {}
+_PHRASES: Final[dict[tuple[str, str], list[tuple[list[str], Intent]]]] = {}
 for _intent, _listed in _CUES.items():
-    for _cue in _listed.split(","):
-        _words = tuple(_cue.split())
-        _BY_WORD.setdefault(_words[0], []).append((_words, _intent))
+    for _cue in sorted((cue.split() for cue in _listed.split(",")), key=len, reverse=True):
+        if len(_cue) == 1:
+            _WORDS[_cue[0]] = _intent
+        else:
+            _PHRASES.setdefault((_cue[0], _cue[1]), []).append((_cue, _intent))
 
 #: By which a query asks for whatever mentions its topic, whatever else it shows.
 _TOPIC: Final = re.compile(
@@ -66,7 +68,7 @@ _TOPIC: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_FIRST_WORDS: Final = frozenset(_BY_WORD)
+_FIRST_WORDS: Final = frozenset((*_WORDS, *(first for first, _ in _PHRASES)))
 
 
 def is_exploratory(query: str) -> bool:
@@ -79,12 +81,12 @@ def intent_of(query: str) -> Intent:
     words = _WORD.findall(query.lower())
     if _FIRST_WORDS.isdisjoint(words):
         return "factual"
-    counts: Counter[Intent] = Counter()
-    for at, word in enumerate(words):
-        # Of cues that begin with one word the longest counts: "reason for" is one and not two.
-        found = [cue for cue in _BY_WORD.get(word, ()) if tuple(words[at : at + len(cue[0])]) == cue[0]]
-        if found:
-            counts[max(found, key=lambda cue: len(cue[0]))[1]] += 1
+    counts: dict[Intent, int] = {}
+    for at, pair in enumerate(zip(words, [*words[1:], ""], strict=True)):
+        # A phrase is one cue, whatever its first word is alone: "reason for".
+        found = next((intent for cue, intent in _PHRASES.get(pair, ()) if words[at : at + len(cue)] == cue), None)
+        if (intent := found or _WORDS.get(pair[0])) is not None:
+            counts[intent] = counts.get(intent, 0) + 1
     if not counts:
         return "factual"
     # A question for a thing by its name says "what is" whatever else it asks.

@@ -176,7 +176,7 @@ class LosingFilter(Result):
     """A filter that a note does not pass."""
 
     filter: str = Field(
-        description="A param of recall, or hidden, superseded, expired, private, not_yet_known or not_valid."
+        description="A param of recall, or hidden, quarantined, superseded, expired, private, not_yet_known, not_valid."
     )
     wanted: str | None = Field(default=None, description="What it asks for.")
     actual: str | None = Field(default=None, description="What the note has; of superseded, what replaced it.")

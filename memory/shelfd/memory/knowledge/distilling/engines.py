@@ -6,20 +6,16 @@ from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.distilling.by_model import facts_by_model
 from shelfd.memory.knowledge.distilling.facts import DistilledFact, facts_by_rules, most_important
+from shelfd.memory.knowledge.model.alike import notes_like
 from shelfd.memory.knowledge.model.checked import LLM, RULES
 from shelfd.memory.knowledge.model.decisions import OpenStatement, Operation, decisions_by_model
-from shelfd.memory.notes.filter import RECALLABLE
-from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.language_model import NO_ANSWER
-from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.shelf import Shelf
 
 #: For one text, with all that is asked again.
 PATIENCE_S: Final = 180.0
 #: Notes that a statement may be about, of which a model decides.
 CANDIDATES: Final = 4
-#: Characters of a statement by whose words they are looked for.
-_ASKED: Final = 1_000
 #: How long rules read without giving way to other tasks.
 _TURN_S: Final = 0.004
 
@@ -94,11 +90,3 @@ async def _decisions(
     for number, operation in zip(known, decided, strict=True):
         found[number] = operation
     return found
-
-
-def notes_like(shelf: Shelf, text: str, *, nugget: str, session_id: str | None, k: int) -> list[Note]:
-    """Return at most *k* notes of a nugget that recall finds by the words of *text*, best first."""
-    filters = RECALLABLE._replace(nugget=nugget, session=session_id, now=shelf.clock.now())
-    hits = shelf.projection(ShelfIndex).index.search(text[:_ASKED], filters, k).hits
-    notes = shelf.view.notes.by_rows([hit.row for hit in hits])
-    return [note for hit in hits if (note := notes.get(hit.row)) is not None and filters.admits(note)]

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar
 
 from shelfd.memory.errors import ModelUnavailable
 from shelfd.memory.jobs.work import Begun, JobKind, Work, put_job
-from shelfd.memory.knowledge.distilling.engines import notes_like
 from shelfd.memory.knowledge.graph.edges import put_read, text_of
+from shelfd.memory.knowledge.model.alike import notes_like
 from shelfd.memory.knowledge.model.neighbours import NEIGHBOURS, Rewording, may_evolve, reword, rewordings
 from shelfd.memory.knowledge.model.reading import NoteReading, fitting, read_notes
 from shelfd.memory.log.transaction import Transaction
