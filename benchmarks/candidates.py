@@ -132,7 +132,7 @@ def main() -> None:
     recalls = {weights: [one.recall(weights) for one in asked] for weights in WEIGHTS}
 
     def at(weights: tuple[float, float], chosen: Sequence[int]) -> float:
-        return 100 * mean(recalls[weights][number] for number in chosen)
+        return float(100 * mean(recalls[weights][number] for number in chosen))
 
     everything = list(range(len(asked)))
     several = [number for number in everything if asked[number].category == 1]
