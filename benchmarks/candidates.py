@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import product
-from math import log
+from math import log, sqrt
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -121,7 +121,7 @@ def questions(path: Path) -> list[Asked]:
 
 def _error(gains: Sequence[float]) -> float:
     """Two standard errors of the mean of *gains*, in points."""
-    return 200 * stdev(gains) / len(gains) ** 0.5
+    return 200 * stdev(gains) / sqrt(len(gains))
 
 
 def main() -> None:
