@@ -155,7 +155,7 @@ def encode(statements: Iterable[Statement]) -> str:
 
 
 def _plain(statement: Statement) -> list[Any]:
-    values = list(statement)
+    values: list[Any] = list(statement)
     for at in _SETS:
         values[at] = sorted(values[at])
     return values
