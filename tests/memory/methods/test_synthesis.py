@@ -44,6 +44,7 @@ async def test_a_fact_is_told_with_its_key(api: Api) -> None:
 
 @pytest.mark.parametrize("wanted", FORMATS)
 async def test_what_nobody_knows_is_not_known(api: Api, wanted: str) -> None:
+    found: dict[str, Any] = {"synthesis": {}}
     for _ in range(2):  # on an empty shelf, and on one that knows something else
         found = await asked(api, "who won the chess tournament", format=wanted)
         assert (found["synthesis"]["confidence"], found["sources"]) == (0.0, [])

@@ -1,7 +1,9 @@
 """Follows a shelf's log and keeps its entities: in the background, in batches, after the callers."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -20,7 +22,7 @@ from shelfd.memory.knowledge.graph.edges import EdgeReading, text_of
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.edges import Edge
-from shelfd.memory.ports.entities import Enrichment, EntityNode, MentionedEntity, StoredAlias
+from shelfd.memory.ports.entities import Enrichment, EntityNames, MentionedEntity, StoredAlias
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
@@ -332,9 +334,9 @@ class Enricher(Enrichment):
         """Return type and canonical form of everything that *value* is known by. See the port."""
         return self.aliases.same(type_, value)
 
-    def nodes(self) -> Callable[[str, str, str], EntityNode]:
-        """Return what tells which node of the graph an entity is. See the port."""
-        return self.aliases.node
+    def names(self) -> EntityNames:
+        """Return which names mean the same as of now. See the port."""
+        return self.aliases
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, each with another that means the same and that notes mention. See the port."""

@@ -1,5 +1,6 @@
 """Use cases that make notes of the facts in a text: remember_with_extraction, remember_report."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
@@ -25,6 +26,8 @@ from shelfd.protocol.methods.distilling import (
     published_at,
 )
 
+#: Characters of a text that is looked through in a thread.
+_LONG: Final = 16_000
 #: Params that become those of each note as they are.
 _GIVEN: Final = (
     "nugget", "tags", "scope", "tier", "author", "session_id", "turn", "source_type", "domain", "occurred_at",
@@ -39,7 +42,9 @@ async def remember_with_extraction(context: Context, call: Call) -> Answer:
     shelf = await context.shelf(call)
     shelf.enter()
     try:
-        return await _at_once(context, shelf, call, _about(params, params.source_ref, params.context))
+        told = await _admitted(shelf, call, params.context, "context")
+        text = await _admitted(shelf, call, params.content, "content")
+        return await _at_once(context, shelf, call, _about(params, params.source_ref, told), text)
     finally:
         shelf.leave()
 
@@ -53,12 +58,23 @@ async def remember_report(context: Context, call: Call) -> Answer:
     try:
         told = f"Published: {params.published_date}" if params.published_date else ""
         about = _about(params, params.source_url or "report", told, **_dated(shelf, params.published_date))
-        parts = await cut_chunks(params.content, params.chunk_size)
+        parts = await cut_chunks(await _admitted(shelf, call, params.content, "content"), params.chunk_size)
         if len(parts) > 1:
             return await _as_job(context, shelf, call, about, parts)
-        return await _at_once(context, shelf, call, about._replace(ref=f"{about.ref}:chunk:0"))
+        return await _at_once(context, shelf, call, about._replace(ref=f"{about.ref}:chunk:0"), parts[0])
     finally:
         shelf.leave()
+
+
+async def _admitted(shelf: Shelf, call: Call, text: str, field: str) -> str:
+    """The text without what must not be kept, which no model is shown and no job has beside it either.
+
+    Raises:
+        GovernanceViolation: If nothing of it may be kept.
+    """
+    if len(text) < _LONG:
+        return shelf.intake.admit_line(text, field, call.origin()) if text else text
+    return await asyncio.to_thread(shelf.intake.admit_line, text, field, call.origin())
 
 
 def _about(params: DistilParams, ref: str, told: str, **beside: Any) -> About:  # noqa: ANN401
@@ -76,11 +92,10 @@ def _dated(shelf: Shelf, published: str) -> dict[str, Any]:
     return {"source_type": "report", "occurred_at": to_micros(moment), "valid_from": to_micros(moment)}
 
 
-async def _at_once(context: Context, shelf: Shelf, call: Call, about: About) -> Answer:
-    params = cast("DistilParams", call.params)
+async def _at_once(context: Context, shelf: Shelf, call: Call, about: About, text: str) -> Answer:
     distilled = Distilled(RULES)
     if not _is_repeated(shelf, call):
-        distilled = await distil(shelf, params.content, about.reader)
+        distilled = await distil(shelf, text, about.reader)
 
     def carry_out(tx: Transaction) -> Outcome:
         results = store_facts(tx, distilled, about, about.ref, call.limits)

@@ -6,7 +6,7 @@ from typing import Any
 from shelfd.memory.call import Call
 from shelfd.memory.knowledge.entities.kinds import shown
 from shelfd.memory.knowledge.graph.formats import dot, graphml
-from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, Visited, Walk, walk
+from shelfd.memory.knowledge.graph.walking import GraphEdge, GraphReader, walk
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.entities import checked_type
 from shelfd.memory.methods.registry import read
@@ -110,17 +110,16 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str
     if start is None:
         return {"nodes": [], "truncated": False}
     found = await walk(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
-    steps: dict[int, list[dict[str, Any]]] = {id(found.reached[0]): []}
+    paths: dict[EntityNode, list[dict[str, Any]]] = {start: []}
     nodes = []
-    for reached in found.reached[1:]:
-        path = steps[id(reached)] = [*steps[id(reached.origin)], _step(reached)]
-        nodes.append({"type": reached.node.type, "value": reached.node.value, "depth": reached.depth, "path": path})
+    for reached in found.reached:
+        node = reached.node
+        path = paths[node] = [*paths[reached.origin], _step(reached.by)]
+        nodes.append({"type": node.type, "value": node.value, "depth": len(path), "path": path})
     return {"nodes": nodes, "truncated": found.is_truncated}
 
 
-def _step(reached: Visited) -> dict[str, Any]:
-    assert reached.by is not None
-    one = reached.by
+def _step(one: GraphEdge) -> dict[str, Any]:
     return {
         "relationship": one.edge.relation,
         "direction": _direction(one),
@@ -139,17 +138,21 @@ async def export(shelf: Shelf, params: GraphExportParams, call: Call) -> dict[st
     next_row: int | None = None
     if type_ is not None and params.entity_value is not None:
         start = reader.node(type_, params.entity_value)
-        found = (
-            Walk([])
-            if start is None
-            else await walk(reader, start, max_depth=params.max_depth, most_nodes=NODES_LIMIT, most_edges=params.limit)
-        )
-        nodes, edges, is_truncated = [one.node for one in found.reached], found.edges, found.is_truncated
+        nodes, edges, is_truncated = await _around(reader, start, params)
     else:
         edges, next_row = await reader.page(before=position[0] if position else None, limit=params.limit)
         nodes, is_truncated = [], next_row is not None
     result = {"format": params.format, **_document(params.format, nodes, edges), "truncated": is_truncated}
     return result if next_row is None else {**result, "next_cursor": cursor.encode(next_row)}
+
+
+async def _around(
+    reader: GraphReader, start: EntityNode | None, params: GraphExportParams
+) -> tuple[list[EntityNode], list[tuple[EntityNode, GraphEdge]], bool]:
+    if start is None:
+        return [], [], False
+    found = await walk(reader, start, max_depth=params.max_depth, most_nodes=NODES_LIMIT, most_edges=params.limit)
+    return [start, *(one.node for one in found.reached)], found.edges, found.is_truncated
 
 
 def _document(

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from shelfd.memory.call import Call
 from shelfd.memory.errors import TooLarge
 from shelfd.memory.knowledge.synthesis.by_model import Asked, Worded, synthesize_by_model
-from shelfd.memory.knowledge.synthesis.by_rules import is_empty, quote_of, synthesis_of
+from shelfd.memory.knowledge.synthesis.by_rules import Synthesis, is_empty, quote_of, synthesis_of
 from shelfd.memory.knowledge.synthesis.evidence import Evidence, SourceNote, gathered
 from shelfd.memory.knowledge.synthesis.quality import errors_of, quality_of
 from shelfd.memory.knowledge.synthesis.related import related_notes
@@ -43,15 +43,11 @@ async def synthesize(shelf: Shelf, params: SynthesizeParams, call: Call) -> Answ
     query, sources = await _found(shelf, params, call)
     evidence = await gathered(shelf, query, sources)
     worded = await _by_model(shelf, params, call, query, sources)
+    synthesis = await _by_rules(shelf, params, evidence) if worded is None else worded.synthesis
     if not all(_is_there(shelf, source) for source in sources):  # while the model or other tasks were at work
         query, sources = await _found(shelf, params, call)
         evidence, worded = await gathered(shelf, query, sources), None
-    day_of = shelf.projection(ShelfIndex).index.analyzer.day
-    engine, synthesis = "rules", {}
-    if worded is None:
-        synthesis = synthesis_of(params.format, evidence, shelf.view, day_of)
-    else:
-        engine, synthesis = "llm", worded.synthesis
+        synthesis = await _by_rules(shelf, params, evidence)
     if is_empty(synthesis):
         sources, synthesis = [], {**synthesis, "confidence": 0.0}
     shelf.record_use([source.note for source in sources], session_id=None)
@@ -70,7 +66,7 @@ async def synthesize(shelf: Shelf, params: SynthesizeParams, call: Call) -> Answ
             "tier_filter": _tiers(shelf, params),
         },
         "sources": [_source_view(source, evidence) for source in sources],
-        "engine": engine,
+        "engine": "rules" if worded is None else "llm",
     }
 
 
@@ -97,6 +93,10 @@ async def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[st
 def _is_there(shelf: Shelf, source: SourceNote) -> bool:
     note = shelf.hot.get([source.note.id]).get(source.note.id)
     return note is not None and note.rev == source.note.rev
+
+
+async def _by_rules(shelf: Shelf, params: SynthesizeParams, evidence: Evidence) -> Synthesis:
+    return await synthesis_of(params.format, evidence, shelf.view, shelf.projection(ShelfIndex).index.analyzer.day)
 
 
 async def _by_model(

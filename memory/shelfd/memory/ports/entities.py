@@ -2,7 +2,7 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 
@@ -120,6 +120,22 @@ class EntitiesWriter(EntitiesView, Protocol):
         """Set how far the shelf's log was read for entities."""
 
 
+class EntityNames(Protocol):
+    """Which names of entities mean the same."""
+
+    def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
+        """Return type and canonical form of everything that *value* is known by."""
+
+    def node(self, type_: str, key: str, value: str) -> EntityNode:
+        """Return what the entity of this type and canonical form, and all that mean the same, are in the graph.
+
+        Args:
+            type_: Its type.
+            key: Its canonical form.
+            value: How it is shown if no other name stands for it.
+        """
+
+
 class Enrichment(Protocol):
     """What follows a shelf's log and keeps its entities."""
 
@@ -139,11 +155,8 @@ class Enrichment(Protocol):
     def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
         """Return type and canonical form of everything that *value* is known by."""
 
-    def nodes(self) -> Callable[[str, str, str], EntityNode]:
-        """Return what tells, by the aliases as they are now, which node of the graph an entity is.
-
-        It takes the entity's type, its canonical form, and how it is shown if no other name stands for it.
-        """
+    def names(self) -> "EntityNames":
+        """Return which names mean the same as of now; a walk that asks for many need not see it change."""
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:
         """Return names in *text*, as they stand there, each with another that means the same."""
@@ -166,10 +179,18 @@ class NoEnrichment(Enrichment):
         """Return nothing."""
         return ()
 
-    def nodes(self) -> Callable[[str, str, str], EntityNode]:
-        """Return what makes a node of each alone."""
-        return lambda type_, key, value: EntityNode(type_, key, type_, value)
+    def names(self) -> "EntityNames":
+        """Return that each means itself."""
+        return _Distinct()
 
     def other_names(self, text: str) -> Sequence[tuple[str, str]]:  # noqa: ARG002
         """Return nothing."""
         return ()
+
+
+class _Distinct(EntityNames):
+    def same(self, type_: str, value: str) -> Sequence[tuple[str, str]]:
+        return ((type_, value),)
+
+    def node(self, type_: str, key: str, value: str) -> EntityNode:
+        return EntityNode(type_, key, type_, value)

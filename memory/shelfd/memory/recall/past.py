@@ -12,7 +12,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from shelfd.memory.errors import Conflict, HistoryTrimmed
-from shelfd.memory.log.history import KnownThen, all_as_known, links_then
+from shelfd.memory.log.history import KnownThen, all_as_known, as_known, links_then
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
@@ -128,6 +128,15 @@ class Past:
         passed_over = self._rows - {note.row for note in chosen.values()}
         return Rewound(notes=chosen, passed_over=passed_over, past=self)
 
+    def over(self, notes: Mapping[str, Note]) -> dict[str, Note]:
+        """Return *notes* as they were, also those that changed since this caught up last, on another thread."""
+        found = {note_id: self.notes.get(note_id, note) for note_id, note in notes.items()}
+        if self._view.log.last_seq > self._seen:
+            for note_id in notes.keys() - self.notes.keys():
+                if (known := as_known(self._view, note_id, self.seq)) is not None:
+                    found[note_id] = known.note
+        return found
+
     def linked(self, links: Mapping[str, Sequence[Link]]) -> Mapping[str, Sequence[Link]]:
         """Return the *links* that leave notes as they were."""
         return {note_id: links_then(self._view, note_id, now, self.seq) for note_id, now in links.items()}
@@ -141,7 +150,7 @@ class Rewound(Planned):
 
     def over(self, notes: Mapping[str, Note]) -> dict[str, Note]:
         """Return *notes* as they were."""
-        return {note_id: self.past.notes.get(note_id, note) for note_id, note in notes.items()}
+        return self.past.over(notes)
 
     def keyed(self, key: str) -> Sequence[Note]:
         """Return facts that had a folded key, of those that have changed since."""

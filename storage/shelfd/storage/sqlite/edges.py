@@ -48,11 +48,11 @@ class SqliteEdges(SqliteRows, EdgesWriter):
 
     def leaving(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         found = self._at(_LEAVING, entity, wanted, before, limit)
-        return [StoredEdge(entity, StoredEntity._make(columns[:4]), *columns[4:]) for columns in found]
+        return [StoredEdge._make((entity, StoredEntity._make(columns[:4]), *columns[4:])) for columns in found]
 
     def reaching(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         found = self._at(_REACHING, entity, wanted, before, limit)
-        return [StoredEdge(StoredEntity._make(columns[:4]), entity, *columns[4:]) for columns in found]
+        return [StoredEdge._make((StoredEntity._make(columns[:4]), entity, *columns[4:])) for columns in found]
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         condition, params = where(wanted)

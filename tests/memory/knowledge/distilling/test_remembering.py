@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from fakes import Api
+from fakes import Api, memory
+from shelfd.memory import MemorySettings
+from shelfd.memory.settings import GovernanceSettings
 
 TEXT = (
     "Hi Bob! Ada is allergic to peanuts. How are you? APT28 deployed X-Agent against a ministry in March 2024."
@@ -129,6 +131,30 @@ async def test_a_long_report_need_not_be_waited_for(either: Api) -> None:
     assert (again["job"], again["replayed"]) == (answer["job"], True)
     await ended(either)
     assert (await either.call("note.list"))["total"] == 60
+
+
+KEY = "AKIA" + "QYLPMN5HHHXZ7J2Q"
+
+
+async def test_a_secret_in_a_text_is_not_kept_and_no_job_has_it(api: Api) -> None:
+    await api.call("remember_with_extraction", content=f"The deployment uses the key {KEY} for the bucket.")
+    answer = await api.call("remember_report", content=f"{REPORT} The key {KEY} is for the bucket.", chunk_size=500)
+    assert answer["results"]
+    notes = (await api.call("note.list", limit=1000))["notes"]
+    assert not any(KEY in note["content"] for note in notes)
+    assert any("for the bucket" in note["content"] for note in notes)
+
+
+async def test_a_text_with_a_secret_is_refused_if_secrets_are() -> None:
+    governed = MemorySettings(governance=GovernanceSettings(secrets="refuse", min_characters=20))
+    async with memory(settings=governed) as api:
+        for method in ("remember_with_extraction", "remember_report"):
+            error = await api.refused(method, content=f"{REPORT} The key is {KEY}.")
+            assert (error.code, error.field) == (-32006, "content")
+            assert KEY not in error.message
+        assert (await api.call("job.list"))["jobs"] == []
+        answer = await api.call("remember_with_extraction", content="Ada is ill. Ada prefers tabs over spaces.")
+        assert texts(answer) == ["Ada prefers tabs over spaces."]  # the other one is too short
 
 
 async def ended(api: Api) -> None:

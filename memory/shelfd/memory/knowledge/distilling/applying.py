@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.knowledge.distilling.engines import Distilled, Reader
 from shelfd.memory.knowledge.evolution.applying import remember_evolved
 from shelfd.memory.knowledge.evolution.comparing import Judgement
@@ -42,6 +43,8 @@ class About(NamedTuple):
 def store_facts(tx: Transaction, distilled: Distilled, about: About, ref: str, limits: Limits) -> list[dict[str, Any]]:
     """Store facts in their order, so that later ones may update earlier ones; return what became of each.
 
+    One that the shelf's rules do not admit, such as one that is too short, is left out.
+
     Args:
         tx: Where.
         distilled: The facts, and what a model says that they do. Where it says nothing, or a note changed since it was
@@ -60,7 +63,10 @@ def store_facts(tx: Transaction, distilled: Distilled, about: About, ref: str, l
         given = KeyedInput.model_construct(
             **common, content=fact.text, importance=fact.importance, source_ref=f"{prefix}:{number}"
         )
-        evolved = remember_evolved(tx, given, limits, decided=_decided(tx, operation))
+        try:
+            evolved = remember_evolved(tx, given, limits, decided=_decided(tx, operation))
+        except GovernanceViolation:  # found before anything of it was written; the others stand
+            continue
         found.append(
             {
                 "id": evolved.note.id,

@@ -52,9 +52,9 @@ class GraphReader:
     def __init__(self, view: View, enrichment: Enrichment, wanted: NoteFilter) -> None:
         self.below: int | None = None
         self._view = view
-        self._enrichment = enrichment
-        self._node_of = enrichment.nodes()
+        self._names = enrichment.names()
         self._nodes: dict[int, EntityNode] = {}
+        self._by_name: dict[tuple[str, str], EntityNode] = {}
         self._wanted = wanted
         self.read = 0
         self._rested = 0
@@ -65,8 +65,11 @@ class GraphReader:
         return self.read >= MOST_READ
 
     def node(self, type_: str, value: str) -> EntityNode | None:
-        """Return the node that has this name; None if no note mentions it by any of its names."""
-        for name in self._enrichment.same(type_, value):
+        """Return the node that has this name; None if no note mentions it by any of its names.
+
+        One reader gives the same node for all of them.
+        """
+        for name in self._names.same(type_, value):
             entity = self._view.entities.get(*name)
             if entity is not None:
                 return self._known(entity)
@@ -74,7 +77,7 @@ class GraphReader:
 
     async def edges(self, node: EntityNode, *, before: int | None = None) -> AsyncIterator[list[GraphEdge]]:
         """Yield what notes say of a node, all of a note together, from the newest note below row *before* on."""
-        names = self._enrichment.same(node.type, node.key)
+        names = self._names.same(node.type, node.key)
         entities = [entity for name in names if (entity := self._view.entities.get(*name)) is not None]
         here = frozenset(entity.number for entity in entities)
         while entities and not self.is_spent:
@@ -111,7 +114,7 @@ class GraphReader:
     def _from_sources(self, edges: Iterable[StoredEdge]) -> Iterator[tuple[EntityNode, GraphEdge]]:
         for edge in edges:
             source, target = self._known(edge.source), self._known(edge.target)
-            if edge.note_id is not None and source[:2] != target[:2]:
+            if edge.note_id is not None and source != target:
                 yield source, GraphEdge(target, True, edge, edge.note_id)
 
     async def rest(self) -> None:
@@ -152,18 +155,18 @@ class GraphReader:
     def _known(self, entity: StoredEntity) -> EntityNode:
         node = self._nodes.get(entity.number)
         if node is None:
-            node = self._nodes[entity.number] = self._node_of(entity.type, entity.key, entity.value)
+            node = self._names.node(entity.type, entity.key, entity.value)
+            node = self._nodes[entity.number] = self._by_name.setdefault((node.family, node.key), node)
         return node
 
 
-@dataclass(slots=True)
-class Visited:
-    """A node that a walk came to: from where, by what, and in how many steps."""
+class Visited(NamedTuple):
+    """A node that a walk came to: in how many steps, the last of them from where and by what."""
 
     node: EntityNode
     depth: int
-    origin: "Visited | None" = None
-    by: GraphEdge | None = None
+    origin: EntityNode
+    by: GraphEdge
 
 
 @dataclass(slots=True)
@@ -171,12 +174,12 @@ class Walk:
     """What a walk came to.
 
     Attributes:
-        reached: Nodes in the order in which it came to them, the first of which is where it began.
+        reached: Nodes in the order in which it came to them, without the one where it began.
         is_truncated: Whether there is more than it was allowed to read.
         edges: The edges it went along or past, each once, seen from where it came from, if they were asked for.
     """
 
-    reached: list[Visited]
+    reached: list[Visited] = field(default_factory=list)
     is_truncated: bool = False
     edges: list[tuple[EntityNode, GraphEdge]] = field(default_factory=list)
 
@@ -191,26 +194,26 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
         most_nodes: Nodes it comes to, beside the first.
         most_edges: Edges to return.
     """
-    first = Visited(start, 0)
-    found = Walk([first])
-    known = {start[:2]}
+    found = Walk()
+    known = {start}
     passed: set[tuple[int, int, str, int]] = set()
-    waiting = deque([first])
-    while waiting and (at := waiting.popleft()).depth < max_depth:
-        async for edges in reader.edges(at.node):
+    waiting = deque([(start, 0)])
+    while waiting and (at := waiting.popleft())[1] < max_depth:
+        origin, depth = at
+        async for edges in reader.edges(origin):
             for one in edges:
-                is_new = (name := one.node[:2]) not in known
+                is_new = (node := one.node) not in known
                 is_unseen = most_edges > 0 and (place := place_of(one.edge)) not in passed
                 if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) == most_edges):
                     found.is_truncated = True
                     return found
                 if is_unseen:
                     passed.add(place)
-                    found.edges.append((at.node, one))
+                    found.edges.append((origin, one))
                 if is_new:
-                    known.add(name)
-                    found.reached.append(Visited(one.node, at.depth + 1, at, one))
-                    waiting.append(found.reached[-1])
+                    known.add(node)
+                    found.reached.append(Visited(node, depth + 1, origin, one))
+                    waiting.append((node, depth + 1))
         await reader.rest()
         if reader.is_spent:
             found.is_truncated = True

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.knowledge.model.checked import ModelAnswer, ask_checked
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
@@ -111,5 +112,8 @@ def reword(tx: Transaction, rewording: Rewording, new_id: str) -> bool:
         evolution_count=now.extra.evolution_count + 1, evolved_by=by, last_rewritten_at=tx.now
     ).following(rewording.content)
     confidence = min(now.confidence, MOST_CONFIDENCE)
-    tx.change_note(now, now._replace(content=rewording.content, confidence=confidence, extra=extra))
+    try:
+        tx.change_note(now, now._replace(content=rewording.content, confidence=confidence, extra=extra))
+    except GovernanceViolation:  # what the shelf's rules do not admit
+        return False
     return True

@@ -1,5 +1,6 @@
 """Answers without a model: sentences of notes, chosen and put in order; nothing is worded anew."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -21,6 +22,8 @@ _SENTENCES: Final = 3
 _NEAR: Final = 0.9
 #: A dated sentence belongs in a timeline from this share of its note's best one on.
 _TOLD: Final = 0.5
+#: Sentences whose times are read before other tasks have their turn.
+_AT_ONCE: Final = 32
 _MOST_THEMES: Final = 8
 _MOST_EVENTS: Final = 100
 _MOST_ENTITIES: Final = 100
@@ -31,8 +34,10 @@ _THEME: Final = 60
 _NO_THEMES: Final = frozenset({"temporal"})
 
 
-def synthesis_of(wanted: SynthesisFormat, evidence: Evidence, view: View, day_of: Callable[[int], date]) -> Synthesis:
-    """Return the answer in a format.
+async def synthesis_of(
+    wanted: SynthesisFormat, evidence: Evidence, view: View, day_of: Callable[[int], date]
+) -> Synthesis:
+    """Return the answer in a format, having let other tasks run in between.
 
     Args:
         wanted: The format.
@@ -45,7 +50,7 @@ def synthesis_of(wanted: SynthesisFormat, evidence: Evidence, view: View, day_of
     if wanted == "synthesized_brief":
         return brief(evidence, view)
     if wanted == "timeline_analysis":
-        return timeline(evidence, day_of)
+        return await timeline(evidence, day_of)
     return relationship_map(evidence, view)
 
 
@@ -116,18 +121,19 @@ def _name_of(source: SourceNote, evidence: Evidence) -> str:
     return cut(source.note.title or evidence.best_of(source).text, _THEME)
 
 
-def timeline(evidence: Evidence, day_of: Callable[[int], date]) -> Synthesis:
+async def timeline(evidence: Evidence, day_of: Callable[[int], date]) -> Synthesis:
     """Return what happened when: by the times that sentences say, else by when the note occurred or was written."""
-    events = []
+    events: list[tuple[str, NoteSentence, str]] = []
     for source in evidence.sources:
-        best = evidence.best_of(source)
-        dated = [
-            (said, one, "text")
-            for one in evidence.sentences[source.note.id] if one.score >= _TOLD * best.score
-            for said in dict.fromkeys(days_said(one.text, day_of(source.note.when)))
-        ]  # fmt: skip
+        best, day = evidence.best_of(source), day_of(source.note.when)
+        dated: list[tuple[str, NoteSentence, str]] = []
+        for at, one in enumerate(evidence.sentences[source.note.id], 1):
+            if one.score >= _TOLD * best.score:
+                dated += [(said, one, "text") for said in dict.fromkeys(days_said(one.text, day))]
+            if at % _AT_ONCE == 0:
+                await asyncio.sleep(0)
         basis = "created_at" if source.note.occurred_at is None else "occurred_at"
-        events += dated or [(day_of(source.note.when).isoformat(), best, basis)]
+        events += dated or [(day.isoformat(), best, basis)]
     events = sorted(events[:_MOST_EVENTS], key=lambda event: event[0])
     shown = [
         {"date": said, "event": quote_of(one.said), "basis": basis, "note_id": one.source.note.id}
