@@ -30,6 +30,9 @@ def types_in(text: str) -> set[str]:
         ("gate 12:30", {"number", "numbers", "time"}),
         ("built in 1987", {"number", "time", "year"}),
         ("part 19870", {"number"}),
+        ("her train leaves on May 3", {"number", "time", "name"}),
+        ("open from 3 May on", {"number", "time", "name"}),
+        ("she may lift 3 of them", {"number"}),
         ("paid 40 eur", {"number", "money"}),
         ("paid 40 $", {"number", "money"}),
         ("paid in $", set()),
@@ -52,13 +55,14 @@ _PLAIN = {
     "name": re.compile(r"(?<=[a-z0-9,;] )[A-Z][a-z]+"),
     "time": re.compile(
         r"\b(?:19|20)[0-9][0-9]\b|\b[0-9]?[0-9]:[0-9][0-9]\b|[0-9](?:st|nd|rd|th|am|pm)\b|\bo'clock\b|\bpast\b"
+        r"|\bMay [0-9]{1,2}\b|[0-9] May\b"
         rf"|\b(?:at|by|before|after|until|till|from|around) (?:about |around )?(?:{_HOURS})"
     ),
 }
 _PIECES = st.sampled_from(
     [
         *"at by before after until till from around about five seventh ten twelve 1 2 19 20 99 3 : 30 st nd".split(),
-        *"th am pm o'clock o' clock past A Anna b a _ - , ; $ € é eur ( ) / ’ Mon".split(),
+        *"th am pm o'clock o' clock past A Anna b a _ - , ; $ € é eur ( ) / ’ Mon May".split(),
         *(" ", " ", " ", "  ", "\n", "m "),
     ]
 )

@@ -61,7 +61,7 @@ class MeaningLists:
         default_factory=dict
     )  #: which types of answer a text with this word holds, see ANSWER_TYPES
     units: Mapping[str, int] = field(default_factory=dict)  #: the same of what follows digits, with the blank before it
-    #: times of day in a text with a number, and what is in every text with one of them
+    #: times of day, and days of the month that is also a verb, in a text with a number, and what is in every such text
     clock: tuple[tuple[str, re.Pattern[str]], ...] = ()
     asks: Mapping[str, int] = field(default_factory=dict)  #: what a question with this word wants, see ANSWER_TYPES
 
