@@ -74,6 +74,28 @@ shelfd call mark_note_superseded "{\\"note_id\\": \\"$old\\", \\"superseded_by_i
     ),
 )  # fmt: skip
 
+FACTS = (
+    Step(
+        "### Facts of a text\n\n`remember_with_extraction` keeps what is worth it: no greeting, no question, no small"
+        " talk. `engine` says that no\nlanguage model was asked:",
+        """cat > mail.json <<'END'
+{"content": "Hi Kim! Kim's sister lives in Skarven. APT28 exploited CVE-2024-3094 on the club's web server
+in March 2024. How was your trip? I think the weather was fine. Kim is allergic to shellfish.", "source_ref": "mail-17",
+"nugget": "mail"}
+END
+tr '\\n' ' ' < mail.json | shelfd call remember_with_extraction - |
+  jq -c '.engine, (.results[] | [.importance, .status, .note.content, .note.source_ref])'""",
+    ),
+    Step(
+        "Another text updates what the first one said, and repeats it:",
+        """cat > again.json <<'END'
+{"content": "Kim's sister moved to Lund. Kim is allergic to shellfish.", "nugget": "mail"}
+END
+shelfd call remember_with_extraction - < again.json |
+  jq -c '.results[] | [.status, .note.content, (.superseded | length)]'""",
+    ),
+)  # fmt: skip
+
 EVOLUTION = (
     Step(
         "### What a new note does to older ones\n\nWithout `--evolve` every note stands beside the others. With it, one"
@@ -163,7 +185,7 @@ shelfd call recall - < query.json | jq -r '.results[].note.content'""",
 
 STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
 
-STEPS = (*START, *ENTITIES, *GRAPH, *EVOLUTION, *SYNTHESIS, *RECALL, *STOP)
+STEPS = (*START, *ENTITIES, *GRAPH, *FACTS, *EVOLUTION, *SYNTHESIS, *RECALL, *STOP)
 
 
 def main() -> None:
