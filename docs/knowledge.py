@@ -178,8 +178,7 @@ shelfd why-not "where is the office" $new""",
     Step(
         "### Another time\n\nWhat the shelf knew before one note replaced the other:",
         """seq=$(shelfd call get_stats | jq '.last_seq - 1')
-jq -n --argjson seq $seq '{query: "where is the office", known_at: $seq}' > query.json
-shelfd call recall - < query.json | jq -r '.results[].note.content'""",
+shelfd recall "where is the office" --known-at $seq | grep -v note-""",
     ),
 )  # fmt: skip
 
