@@ -494,7 +494,8 @@ async def test_stats(either: Api) -> None:
     assert await either.call("get_stats") == {
         "notes_created": 3, "retrievals": 2, "entity_index_hits": 0, "total_notes": 3, "total_facts": 1,
         "hidden_notes": 1, "superseded_notes": 0, "nuggets": 1, "links": 2, "sessions": 0, "last_seq": 7,
-        "entity_index": {},
+        "entity_index": {}, "conflicts": 0, "jobs": {"queued": 0, "running": 0, "waiting": 0},
+        "governance": {"refused": {}, "redacted": {}, "quarantined": 0},
     }  # fmt: skip
 
 

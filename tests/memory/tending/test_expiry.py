@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from fakes import ROOT, Api
+from shelfd.memory import Shelf
 from shelfd.memory.tending import expiry
 
 DAY = timedelta(days=1)
+MICROSECOND = timedelta(microseconds=1)
 
 
 async def told(api: Api) -> list[dict[str, Any]]:
@@ -131,3 +133,41 @@ async def test_what_expired_is_recalled_only_if_asked_for(either: Api) -> None:
     await told(either)
     assert await either.found("tea") == []
     assert await either.found("tea", include_expired=True) == ["tea at four"]
+
+
+async def test_a_shelf_that_is_closed_opens_when_a_note_expires(either: Api) -> None:
+    await either.call("shelf.create", shelf="other")
+    note = await either.remember("tea at four", shelf="other", ttl_days=1)
+    assert either.stores.next_expiry("other") in (None, expires_at := either.clock.now() + DAY // MICROSECOND)
+    for closing in ("idle", "restart"):
+        if closing == "idle":
+            either.clock.advance(timedelta(hours=1))
+            await either.shelves.close_idle()
+        else:
+            await either.reopen()
+            await either.shelves.resumed()
+        assert either.shelves.opened("other") is None
+        assert either.stores.next_expiry("other") == expires_at
+    either.clock.advance(DAY)
+    await opened(either, "other")
+    events = (await either.call("events.since", shelf="other", seq=0))["events"]
+    assert [event["subject"] for event in events if event["type"] == "shelfd.note.expired.v1"] == [note["id"]]
+    assert either.stores.next_expiry("other") is None
+
+
+async def opened(api: Api, name: str) -> None:
+    """Wait until a shelf is open and its expired notes are told of."""
+    told = asyncio.Event()
+
+    def watch(shelf: Shelf) -> None:
+        if shelf.name == name:
+            shelf.follow(lambda _: told.set())
+
+    end = api.shelves.on_open(watch)
+    api.clock.advance(timedelta(seconds=60))
+    await told.wait()
+    end()
+
+
+async def test_a_store_that_is_not_there_has_nothing_that_expires(either: Api) -> None:
+    assert either.stores.next_expiry("nobody") is None

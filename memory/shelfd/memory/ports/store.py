@@ -290,5 +290,8 @@ class Stores(Protocol):
     def has_unfinished_work(self, shelf: str) -> bool:
         """Return whether the shelf was closed with work under way that is to be resumed, without opening it for use."""
 
+    def next_expiry(self, shelf: str) -> int | None:
+        """Return when the first note of a shelf expires that does and of which nobody was told, without opening it."""
+
     async def clean_up(self) -> int:
         """Remove what a crash left of shelves and files that were being made, replaced or removed; return how many."""

@@ -57,7 +57,7 @@ class Shelves:
         self._on_open: list[Callable[[Shelf], None]] = []
         self._sweeper: asyncio.Task[None] | None = None
         self._resuming: asyncio.Task[None] | None = None
-        self._unfinished = UnfinishedWork(stores, self.get)
+        self._unfinished = UnfinishedWork(stores, clock.now, self.get)
         self._closing = False
 
     async def start(self) -> None:

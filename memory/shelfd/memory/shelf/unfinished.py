@@ -1,4 +1,4 @@
-"""What an earlier daemon left: files to remove, and shelves whose work is to be resumed."""
+"""Shelves that are closed and have something to do: work to resume, notes that expire. And what a crash left."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,23 +13,27 @@ from shelfd.memory.shelf.shelf import Shelf
 log = structlog.get_logger("shelfd.memory")
 
 _JOBS_READ: Final = 100  #: unfinished jobs
+_NEVER: Final = 2**62
 
 
 class UnfinishedWork:
-    """Shelves that are closed and have work under way.
+    """Shelves that are closed and have work under way, or notes that expire, which is told when they are open.
 
     Args:
         stores: Where they are.
+        now: Returns the time, microseconds since 1970 UTC.
         open_shelf: Opens one, which resumes its work.
 
     Attributes:
         cleaned_up: Things that an earlier daemon left unfinished and that were removed.
     """
 
-    def __init__(self, stores: Stores, open_shelf: Callable[[str], Awaitable[Shelf]]) -> None:
+    def __init__(self, stores: Stores, now: Callable[[], int], open_shelf: Callable[[str], Awaitable[Shelf]]) -> None:
         self._stores = stores
+        self._now = now
         self._open_shelf = open_shelf
         self._names: set[str] = set()
+        self._expiring: dict[str, int] = {}  # when the first note of each expires
         self.cleaned_up = 0
 
     async def find(self) -> None:
@@ -43,12 +47,17 @@ class UnfinishedWork:
         for name in self._stores.names():
             if self._stores.has_unfinished_work(name):
                 self._names.add(name)
+            if (expires_at := self._stores.next_expiry(name)) is not None:
+                self._expiring[name] = expires_at
             await asyncio.sleep(0)
         await self.resume()
 
     def remember(self, shelf: Shelf) -> None:
-        """Remember *shelf*, which is about to close, if it has unfinished work."""
+        """Remember *shelf*, which is about to close, if it has unfinished work or notes that expire."""
+        self._expiring.pop(shelf.name, None)
         try:
+            for note in shelf.view.notes.expired(_NEVER, limit=1):
+                self._expiring[shelf.name] = note.expires_at or 0
             unfinished = shelf.view.jobs.page(unfinished=True, before=None, limit=_JOBS_READ)
             # The scheduler opens a shelf itself to resume its own jobs.
             if any(not job.is_scheduled for _, job in unfinished):
@@ -57,7 +66,11 @@ class UnfinishedWork:
             log.warning("shelf.work_unknown", shelf=shelf.name, error=type(error).__name__)
 
     async def resume(self) -> None:
-        """Open the shelves with work under way, as far as there is room for them."""
+        """Open the shelves with work under way or notes that have expired, as far as there is room for them."""
+        now = self._now()
+        for name in [name for name, expires_at in self._expiring.items() if expires_at <= now]:
+            del self._expiring[name]
+            self._names.add(name)
         for name in sorted(self._names):
             self._names.discard(name)
             try:

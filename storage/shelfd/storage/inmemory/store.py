@@ -224,5 +224,8 @@ class InMemoryStores(Stores):
         tables = self._shelves[shelf]
         return any(job.is_unfinished for _, job in tables.jobs.values()) or any(tables.promoting.values())
 
+    def next_expiry(self, shelf: str) -> int | None:
+        return min(self._shelves[shelf].expiring.values(), default=None) if shelf in self._shelves else None
+
     async def clean_up(self) -> int:
         return 0

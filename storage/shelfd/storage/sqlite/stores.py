@@ -79,25 +79,27 @@ class SqliteStores(Stores):
 
     def owner(self, shelf: str) -> str | None:
         """Return the shelf's owner, None if there is no such shelf or it cannot be read."""
-        if not self.exists(shelf):
-            return None
-        try:
-            check_kinds(self._file(shelf))
-            with closing(open_untouched(self._file(shelf))) as connection:
-                row = connection.execute("SELECT value FROM meta WHERE name = 'owner'").fetchone()
-        except (StorageCorrupt, sqlite3.Error, OSError):
-            return None
-        return None if row is None else str(row[0])
+        owner = self._asked(shelf, "SELECT value FROM meta WHERE name = 'owner'")
+        return None if owner is None else str(owner)
 
     def has_unfinished_work(self, shelf: str) -> bool:
+        return bool(self._asked(shelf, _WORK_LEFT))
+
+    def next_expiry(self, shelf: str) -> int | None:
+        found = self._asked(shelf, "SELECT min(expires_at) FROM expiring")
+        return found if isinstance(found, int) else None
+
+    def _asked(self, shelf: str, sql: str) -> object:
+        """What the file of a shelf answers to a question for one value; None if it cannot be asked."""
         if not self.exists(shelf):
-            return False
+            return None
         try:
             check_kinds(self._file(shelf))
             with closing(open_untouched(self._file(shelf))) as connection:
-                return bool(connection.execute(_WORK_LEFT).fetchone()[0])
+                row = connection.execute(sql).fetchone()
         except (StorageCorrupt, sqlite3.Error, OSError):
-            return False  # damaged, or of a version that did not know such work
+            return None  # damaged, or of a version that did not know such a thing
+        return None if row is None else row[0]
 
     async def clean_up(self) -> int:
         """Remove what a crash left of shelves that were being made or removed. See the port."""
