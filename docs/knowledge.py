@@ -74,6 +74,61 @@ shelfd call mark_note_superseded "{\\"note_id\\": \\"$old\\", \\"superseded_by_i
     ),
 )  # fmt: skip
 
+FACTS = (
+    Step(
+        "### Facts of a text\n\n`remember_with_extraction` keeps what is worth it: no greeting, no question, no small"
+        " talk. `engine` says that no\nlanguage model was asked:",
+        """cat > mail.json <<'END'
+{"content": "Hi Kim! Kim's sister lives in Skarven. APT28 exploited CVE-2024-3094 on the club's web server
+in March 2024. How was your trip? I think the weather was fine. Kim is allergic to shellfish.", "source_ref": "mail-17",
+"nugget": "mail"}
+END
+tr '\\n' ' ' < mail.json | shelfd call remember_with_extraction - |
+  jq -c '.engine, (.results[] | [.importance, .status, .note.content, .note.source_ref])'""",
+    ),
+    Step(
+        "Another text updates what the first one said, and repeats it:",
+        """cat > again.json <<'END'
+{"content": "Kim's sister moved to Lund. Kim is allergic to shellfish.", "nugget": "mail"}
+END
+shelfd call remember_with_extraction - < again.json |
+  jq -c '.results[] | [.status, .note.content, (.superseded | length)]'""",
+    ),
+)  # fmt: skip
+
+EVOLUTION = (
+    Step(
+        "### What a new note does to older ones\n\nWithout `--evolve` every note stands beside the others. With it, one"
+        " that ends what an older one says is an update:",
+        """shelfd remember "APT28 deployed X-Agent via spearphishing targeting NATO members" -n threats
+shelfd remember "APT28 stopped using X-Agent, switched to HeadLace backdoor" -n threats --evolve""",
+    ),
+    Step(
+        "The older one is not hidden, but left out of what is found; its history says why:",
+        """old=$(shelfd call note.list '{"nugget": "threats", "order": "created_at"}' | jq -r '.notes[0].id')
+shelfd recall "X-Agent" -n threats
+shelfd call note.history "{\\"id\\": \\"$old\\"}" | jq -c '.versions[-1] | {kind, change}'""",
+    ),
+    Step(
+        "One that says that an older one was never so corrects it; one that says the same again is not stored:",
+        """shelfd remember "The review is on Wednesday." -n team
+shelfd remember "Correction: the review is on Thursday, not on Wednesday." -n team --evolve
+shelfd remember "The spare key is in the blue box." -n team
+shelfd remember "the spare key is now in the blue box" -n team --evolve""",
+    ),
+    Step(
+        "What cannot both be true and what nothing decides is a conflict. Both notes stay until somebody does:",
+        """shelfd remember "Paul's blood type is A positive." -n team
+shelfd remember "Paul's blood type is AB negative." -n team --evolve
+shelfd conflicts""",
+    ),
+    Step(
+        "",
+        """conflict=$(shelfd conflicts --json | jq -r '.conflicts[0].id')
+shelfd conflicts resolve "$conflict" --keep a""",
+    ),
+)
+
 SYNTHESIS = (
     Step(
         "### Synthesis\n\n`synthesize` answers a question from the notes that recall holds for relevant. Without a"
@@ -123,14 +178,13 @@ shelfd why-not "where is the office" $new""",
     Step(
         "### Another time\n\nWhat the shelf knew before one note replaced the other:",
         """seq=$(shelfd call get_stats | jq '.last_seq - 1')
-jq -n --argjson seq $seq '{query: "where is the office", known_at: $seq}' > query.json
-shelfd call recall - < query.json | jq -r '.results[].note.content'""",
+shelfd recall "where is the office" --known-at $seq | grep -v note-""",
     ),
 )  # fmt: skip
 
 STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event}'"),)
 
-STEPS = (*START, *ENTITIES, *GRAPH, *SYNTHESIS, *RECALL, *STOP)
+STEPS = (*START, *ENTITIES, *GRAPH, *FACTS, *EVOLUTION, *SYNTHESIS, *RECALL, *STOP)
 
 
 def main() -> None:

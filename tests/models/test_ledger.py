@@ -33,6 +33,17 @@ async def test_a_question_beyond_the_budget_is_not_sent(desk: Desk) -> None:
     assert len(desk.server.received) == 1
 
 
+async def test_what_a_day_costs_is_counted(desk: Desk) -> None:
+    desk.server.then(sends(costs(1700)), sends(costs(300)))
+    model = desk.model(price_in=0.5, price_out=2.0)
+    await model.ask(question())
+    await model.ask(question())
+    assert model.metrics()["llm_cost_today_millionths"] == 1000 * 0.5 + 1000 * 2
+    assert desk.model(price_in=0.5).metrics()["llm_cost_today_millionths"] == 500
+    desk.clock.advance(DAY)
+    assert model.metrics()["llm_cost_today_millionths"] == 0
+
+
 async def test_a_restart_does_not_renew_it_and_midnight_does(desk: Desk) -> None:
     desk.server.otherwise = sends(costs(1700))
     await desk.ask(tokens_per_day=2000)

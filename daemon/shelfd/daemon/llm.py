@@ -47,6 +47,8 @@ def model_settings(section: Llm, places: Places, environ: Mapping[str, str]) -> 
         max_reply_bytes=section.max_reply_bytes,
         context_tokens=section.context_tokens,
         tokens_per_day=section.tokens_per_day,
+        price_in=section.price_in,
+        price_out=section.price_out,
         failures=section.breaker_failures,
         rest=timedelta(seconds=section.breaker_rest_s),
     )

@@ -97,6 +97,7 @@ def _only_keep(value: str) -> str:
 
 Integer = Annotated[int, BeforeValidator(_refuse_bool)]
 Seconds = Annotated[float, BeforeValidator(_refuse_bool), Field(ge=0, le=86_400, allow_inf_nan=False)]
+Price = Annotated[float, BeforeValidator(_refuse_bool), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 Hour = Annotated[Integer, Field(ge=0, le=23)]
 HourOrOff = Annotated[Integer, Field(le=23)]
 Principal = Annotated[str, Field(pattern=r"^(uid:\d+|mqtt:[^/+#\s]+)$")]
@@ -291,6 +292,8 @@ class Llm(Section):
     max_reply_bytes: Annotated[Integer, Field(ge=1024, le=16_777_216)] = 1_048_576
     context_tokens: Annotated[Integer, Field(ge=4096, le=2_000_000)] = 8192
     tokens_per_day: Annotated[Integer, Field(ge=0, le=1_000_000_000_000)] = 0
+    price_in: Price = 0.0
+    price_out: Price = 0.0
     breaker_failures: Annotated[Integer, Field(ge=1, le=100)] = 5
     breaker_rest_s: Annotated[Seconds, Field(gt=0, le=3600)] = 30.0
 

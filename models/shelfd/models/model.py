@@ -181,6 +181,11 @@ class ConfiguredModel:
             "last_error": self._last_error,
         }
 
+    def _cost_today(self) -> int:
+        """What today's answered questions cost, in millionths of the currency of the prices."""
+        today = self._ledger.today()
+        return round(today.tokens_in * self.settings.price_in + today.tokens_out * self.settings.price_out)
+
     def _state(self) -> str:
         if self._ledger.is_spent:
             return "spent"
@@ -198,6 +203,7 @@ class ConfiguredModel:
             "llm_tokens_in": counted.tokens_in,
             "llm_tokens_out": counted.tokens_out,
             "llm_tokens_today": self._ledger.today().total,
+            "llm_cost_today_millionths": self._cost_today(),
         }
 
     async def probe(self) -> tuple[bool, str]:

@@ -25,6 +25,8 @@ class ModelSettings:
         max_reply_bytes: A longer reply is cut off and refused.
         context_tokens: What a question may have with its answer.
         tokens_per_day: What all questions of a day may take; 0: any number.
+        price_in: Of a million tokens of questions, in any currency; 0: nothing is counted.
+        price_out: Of a million tokens of answers.
         failures: In a row, after which nothing is sent for a while.
         rest: That while; then one question is a trial.
     """
@@ -41,5 +43,7 @@ class ModelSettings:
     max_reply_bytes: int = 1 << 20
     context_tokens: int = 8192
     tokens_per_day: int = 0
+    price_in: float = 0.0
+    price_out: float = 0.0
     failures: int = 5
     rest: timedelta = timedelta(seconds=30)

@@ -196,15 +196,15 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
     """
     found = Walk()
     known = {start}
-    passed: set[tuple[int, int, str, int]] = set()
+    passed: set[tuple[int, int, str, int] | None] = {None}  # which stands for those that nobody asked for
     waiting = deque([(start, 0)])
     while waiting and (at := waiting.popleft())[1] < max_depth:
         origin, depth = at
         async for edges in reader.edges(origin):
             for one in edges:
                 is_new = (node := one.node) not in known
-                is_unseen = most_edges > 0 and (place := place_of(one.edge)) not in passed
-                if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) == most_edges):
+                is_unseen = (place := place_of(one.edge) if most_edges else None) not in passed
+                if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) > most_edges):
                     found.is_truncated = True
                     return found
                 if is_unseen:
