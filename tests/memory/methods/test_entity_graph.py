@@ -259,7 +259,8 @@ async def test_a_timeline_says_that_there_is_more(api: Api) -> None:
     whole = await api.call("graph.timeline", about)
     assert (len(whole["entries"]), whole["truncated"], "next_cursor" in whole) == (1000, True, False)
     assert (await api.call("graph.timeline", query="Sandworm exploited"))["truncated"]
-    assert not (await api.call("graph.timeline", query="CVE-2024-10007"))["truncated"]
+    await api.remember("The kettle is green.")
+    assert not (await api.call("graph.timeline", query="which colour is the kettle"))["truncated"]
 
 
 # ------------------------------------------------------------------ export
