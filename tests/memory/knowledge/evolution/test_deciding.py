@@ -132,6 +132,22 @@ def test_what_says_the_same_is_a_duplicate(old: str, new: str) -> None:
     assert verdict(old, new) == "duplicate"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Eva stopped eating fish.", "Eva stopped buying fish."),
+        ("Eva quit smoking.", "Eva quit drinking."),
+        ("Eva sold her bike.", "Eva dropped her bike."),
+        ("The price rose to 5 euros.", "The price fell to 5 euros."),
+        ("Haldor rules Orsk instead of Brand.", "Haldor rules Orsk instead of Alden."),
+    ],
+)
+def test_what_differs_in_what_changed_is_no_duplicate(old: str, new: str) -> None:
+    assert verdict(old, new) == "stays"
+    assert verdict(new, old) == "stays"
+    assert verdict(old, old) == "duplicate"
+
+
 def test_a_key_has_one_value_and_another_key_is_another_thing() -> None:
     assert verdict("teal", "blue", key="accent", old_key="accent") == "updated"
     assert verdict("teal", "teal", key="accent", old_key="accent") == "duplicate"

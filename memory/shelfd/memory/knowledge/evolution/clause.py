@@ -21,10 +21,14 @@ def read_clause(
     marks = _marks(words, said, lexicon)
     if len(words) <= _LONGEST and not lexicon.lists["triggers"].isdisjoint(words):
         for name, pattern in lexicon.patterns:
-            match = pattern.match(said) or (pattern.match(f"{' '.join(before)} {said}") if before else None)
+            match, whole = pattern.match(said), words
+            if match is None and before:
+                match, whole = pattern.match(f"{' '.join(before)} {said}"), [*before, *words]
             if match is not None:
                 found = match.groupdict()
                 statement = _by_pattern(name, found, amounts, proper, lexicon)
+                if statement.effect is not Effect.INSTEAD:
+                    statement = statement._replace(words=content(whole, lexicon))
                 return _marked(statement, marks), found["s"].split()
     at = find_verb(words, lexicon)
     if at is None and before and words[0] in lexicon.verbs:
@@ -164,9 +168,8 @@ def _by_pattern(
         and core[-1] not in lexicon.lists["homes"]
     ):
         effect = Effect.SAYS
-    said = content(f"{subject} {gone} {new}".split(), lexicon)
     return Statement(
-        lexicon.language, owner, verb, link, core, rest, said, tuple(amounts), kind, effect=effect, real=not unreal,
+        lexicon.language, owner, verb, link, core, rest, (), tuple(amounts), kind, effect=effect, real=not unreal,
         several=not _AND.isdisjoint(core),
     )  # fmt: skip
 
