@@ -147,6 +147,12 @@ def test_recall_prints_answer_and_notes(daemon: FakeDaemon) -> None:
     assert daemon.params("recall") == {"query": "kettle", "k": 3, "explain": True, "shelf": "default"}
 
 
+def test_recall_of_another_time(daemon: FakeDaemon) -> None:
+    ran(daemon, "recall", "kettle", "--as-of", "2026-01-01T10:00:00Z", "--known-at", "17")
+    asked = {"query": "kettle", "as_of": "2026-01-01T10:00:00Z", "known_at": 17, "shelf": "default"}
+    assert daemon.params("recall") == asked
+
+
 def test_why_not_says_what_lost_the_note(tmp_path: Path) -> None:
     filters = [{"filter": "hidden", "at": "2026-01-01T10:00:00Z", "principal": "uid:1000"}]
     lost = {"note_id": "n", "found": False, "stage": "filter", "why": "it is hidden", "filters": filters}

@@ -252,6 +252,17 @@ async def test_a_timeline_says_what_was_replaced_and_when(either: Api) -> None:
     assert [(one["event"], one.get("superseded_by")) for one in result["entries"]] == [("noted", None)]
 
 
+async def test_a_timeline_says_that_there_is_more(api: Api) -> None:
+    contents = [f"Sandworm exploited CVE-2024-{10_000 + number}." for number in range(1001)]
+    await api.call("remember_many", notes=[{"content": content} for content in contents])
+    about = {"entity_type": "actor", "entity_value": "Sandworm", "limit": 1000}
+    whole = await api.call("graph.timeline", about)
+    assert (len(whole["entries"]), whole["truncated"], "next_cursor" in whole) == (1000, True, False)
+    assert (await api.call("graph.timeline", query="Sandworm exploited"))["truncated"]
+    await api.remember("The kettle is green.")
+    assert not (await api.call("graph.timeline", query="which colour is the kettle"))["truncated"]
+
+
 # ------------------------------------------------------------------ export
 
 

@@ -205,6 +205,21 @@ async def test_too_many_changes_since_are_refused(either: Api, monkeypatch: pyte
     assert (refused.code, refused.reason, refused.field) == (-32002, "TOO_LONG_AGO", "known_at")
 
 
+async def test_too_much_text_that_changed_since_is_refused_and_let_go(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = [await either.remember("tea " * 20) for _ in range(3)]
+    then = await seq(either)
+    for note in notes:
+        await either.call("note.hide", id=note["id"])
+    monkeypatch.setattr(past, "MOST_CHARACTERS", 100)
+
+    refused = await either.refused("recall", query="tea", known_at=then)
+    assert (refused.code, refused.reason, refused.limit) == (-32002, "TOO_LONG_AGO", 100)
+    monkeypatch.setattr(past, "MOST_CHARACTERS", 1000)
+    assert len(await contents(either, "tea", known_at=then)) == 3
+
+
 WORDS = ("amber", "birch", "cedar", "dune")
 
 

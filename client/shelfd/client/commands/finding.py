@@ -21,6 +21,12 @@ def recall(
     focus: Annotated[
         str | None, typer.Option("--focus", metavar="WHAT", help="auto, or off: leave out nothing of what fits.")
     ] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help="Only what holds at a time like 2026-01-31T09:00:00Z.")
+    ] = None,
+    known_at: Annotated[
+        str | None, typer.Option("--known-at", metavar="TIME", help="What was known then, or after change number N.")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="What each score is made of.")] = False,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
@@ -39,6 +45,7 @@ def recall(
     params = {
         "query": text_or_stdin(query), "k": k, "nugget": nugget, "session_id": session, "tags": tag, "mode": mode,
         "focus": focus, "max_content_chars": max_content_chars, "include_hidden": hidden or None,
+        "as_of": as_of, "known_at": int(known_at) if known_at and known_at.isdecimal() else known_at,
         "explain": explain or None, "shelf": shelf,
     }  # fmt: skip
     result = call(socket, "recall", params)

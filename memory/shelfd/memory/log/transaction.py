@@ -14,7 +14,7 @@ from shelfd.memory.ports.view import Writer
 LinkStatus: TypeAlias = Literal["added", "updated", "unchanged"]
 
 #: How a conflict is resolved by itself, and comes back when that is taken back.
-OF_THEMSELVES: Final = ("hidden", "superseded")
+OF_THEMSELVES: Final = ("hidden", "superseded", "quarantined")
 #: Conflicts of one note that are followed.
 _CONFLICTS: Final = 256
 
@@ -148,7 +148,7 @@ class Transaction:
         """Resolve the conflicts of a note that no longer counts, or open those again of one that counts again."""
         for conflict in self._writer.conflicts.of_note(note.row, limit=_CONFLICTS):
             if not note.live and conflict.resolution is None:
-                resolution = "hidden" if note.hidden else "superseded"
+                resolution = "hidden" if note.hidden else "superseded" if note.superseded_by else "quarantined"
                 self.put_conflict(conflict._replace(resolved_at=self.now, resolution=resolution))
             elif note.live and conflict.resolution in OF_THEMSELVES and self.is_contested(conflict):
                 self.put_conflict(conflict._replace(resolved_at=None, resolution=None))

@@ -1,6 +1,7 @@
 """Use cases on the graph of entities: what an entity has to do with others, and what lies around it."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shelfd.memory.call import Call
@@ -11,7 +12,6 @@ from shelfd.memory.methods import cursor
 from shelfd.memory.methods.entities import checked_type
 from shelfd.memory.methods.registry import read
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
-from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.entities import EntityNode
 from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
@@ -23,6 +23,8 @@ from shelfd.protocol.methods.entity_graph import (
     TraverseParams,
 )
 
+#: Notes read at once; after so many other tasks run.
+_PAGE = 32
 #: Notes that an exported edge names.
 _NOTES_NAMED = 10
 
@@ -62,11 +64,10 @@ async def relationships(shelf: Shelf, params: RelationshipsParams, call: Call) -
     if row is not None:
         passed = min(passed, sum(one.edge.note == row for one in found))
     page = found[passed : passed + params.limit]
-    rows = list(dict.fromkeys(one.edge.note for one in page))
-    notes = shelf.view.notes.by_rows(rows)
+    times = await _times(shelf, dict.fromkeys(one.edge.note for one in page))
     result: dict[str, Any] = {
         "entity": entity_view(shelf, type_, params.entity_value),
-        "relationships": [_relationship(one, note) for one in page if (note := notes.get(one.edge.note)) is not None],
+        "relationships": [_relationship(one, times[one.edge.note]) for one in page if one.edge.note in times],
     }
     if len(found) > passed + params.limit:
         last = page[-1].edge.note
@@ -82,10 +83,19 @@ def entity_view(shelf: Shelf, type_: str, value: str) -> dict[str, Any]:
     return {"type": type_, "value": shown(type_, value), "canonical": shelf.enrichment.canonical(type_, value)}
 
 
-def _relationship(one: GraphEdge, note: Note) -> dict[str, Any]:
-    times = {
-        name: from_micros(value) for name in ("valid_from", "valid_to") if (value := getattr(note, name)) is not None
-    }
+async def _times(shelf: Shelf, rows: Iterable[int]) -> dict[int, dict[str, str]]:
+    """The times of notes by row, without keeping their text."""
+    found: dict[int, dict[str, str]] = {}
+    left = list(rows)
+    for begin in range(0, len(left), _PAGE):
+        for row, note in shelf.view.notes.by_rows(left[begin : begin + _PAGE]).items():
+            given = {"observed_at": note.when, "valid_from": note.valid_from, "valid_to": note.valid_to}
+            found[row] = {name: from_micros(moment) for name, moment in given.items() if moment is not None}
+        await asyncio.sleep(0)
+    return found
+
+
+def _relationship(one: GraphEdge, times: Mapping[str, str]) -> dict[str, Any]:
     return {
         "node": {"type": one.node.type, "value": one.node.value},
         "relationship": one.edge.relation,
@@ -93,7 +103,7 @@ def _relationship(one: GraphEdge, note: Note) -> dict[str, Any]:
         "edge_type": one.edge.edge_type,
         "note_id": one.note_id,
         "confidence": one.edge.confidence,
-        "properties": {"engine": one.edge.engine, "observed_at": from_micros(note.when), **times},
+        "properties": {"engine": one.edge.engine, **times},
     }
 
 
@@ -110,6 +120,7 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str
     if start is None:
         return {"nodes": [], "truncated": False}
     found = await walk(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
+    await asyncio.sleep(0)  # to render a thousand paths takes some milliseconds of its own
     paths: dict[EntityNode, list[dict[str, Any]]] = {start: []}
     nodes = []
     for reached in found.reached:
@@ -142,6 +153,7 @@ async def export(shelf: Shelf, params: GraphExportParams, call: Call) -> dict[st
     else:
         edges, next_row = await reader.page(before=position[0] if position else None, limit=params.limit)
         nodes, is_truncated = [], next_row is not None
+    await asyncio.sleep(0)
     result = {"format": params.format, **_document(params.format, nodes, edges), "truncated": is_truncated}
     return result if next_row is None else {**result, "next_cursor": cursor.encode(next_row)}
 

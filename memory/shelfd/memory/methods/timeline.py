@@ -19,21 +19,25 @@ from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.methods.entity_graph import TimelineParams
 from shelfd.protocol.methods.recall import RecallParams
 
-#: Notes that are looked at: those that are most about an entity, then the newest; what a query finds.
+#: Notes that are looked at: those that are most about an entity, then the newest.
 _MOST_NOTES: Final = 1000
 _TEXT: Final = 200
 #: Notes read at once; after so many other tasks run.
-_PAGE: Final = 100
+_PAGE: Final = 32
 #: Microseconds from the first year to 1970: cursors hold no negative numbers.
 _ERA: Final = 62_135_596_800_000_000
 
 
 class _Entry(NamedTuple):
+    """What a reply shows of a note; its content is not kept, for there may be a thousand long ones."""
+
     at: int
     row: int
     is_replaced: bool
     basis: str
-    note: Note
+    note_id: str
+    title: str
+    text: str
     by: str | None
 
     @property
@@ -46,8 +50,16 @@ async def timeline(shelf: Shelf, params: TimelineParams, call: Call) -> dict[str
     """Return what notes about an entity or a query say in the order in which it happened, replaced ones among them."""
     after = cursor.decode_numbers(params.cursor, 3)
     wanted = wanted_of(shelf, params.nugget, params.session_id)._replace(include_superseded=True)
-    notes, is_truncated = await _notes(shelf, params, wanted, call)
-    entries = sorted([entry async for entry in _entries(shelf, notes, wanted)], key=lambda entry: entry.place)
+    entries: list[_Entry] = []
+    most = _MOST_NOTES if params.query is None else RECALL_LIMIT - 1  # one more says that there are more
+    looked_at, is_truncated = 0, False
+    async for notes in _notes(shelf, params, wanted, call):
+        is_truncated = looked_at + len(notes) > most
+        entries += _entries(shelf, notes[: most - looked_at], wanted)
+        looked_at += len(notes)
+        if is_truncated:
+            break
+    entries.sort(key=lambda entry: entry.place)
     if after is not None:
         entries = [entry for entry in entries if entry.place > after]
     page = entries[: params.limit]
@@ -57,8 +69,8 @@ async def timeline(shelf: Shelf, params: TimelineParams, call: Call) -> dict[str
     return result
 
 
-async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter, call: Call) -> tuple[list[Note], bool]:
-    """The notes to look at, and whether there are more."""
+async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter, call: Call) -> AsyncIterator[Sequence[Note]]:
+    """Yield the notes to look at, some at a time."""
     if params.query is not None:
         asked = RecallParams.model_construct(
             query=params.query,
@@ -68,37 +80,31 @@ async def _notes(shelf: Shelf, params: TimelineParams, wanted: NoteFilter, call:
             exclude_superseded=False,
             include_links=False,
         )
-        found = shelf.view.notes.by_ids(replay(shelf, asked))
-        return [note for note in found.values() if wanted.admits(note)], len(found) == RECALL_LIMIT
+        ids = replay(shelf, asked)
+        for begin in range(0, len(ids), _PAGE):
+            found = shelf.view.notes.by_ids(ids[begin : begin + _PAGE])
+            yield [note for note in found.values() if wanted.admits(note)]
+            await asyncio.sleep(0)
+        return
     type_ = checked_type(params.entity_type or "", "entity_type", call)
     await shelf.enrichment.reach()
-    notes: list[Note] = []
-    async for some in mentioning(shelf, shelf.enrichment.same(type_, params.entity_value or ""), wanted):
-        notes += some
-        if len(notes) > _MOST_NOTES:
-            break
-    return notes[:_MOST_NOTES], len(notes) > _MOST_NOTES
+    async for notes in mentioning(shelf, shelf.enrichment.same(type_, params.entity_value or ""), wanted):
+        yield notes
 
 
-async def _entries(shelf: Shelf, notes: Sequence[Note], wanted: NoteFilter) -> AsyncIterator[_Entry]:
-    for begin in range(0, len(notes), _PAGE):
-        some = notes[begin : begin + _PAGE]
-        replacing = shelf.view.notes.by_ids([note.superseded_by for note in some if note.superseded_by is not None])
-        for note in some:
-            for entry in _entries_of(note, replacing.get(note.superseded_by or ""), wanted):
-                yield entry
-        await asyncio.sleep(0)
-
-
-def _entries_of(note: Note, by: Note | None, wanted: NoteFilter) -> Iterator[_Entry]:
-    by = by if by is not None and wanted.admits(by) else None
-    name = None if by is None else by.id
-    at, basis = _dated(note)
-    yield _Entry(at, note.row, False, basis, note, name)
-    if by is not None:
-        # Not before what it replaced: a correction may speak of the same day, or of one before.
-        replaced_at, basis = _dated(by)
-        yield _Entry(max(at, replaced_at), note.row, True, basis, note, name)
+def _entries(shelf: Shelf, notes: Sequence[Note], wanted: NoteFilter) -> Iterator[_Entry]:
+    replacing = shelf.view.notes.by_ids([note.superseded_by for note in notes if note.superseded_by is not None])
+    for note in notes:
+        by = replacing.get(note.superseded_by or "")
+        by = by if by is not None and wanted.admits(by) else None
+        text = cut(first_sentence(note.content) or note.content, _TEXT)
+        shown = (note.id, note.title, text, None if by is None else by.id)
+        at, basis = _dated(note)
+        yield _Entry(at, note.row, False, basis, *shown)
+        if by is not None:
+            # Not before what it replaced: a correction may speak of the same day, or of one before.
+            replaced_at, basis = _dated(by)
+            yield _Entry(max(at, replaced_at), note.row, True, basis, *shown)
 
 
 def _dated(note: Note) -> tuple[int, str]:
@@ -111,14 +117,13 @@ def _dated(note: Note) -> tuple[int, str]:
 
 
 def _view(entry: _Entry) -> dict[str, Any]:
-    note = entry.note
     view: dict[str, Any] = {
         "at": from_micros(entry.at),
         "basis": entry.basis,
         "event": "superseded" if entry.is_replaced else "noted",
-        "note_id": note.id,
-        "text": cut(first_sentence(note.content) or note.content, _TEXT),
+        "note_id": entry.note_id,
+        "text": entry.text,
     }
-    if note.title:
-        view["title"] = note.title
+    if entry.title:
+        view["title"] = entry.title
     return view if entry.by is None else {**view, "superseded_by": entry.by}

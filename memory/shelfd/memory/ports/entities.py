@@ -84,7 +84,7 @@ class EntitiesView(Protocol):
         """Return at most *limit* aliases: those that callers gave, then those of notes, by row; by family and alias."""
 
     def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
-        """Return the aliases with one of these canonical forms, of any type: those that callers gave first."""
+        """Return the aliases with one of these few canonical forms, of any type: those that callers gave first."""
 
     def position(self) -> Mapping[str, Any] | None:
         """Return how far the shelf's log was read for entities; None if it never was."""

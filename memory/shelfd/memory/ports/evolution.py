@@ -70,8 +70,8 @@ class StoredConflict(NamedTuple):
         nugget: In which it was found.
         a: Row of the older note.
         b: Row of the newer one.
-        resolution: ``a`` or ``b``, which was kept; ``both``; ``hidden`` or ``superseded``, if one of them was;
-            ``undone``, if what led to it was; None while the conflict is open.
+        resolution: ``a`` or ``b``, which was kept; ``both``; ``hidden``, ``superseded`` or ``quarantined``, if one of
+            them was; ``undone``, if what led to it was; None while the conflict is open.
     """
 
     number: int

@@ -20,8 +20,9 @@ from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.shelf_index import Planned, ShelfIndex, document_of
 from shelfd.memory.shelf.shelf import Shelf
 
-#: Notes that may have changed since; further back nothing is shown.
+#: Notes that may have changed since, and characters of their text; further back nothing is shown.
 MOST_NOTES: Final = 20_000
+MOST_CHARACTERS: Final = 20_000_000
 #: Pasts kept of a shelf: those that were asked for last.
 _KEPT: Final = 2
 #: Changes, and notes, read before other tasks have their turn.
@@ -59,6 +60,7 @@ class Past:
         self.facts: defaultdict[str, list[Note]] = defaultdict(list)
         self.redacted: set[str] = set()
         self._rows: set[int] = set()
+        self._characters = 0
         self._ids_by_term: defaultdict[str, list[str]] = defaultdict(list)
         self._seen = self.seq
 
@@ -89,17 +91,22 @@ class Past:
 
     async def _read(self, rows: Sequence[int]) -> None:
         if len(rows) + len(self._rows) > MOST_NOTES:
-            text = f"more than {MOST_NOTES} notes have changed since; ask for a later time"
+            text = f"known_at: more than {MOST_NOTES} notes have changed since; ask for a later time"
             raise Conflict(text, field="known_at", reason="TOO_LONG_AGO", limit=MOST_NOTES)
         for start in range(0, len(rows), _NOTES):
             part = rows[start : start + _NOTES]
             for known in all_as_known(self._view, part, self.seq):
                 self._add(known)
+            if self._characters > MOST_CHARACTERS:
+                text = f"known_at: more than {MOST_CHARACTERS} characters have changed since; ask for a later time"
+                self.clear()
+                raise Conflict(text, field="known_at", reason="TOO_LONG_AGO", limit=MOST_CHARACTERS)
             await asyncio.sleep(0)
 
     def _add(self, known: KnownThen) -> None:
         note = known.note
         self._rows.add(note.row)
+        self._characters += len(note.content)
         self.notes[note.id] = note
         if note.key is not None:
             self.facts[note.key].append(note)

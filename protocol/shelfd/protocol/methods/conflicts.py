@@ -26,7 +26,7 @@ class ConflictView(Result):
     reason: str
     found_at: str
     resolved_at: str | None = None
-    resolution: Literal["a", "b", "both", "hidden", "superseded", "undone"] | None = Field(
+    resolution: Literal["a", "b", "both", "hidden", "superseded", "quarantined", "undone"] | None = Field(
         default=None, description="Which was kept; or what became of one of them without a decision."
     )
 

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias, StoredEntity
-from shelfd.storage.encoding import decode, encode, encode_integers, encode_strings
+from shelfd.storage.encoding import decode, encode, encode_integers
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 
 # Table and column names are ours.
 ALIAS_COLUMNS: Final = ", ".join(StoredAlias._fields)
 _PUT_ALIAS: Final = f"INSERT OR REPLACE INTO alias ({ALIAS_COLUMNS}) VALUES ({placeholders(ALIAS_COLUMNS)})"  # noqa: S608
 _ALIASES: Final = f"SELECT {ALIAS_COLUMNS} FROM alias ORDER BY note, family, alias LIMIT ?"  # noqa: S608
-_NAMED: Final = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE alias {AMONG} ORDER BY note, family, alias"  # noqa: S608
+_NAMED: Final = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE alias IN ({{}}) ORDER BY note, family, alias"  # noqa: S608
 _UNUSED: Final = (
     f"DELETE FROM entity WHERE number {AMONG}"  # noqa: S608
     " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.entity = entity.number)"
@@ -58,7 +58,8 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
         return [StoredAlias._make(columns) for columns in self._database.all(_ALIASES, (max(limit, 0),))]
 
     def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
-        found = self._database.all(_NAMED, (encode_strings(aliases),))
+        wanted = ", ".join("?" * len(aliases))
+        found = self._database.all(_NAMED.format(wanted), tuple(aliases))
         return [StoredAlias._make(columns) for columns in found]
 
     def position(self) -> Mapping[str, Any] | None:

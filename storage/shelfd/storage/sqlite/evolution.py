@@ -47,8 +47,10 @@ class SqliteStatements(SqliteRows, StatementsWriter):
 
     def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
         database = self._database
-        _forget_slots(database, row)
-        database.run("INSERT OR REPLACE INTO statement VALUES (?, ?, ?, ?)", (row, rev, encode_integers(slots), said))
+        columns = (row, rev, encode_integers(slots), said)
+        if not database.run("INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?)", columns):
+            _forget_slots(database, row)
+            database.run("REPLACE INTO statement VALUES (?, ?, ?, ?)", columns)
         database.run_many("INSERT INTO slot VALUES (?, ?)", [(slot, row) for slot in slots])
 
 

@@ -130,8 +130,9 @@ def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None) -> 
     if nugget is None or not new.statements:
         return {}
     rows = tx.rows
-    for note in rows.notes.by_rows(rows.statements.unread(limit=_CAUGHT_UP)).values():
-        state(tx, note)
+    if unread := rows.statements.unread(limit=_CAUGHT_UP):
+        for note in rows.notes.by_rows(unread).values():
+            state(tx, note)
     near: set[int] = set()
     for slot in numbered(wanted(new.statements), nugget.created_at):
         near.update(rows.statements.in_slot(slot, limit=_OF_SLOT))

@@ -9,8 +9,9 @@ from shelfd.memory.knowledge.entities.aliases import built_in
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.ports.entities import EntitiesView
 
-#: Words of a name, at most.
+#: Words of a name, at most: in a value, and in a subject, whose words have no order.
 _LONGEST: Final = 3
+_UNORDERED: Final = 2
 #: From one name to the next, at most: a circle ends there.
 _STEPS: Final = 4
 
@@ -30,9 +31,11 @@ def renamed(statements: Sequence[Statement], entities: EntitiesView) -> Sequence
 
 def _keys(words: Collection[str]) -> Iterable[str]:
     """Return what a name of these words may be known by; a subject's words have no order."""
-    if not words or len(words) > _LONGEST:
+    if not words or len(words) > (_UNORDERED if isinstance(words, frozenset) else _LONGEST):
         return ()
-    parts = [word.replace("-", "") for word in words]
+    parts = [word.replace("-", "") for word in words if word[0] not in "@#~"]
+    if len(parts) < len(words):
+        return ()  # somebody who speaks, an amount or a time
     return parts if len(parts) == 1 else map("".join, permutations(parts) if isinstance(words, frozenset) else [parts])
 
 

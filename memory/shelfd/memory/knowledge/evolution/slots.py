@@ -6,6 +6,7 @@ excludes, denies or repeats. So the older notes that a decision is made on are a
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, Final
 from zlib import crc32
 
@@ -23,11 +24,20 @@ _PLANNED: Final = ("planned", "scheduled", "geplant")
 
 
 def numbered(slots: Iterable[str], salt: int) -> list[int]:
-    """Return slots as the numbers they are stored by; *salt* tells those of one nugget from those of others.
+    """Return slots as the numbers they are stored by, those of one subject beside each other.
 
     Two slots may have one number: then a note is looked at that has nothing to do with the other.
+
+    Args:
+        slots: Each a subject and, after ``|``, what is said of it.
+        salt: Tells those of one nugget from those of others.
     """
-    return sorted({crc32(f"{salt} {slot}".encode()) for slot in slots})
+    return sorted({_number(slot, salt) for slot in slots})
+
+
+def _number(slot: str, salt: int) -> int:
+    subject, _, said = slot.partition("|")
+    return crc32(f"{salt} {subject}".encode()) << 16 | crc32(said.encode()) & 0xFFFF
 
 
 def slots_of(statements: Iterable[Statement]) -> Iterator[str]:
@@ -38,14 +48,14 @@ def slots_of(statements: Iterable[Statement]) -> Iterator[str]:
             continue
         subject = _subject(statement.language, statement.subject)
         for verb in _verbs(statement.language, statement.verb):
-            yield f"{subject} v {verb}"
+            yield f"{subject}|v {verb}"
         for word in statement.core[:_WORDS]:
             if word[0] not in "#~":
-                yield f"{subject} c {word}"
+                yield f"{subject}|c {word}"
         if statement.value in _VALUES or statement.slot is Arity.ONE:
-            yield f"{subject} k {statement.value}"
+            yield f"{subject}|k {statement.value}"
         if statement.link.split()[:1] and statement.link.split()[0] in _PLANNED:
-            yield f"{subject} k {Value.TIME}"
+            yield f"{subject}|k {Value.TIME}"
         if _is_exchangeable(statement):
             yield _exchanged(statement)
 
@@ -61,7 +71,7 @@ def wanted(statements: Iterable[Statement]) -> Iterator[str]:
         if statement.effect in (Effect.SAYS, Effect.INSTEAD):
             yield from _by_value(statement, subject)
         else:
-            yield from (f"{subject} {slot}" for slot in _by_effect(statement))
+            yield from (f"{subject}|{slot}" for slot in _by_effect(statement))
 
 
 def _can_change(statement: Statement) -> bool:
@@ -79,25 +89,31 @@ def _subject(language: str, words: Iterable[str]) -> str:
 
 def _verbs(language: str, verb: str) -> list[str]:
     """Return what stands for a verb and all that say nearly the same."""
-    if language not in _SPACELESS:
-        classes = [str(at) for at, each in enumerate(lexicon(language).classes) if verb in each]
-        if classes:
-            return classes
-    return [verb]
+    return _classes(language).get(verb) or [verb]
+
+
+@cache
+def _classes(language: str) -> dict[str, list[str]]:
+    """Return verb -> the numbers of the classes that it is in."""
+    found: dict[str, list[str]] = {}
+    for at, verbs in enumerate(() if language in _SPACELESS else lexicon(language).classes):
+        for verb in verbs:
+            found.setdefault(verb, []).append(str(at))
+    return found
 
 
 def _by_value(statement: Statement, subject: str) -> Iterator[str]:
     verbs = _verbs(statement.language, statement.verb)
     for verb in verbs:
-        yield f"{subject} v {verb}"
+        yield f"{subject}|v {verb}"
     words = [word for word in statement.core[:1] if word[0] not in "#~"]
     for word in (*words, *sorted(statement.denied)[:_WORDS]):
-        yield f"{subject} c {word}"
+        yield f"{subject}|c {word}"
     if statement.value in _VALUES or statement.slot is Arity.ONE:
-        yield f"{subject} k {statement.value}"
+        yield f"{subject}|k {statement.value}"
     if statement.effect is Effect.INSTEAD:
         replaced = _subject(statement.language, statement.denied)
-        yield from (f"{replaced} v {verb}" for verb in verbs)
+        yield from (f"{replaced}|v {verb}" for verb in verbs)
     if statement.now and statement.core:
         yield _exchanged(statement)
 
@@ -139,7 +155,10 @@ def encode(statements: Iterable[Statement]) -> str:
 
 
 def _plain(statement: Statement) -> list[Any]:
-    return [sorted(value) if isinstance(value, frozenset) else value for value in statement]
+    values: list[Any] = list(statement)
+    for at in _SETS:
+        values[at] = sorted(values[at])
+    return values
 
 
 _READ: Final = {
@@ -149,6 +168,7 @@ _READ: Final = {
     "slot": Arity,
     "effect": Effect,
 }
+_SETS: Final = [Statement._fields.index(name) for name, read in _READ.items() if read is frozenset]
 _CONVERTED: Final = [(Statement._fields.index(name), read) for name, read in _READ.items()]
 
 
