@@ -83,6 +83,12 @@ class Gate(Intake):
         self._check(found, origin)
         return _replaced(text, self._taken_out(found, origin))
 
+    def is_clean(self, text: str) -> bool:
+        """Return whether *text* may be kept as it is. See the port."""
+        if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words_of(text))):
+            return not self._search([_Part("", text)])
+        return True
+
     def counts(self) -> Mapping[str, Any]:
         """Return what was refused, redacted and quarantined. See the port."""
         return {"refused": dict(self._refused), "redacted": dict(self._redacted), "quarantined": self._quarantined}
