@@ -120,6 +120,7 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str
     if start is None:
         return {"nodes": [], "truncated": False}
     found = await walk(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
+    await asyncio.sleep(0)  # to render a thousand paths takes some milliseconds of its own
     paths: dict[EntityNode, list[dict[str, Any]]] = {start: []}
     nodes = []
     for reached in found.reached:
@@ -152,6 +153,7 @@ async def export(shelf: Shelf, params: GraphExportParams, call: Call) -> dict[st
     else:
         edges, next_row = await reader.page(before=position[0] if position else None, limit=params.limit)
         nodes, is_truncated = [], next_row is not None
+    await asyncio.sleep(0)
     result = {"format": params.format, **_document(params.format, nodes, edges), "truncated": is_truncated}
     return result if next_row is None else {**result, "next_cursor": cursor.encode(next_row)}
 

@@ -31,6 +31,9 @@ class Intake(Protocol):
             GovernanceViolation: If nothing of it may be.
         """
 
+    def is_clean(self, text: str) -> bool:
+        """Return whether *text*, which is no part of a note, may be kept as it is."""
+
     def counts(self) -> Mapping[str, Any]:
         """Return what was refused, redacted and quarantined since the shelf was opened, by rule."""
 
@@ -45,6 +48,10 @@ class AnyText(Intake):
     def admit_line(self, text: str, field: str, origin: Origin | None) -> str:  # noqa: ARG002
         """Return *text*."""
         return text
+
+    def is_clean(self, text: str) -> bool:  # noqa: ARG002
+        """Return True."""
+        return True
 
     def counts(self) -> Mapping[str, Any]:
         """Return nothing."""

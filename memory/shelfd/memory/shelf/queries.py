@@ -6,7 +6,7 @@ a moment later with the usage counters, publishes no events and is pruned automa
 
 import json
 from collections import OrderedDict, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Final, NamedTuple
 
@@ -54,10 +54,12 @@ class QueryBuffer:
 
     Args:
         is_on: Whether queries are kept at all; if not, those stored are deleted with the next write.
+        may_keep: Returns whether a query may be stored.
     """
 
-    def __init__(self, *, is_on: bool) -> None:
+    def __init__(self, *, is_on: bool, may_keep: Callable[[str], bool]) -> None:
         self._is_on = is_on
+        self._may_keep = may_keep
         self._pending: deque[_PendingQuery] = deque(maxlen=KEPT)
         self._writing: Sequence[_PendingQuery] = ()
 
@@ -83,7 +85,7 @@ class QueryBuffer:
 
     def write(self, writer: Writer, now: int) -> None:
         """Store what was set aside and delete what is not recent any more. Runs inside the store's transaction."""
-        writer.queries.put([query.stored() for query in self._writing])
+        writer.queries.put([query.stored() for query in self._writing if self._may_keep(query.params.query)])
         before = now - RECENT // timedelta(microseconds=1)
         writer.queries.delete_before(before=before, now=now, kept=KEPT if self._is_on else 0)
 

@@ -57,7 +57,7 @@ class Shelf:
         self.clock = clock
         self.settings = settings
         self.usage = UsageBuffer(store.view)
-        self.queries = QueryBuffer(is_on=settings.recall_log)
+        self.queries = QueryBuffer(is_on=settings.recall_log, may_keep=self._may_keep)
         self.last_queries = LastQueries()
         self.hot = HotNotes(store.view)
         self.model = ShelfModel(store.view)
@@ -291,6 +291,9 @@ class Shelf:
         """Record an access to *note*."""
         self.usage.touch(note, now=self.clock.now())
         self._usage_writer.write_soon()
+
+    def _may_keep(self, query: str) -> bool:
+        return self.intake.is_clean(query)
 
     async def write_usage(self) -> None:
         """Store the usage of the last second now, for those who read it from the store.

@@ -48,15 +48,20 @@ class StoredNote(NamedTuple):
     status: str
 
 
-def store_note(tx: Transaction, given: NoteInput, limits: Limits) -> StoredNote:
+def store_note(
+    tx: Transaction, given: NoteInput, limits: Limits, *, text: tuple[str, Extra] | None = None
+) -> StoredNote:
     """Store what a caller gave as a new note, or as the new state of the fact with its key.
 
     Whatever can be wrong with it is found before the first write, which is the stamp of its turn.
+
+    Args:
+        text: What :func:`text_of` makes of it, if it was asked already.
     """
     old = None
     if isinstance(given, KeyedInput) and given.key is not None:
         old = tx.rows.notes.fact(given.nugget, fold_key(given.key))
-    text = text_of(given, old, limits)
+    text = text or text_of(given, old, limits)
     targets = _targets(tx, given.links, old, limits) if given.links else []
     if given.session_id is not None:
         check_turn(tx.rows, given.nugget, given.session_id, given.turn)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from fakes import Api, Refused, memory
+from fakes import ROOT, Api, Refused, memory
+from nuggets_files import fact, fact_file, parts
 from shelfd.memory.settings import GovernanceSettings, MemorySettings
 from shelfd.storage import SqliteStores
 
@@ -65,6 +66,36 @@ async def test_no_method_that_makes_a_note_stores_a_credential(
 
 def _stored(directory: Path) -> bytes:
     return b"".join(path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+async def test_a_query_with_a_credential_is_answered_and_not_kept(tmp_path: Path) -> None:
+    async with memory(lambda clock: SqliteStores(tmp_path, clock)) as api:
+        await api.remember("The backup user has a key since May.")
+        await api.call("recall", query=TOLD)
+        await api.call("recall", query="who has a key since May")
+        await api.shelf().write_usage()
+    assert KEY.encode() not in _stored(tmp_path)
+    assert b"who has a key since May" in _stored(tmp_path)
+
+
+async def test_an_import_stores_no_credential_either_and_changes_nothing_when_it_is_repeated(either: Api) -> None:
+    file = parts(fact_file("work", [fact("aws", TOLD)]))
+    first = await either.call("shelf.import", parts=file, principal=ROOT)
+    assert sum(part["created"] for part in first["parts"]) == 2  # the nugget and the fact
+    notes = (await either.call("note.list", nugget="work"))["notes"]
+    assert [note["content"] for note in notes] == [CLEAN]
+
+    again = await either.call("shelf.import", parts=file, principal=ROOT)
+    assert [sum(part[what] for part in again["parts"]) for what in ("created", "updated")] == [0, 0]
+
+
+async def test_of_an_import_only_the_item_with_a_secret_is_refused(refusing: Api) -> None:
+    file = parts(fact_file("work", [fact("aws", TOLD), fact("tree", "pear")]))
+    result = await refusing.call("shelf.import", parts=file, principal=ROOT)
+
+    assert sum(len(part["rejected"]) for part in result["parts"]) == 1
+    assert [note["content"] for note in (await refusing.call("note.list"))["notes"]] == ["pear"]
+    assert KEY not in json.dumps(result)
 
 
 async def test_an_edit_stores_no_credential_either(either: Api) -> None:

@@ -63,7 +63,8 @@ def remember_evolved(
     fact = None
     if isinstance(given, KeyedInput) and given.key is not None:
         fact = tx.rows.notes.fact(given.nugget, fold_key(given.key))
-    content, _ = text_of(given, fact, limits)
+    text = text_of(given, fact, limits)
+    content = text[0]
     when = tx.now if given.occurred_at is None else given.occurred_at
     new = Told("", content, when, None, renamed(read(content), tx.rows.entities))
     if fact is not None:
@@ -79,7 +80,7 @@ def remember_evolved(
     repeated = [note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE]
     if repeated and not superseding and not _adds(given, repeated[0]):
         return Evolved(repeated[0], "noop")
-    kept = store_note(tx, given, limits)
+    kept = store_note(tx, given, limits, text=text)
     if kept.note.quarantined:
         return Evolved(kept.note, kept.status)  # what gives orders makes nothing untrue
     for note, judgement in superseding:

@@ -30,7 +30,8 @@ def decide(new: Told, older: Iterable[Told]) -> dict[str, Judgement]:
     the older one says. A note of several statements is superseded only if each of them is. What is told of an earlier
     time supersedes nothing.
     """
-    return {old.id: _judge(new, old) for old in older}
+    read_once = new._replace(said=new.statements)
+    return {old.id: _judge(read_once, old) for old in older}
 
 
 def _judge(new: Told, old: Told) -> Judgement:

@@ -78,7 +78,9 @@ def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
             continue
         statement, said = read_clause(clause, amounts, all_words.proper, words, subject)
         subject = said or subject
-        found.append(statement._replace(real=statement.real and not asks, corrects=statement.corrects or corrects))
+        if asks or corrects:
+            statement = statement._replace(real=statement.real and not asks, corrects=statement.corrects or corrects)
+        found.append(statement)
     if corrects and not found:
         return [Statement(words.language, words=tuple(all_words.words))]
     return found

@@ -32,12 +32,15 @@ def numbered(slots: Iterable[str], salt: int) -> list[int]:
         slots: Each a subject and, after ``|``, what is said of it.
         salt: Tells those of one nugget from those of others.
     """
-    return sorted({_number(slot, salt) for slot in slots})
-
-
-def _number(slot: str, salt: int) -> int:
-    subject, _, said = slot.partition("|")
-    return crc32(f"{salt} {subject}".encode()) << 16 | crc32(said.encode()) & 0xFFFF
+    numbers: set[int] = set()
+    places: dict[str, int] = {}
+    for slot in slots:
+        subject, _, said = slot.partition("|")
+        place = places.get(subject)
+        if place is None:
+            place = places[subject] = crc32(f"{salt} {subject}".encode()) << 16
+        numbers.add(place | crc32(said.encode()) & 0xFFFF)
+    return sorted(numbers)
 
 
 def slots_of(statements: Iterable[Statement]) -> Iterator[str]:

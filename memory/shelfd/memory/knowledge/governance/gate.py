@@ -22,6 +22,8 @@ log = structlog.get_logger("shelfd.memory")
 
 #: A tag or an alias of which so much is part of something that was taken out goes with it.
 _PART: Final = 6
+#: More than so many credentials or personal data make a note that is refused: what is left of it would say little.
+_MOST: Final = 64
 
 
 class _Found(NamedTuple):
@@ -81,6 +83,12 @@ class Gate(Intake):
         self._check(found, origin)
         return _replaced(text, self._taken_out(found, origin))
 
+    def is_clean(self, text: str) -> bool:
+        """Return whether *text* may be kept as it is. See the port."""
+        if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words_of(text))):
+            return not self._search([_Part("", text)])
+        return True
+
     def counts(self) -> Mapping[str, Any]:
         """Return what was refused, redacted and quarantined. See the port."""
         return {"refused": dict(self._refused), "redacted": dict(self._redacted), "quarantined": self._quarantined}
@@ -108,13 +116,19 @@ class Gate(Intake):
             kinds.append((settings.secrets, (*_secret_rules(), *self._own_secrets)))
         if self._looks_for_personal_data:
             kinds.append((settings.personal_data, _personal_rules(settings.personal_kinds, settings.phone_region)))
-        return [
+        everything = (
             _Found(text, rule.name, part.field, treatment)
             for treatment, rules in kinds
             for rule in rules
             for part in parts
             for text in rule.find(part.text)
-        ]
+        )
+        found: dict[str, _Found] = {}
+        for one in everything:
+            found.setdefault(one.text, one)
+            if len(found) > _MOST:
+                break
+        return list(found.values())
 
     # ------------------------------------------------------------- what becomes of it
 
@@ -129,7 +143,7 @@ class Gate(Intake):
 
     def _check(self, found: Sequence[_Found], origin: Origin | None) -> None:
         for one in found:
-            if one.treatment == "refuse":
+            if one.treatment == "refuse" or len(found) > _MOST:
                 self._refuse(one.rule, one.field, f"holds what rule {one.rule} keeps out", origin)
 
     def _refuse(self, rule: str, field: str, why: str, origin: Origin | None) -> NoReturn:
@@ -139,9 +153,7 @@ class Gate(Intake):
 
     def _taken_out(self, found: Sequence[_Found], origin: Origin | None) -> dict[str, str]:
         """The rule of each text that is taken out."""
-        taken: dict[str, str] = {}
-        for one in found:
-            taken.setdefault(one.text, one.rule)
+        taken = {one.text: one.rule for one in found}
         for rule in taken.values():
             self._redacted[rule] += 1
         for rule in dict.fromkeys(taken.values()):

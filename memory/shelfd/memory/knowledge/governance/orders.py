@@ -93,10 +93,10 @@ class _Known(NamedTuple):
 
 @cache
 def _known() -> _Known:
-    data = json.loads(files(__package__).joinpath("orders.json").read_text(encoding="utf-8"))
+    data = json.loads(files("shelfd.memory.knowledge.governance").joinpath("orders.json").read_text(encoding="utf-8"))
     by_word: defaultdict[bytes, list[_Order]] = defaultdict(list)
     by_stem: defaultdict[str, list[_Order]] = defaultdict(list)
-    telling = {word.encode() for word in _DISGUISES}
+    telling = {word.encode() for word in (*_DISGUISES, *data["telling"].split())}
     for rule in data["rules"]:
         pattern = rule["pattern"]
         for name, text in data["vocabulary"].items():

@@ -51,9 +51,8 @@ class _Iban(TextRule):
 class _Phone:
     """Numbers that a country's plan has: with a country code, or as they are dialled in one region."""
 
-    name: Final = "phone"
-
     def __init__(self, region: str | None) -> None:
+        self.name = "phone"
         self._region = region
 
     def find(self, text: str) -> Iterator[str]:

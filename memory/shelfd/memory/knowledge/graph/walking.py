@@ -15,7 +15,7 @@ from shelfd.memory.ports.view import View
 #: Edges read at once of one name, in one direction: more than one note gives an entity.
 _PAGE: Final = 300
 #: After so many edges read other tasks run.
-_TURN: Final = 400
+_TURN: Final = 200
 #: Edges that one walk reads at most.
 MOST_READ: Final = 20_000
 
