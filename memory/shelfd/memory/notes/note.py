@@ -271,6 +271,9 @@ class Link(NamedTuple):
         return holds(self.valid_from, self.valid_to, at)
 
 
+#: Relation of the link that leads from a note to the one by which a model reworded it.
+EVOLVED_BY: Final = "evolved_by"
+
 #: Relation of the link that leads from a note to the one it was merged into.
 MERGED_INTO: Final = "merged_into"
 

@@ -18,7 +18,7 @@ from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.shelf.nuggets import remove_nugget
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending.nuggets import is_written_later, notes_in
-from shelfd.memory.tending.purging import Leaving, purge, release
+from shelfd.memory.tending.purging import Leaving, purge, release, reworded_by
 
 #: Notes purged in one step, and log rows redacted in one: some milliseconds of the writer.
 NOTES_AT_ONCE: Final = 16
@@ -91,6 +91,7 @@ def _purge_one(tx: Transaction, cursor: Cursor, params: Mapping[str, Any], note:
     is_kept = cursor.pop("is_kept", None)
     if is_kept is None:  # read before the log is redacted
         is_kept = "nugget" in params and is_written_later(tx, note, params["seq"])
+        cursor["still_in"].extend(reworded_by(tx, note))
     reached = tx.rows.notes.redact(note, after=cursor.pop("after", 0), limit=ROWS_AT_ONCE)
     if reached is None and release(tx, note, limit=ROWS_AT_ONCE // 10):
         reached = sys.maxsize  # no more of the log, but of the notes that it replaced

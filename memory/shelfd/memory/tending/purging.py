@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from shelfd.memory.log.history import rewind
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import MERGED_INTO, NO_EXTRA, Extra, Link, Note
+from shelfd.memory.notes.note import EVOLVED_BY, MERGED_INTO, NO_EXTRA, Extra, Link, Note
 from shelfd.memory.ports.log import REDACTED, Entry, LogRow
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.tending.reflection.merging import fingerprint
@@ -64,6 +64,17 @@ def _copied(tx: Transaction, note: Note) -> list[str]:
     """The copies of a note, and of those that it was merged into, which hold its text in nuggets of their own."""
     originals = [note, *receivers(tx, note)]
     return [copy for original in originals for copy in tx.rows.rewinds.copies(original.id)]
+
+
+def reworded_by(tx: Transaction, note: Note) -> Iterator[str]:
+    """Yield the notes that a model reworded by what this one says, as long as links to it are there.
+
+    Words of it may be anywhere in them.
+    """
+    after = 0
+    while page := tx.rows.links.page(note_id=note.id, relation=EVOLVED_BY, after=after, limit=_PAGE):
+        yield from (link.source for _, link in page if link.target == note.id)
+        after = page[-1][0]
 
 
 def release(tx: Transaction, note: Note, *, limit: int) -> bool:

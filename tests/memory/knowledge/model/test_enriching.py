@@ -235,8 +235,11 @@ async def test_a_note_like_a_new_one_is_reworded_with_history(evolving: House) -
     assert await evolving.api.found("1790 repairs") != []
     assert len(evolving.server.received) == 1  # its own changes are not looked at again
 
+    assert [(link["to"], link["relation"]) for link in note["links"]] == [(new["id"], "evolved_by")]
+
     await evolving.api.call("reflection.undo", run_id=job["run_id"])
     note = await evolving.api.note(old["id"], full=True)
+    assert note["links"] == []
     assert (note["content"], note["confidence"]) == (OLD, 1.0)
     assert "evolution_count" not in note
 
@@ -252,6 +255,28 @@ async def test_what_was_reworded_is_read_again_and_rewords_nothing() -> None:
         jobs = await both.settled()  # that rewording was a change of its own
         assert [job["result"]["evolved"] for job in jobs] == [[], [old["id"]], []]
         assert [row["text"] for row in both.server.received[-1].data["notes"]] == [BETTER]
+
+
+async def test_a_purge_says_where_words_of_a_note_may_be(evolving: House) -> None:
+    old, new = await told(evolving)
+    evolving.server.then(evolves())
+    await evolving.settled()
+    assert (await evolving.api.call("forget", id=new["id"], purge=True))["still_in"] == [old["id"]]
+    assert (await evolving.api.call("forget", id=old["id"], purge=True))["still_in"] == []
+
+
+async def test_nothing_is_reworded_by_what_was_purged_meanwhile(evolving: House) -> None:
+    old, new = await told(evolving)
+    api, loop = evolving.api, asyncio.get_running_loop()
+
+    def purges(_data: dict[str, Any]) -> dict[str, Any]:
+        purge = api.call("forget", id=new["id"], purge=True)
+        asyncio.run_coroutine_threadsafe(purge, loop).result(20)
+        return {"decisions": [{"n": 0, "action": "evolve", "updated_content": BETTER}]}
+
+    evolving.server.then(thinks(purges))
+    await evolving.settled()
+    assert (await api.note(old["id"]))["content"] == OLD
 
 
 KEPT: list[Behaviour] = [

@@ -153,7 +153,7 @@ async def _evolve_next(work: Work, row: int) -> None:
     def apply(tx: Transaction, cursor: dict[str, Any]) -> None:
         cursor["unread"] += found is None
         for rewording in found or ():
-            if new is not None and reword(tx, rewording, new.id):
+            if new is not None and reword(tx, rewording, new, work.limits):
                 cursor["evolved"].append(rewording.note.id)
 
     await _take(work, 1, apply)

@@ -8,10 +8,11 @@ from pydantic import BeforeValidator, Field
 from shelfd.memory.errors import GovernanceViolation
 from shelfd.memory.knowledge.model.checked import ModelAnswer, ask_checked
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.notes.note import Note
+from shelfd.memory.notes.note import EVOLVED_BY, Link, Note
 from shelfd.memory.notes.text import cut, tidy_content
 from shelfd.memory.ports.language_model import ModelQuestion, Passage
 from shelfd.memory.shelf.asking import ShelfModel
+from shelfd.protocol import Limits
 
 #: Notes like a new one that are looked at.
 NEIGHBOURS: Final = 5
@@ -96,18 +97,24 @@ def _problems(answer: SaidNeighbours, neighbours: Sequence[Note]) -> list[str]:
     return found
 
 
-def reword(tx: Transaction, rewording: Rewording, new_id: str) -> bool:
-    """Have a note say what a model gave it to say, unless it changed meanwhile; return whether it does.
+def reword(tx: Transaction, rewording: Rewording, new: Note, limits: Limits) -> bool:
+    """Have a note say what a model gave it to say, unless one of the two changed meanwhile; return whether it does.
+
+    A link leads from it to the new note, by which a purge of that knows where words of it may be.
 
     Args:
         tx: Where.
         rewording: The note as the model saw it, and its text.
-        new_id: The note by which it was reworded.
+        new: The note by which it is reworded, as the model saw it.
+        limits: The configured limits.
     """
-    now = tx.rows.notes.get(rewording.note.id)
+    found = tx.rows.notes.by_ids([rewording.note.id, new.id])
+    now = found.get(rewording.note.id)
     if now is None or now.rev != rewording.note.rev or not may_evolve(now):
         return False
-    by = tuple(dict.fromkeys((*now.extra.evolved_by, new_id)))[-_REMEMBERED:]
+    if new.id not in found or found[new.id].rev != new.rev or tx.rows.links.count_leaving(now.id) >= limits.links_count:
+        return False
+    by = tuple(dict.fromkeys((*now.extra.evolved_by, new.id)))[-_REMEMBERED:]
     extra = now.extra._replace(
         evolution_count=now.extra.evolution_count + 1, evolved_by=by, last_rewritten_at=tx.now
     ).following(rewording.content)
@@ -116,4 +123,5 @@ def reword(tx: Transaction, rewording: Rewording, new_id: str) -> bool:
         tx.change_note(now, now._replace(content=rewording.content, confidence=confidence, extra=extra))
     except GovernanceViolation:  # what the shelf's rules do not admit
         return False
+    tx.put_link(Link(now.id, new.id, EVOLVED_BY, "", tx.now), now.nugget)
     return True
