@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fakes import ROOT, Api, memory
 from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.moving import snapshot as writing
+from shelfd.storage.sqlite.snapshots import SqliteSnapshot
 
 Json = dict[str, Any]
 
@@ -245,6 +246,29 @@ async def test_a_purge_names_the_snapshots_that_may_hold_the_note(durable: Api) 
     path = (await durable.call("snapshot", principal=ROOT))["path"]
     gone = await durable.call("forget", id=note["id"], purge=True, principal=ROOT)
     assert f"snapshots/{Path(path).name}" in gone["still_in"]
+
+
+async def test_a_purge_waits_for_the_one_that_is_being_written(durable: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = await durable.remember("a secret")
+    reached, go_on = asyncio.Event(), asyncio.Event()
+    write = SqliteSnapshot.write
+
+    async def waiting(snapshot: SqliteSnapshot, data: bytes) -> None:
+        reached.set()
+        await go_on.wait()
+        await write(snapshot, data)
+
+    monkeypatch.setattr(SqliteSnapshot, "write", waiting)
+    taking = asyncio.ensure_future(durable.call("snapshot", principal=ROOT))
+    await reached.wait()
+    gone = asyncio.Event()
+    end = durable.shelf().follow(lambda _: gone.set())
+    purging = asyncio.ensure_future(durable.call("forget", id=note["id"], purge=True, principal=ROOT))
+    await gone.wait()
+    end()
+    go_on.set()
+    path = (await taking)["path"]
+    assert (await purging)["still_in"] == [f"snapshots/{Path(path).name}"]
 
 
 async def test_a_shelf_that_closes_ends_it(durable: Api, monkeypatch: pytest.MonkeyPatch) -> None:

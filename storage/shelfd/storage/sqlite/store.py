@@ -107,8 +107,9 @@ class SqliteStore(Store):
             return True
         self._scrubs += 1
         try:
-            connection = (await self._awake()).connection
-            return await connection.run(lambda: wipe_wal(connection.raw, self._path))
+            async with self._snapshots:  # one that is being read keeps the WAL from being emptied
+                connection = (await self._awake()).connection
+                return await connection.run(lambda: wipe_wal(connection.raw, self._path))
         except SqliteError as error:
             raise translated(error) or StoreBusy("the shelf's write-ahead log cannot be emptied") from error
         except OSError as error:
