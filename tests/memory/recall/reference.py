@@ -11,6 +11,7 @@ from math import log
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.notes.note import holds
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.recall import Analyzer, Document
 from shelfd.memory.recall.dates import date_grades, date_line
@@ -119,13 +120,17 @@ class Reference:
         return (
             set(f.tags) <= set(doc.tags)
             and (f.include_hidden or not doc.hidden)
-            and (f.include_superseded or not doc.superseded)
+            and (f.include_superseded or not doc.superseded or (f.as_of is not None and doc.valid_to is not None))
+            and (f.as_of is None or holds(doc.valid_from, doc.valid_to, f.as_of))
+            and (f.below is None or doc.row < f.below)
+            and doc.row not in f.but
             and (f.include_expired or not expired)
             and (f.since is None or doc.when >= f.since)
+            and (f.quarantined is None or doc.quarantined == f.quarantined)
         )
 
     def search(self, query: str, filters: NoteFilter) -> tuple[list[Found], float]:
-        """Return all hits in order, of equal ones the newest first, and the strength."""
+        """Return all hits in order, of equal ones that of the highest standing, then the newest; and the strength."""
         parsed = self.analyzer.parse_query(query)
         terms = list(parsed.terms)
         base = {d.row: self.base(d, terms) for d in self.documents.values() if self.admitted(d, filters)}
@@ -154,7 +159,7 @@ class Reference:
         top_total = max(totals.values())
         found = [
             Found(self.documents[row].id, max(0.0, strength * total / top_total), total)
-            for row, total in sorted(totals.items(), reverse=True)
+            for row, total in sorted(totals.items(), key=lambda found: (-self.documents[found[0]].standing, -found[0]))
         ]
         return sorted(found, key=lambda hit: -round(hit.total, 6)), strength
 

@@ -67,6 +67,10 @@ documents = st.builds(
     expires_at=st.sampled_from([None, None, 5]),
     title=st.just(""),
     boost=st.just(0.0),
+    valid_from=st.sampled_from([None, None, 3, 5]),
+    valid_to=st.sampled_from([None, None, 5, 6]),
+    standing=st.sampled_from([15, 15, 15, 25]),
+    quarantined=st.sampled_from([False, False, False, True]),
 ).map(lambda doc: doc._replace(id=f"{doc.row * 37 % 100:02}"))
 filters = st.builds(
     RECALLABLE._replace,
@@ -83,6 +87,9 @@ filters = st.builds(
     include_expired=maybe,
     now=st.sampled_from([0, 5]),
     since=st.sampled_from([None, None, MAY_7_2023]),
+    as_of=st.sampled_from([None, None, None, 4, 5]),
+    below=st.sampled_from([None, None, None, 9]),
+    but=st.sampled_from([frozenset(), frozenset(), frozenset({2, 3})]),
 )
 
 

@@ -50,7 +50,7 @@ _CUES: Final[Mapping[Intent, str]] = {
     " wer ist, wer war",
 }
 #: Of kinds that a query shows equally often, the first.
-_ORDER: Final = tuple(_CUES)
+_ORDER: Final[tuple[Intent, ...]] = tuple(_CUES)
 #: Cues of one word, and longer ones by their first two words, the longest first.
 _WORDS: Final[dict[str, Intent]] = {}
 _PHRASES: Final[dict[tuple[str, str], list[tuple[list[str], Intent]]]] = {}
@@ -84,9 +84,13 @@ def intent_of(query: str) -> Intent:
     counts: dict[Intent, int] = {}
     for at, pair in enumerate(zip(words, [*words[1:], ""], strict=True)):
         # A phrase is one cue, whatever its first word is alone: "reason for".
-        found = next((intent for cue, intent in _PHRASES.get(pair, ()) if words[at : at + len(cue)] == cue), None)
-        if (intent := found or _WORDS.get(pair[0])) is not None:
-            counts[intent] = counts.get(intent, 0) + 1
+        found: Intent | None = _WORDS.get(pair[0])
+        for cue, intent in _PHRASES.get(pair, ()):
+            if words[at : at + len(cue)] == cue:
+                found = intent
+                break
+        if found is not None:
+            counts[found] = counts.get(found, 0) + 1
     if not counts:
         return "factual"
     # A question for a thing by its name says "what is" whatever else it asks.
