@@ -56,6 +56,21 @@ async def test_what_was_superseded_held_until_it_ended(either: Api) -> None:
     assert await contents(either, "office", as_of="2024-01-01T00:00:00Z") == ["the office is in Berlin"]
 
 
+async def test_what_was_updated_held_until_then_and_what_was_corrected_never(either: Api) -> None:
+    await either.call("remember", content="Eva lives in Linz.", evolve=True)
+    then = from_micros(either.clock.now())
+    either.clock.advance(timedelta(days=2))
+    assert (await either.call("remember", content="Eva moved to Graz.", evolve=True))["status"] == "updated"
+    assert await contents(either, "Eva", as_of=then) == ["Eva lives in Linz."]
+    assert await contents(either, "Eva") == ["Eva moved to Graz."]
+    await either.call("remember", content="Tom's phone is 123 456.", evolve=True)
+    then = from_micros(either.clock.now())
+    either.clock.advance(timedelta(days=2))
+    right = "Correction: Tom's phone is 123 457."
+    assert (await either.call("remember", content=right, evolve=True))["status"] == "corrected"
+    assert await contents(either, "Tom", as_of=then) == [right]
+
+
 async def test_links_lead_only_where_they_led_then(either: Api) -> None:
     ada, ben = await either.remember("Ada"), await either.remember("Ben")
     await either.call(

@@ -126,14 +126,17 @@ class Transaction:
             self._follow_conflicts(stored)
         return stored
 
-    def supersede(self, old: Note, new: str, *, reason: str | None = None) -> Note:
+    def supersede(self, old: Note, new: str, *, reason: str | None = None, until: int | None = None) -> Note:
         """Have the note with id *new* stand for *old*.
 
         Args:
             reason: By which rule; None if a caller said so.
+            until: Until when *old* held, unless it says so itself; None if it never did, or that is not known.
         """
-        extra = old.extra._replace(superseded_reason=reason)
-        return self.change_note(old, old._replace(superseded_by=new, extra=extra), kind="note.superseded")
+        changed = old._replace(superseded_by=new, extra=old.extra._replace(superseded_reason=reason))
+        if until is not None and old.valid_to is None and (old.valid_from is None or old.valid_from < until):
+            changed = changed._replace(valid_to=until)
+        return self.change_note(old, changed, kind="note.superseded")
 
     def put_conflict(self, conflict: StoredConflict) -> None:
         """Add a conflict, or let it be open or resolved as *conflict* says."""

@@ -151,8 +151,8 @@ async def test_a_supersession_is_in_the_history_and_can_be_taken_back(either: Ap
     new = await evolve(either, "Eva lives in Graz.")
     versions = (await either.call("note.history", id=old["note"]["id"]))["versions"]
     assert versions[-1]["kind"] == "note.superseded"
-    change = versions[-1]["change"]
-    assert change == {"superseded_by": new["note"]["id"], "superseded_reason": "another value"}
+    by = {"superseded_by": new["note"]["id"], "superseded_reason": "another value"}
+    assert versions[-1]["change"] == {**by, "valid_to": new["note"]["created_at"]}
     await either.call("undo", tx=versions[-1]["seq"] - 1)
     seen = await either.note(old["note"]["id"])
     assert "superseded_by" not in seen

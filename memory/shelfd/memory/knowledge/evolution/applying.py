@@ -54,7 +54,8 @@ def remember_evolved(
     """Store what a caller gave, and let it supersede, repeat or contradict older notes of its nugget and scope.
 
     A note that tells of an earlier time, or of a time that is over or still to come, supersedes nothing; with a key,
-    it is stored beside the fact, as superseded by it. What says the same as an older note and nothing beside is not
+    it is stored beside the fact, as superseded by it. What an update replaces held until its time, and the update
+    holds from then on; what is corrected never held. What says the same as an older note and nothing beside is not
     stored.
 
     Args:
@@ -80,11 +81,12 @@ def remember_evolved(
     repeated = [note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE]
     if repeated and not superseding and not _adds(given, repeated[0]):
         return Evolved(repeated[0], "noop")
-    kept = store_note(tx, given, limits, text=text)
+    kept = store_note(tx, _holding(given, new.when, superseding, tx.now), limits, text=text)
     if kept.note.quarantined:
         return Evolved(kept.note, kept.status)  # what gives orders makes nothing untrue
     for note, judgement in superseding:
-        tx.supersede(note, kept.note.id, reason=judgement.reason)
+        until = new.when if judgement.verdict is Verdict.UPDATED else None  # what is corrected never held
+        tx.supersede(note, kept.note.id, reason=judgement.reason, until=until)
     contested = [(note, judgement.reason) for note, judgement in found if judgement.verdict is Verdict.CONFLICT]
     conflicts = tuple(_conflict(tx, note, kept.note, reason) for note, reason in contested)
     _keep(tx, kept.note, new.statements if kept.note.content == content else None)
@@ -95,6 +97,14 @@ def remember_evolved(
     elif status == "updated" and any(statement.corrects for statement in new.statements):
         status = str(Verdict.CORRECTED)
     return Evolved(kept.note, status, tuple(note.id for note, _ in superseding), conflicts, judged)
+
+
+def _holding(given: NoteInput, when: int, superseding: Sequence[tuple[Note, Judgement]], now: int) -> NoteInput:
+    """What a caller gave, with the time from which on it holds if it says what has changed by then."""
+    is_update = any(judgement.verdict is Verdict.UPDATED for _, judgement in superseding)
+    if not is_update or given.valid_from is not None or when > now or (given.valid_to or now) < when:
+        return given
+    return given.model_copy(update={"valid_from": when})
 
 
 def _former(tx: Transaction, given: NoteInput, fact: Note, limits: Limits) -> Evolved:
