@@ -64,6 +64,7 @@ def test_types_of_the_configuration(tmp_path: Path) -> None:
 async def remember_and_ask(daemon: Daemon, remembered: list[int], answers: int) -> None:
     """Have one client remember and another one ask, and kill the daemon after so many answers."""
     writer, reader = [await AsyncClient.connect(daemon.socket) for _ in range(2)]
+    has_begun = asyncio.Event()
 
     async def write() -> None:
         for _ in range(REQUESTS):
@@ -71,8 +72,10 @@ async def remember_and_ask(daemon: Daemon, remembered: list[int], answers: int) 
             notes = [{"content": f"Host web-{number} ran Emotet."} for number in range(first, first + AT_ONCE)]
             result = await writer.call("remember_many", {"notes": notes, "idempotency_key": f"from {first}"})
             remembered.extend(range(first, first + len(result["ids"])))
+            has_begun.set()
 
     async def ask() -> None:
+        await has_begun.wait()
         for _ in range(answers):
             await reader.call("recall_tool", {"tool_name": "Emotet"})
 

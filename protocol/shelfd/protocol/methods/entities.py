@@ -156,4 +156,5 @@ define(
     EntityPurgeResult,
     need="write",
     summary="Purge every note that mentions an entity, by any of its names.",
+    is_barrier=True,
 )
