@@ -12,7 +12,8 @@ from shelfd.memory.ports.projection import OF_LINKS, PurgedNote
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 
-_KEPT = 4096
+#: Some 1.5 KiB each beside their text. A session's reads show fifty neighbours at a time.
+_KEPT = 8192
 #: Notes of which the rendered form is kept, too: 1.5 KiB each beside their text.
 _RENDERED = 1024
 #: Longer notes are read again each time: a cache of notes is no place for documents.
