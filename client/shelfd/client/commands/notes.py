@@ -1,5 +1,6 @@
 """Commands on notes: remember, forget, notes, note, facts."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -60,6 +61,16 @@ def remember(
     for name in ("superseded", "conflicts", "pending"):
         if result[name]:
             print(f"{name}: {', '.join(result[name])}")
+    _print_intake(result["note"])
+
+
+def _print_intake(note: Mapping[str, Any]) -> None:
+    """Say what governance did to a note that was let in."""
+    if note.get("redacted"):
+        print(f"redacted: {', '.join(note['redacted'])}")
+    if note.get("trust") == "quarantined":
+        release = f'shelfd call note.release \'{{"id": "{note["id"]}"}}\''
+        print(f"quarantined: it reads like orders to an assistant; recall leaves it out until\n  {release}")
 
 
 def forget(
