@@ -72,6 +72,7 @@ async def serve(
         # What exists now lives as long as the daemon: the collector need not look at it again.
         gc.collect()
         gc.freeze()
+        gc.enable()  # it was off while the daemon was imported
         gc.set_threshold(_GC_THRESHOLD, 20, 50)
         parts.system.is_ready = True
         parts.system.settings = loaded
