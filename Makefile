@@ -58,7 +58,7 @@ bare:  ## the README and all tests on a machine with nothing on it (needs root a
 
 lock: .tools/bin/uv  ## resolve dependencies anew (needs the network)
 	$(UV) lock --upgrade
-	$(UV) export --quiet --no-emit-project --all-groups --extra broker --extra llm --extra pii --format requirements-txt --no-header --output-file requirements.lock
+	$(UV) export --quiet --no-emit-project --all-groups --all-extras --format requirements-txt --no-header --output-file requirements.lock
 	$(UV) export --quiet --no-emit-project --no-default-groups --extra broker --extra llm --extra pii --format requirements-txt --no-header --output-file requirements-run.lock
 
 clean:  ## remove what can be made again; what was remembered stays
