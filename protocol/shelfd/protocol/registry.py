@@ -74,7 +74,7 @@ def define(
 PLANNED = frozenset(
     """
     recall.feedback
-    shelf.export shelf.merge shelf.move shelf.backup shelf.restore
+    shelf.export shelf.merge
     watch.create watch.list watch.delete
     """.split()
 )

@@ -4,6 +4,7 @@ Importing this package registers all of them.
 """
 
 from shelfd.memory.methods import (
+    backups,
     branching,
     conflicts,
     deleting,
@@ -40,6 +41,7 @@ from shelfd.memory.methods.registry import USE_CASES
 
 __all__ = [
     "USE_CASES",
+    "backups",
     "branching",
     "conflicts",
     "deleting",

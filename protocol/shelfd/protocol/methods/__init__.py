@@ -1,6 +1,7 @@
 """The methods of the wire contract, one module per subject; importing this package fills the table."""
 
 from shelfd.protocol.methods import (
+    backups,
     conflicts,
     distilling,
     entities,
@@ -32,6 +33,7 @@ from shelfd.protocol.methods import (
 )
 
 __all__ = [
+    "backups",
     "conflicts",
     "distilling",
     "entities",
