@@ -37,6 +37,7 @@ class Settings(BaseSettings):
     heartbeat: sections.Heartbeat = sections.Heartbeat()
     quiet_hours: sections.QuietHoursSection = sections.QuietHoursSection()
     promotion: sections.Promotion = sections.Promotion()
+    backup: sections.Backup = sections.Backup()
     events: sections.Events = sections.Events()
     governance: sections.Governance = sections.Governance()
     history: sections.History = sections.History()
