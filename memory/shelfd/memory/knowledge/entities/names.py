@@ -81,10 +81,9 @@ def find_names(segment: Segment) -> Iterator[EntityMention]:
 def _runs(segment: Segment) -> Iterator[_Run]:
     """Capitalised words in a row, "of" and its like between them."""
     words, taken, count = segment.words, segment.taken, len(segment.words)
-    at = 0
-    while at < count:
-        if taken[at] or not _is_capital(words[at]):
-            at += 1
+    end = 0
+    for at in [at for at, word in enumerate(words) if word[0].isupper()]:
+        if at < end or taken[at]:
             continue
         end = at + 1
         while end < count and end - at < _LONGEST_RUN and not taken[end] and _continues(segment, end - 1):
@@ -101,7 +100,6 @@ def _runs(segment: Segment) -> Iterator[_Run]:
             else:
                 break
         yield _Run(at, end)
-        at = end
 
 
 def _is_capital(word: str) -> bool:
