@@ -91,14 +91,14 @@ def find_identifiers(segment: Segment) -> Iterator[EntityMention]:
     text = segment.text
     has_digit = False
     end = 0
-    for word in text.split():
-        if word.isalpha():  # no other token is a part of it, so that the next one is looked for from where it is
+    for token in text.split():
+        if token.isalpha():  # no other token is a part of it, so that the next one is looked for from where it is
             continue
-        start = text.index(word, end)
-        end = start + len(word)
-        if _TELLING.search(word, 0, _LONGEST_TOKEN) is None:
+        start = text.index(token, end)
+        end = start + len(token)
+        if _TELLING.search(token, 0, _LONGEST_TOKEN) is None:
             continue
-        has_digit = True
+        has_digit, word = True, token
         if "[.]" in word or "hxxp" in word:
             word = word.replace("[.]", ".").replace("hxxp", "http").replace("[:]", ":")
         for found in _IDENTIFIER.finditer(word, 0, _LONGEST_TOKEN):

@@ -287,7 +287,7 @@ def _acts(segment: Segment, first: int, end: int) -> bool:
     if end >= len(segment.words) or end - first > 2 or segment.between(end - 1) != " ":
         return False
     verb = segment.low[end]
-    if is_foreign(segment):
+    if segment.is_foreign:
         return False
     if segment.begins_sentence(first) and segment.low[first] in lists["starters"]:
         return False
@@ -326,11 +326,6 @@ def _owned_event(segment: Segment, end: int) -> tuple[int, int] | None:
     return None
 
 
-def is_foreign(segment: Segment) -> bool:
-    """Whether a text is in a language whose capitals and small words mean something else."""
-    return len(word_lists()["foreign_words"].intersection(segment.low)) > 1
-
-
 def _ends_phrase(segment: Segment, end: int) -> bool:
     """Whether what follows begins something new: "in Wolfsburg on Monday", not "in Figma files"."""
     return end >= len(segment.words) or segment.between(end - 1) != " " or segment.low[end] in _BREAKS
@@ -339,7 +334,7 @@ def _ends_phrase(segment: Segment, end: int) -> bool:
 def _by_surroundings(segment: Segment, first: int, end: int) -> str | None:
     """What a name must be because of the words before it."""
     low = segment.low
-    if first == 0 or segment.begins_sentence(first) or is_foreign(segment):
+    if first == 0 or segment.begins_sentence(first) or segment.is_foreign:
         return None
     previous = low[first - 1]
     before = low[max(0, first - 6) : first - 1]

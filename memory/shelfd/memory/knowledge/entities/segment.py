@@ -40,7 +40,7 @@ class Segment:
         taken: By word, whether it is part of an entity that was found.
     """
 
-    __slots__ = ("ends", "low", "offset", "starts", "taken", "text", "words")
+    __slots__ = ("_is_foreign", "ends", "low", "offset", "starts", "taken", "text", "words")
 
     def __init__(self, text: str, offset: int = 0) -> None:
         self.text = text
@@ -56,6 +56,14 @@ class Segment:
             self.starts.append(start)
             self.ends.append(end)
         self.taken = bytearray(len(self.words))
+        self._is_foreign: bool | None = None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is in a language whose capitals and small words mean something else; found out when asked."""
+        if self._is_foreign is None:
+            self._is_foreign = len(word_lists()["foreign_words"].intersection(self.low)) > 1
+        return self._is_foreign
 
     def between(self, at: int) -> str:
         """Return what stands between word *at* and the one after it."""

@@ -30,7 +30,8 @@ _HOLIDAY: Final = (
 _BEFORE_TIME: Final = r"(?:in|since|until|till|by|during|from|before|after|of)"
 _YEAR: Final = r"(?:19|20)\d\d"
 
-_TIME: Final = re.compile(
+#: A time, wherever it stands.
+TIME: Final = re.compile(
     rf"""(?<![\w.:/-])(?:
       {_YEAR}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
     | {_YEAR}-(?:0[1-9]|1[0-2])(?![\d-])
@@ -88,8 +89,14 @@ _SECOND: Final = frozenset(
     " six seven eight nine ten eleven twelve twenty thirty several some spring summer autumn winter day"
     " morning afternoon evening night mornings afternoons evenings new".split()
 ).union(
-    _ALONE, _MONTHS, _ABOUT,
-    (f"{unit}{s}" for unit in "second minute hour day night week weekend month quarter year decade".split() for s in ("", "s")),
+    _ALONE,
+    _MONTHS,
+    _ABOUT,
+    (
+        f"{unit}{s}"
+        for unit in "second minute hour day night week weekend month quarter year decade".split()
+        for s in ("", "s")
+    ),
     ("century", "centuries", "centurys", "centurie"),
 )
 #: What may stand before the first word and belong to it.
@@ -140,9 +147,9 @@ def matches(segment: Segment) -> Iterator[re.Match[str]]:
         before = text[start - 1] if start > until else ""
         found = None
         if before in _BEFORE_FIRST or before.isspace():
-            found = _TIME.match(text, start - 1)
+            found = TIME.match(text, start - 1)
         if found is None:
-            found = _TIME.match(text, start)
+            found = TIME.match(text, start)
         if found is not None:
             until = found.end()
             yield found

@@ -16,9 +16,11 @@ from shelfd.memory.notes.words import ends_as_question, fold
 LONGEST: Final = 2_000
 SENTENCES: Final = 12
 
-#: Begins with the blank, though what stands before that decides: a pattern that begins with a set is found much sooner.
-_END: Final = re.compile(
-    r"\s(?:(?<=[.!?;]\s)(?<!\bDr\.\s)(?<!\bMr\.\s)(?<!\bMs\.\s)(?<!\bSt\.\s)(?<!\bMrs\.\s)(?<!\d\.\s)\s*"
+#: Where a sentence ends. It begins with the blank, though what stands before decides: a pattern that begins with a set
+#: is found much sooner.
+END: Final = re.compile(
+    r"\s(?:(?<=[.!?;]\s)(?<!\bDr\.\s)(?<!\bMr\.\s)(?<!\bMs\.\s)(?<!\bSt\.\s)"
+    r"(?<!\bMrs\.\s)(?<!\d\.\s)\s*"
     r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b)|(?<=\n)\n*)"
 )
 #: Without this there is no end inside a text: that is seen much sooner.
@@ -55,7 +57,7 @@ def read(text: str) -> tuple[Statement, ...]:
         return tuple(read_spaceless(sentence.strip(), language) for sentence in sentences[: SENTENCES + 1])
     words = lexicon(language)
     found: list[Statement] = []
-    sentences = [text] if _MAY_END.search(text) is None else _END.split(text)
+    sentences = [text] if _MAY_END.search(text) is None else END.split(text)
     for sentence in sentences[: SENTENCES + 1]:
         found += _statements(sentence, words)
     return tuple(found)
