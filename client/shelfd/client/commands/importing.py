@@ -15,7 +15,8 @@ from shelfd.client.foreign import ForeignBatch, Unusable
 from shelfd.client.import_report import COUNTS, Report
 from shelfd.client.invocation import Stop, daemon, reported
 from shelfd.client.luker_file import FloorLog
-from shelfd.client.output import clean, notice, print_json, progress
+from shelfd.client.output import clean, notice, print_json
+from shelfd.client.progress import ProgressLine
 from shelfd.client.recognition import FORMATS, ForeignSource, recognise
 from shelfd.client.streams import complain
 from shelfd.client.transport import Client, connect
@@ -62,8 +63,8 @@ def import_(
         raise typer.BadParameter("there is no floor log that it could be of", param_hint="--chat")
     if sources:
         params = {"shelf": shelf, **({"dry_run": True} if dry_run else {})}
-        with daemon(socket) as client:
-            sending = _Sending(client, params, report)
+        with daemon(socket) as client, ProgressLine("items") as line:
+            sending = _Sending(client, params, report, line)
             for format_name, batches in _opened(sources, nugget, chat, report, sending):
                 try:
                     sending.send(format_name, batches)
@@ -197,8 +198,9 @@ class _Sending:
         total: How many items there are, as far as is known.
     """
 
-    def __init__(self, client: Client, params: Mapping[str, Any], report: Report) -> None:
+    def __init__(self, client: Client, params: Mapping[str, Any], report: Report, line: ProgressLine) -> None:
         self.total = 0
+        self._line = line
         self._client = client
         self._params = params
         self._report = report
@@ -236,4 +238,4 @@ class _Sending:
                 self._report.last_seq = result["last_seq"]
                 self._report.add(request, result["parts"])
             self._done += count
-            progress(self._done, max(self._done, self.total))
+            self._line.update(self._done, self.total)
