@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfd.client.formats import front_matter, json_array, records
+from shelfd.client.formats import front_matter, json_array, mapping
 from shelfd.client.formats.moments import moment
 
 VALUES = st.recursive(
@@ -91,4 +91,4 @@ def test_times() -> None:
 @pytest.mark.parametrize("given_", ["text", "text=", "=content", "text=words", "a=content,b=content"])
 def test_a_mapping_that_is_none(given_: str) -> None:
     with pytest.raises(ValueError, match=r"expected COLUMN=MEMBER|two columns"):
-        records.parsed_map(given_)
+        mapping.parsed_map(given_)

@@ -63,18 +63,18 @@ class Shelf:
         self.daemon, self.name, self._capsys = daemon, name, capsys
         daemon.call("shelf.create", shelf=name)
 
-    def take(self, *paths: Path, dry_run: bool = False, **options: str | None) -> Taken:
-        given = {"format_": None, "nugget": None, "map_": None, "chat": None, **options}
+    def take(self, *paths: Path, dry_run: bool = False, map_: str | None = None, nugget: str | None = None) -> Taken:
         status = 0
         try:
             import_(
                 [str(path) for path in paths],
                 dry_run,
+                map_=map_,
+                nugget=nugget,
                 shelf=self.name,
                 socket=self.daemon.socket,
                 as_json=True,
-                **given,
-            )  # type: ignore[arg-type]
+            )
         except Stop as stop:
             status = int(str(stop))
         return Taken(status, json.loads(self._capsys.readouterr().out))
@@ -108,9 +108,9 @@ def copied(name: str, to: Path) -> Path:
     return Path(shutil.copytree(source, to / name) if source.is_dir() else shutil.copy(source, to / name))
 
 
-def changes_nothing_again(shelf: Shelf, path: Path, **options: str | None) -> None:
+def changes_nothing_again(shelf: Shelf, path: Path, map_: str | None = None) -> None:
     seq = shelf.seq
-    again = shelf.take(path, **options)
+    again = shelf.take(path, map_=map_)
     assert again.sums("notes")[:2] == again.sums("links")[:2] == (0, 0)
     assert shelf.seq == seq
 
@@ -279,15 +279,16 @@ def test_lines_of_json(shelf: Shelf, tmp_path: Path) -> None:
 
 def test_rows_of_csv_with_columns_that_are_mapped(shelf: Shelf, tmp_path: Path) -> None:
     table = copied("notes.csv", tmp_path)
-    named = {"map_": "text=content,title=name"}
-    taken = shelf.take(table, **named)
+    named = "text=content,title=name"
+    taken = shelf.take(table, map_=named)
     assert (taken.status, taken.sums("notes"), list(taken.rejected)) == (os.EX_DATAERR, (2, 0, 0), [5])
-    buoy = shelf.notes()["The buoy is red, and\nblinks twice."]
+    buoy = shelf.notes()["Buoy"]
+    assert buoy["content"] == "The buoy is red, and\nblinks twice."
     assert (buoy["fields"], {"sea", "signal"} <= set(buoy["tags"])) == ({"colour": "red"}, True)
-    changes_nothing_again(shelf, table, **named)
+    changes_nothing_again(shelf, table, named)
     table.write_text(table.read_text().replace("is closed", "is open"))
-    assert shelf.take(table, **named).sums("notes")[:2] == (0, 1)
-    assert "The quay is open." in shelf.notes()
+    assert shelf.take(table, map_=named).sums("notes")[:2] == (0, 1)
+    assert shelf.notes()["Quay"]["content"] == "The quay is open."
     missing = shelf.take(table, map_="words=content")
     assert (missing.status, missing.unusable) == (os.EX_DATAERR, ["no record has the columns that --map names: words"])
 

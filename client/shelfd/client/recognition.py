@@ -14,7 +14,7 @@ from shelfd.client import (
     zettelforge_db,
 )
 from shelfd.client.foreign import Unusable
-from shelfd.client.formats import mem0, opening, records
+from shelfd.client.formats import opening
 from shelfd.client.nugget_files import ForeignFile
 from shelfd.client.sqlite_file import is_database
 
@@ -84,6 +84,8 @@ def _by_lines(path: str, asked: str | None) -> str | None:
 
 def _document(path: str, asked: str | None) -> ForeignSource | None:
     """Of which format a file is that holds one JSON document; None if it says nothing by itself."""
+    from shelfd.client.formats import mem0
+
     document = foreign.load(path)
     if asked != "nuggets" and luker_file.is_log(document):
         return ForeignSource(path, "luker")
@@ -112,6 +114,8 @@ def _database(path: str, asked: str | None) -> ForeignSource:
 
 def _has_text(path: str) -> bool:
     """Whether one of the first lines has what a note says, under a name that is known for it."""
+    from shelfd.client.formats import records
+
     for line in json_lines.read(path):
         if isinstance(line.value, dict) and records.has_text(line.value):
             return True

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -12,11 +13,12 @@ from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.floor_log import LeftOut
 from shelfd.client.foreign import ForeignBatch, Unusable
-from shelfd.client.formats import opening, records
+from shelfd.client.formats import mapping, opening
 from shelfd.client.import_report import COUNTS, Report
 from shelfd.client.invocation import Stop, daemon, reported
 from shelfd.client.luker_file import FloorLog
-from shelfd.client.output import clean, notice, print_json, progress
+from shelfd.client.output import clean, notice, print_json
+from shelfd.client.progress import ProgressLine
 from shelfd.client.recognition import FORMATS, PLAIN, ForeignSource, recognise
 from shelfd.client.streams import complain
 from shelfd.client.transport import Client, connect
@@ -74,18 +76,18 @@ def import_(
     report = Report(dry_run=dry_run)
     troubles: list[Unusable] = []
     try:
-        mapping = records.parsed_map(map_)
+        columns = mapping.parsed_map(map_)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--map") from error
-    sources = _sources(paths, format_, troubles, is_mapped=bool(mapping))
+    sources = _sources(paths, format_, troubles, is_mapped=bool(columns))
     if chat is not None and not any(source.format == "luker" for source in sources):
         raise typer.BadParameter("there is no floor log that it could be of", param_hint="--chat")
     if sources:
         params = {"shelf": shelf, **({"dry_run": True} if dry_run else {})}
-        with daemon(socket) as client:
-            sending = _Sending(client, params, report)
-            plain = (_entries(source, nugget, mapping, report, sending) for source in sources if source.format in PLAIN)
-            for format_name, batches in (*_opened(sources, nugget, chat, report, sending), *plain):
+        with daemon(socket) as client, ProgressLine("items") as line:
+            sending = _Sending(client, params, report, line)
+            plain = (_entries(source, nugget, columns, report, sending) for source in sources if source.format in PLAIN)
+            for format_name, batches in chain(_opened(sources, nugget, chat, report, sending), plain):
                 try:
                     sending.send(format_name, batches)
                 except Unusable as trouble:  # of a file that went, or broke, since it was recognised
@@ -169,12 +171,12 @@ def _find(path: str, asked: str | None, found: list[str], sources: list[ForeignS
 
 
 def _entries(
-    source: ForeignSource, nugget: str | None, mapping: Mapping[str, str], report: Report, sending: "_Sending"
+    source: ForeignSource, nugget: str | None, columns: Mapping[str, str], report: Report, sending: "_Sending"
 ) -> tuple[str, Iterator[ForeignBatch]]:
     """A file of a plain format, and what was found when it has been read."""
 
     def batches() -> Iterator[ForeignBatch]:
-        file = opening.opened(source.path, source.format, nugget, mapping)
+        file = opening.opened(source.path, source.format, nugget, columns)
         sending.total += file.count()
         try:
             yield from file.batches()
@@ -260,8 +262,9 @@ class _Sending:
         total: How many items there are, as far as is known.
     """
 
-    def __init__(self, client: Client, params: Mapping[str, Any], report: Report) -> None:
+    def __init__(self, client: Client, params: Mapping[str, Any], report: Report, line: ProgressLine) -> None:
         self.total = 0
+        self._line = line
         self._client = client
         self._params = params
         self._report = report
@@ -299,4 +302,4 @@ class _Sending:
                 self._report.last_seq = result["last_seq"]
                 self._report.add(request, result["parts"])
             self._done += count
-            progress(self._done, max(self._done, self.total))
+            self._line.update(self._done, self.total)

@@ -24,7 +24,7 @@ _SESSION_CHARACTERS: Final = 128
 _LOOKED_AT: Final = 10
 
 
-class Said(NamedTuple):
+class ForeignMessage(NamedTuple):
     """A message of a conversation."""
 
     id: str
@@ -176,7 +176,7 @@ def _turns(batch: ForeignBatch, counted: int, last: int) -> ForeignBatch:
     return batch._replace(part="sessions", items=[item], indexes=[batch.indexes[0]], sizes=[64])
 
 
-def _of_chatgpt(conversation: Mapping[str, Any], file: EntryFile, number: int) -> Iterator[Said]:
+def _of_chatgpt(conversation: Mapping[str, Any], file: EntryFile, number: int) -> Iterator[ForeignMessage]:
     """The messages from the first one to the one that is shown last, along the branch that is shown."""
     nodes = conversation["mapping"]
     at = conversation.get("current_node")
@@ -197,7 +197,9 @@ def _of_chatgpt(conversation: Mapping[str, Any], file: EntryFile, number: int) -
             yield said
 
 
-def _message(message: Mapping[str, Any], node: Mapping[str, Any], file: EntryFile, number: int) -> Said | None:
+def _message(
+    message: Mapping[str, Any], node: Mapping[str, Any], file: EntryFile, number: int
+) -> ForeignMessage | None:
     author, content, about = (message.get(name) for name in ("author", "content", "metadata"))
     role = author.get("role") if isinstance(author, Mapping) else None
     if role not in ("user", "assistant") or not isinstance(content, Mapping):
@@ -216,7 +218,7 @@ def _message(message: Mapping[str, Any], node: Mapping[str, Any], file: EntryFil
     return _said(message.get("id") or node.get("id"), role == "assistant", "\n".join(texts), message.get("create_time"))
 
 
-def _of_claude(conversation: Mapping[str, Any], file: EntryFile, number: int) -> Iterator[Said]:
+def _of_claude(conversation: Mapping[str, Any], file: EntryFile, number: int) -> Iterator[ForeignMessage]:
     for message in conversation["chat_messages"]:
         if not isinstance(message, Mapping):
             continue
@@ -234,10 +236,10 @@ def _of_claude(conversation: Mapping[str, Any], file: EntryFile, number: int) ->
             yield said
 
 
-def _said(id_: object, is_turn: bool, text: str, at: object) -> Said | None:
+def _said(id_: object, is_turn: bool, text: str, at: object) -> ForeignMessage | None:
     if not isinstance(id_, str) or not text.strip():
         return None
     item: dict[str, Any] = {"text": text, "author": "assistant" if is_turn else "user"}
     if (when := moment(at)) is not None:
         item["created_at"] = when
-    return Said(id_, is_turn, item)
+    return ForeignMessage(id_, is_turn, item)

@@ -12,7 +12,7 @@ _ITEMS: Final = 200
 _PARTS: Final = ("notes", "links")
 
 
-class Entry(NamedTuple):
+class ForeignEntry(NamedTuple):
     """What one place of a file has: a note, links that leave one, both, or nothing that can be taken.
 
     Attributes:
@@ -49,7 +49,7 @@ class EntryFile:
         self._header = header
 
     @abstractmethod
-    def entries(self, part: str) -> Iterator[Entry]:
+    def entries(self, part: str) -> Iterator[ForeignEntry]:
         """Iterate over what is in it; read once for each of the parts ``notes`` and ``links``.
 
         Raises:
@@ -91,7 +91,7 @@ class EntryFile:
     def _new_batch(self, part: str) -> ForeignBatch:
         return ForeignBatch(self.path, part, self._header, [], [], [], self.unit)
 
-    def _add(self, batch: ForeignBatch, entry: Entry) -> None:
+    def _add(self, batch: ForeignBatch, entry: ForeignEntry) -> None:
         item = entry.note if batch.part == "notes" else entry.links
         size = 0 if item is None else size_of(item)
         why = entry.why

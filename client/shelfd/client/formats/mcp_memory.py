@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from shelfd.client import json_lines
-from shelfd.client.formats.entries import Entry, EntryFile
+from shelfd.client.formats.entries import EntryFile, ForeignEntry
 
 _LOOKED_AT: Final = 10
 
@@ -41,18 +41,18 @@ class McpGraph(EntryFile):
         """Return about how many lines it has."""
         return json_lines.count(self.path)
 
-    def entries(self, part: str) -> Iterator[Entry]:
+    def entries(self, part: str) -> Iterator[ForeignEntry]:
         """Iterate over its lines."""
         for line in json_lines.read(self.path):
             kind = _kind(line.value)
             if line.why or kind is None:
-                yield Entry(line.number, why=line.why or "is neither an entity nor a relation")
+                yield ForeignEntry(line.number, why=line.why or "is neither an entity nor a relation")
             elif kind == "relation":
                 yield self._relation(line.number, line.value)
             elif part == "notes":
                 yield self._entity(line.number, line.value)
 
-    def _entity(self, number: int, entity: dict[str, Any]) -> Entry:
+    def _entity(self, number: int, entity: dict[str, Any]) -> ForeignEntry:
         name, given = entity["name"], entity.get("observations")
         said = [one for one in given if isinstance(one, str) and one.strip()] if isinstance(given, list) else []
         if isinstance(given, list) and len(said) != len(given):
@@ -60,11 +60,11 @@ class McpGraph(EntryFile):
         note: dict[str, Any] = {"name": name, "title": name, "content": "\n".join(said) or name}
         if isinstance(kind := entity.get("entityType"), str) and kind:
             note["type"] = kind
-        return Entry(number, note)
+        return ForeignEntry(number, note)
 
-    def _relation(self, number: int, relation: dict[str, Any]) -> Entry:
+    def _relation(self, number: int, relation: dict[str, Any]) -> ForeignEntry:
         source, target = relation.get("from"), relation.get("to")
         if not isinstance(source, str) or not isinstance(target, str):
-            return Entry(number, why="a relation does not say from where to where")
+            return ForeignEntry(number, why="a relation does not say from where to where")
         link = {"to": target, "relation": "_".join(relation["relationType"].split())}
-        return Entry(number, links={"name": source, "links": [link]})
+        return ForeignEntry(number, links={"name": source, "links": [link]})

@@ -12,7 +12,7 @@ from typing import Any, Final
 from shelfd.client import foreign, sqlite_file
 from shelfd.client.foreign import Unusable
 from shelfd.client.formats import json_array
-from shelfd.client.formats.entries import Entry, EntryFile
+from shelfd.client.formats.entries import EntryFile, ForeignEntry
 from shelfd.client.formats.moments import moment
 
 NEEDED: Final = frozenset({"memory_id", "new_memory", "event"})
@@ -53,7 +53,7 @@ class Mem0Store(EntryFile):
         """Return how many memories it speaks of."""
         return sqlite_file.count(self.path, "SELECT count(DISTINCT memory_id) FROM history")
 
-    def entries(self, part: str) -> Iterator[Entry]:
+    def entries(self, part: str) -> Iterator[ForeignEntry]:
         """Iterate over its memories."""
         if part != "notes":
             return
@@ -62,10 +62,10 @@ class Mem0Store(EntryFile):
             if event == "DELETE":
                 gone.append(number)
             elif not isinstance(memory, str) or not memory.strip() or not isinstance(id_, str):
-                yield Entry(number, why="has no text, or no id")
+                yield ForeignEntry(number, why="has no text, or no id")
             else:
                 note = {"id": id_, "content": memory, "created_at": moment(created_at)}
-                yield Entry(number, {**note, "updated_at": moment(updated_at or created_at)})
+                yield ForeignEntry(number, {**note, "updated_at": moment(updated_at or created_at)})
         if gone:
             self.leave_out("notes", "event", "was deleted there, and is left out", gone)
         why = "whose memory it is and its metadata are in the vector store, which is not read: import an export instead"
@@ -82,15 +82,15 @@ class Mem0Export(EntryFile):
         """Return 0: it is not known before it is read."""
         return 0
 
-    def entries(self, part: str) -> Iterator[Entry]:
+    def entries(self, part: str) -> Iterator[ForeignEntry]:
         """Iterate over its memories."""
         if part != "notes":
             return
         for number, value, why in self._members():
             if why or not is_memory(value):
-                yield Entry(number, why=why or "is no memory: it has no id, or no text `memory`")
+                yield ForeignEntry(number, why=why or "is no memory: it has no id, or no text `memory`")
             else:
-                yield Entry(number, _note(value))
+                yield ForeignEntry(number, _note(value))
 
     def _members(self) -> Iterator[tuple[int, Any, str]]:
         try:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from shelfd.client import sqlite_file
-from shelfd.client.formats.entries import Entry, EntryFile
+from shelfd.client.formats.entries import EntryFile, ForeignEntry
 from shelfd.client.formats.moments import moment
 
 NEEDED: Final = frozenset({"content_hash", "content"})
@@ -32,11 +32,11 @@ class MemoryService(EntryFile):
         """Return how many memories it has."""
         return sqlite_file.count(self.path, "SELECT count(*) FROM memories")
 
-    def entries(self, part: str) -> Iterator[Entry]:
+    def entries(self, part: str) -> Iterator[ForeignEntry]:
         """Iterate over its memories, then over its associations."""
         yield from self._memories() if part == "notes" else self._associations()
 
-    def _memories(self) -> Iterator[Entry]:
+    def _memories(self) -> Iterator[ForeignEntry]:
         there = sqlite_file.columns(self.path, "memories")
         named = ", ".join(name if name in there else "NULL" for name in _COLUMNS)
         gone: list[int] = []
@@ -49,10 +49,10 @@ class MemoryService(EntryFile):
         if gone:
             self.leave_out("notes", "deleted_at", "was deleted there, and is left out", gone)
 
-    def _memory(self, number: int, row: dict[str, Any]) -> Entry:
+    def _memory(self, number: int, row: dict[str, Any]) -> ForeignEntry:
         content, hash_ = row["content"], row["content_hash"]
         if not isinstance(content, str) or not content.strip() or not isinstance(hash_, str):
-            return Entry(number, why="has no text, or no hash")
+            return ForeignEntry(number, why="has no text, or no hash")
         note: dict[str, Any] = {"id": hash_, "content": content}
         tags = _tags(row["tags"])
         fields = _object(row["metadata"])
@@ -65,9 +65,9 @@ class MemoryService(EntryFile):
             note["tags"] = tags
         if fields:
             note["fields"] = fields
-        return Entry(number, note)
+        return ForeignEntry(number, note)
 
-    def _associations(self) -> Iterator[Entry]:
+    def _associations(self) -> Iterator[ForeignEntry]:
         there = sqlite_file.columns(self.path, "memory_graph")
         if not {"source_hash", "target_hash"} <= there:
             return
@@ -77,7 +77,7 @@ class MemoryService(EntryFile):
             f"SELECT rowid, {named} FROM memory_graph ORDER BY rowid",  # noqa: S608 (names of ours)
         ):
             link = {"to": target, "relation": relation or "related"}
-            yield Entry(number, links={"id": source, "created_at": moment(at), "links": [link]})
+            yield ForeignEntry(number, links={"id": source, "created_at": moment(at), "links": [link]})
 
 
 def _tags(value: object) -> list[str]:

@@ -1,4 +1,7 @@
-"""Which of these formats a file or folder is of, and how it is read."""
+"""Which of these formats a file or folder is of, and how it is read.
+
+What reads a format is imported where it is needed: all of them take longer than a command may.
+"""
 
 import os
 from collections.abc import Mapping
@@ -7,14 +10,15 @@ from typing import Any, Final
 
 from shelfd.client import sqlite_file
 from shelfd.client.foreign import Unusable
-from shelfd.client.formats import conversations, mcp_memory, mem0, memory_service, records, vault
 from shelfd.client.formats.entries import EntryFile
 
 VAULTS: Final = ("markdown", "basic-memory", "claude-code")
+#: Files of Claude Code in which each point is a note.
+POINTS: Final = ("MEMORY.md", "CLAUDE.md", "CLAUDE.local.md")
 #: In which nugget notes go of memories that have one file for all, unless another one is asked for.
 _USUAL: Final = {"mem0": "memory", "mcp-memory": "memory", "mcp-memory-service": "memory"}
 #: What a memory's file is called in its folder.
-_FILES: Final = (conversations.FILE_NAME, "memory.jsonl", "memory.json", "history.db", "sqlite_vec.db")
+_FILES: Final = ("conversations.json", "memory.jsonl", "memory.json", "history.db", "sqlite_vec.db")
 
 
 def find_in(folder: str, asked: str | None) -> tuple[str, str | None] | None:
@@ -23,6 +27,8 @@ def find_in(folder: str, asked: str | None) -> tuple[str, str | None] | None:
     Raises:
         Unusable: If it cannot be read.
     """
+    from shelfd.client.formats import vault
+
     if asked in VAULTS:
         return folder, asked
     there = next((path for name in _FILES if (path := Path(folder, name)).is_file()), None)
@@ -38,6 +44,8 @@ def of_database(path: str) -> str | None:
     Raises:
         Unusable: If it cannot be read.
     """
+    from shelfd.client.formats import mem0, memory_service
+
     if sqlite_file.columns(path, "memories") >= memory_service.NEEDED:
         return "mcp-memory-service"
     return "mem0" if sqlite_file.columns(path, "history") >= mem0.NEEDED else None
@@ -53,11 +61,13 @@ def of_text(path: str, *, is_mapped: bool) -> str | None:
     Raises:
         Unusable: If it cannot be read.
     """
+    from shelfd.client.formats import conversations, mcp_memory, records
+
     name = path.lower()
     if name.endswith((".csv", ".tsv")):
         return "csv"
     if name.endswith((".md", ".markdown")):
-        return "claude-code" if vault.is_single(path) else "markdown"
+        return "claude-code" if Path(path).name in POINTS else "markdown"
     if conversations.is_archive(path):
         found = conversations.format_of(path)
         if found is None:
@@ -80,19 +90,33 @@ def opened(path: str, format_: str, nugget: str | None, mapping: Mapping[str, st
         mapping: What its columns become.
     """
     header = _header(path, format_, nugget)
-    match format_:
-        case "jsonl" | "csv":
-            return records.RecordFile(path, header, format_, mapping)
-        case "chatgpt" | "claude":
-            return conversations.Conversations(path, header, format_)
-        case "mcp-memory":
-            return mcp_memory.McpGraph(path, header)
-        case "mcp-memory-service":
-            return memory_service.MemoryService(path, header)
-        case "mem0":
-            return (mem0.Mem0Store if sqlite_file.is_database(path) else mem0.Mem0Export)(path, header)
-        case _:
-            return vault.Vault(path, header, format_)
+    if format_ in VAULTS:
+        from shelfd.client.formats.vault import Vault
+
+        return Vault(path, header, format_)
+    if format_ in ("jsonl", "csv"):
+        from shelfd.client.formats.records import RecordFile
+
+        return RecordFile(path, header, format_, mapping)
+    if format_ in ("chatgpt", "claude"):
+        from shelfd.client.formats.conversations import Conversations
+
+        return Conversations(path, header, format_)
+    if format_ == "mem0":
+        from shelfd.client.formats.mem0 import Mem0Export, Mem0Store
+
+        return (Mem0Store if sqlite_file.is_database(path) else Mem0Export)(path, header)
+    return _of_server(path, format_, header)
+
+
+def _of_server(path: str, format_: str, header: Mapping[str, Any]) -> EntryFile:
+    if format_ == "mcp-memory":
+        from shelfd.client.formats.mcp_memory import McpGraph
+
+        return McpGraph(path, header)
+    from shelfd.client.formats.memory_service import MemoryService
+
+    return MemoryService(path, header)
 
 
 def _header(path: str, format_: str, nugget: str | None) -> dict[str, Any]:

@@ -11,15 +11,10 @@ from typing import Any, Final
 from shelfd.client import json_lines
 from shelfd.client.foreign import LARGEST_ITEM, Unusable
 from shelfd.client.formats import json_array, mem0
-from shelfd.client.formats.entries import Entry, EntryFile
+from shelfd.client.formats.entries import EntryFile, ForeignEntry
+from shelfd.client.formats.mapping import MEMBERS
 from shelfd.client.formats.moments import moment
 
-#: What a column can be mapped to, and what one of that name is without being mapped.
-MEMBERS: Final = (
-    *("content", "title", "key", "id", "name", "nugget", "tags", "aliases", "fields", "type", "subject", "scope"),
-    *("source", "confidence", "stability", "domain", "tier", "importance", "author", "source_type", "source_ref"),
-    *("occurred_at", "created_at", "updated_at", "hidden", "links"),
-)
 #: Other names that columns have, by the member that they are if no other column is.
 _ALSO: Final[Mapping[str, tuple[str, ...]]] = {
     "content": ("text", "memory", "note", "body", "fact", "value", "observation", "message"),
@@ -38,23 +33,6 @@ _SHORTEST_ID: Final = 8
 _LOOKED_AT: Final = 10
 
 
-def parsed_map(given: str | None) -> dict[str, str]:
-    """Return the mapping ``COLUMN=MEMBER,…`` by column.
-
-    Raises:
-        ValueError: If it is none; the message says why.
-    """
-    found: dict[str, str] = {}
-    for pair in filter(None, (given or "").split(",")):
-        column, equals, member = (part.strip() for part in pair.partition("="))
-        if not equals or not column or member not in MEMBERS:
-            raise ValueError(f"expected COLUMN=MEMBER,…, with a member among {', '.join(MEMBERS)}")
-        if member in found.values():
-            raise ValueError(f"two columns for {member}")
-        found[column] = member
-    return found
-
-
 class RecordFile(EntryFile):
     """A file of records, with what its columns become."""
 
@@ -65,14 +43,14 @@ class RecordFile(EntryFile):
         self._mapping = mapping
         self._names: dict[tuple[str, ...], dict[str, str]] = {}
 
-    def entries(self, part: str) -> Iterator[Entry]:
+    def entries(self, part: str) -> Iterator[ForeignEntry]:
         """Iterate over its records."""
         seen = False
         for number, record, why in self._records():
             if why:
-                yield Entry(number, why=why)
+                yield ForeignEntry(number, why=why)
             elif not isinstance(record, dict):
-                yield Entry(number, why="is not an object")
+                yield ForeignEntry(number, why="is not an object")
             else:
                 seen = seen or self._mapping.keys() <= record.keys()
                 yield self._entry(number, record)
@@ -95,13 +73,15 @@ class RecordFile(EntryFile):
         else:
             yield from json_lines.read(self.path)
 
-    def _entry(self, number: int, record: Mapping[str, Any]) -> Entry:
+    def _entry(self, number: int, record: Mapping[str, Any]) -> ForeignEntry:
         note = self._note(record)
         if not isinstance(note.get("content"), str) or not note["content"].strip():
             columns = ", ".join(map(repr, list(record)[:8]))
-            return Entry(number, why=f"has no text; its columns are {columns}: --map COLUMN=content says which it is")
+            return ForeignEntry(
+                number, why=f"has no text; its columns are {columns}: --map COLUMN=content says which it is"
+            )
         linked = {name: note[name] for name in ("id", "name", "links") if note.get(name)}
-        return Entry(number, note, linked if linked.get("links") else None)
+        return ForeignEntry(number, note, linked if linked.get("links") else None)
 
     def _note(self, record: Mapping[str, Any]) -> dict[str, Any]:
         names = self._members(tuple(record))
@@ -119,6 +99,8 @@ class RecordFile(EntryFile):
                 note[member] = _converted(member, value)
         if fields:
             note["fields"] = fields
+        if "name" in note:
+            note.setdefault("title", note["name"])
         _name(note)
         return note
 

@@ -13,14 +13,13 @@ from typing import Any, Final
 
 from shelfd.client.foreign import Unusable
 from shelfd.client.formats import front_matter
-from shelfd.client.formats.entries import Entry, EntryFile
+from shelfd.client.formats.entries import EntryFile, ForeignEntry
 from shelfd.client.formats.moments import moment
+from shelfd.client.formats.opening import POINTS
 
 #: A larger file is no note: content is at most 256 KiB.
 _LARGEST: Final = 1024 * 1024
 _ENDS: Final = (".md", ".markdown")
-_INDEX: Final = "MEMORY.md"
-_SINGLE: Final = (_INDEX, "CLAUDE.md", "CLAUDE.local.md")
 _FILES_LOOKED_AT: Final = 20
 _CODE: Final = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _WIKILINK: Final = re.compile(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
@@ -55,7 +54,7 @@ def format_of(folder: str) -> str | None:
     Raises:
         Unusable: If it cannot be read.
     """
-    if Path(folder, _INDEX).is_file():
+    if Path(folder, POINTS[0]).is_file():
         return "claude-code"
     found = None
     for looked_at, path in enumerate(_files(folder, []), 1):
@@ -65,11 +64,6 @@ def format_of(folder: str) -> str | None:
         if looked_at == _FILES_LOOKED_AT:
             break
     return found
-
-
-def is_single(path: str) -> bool:
-    """Return whether a file is what Claude Code keeps as one: each of its points is a note."""
-    return os.path.basename(path) in _SINGLE  # noqa: PTH119
 
 
 def _files(folder: str, outside: list[str]) -> Iterator[Path]:
@@ -125,7 +119,7 @@ class Vault(EntryFile):
         self._outside.clear()
         return _files(self.path, self._outside)
 
-    def entries(self, part: str) -> Iterator[Entry]:
+    def entries(self, part: str) -> Iterator[ForeignEntry]:
         """Iterate over its notes; with the second part, over their links."""
         if part == "notes":
             for path in self._paths():
@@ -135,29 +129,29 @@ class Vault(EntryFile):
             try:
                 text = _text(path)
             except OSError as error:
-                yield Entry(name, why=f"cannot be read: {error.strerror or 'no reason given'}")
+                yield ForeignEntry(name, why=f"cannot be read: {error.strerror or 'no reason given'}")
                 continue
             if text is None:
-                yield Entry(name, why=f"is no text in UTF-8 of at most {_LARGEST} bytes")
-            elif self.format == "claude-code" and is_single(name):
+                yield ForeignEntry(name, why=f"is no text in UTF-8 of at most {_LARGEST} bytes")
+            elif self.format == "claude-code" and Path(name).name in POINTS:
                 yield from _points(name, text)
             else:
                 yield self._entry(name, text, part)
         if self._outside and part == "notes":
             self.leave_out("notes", "symlink", "leads out of the folder, and is left out", self._outside)
 
-    def _entry(self, name: str, text: str, part: str) -> Entry:
+    def _entry(self, name: str, text: str, part: str) -> ForeignEntry:
         given, body = front_matter.split(text)
         note = self._note(name, given, body.strip("\n"))
         if part == "links":
             links = self._links(name, given, body)
             ref: dict[str, Any] = {key: note[key] for key in ("id", "name") if key in note}
-            return Entry(name, links={**ref, "links": links} if links else None)
+            return ForeignEntry(name, links={**ref, "links": links} if links else None)
         for named in (note.get("title"), *note.get("aliases", ()), given.get("permalink")):
             self._known(named, name)
         if not note["content"].strip():
-            return Entry(name, why="has no text")
-        return Entry(name, note)
+            return ForeignEntry(name, why="has no text")
+        return ForeignEntry(name, note)
 
     def _note(self, name: str, given: Mapping[str, Any], body: str) -> dict[str, Any]:
         is_own = isinstance(given.get("shelfd"), dict)
@@ -277,7 +271,7 @@ def _claude(note: dict[str, Any], fields: Mapping[str, Any]) -> None:
         note["fields"] = kept
 
 
-def _points(name: str, text: str) -> Iterator[Entry]:
+def _points(name: str, text: str) -> Iterator[ForeignEntry]:
     """Each point of a list, and each paragraph, as a note with the heading that it stands under."""
     _, body = front_matter.split(text)
     heading, said, first = "", list[str](), 1
@@ -295,9 +289,9 @@ def _points(name: str, text: str) -> Iterator[Entry]:
             said.append(bullet[1] if bullet else line.strip())
 
 
-def _point(name: str, line: int, heading: str, text: str) -> Entry:
+def _point(name: str, line: int, heading: str, text: str) -> ForeignEntry:
     known_by = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
     note: dict[str, Any] = {"name": f"{name}#{known_by}", "content": text}
     if heading:
         note["fields"] = {"section": heading}
-    return Entry(f"{name}:{line}", note)
+    return ForeignEntry(f"{name}:{line}", note)
