@@ -13,8 +13,6 @@ from shelfd.client.foreign import Unusable
 from shelfd.client.formats.entries import EntryFile
 
 VAULTS: Final = ("markdown", "basic-memory", "claude-code")
-#: Files of Claude Code in which each point is a note.
-POINTS: Final = ("MEMORY.md", "CLAUDE.md", "CLAUDE.local.md")
 #: In which nugget notes go of memories that have one file for all, unless another one is asked for.
 _USUAL: Final = {"mem0": "memory", "mcp-memory": "memory", "mcp-memory-service": "memory"}
 #: What a memory's file is called in its folder.
@@ -61,13 +59,13 @@ def of_text(path: str, *, is_mapped: bool) -> str | None:
     Raises:
         Unusable: If it cannot be read.
     """
-    from shelfd.client.formats import conversations, mcp_memory, records
+    from shelfd.client.formats import conversations, mcp_memory, records, vault
 
     name = path.lower()
     if name.endswith((".csv", ".tsv")):
         return "csv"
     if name.endswith((".md", ".markdown")):
-        return "claude-code" if Path(path).name in POINTS else "markdown"
+        return "claude-code" if Path(path).name in vault.POINTS else "markdown"
     if conversations.is_archive(path):
         found = conversations.format_of(path)
         if found is None:

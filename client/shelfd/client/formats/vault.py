@@ -15,11 +15,12 @@ from shelfd.client.foreign import Unusable
 from shelfd.client.formats import front_matter
 from shelfd.client.formats.entries import EntryFile, ForeignEntry
 from shelfd.client.formats.moments import moment
-from shelfd.client.formats.opening import POINTS
 
 #: A larger file is no note: content is at most 256 KiB.
 _LARGEST: Final = 1024 * 1024
 _ENDS: Final = (".md", ".markdown")
+#: Files of Claude Code in which each point is a note.
+POINTS: Final = ("MEMORY.md", "CLAUDE.md", "CLAUDE.local.md")
 _FILES_LOOKED_AT: Final = 20
 _CODE: Final = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _WIKILINK: Final = re.compile(r"!?\[\[([^\[\]|#\n]*)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
