@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
@@ -30,8 +31,7 @@ _HOLIDAY: Final = (
 _BEFORE_TIME: Final = r"(?:in|since|until|till|by|during|from|before|after|of)"
 _YEAR: Final = r"(?:19|20)\d\d"
 
-_TIME: Final = re.compile(
-    rf"""(?<![\w.:/-])(?:
+_TIME: Final = rf"""(?<![\w.:/-])(?:
       {_YEAR}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
     | {_YEAR}-(?:0[1-9]|1[0-2])(?![\d-])
     | (?:0?[1-9]|[12]\d|3[01])[./](?:0?[1-9]|[12]\d|3[01])[./]{_YEAR}
@@ -62,15 +62,18 @@ _TIME: Final = re.compile(
     | {_BEFORE_TIME}\s(?:(?:early|late|mid)[-\s])?{_MONTH}(?:,?\s{_YEAR})?(?![\w-])
     | \({_YEAR}\)
     | (?:daily|weekly|monthly|yearly|annually)\b
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )"""
 _LEAD: Final = re.compile(
     r"(?:in|since|until|till|by|during|from|before|after|around|of|at|for|over|within|on)[-\s]+(?:the\s+)?"
     r"|the\s+|about\s+|\(",
     re.IGNORECASE,
 )
 _SMALL_MONTHS: Final = frozenset({"may", "march", "mar", "sep", "dec", "jan", "jun", "august"})
+
+
+@cache  # compiled when first used, which is after the daemon's start
+def _time() -> re.Pattern[str]:
+    return re.compile(_TIME, re.IGNORECASE | re.VERBOSE)
 
 
 def find_times(segment: Segment) -> Iterator[EntityMention]:
@@ -84,7 +87,7 @@ def find_times(segment: Segment) -> Iterator[EntityMention]:
         and not any(word[0].isdigit() for word in low)
     ):
         return
-    for found in _TIME.finditer(segment.text):
+    for found in _time().finditer(segment.text):
         said = found[0]
         start, end = found.start(), found.end()
         lead = _LEAD.match(said)
