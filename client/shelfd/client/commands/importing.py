@@ -28,7 +28,7 @@ _NODES = {"notes": "node", "links": "node"}
 
 
 def import_(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Folders such as ~/.nuggets, or files.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Folders such as ~/.nuggets, or files.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
     format_: Annotated[
         str | None,
@@ -36,7 +36,9 @@ def import_(
             "--format", metavar="NAME", help="nuggets, luker, sillytavern, zettelforge or shelfd; else recognised."
         ),
     ] = None,
-    nugget: Annotated[str | None, typer.Option("--nugget", help="Where a chat, or ZettelForge's notes, go.")] = None,
+    nugget: Annotated[
+        str | None, typer.Option("--nugget", "-n", metavar="NAME", help="Where a chat, or ZettelForge's notes, go.")
+    ] = None,
     chat: Annotated[str | None, typer.Option("--chat", metavar="PATH", help="The chat that a floor log is of.")] = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
