@@ -85,7 +85,10 @@ COMMANDS: Final = (
     CommandEntry("jobs", "jobs:jobs", "Show background work, the last begun first, and how far it is."),
     CommandEntry("schedule", "tending:schedule", "Show what runs by itself: when next, and how it went last."),
     CommandEntry("runs", "tending:runs", "Show which runs there were, the last one first."),
-    CommandEntry("import", "importing:import_", "Move in from Nuggets, Luker, SillyTavern, ZettelForge or a snapshot."),
+    CommandEntry("mcp", "mcp:mcp", "Speak MCP on standard input and output: the command to give to an agent."),
+    CommandEntry(
+        "import", "importing:import_", "Move in from another memory: Markdown, conversations, CSV, JSON or a store."
+    ),
     CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
