@@ -14,7 +14,7 @@ from shelfd.memory.knowledge.entities.aliases import Aliases, find_aliases
 from shelfd.memory.knowledge.entities.extract import MOST_ENTITIES, extract, mentions_in
 from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, key_of, shown
 from shelfd.memory.knowledge.entities.segment import Segment, segments
-from shelfd.memory.knowledge.entities.times import TIME, matches
+from shelfd.memory.knowledge.entities.times import matches, pattern
 
 WORDS = (
     "Anna Berlin Siemens GmbH Operation APT28 CVE-2024-3094 10.0.0.1 2001:db8:: https://a.b/c a@b.de /etc/passwd C:\\x "
@@ -62,7 +62,7 @@ timely = st.lists(st.tuples(st.sampled_from(OF_TIMES), st.sampled_from(BETWEEN))
 @settings(deadline=None, max_examples=400)
 def test_times_are_where_their_pattern_finds_them_though_it_is_only_tried_at_some_words(text: str) -> None:
     found = [match.span() for match in matches(Segment(text))]
-    assert found == [match.span() for match in TIME.finditer(text)]
+    assert found == [match.span() for match in pattern().finditer(text)]
 
 
 @given(texts)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
@@ -30,9 +31,7 @@ _HOLIDAY: Final = (
 _BEFORE_TIME: Final = r"(?:in|since|until|till|by|during|from|before|after|of)"
 _YEAR: Final = r"(?:19|20)\d\d"
 
-#: A time, wherever it stands.
-TIME: Final = re.compile(
-    rf"""(?<![\w.:/-])(?:
+_TIME: Final = rf"""(?<![\w.:/-])(?:
       {_YEAR}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
     | {_YEAR}-(?:0[1-9]|1[0-2])(?![\d-])
     | (?:0?[1-9]|[12]\d|3[01])[./](?:0?[1-9]|[12]\d|3[01])[./]{_YEAR}
@@ -63,9 +62,7 @@ TIME: Final = re.compile(
     | {_BEFORE_TIME}\s(?:(?:early|late|mid)[-\s])?{_MONTH}(?:,?\s{_YEAR})?(?![\w-])
     | \({_YEAR}\)
     | (?:daily|weekly|monthly|yearly|annually)\b
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )"""
 _MONTHS: Final = frozenset(
     "january february march april may june july august september october november december"
     " jan feb mar apr jun jul aug sept sep oct nov dec".split()
@@ -109,6 +106,12 @@ _LEAD: Final = re.compile(
 _SMALL_MONTHS: Final = frozenset({"may", "march", "mar", "sep", "dec", "jan", "jun", "august"})
 
 
+@cache  # compiled when first used, which is after the daemon's start
+def pattern() -> re.Pattern[str]:
+    """Return the pattern of a time, wherever it stands."""
+    return re.compile(_TIME, re.IGNORECASE | re.VERBOSE)
+
+
 def find_times(segment: Segment) -> Iterator[EntityMention]:
     """Yield the times in *segment*."""
     lists = word_lists()
@@ -138,7 +141,7 @@ def matches(segment: Segment) -> Iterator[re.Match[str]]:
 
     It has some thirty alternatives, and to try all of them at every sign takes longer than all other rules together.
     """
-    text, starts = segment.text, segment.starts
+    text, starts, match = segment.text, segment.starts, pattern().match
     until = 0
     for at in _places(segment.low, is_plain=text.isascii()):
         start = starts[at]
@@ -147,9 +150,9 @@ def matches(segment: Segment) -> Iterator[re.Match[str]]:
         before = text[start - 1] if start > until else ""
         found = None
         if before in _BEFORE_FIRST or before.isspace():
-            found = TIME.match(text, start - 1)
+            found = match(text, start - 1)
         if found is None:
-            found = TIME.match(text, start)
+            found = match(text, start)
         if found is not None:
             until = found.end()
             yield found
