@@ -1,5 +1,7 @@
 """Backups: one state of a shelf, whole, that can take a shelf's place; and shelves that get another name."""
 
+from functools import partial
+
 import pytest
 
 from contract.samples import create, edit, write
@@ -10,6 +12,7 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.backups import Plan
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.store import Store, Stores
+from shelfd.memory.ports.view import Writer
 
 
 def plan(number: int = 1, **wanted: object) -> Plan:
@@ -18,6 +21,10 @@ def plan(number: int = 1, **wanted: object) -> Plan:
 
 def nothing(_done: int, _total: int) -> None:
     pass
+
+
+def _put(writer: Writer, job: Job) -> None:
+    writer.jobs.put(job)
 
 
 async def contents(stores: Stores, shelf: str) -> list[str]:
@@ -101,7 +108,7 @@ async def test_a_copy_can_be_changed_before_it_takes_its_place(store: Store, sto
 async def test_the_job_that_makes_a_backup_is_not_in_it(store: Store, stores: Stores) -> None:
     for number in (1, 2):
         job = Job(f"job-{number}", "backup", "running", "p", "shelf.backup", None, f"run-{number}", {})
-        await store.commit(write(lambda writer, job=job: writer.jobs.put(job)))
+        await store.commit(write(partial(_put, job=job)))
     made = await store.backup(plan(1), nothing)
     prepared = await stores.prepare("other", made.backup.path, owner=None)
     await stores.replace(prepared, keep=False)

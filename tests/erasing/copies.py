@@ -2,6 +2,7 @@
 
 import json
 from hashlib import sha256
+from typing import ClassVar
 
 from erasing.house import House, Json
 from erasing.scenario import Whole
@@ -92,7 +93,7 @@ class RestoreBeside(Whole):
     name = "shelf-restore-beside"
     method = "shelf.restore"
     takes_key = False
-    shelves = ("default", "work")
+    shelves: ClassVar[tuple[str, ...]] = ("default", "work")
 
     def furnish(self, house: House) -> None:
         self.keep(house, "stays")

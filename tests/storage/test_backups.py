@@ -56,6 +56,10 @@ async def backup(store: SqliteStore) -> Backup:
     return (await store.backup(plan(), nothing)).backup
 
 
+def read_all(path: Path) -> bytes:
+    return path.read_bytes()
+
+
 def tree(root: Path) -> list[str]:
     """All files below a directory but what SQLite keeps beside an open one."""
     found = (path for path in root.rglob("*") if path.is_file() and not path.name.endswith(("-wal", "-shm")))
@@ -69,7 +73,7 @@ async def test_a_backup_is_one_private_file_that_is_whole_by_itself(store: Sqlit
     assert {stat.S_IMODE(entry.stat().st_mode) for entry in path.parent.iterdir()} == {0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert backup.manifest.sha256 == checksum(path, lambda: None)
-    assert (backup.manifest.size, backup.manifest.schema) == (os.stat(path).st_size, NEWEST)
+    assert (backup.manifest.size, backup.manifest.schema) == (len(read_all(path)), NEWEST)
     with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as copy:
         assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert copy.execute("PRAGMA journal_mode").fetchone() == ("delete",)
@@ -322,7 +326,7 @@ async def test_a_disk_that_fills_up_while_a_backup_takes_its_place_leaves_the_sh
 
 def _once(function: Callable[..., Any]) -> Callable[..., Any]:
     """Fail the first time, as a disk does for a moment."""
-    failed = []
+    failed: list[bool] = []
 
     def call(*arguments: Any, **named: Any) -> Any:
         if not failed:

@@ -5,9 +5,12 @@ stays where it is. When :data:`LAG_CHANGES` further changes have been applied an
 what it was sent, the subscription ends with ``events.lagged`` and can be resumed from the log.
 """
 
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
+
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import notification
@@ -18,6 +21,32 @@ from shelfd.protocol.methods.events import SubscribeParams
 #: Changes that may be applied while a backed-up reader takes nothing; about 1 MiB of events with titles.
 LAG_CHANGES: Final = 2048
 SLICE_EVENTS: Final = 64  #: events sent before others get their turn on the loop
+
+
+class Followed(Protocol):
+    """What follows one shelf's log for a client."""
+
+    name: str
+    seq: int  #: the last change before the first that is told
+
+    def start(self) -> None:
+        """Begin to tell."""
+
+
+class Following(Protocol):
+    """What a connection is told of changes, in the words of its protocol."""
+
+    def open(self, log: EventLogPort, params: SubscribeParams, /) -> Followed:
+        """Follow a log; nothing is told before its ``start``."""
+
+    def close(self, name: str, /) -> bool:
+        """Follow it no more; return whether it was followed."""
+
+    def close_all(self) -> None:
+        """Follow nothing more."""
+
+    def resume(self) -> None:
+        """Go on: the client has caught up."""
 
 
 class Subscription:

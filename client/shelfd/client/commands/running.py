@@ -9,10 +9,12 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.handover import become_daemon
-from shelfd.client.invocation import Stop, call, daemon, text_or_stdin
+from shelfd.client.invocation import Stop, call, daemon, fail
 from shelfd.client.output import clean, print_json, print_table
 from shelfd.client.plain_command import PlainCommand
-from shelfd.client.streams import complain
+from shelfd.client.progress import span
+from shelfd.client.streams import warn
+from shelfd.client.texts import from_stdin
 
 Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Configuration file (TOML).")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="DIR", help="Where the shelves are kept.")]
@@ -212,17 +214,17 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
     ready = "ready" if health["ready"] else "not ready"
     rows = [
         ("daemon", f"shelfd {version['version']}, instance {version['instance']}, wire {version['wire']}"),
-        ("state", f"{health['status']}, {ready}, up {_span(health['uptime_s'])}, connections {health['connections']}"),
+        ("state", f"{health['status']}, {ready}, up {span(health['uptime_s'])}, connections {health['connections']}"),
         ("data", health.get("data_dir")),  # these are for the daemon's user and administrators
         ("socket", health.get("socket")),
         ("broker", _broker(health)),
     ]
     print_table([row for row in rows if row[1]])
     if health.get("warning"):
-        complain(clean(health["warning"]))
+        warn(clean(health["warning"]))
     print()
     print_table(
-        [(s["shelf"], s["state"], s["index"], s["seq"]) for s in health["shelves"]],
+        [(s["shelf"], s["state"], _index(s), s["seq"]) for s in health["shelves"]],
         header=("shelf", "state", "index", "seq"),
     )
     for s in health["shelves"]:
@@ -246,21 +248,19 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
     print_table([(f"  {name.replace('_', ' ')}", stats[name]) for name in counts if name in stats])
 
 
+def _index(shelf: dict[str, Any]) -> str:
+    if "index_share" not in shelf:
+        return str(shelf["index"])
+    left = f", {span(shelf['index_remaining_s'])} left" if "index_remaining_s" in shelf else ""
+    return f"{shelf['index']} {shelf['index_share']:.0%}{left}"
+
+
 def _broker(health: dict[str, Any]) -> str | None:
     mqtt = health.get("mqtt")
     if not mqtt:
         return "none" if health.get("data_dir") else None
     where = f"{mqtt['url']}, " if mqtt.get("url") else ""
     return f"{where}{mqtt['state']}{', embedded' if mqtt.get('embedded') else ''}"
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
-    shown = [f"{number} {unit}" for number, unit in parts if number]
-    return " ".join(shown[:2]) or "0 s"
 
 
 def call_method(
@@ -280,14 +280,11 @@ def call_method(
     """
     del as_json  # the result is JSON either way
     try:
-        given_params = json.loads(text_or_stdin(params))
+        given_params = json.loads(from_stdin() if params == "-" else params)
     except json.JSONDecodeError as error:
-        complain(f"params are not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
-        raise Stop(os.EX_USAGE) from error
-    except (ValueError, RecursionError) as error:
-        complain("params are not JSON: a number is too long, or they are nested too deeply")
-        raise Stop(os.EX_USAGE) from error
+        fail(f"params are not JSON: {error.msg} (line {error.lineno}, column {error.colno})", os.EX_USAGE)
+    except (ValueError, RecursionError):
+        fail("params are not JSON: a number is too long, or they are nested too deeply", os.EX_USAGE)
     if not isinstance(given_params, dict):
-        complain("params are not a JSON object")
-        raise Stop(os.EX_USAGE)
+        fail("params are not a JSON object", os.EX_USAGE)
     print_json(call(socket, method, {**({"shelf": shelf} if shelf else {}), **given_params}))

@@ -16,7 +16,7 @@ from shelfd.memory.shelf.access import DEFAULT_SHELF
 from shelfd.memory.shelf.locks import NameLocks
 from shelfd.memory.shelf.quota import check_quota
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.memory.shelf.states import state_after, status_of
+from shelfd.memory.shelf.states import state_after
 from shelfd.memory.shelf.unfinished import UnfinishedWork
 
 log = structlog.get_logger("shelfd.memory")
@@ -350,9 +350,12 @@ class Shelves:
 
     def status(self) -> list[dict[str, Any]]:
         """Return every shelf that is open or could not be opened: name, state, index and last sequence number."""
-        return [
-            status_of(name, self._open.get(name), self.state(name)) for name in sorted({*self._open, *self._failed})
-        ]
+        found = []
+        for name in sorted({*self._open, *self._failed}):
+            shelf = self._open.get(name)
+            health = shelf.index_health() if shelf else {"index": "none"}
+            found.append({"shelf": name, "state": self.state(name), "seq": shelf.seq if shelf else 0, **health})
+        return found
 
     def stuck(self, seconds: float) -> list[str]:
         """Return shelves, open or closing, whose writer has been writing one group of changes for that long."""

@@ -14,7 +14,6 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
@@ -284,4 +283,6 @@ def _is_left_over(draft: Path) -> bool:
 
 @cache
 def _version() -> str:
+    from importlib import metadata  # takes 20 ms
+
     return metadata.version("shelfd")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from sqlite3 import Error as SqliteError
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.notes.filter import NoteFilter
@@ -15,18 +15,19 @@ from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store
 from shelfd.memory.ports.view import View
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take
-from shelfd.storage.sqlite.backing_up import BackupWriter
 from shelfd.storage.sqlite.check import BackgroundCheck, check_file
 from shelfd.storage.sqlite.connection import WriterConnection, open_reader, open_untouched
 from shelfd.storage.sqlite.copies import Copy, copies_of
 from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
-from shelfd.storage.sqlite.manifests import backups_in
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
 from shelfd.storage.sqlite.snapshots import SqliteSnapshot, snapshot_beside, snapshots_of
 from shelfd.storage.sqlite.view import SqliteView
+
+if TYPE_CHECKING:
+    from shelfd.storage.sqlite.backing_up import BackupWriter
 
 T = TypeVar("T")
 
@@ -124,6 +125,8 @@ class SqliteStore(Store):
 
     def copies(self) -> list[Copy]:
         """Return copies of the file, snapshots, and backups in the shelf's own directory. See the port."""
+        from shelfd.storage.sqlite.manifests import backups_in  # only a purge needs it
+
         try:
             backups = backups_in(self._backups, self._path.parent.name)
             saved = [Copy(backup.path, backup.manifest.made_at) for backup in backups]
@@ -139,6 +142,8 @@ class SqliteStore(Store):
 
     async def backup(self, plan: Plan, report: Report) -> Made:
         """Copy on another thread, by a connection of its own. See the port."""
+        from shelfd.storage.sqlite.backing_up import BackupWriter  # only a backup needs it
+
         loop = asyncio.get_running_loop()
         async with self._snapshots:
             if self._closing is not None:
