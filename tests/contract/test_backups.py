@@ -9,14 +9,14 @@ from fakes import FakeClock
 from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, NotFound, ShelfNotFound
 from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.backups import Plan
+from shelfd.memory.ports.backups import BackupPlan
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.store import Store, Stores
 from shelfd.memory.ports.view import Writer
 
 
-def plan(number: int = 1, **wanted: object) -> Plan:
-    return Plan("default", "local", f"run-{number}", f"job-{number}")._replace(**wanted)  # type: ignore[arg-type]
+def plan(number: int = 1, **wanted: object) -> BackupPlan:
+    return BackupPlan("default", "local", f"run-{number}", f"job-{number}")._replace(**wanted)  # type: ignore[arg-type]
 
 
 def nothing(_done: int, _total: int) -> None:

@@ -27,7 +27,7 @@ from shelfd.memory.errors import (
     StoreBusy,
 )
 from shelfd.memory.log.logical import logical_hash
-from shelfd.memory.ports.backups import Backup, Made
+from shelfd.memory.ports.backups import Backup, NewBackup
 from shelfd.storage import SqliteStore, SqliteStores
 from shelfd.storage.sqlite import backing_up, restoring
 from shelfd.storage.sqlite import logical_hash as hashing
@@ -348,7 +348,7 @@ async def test_a_backup_ends_with_its_shelf(store: SqliteStore, tmp_path: Path) 
     await asyncio.sleep(0)
     closing_ = asyncio.ensure_future(store.close())
     (made,) = await asyncio.gather(making, return_exceptions=True)
-    assert isinstance(made, ShuttingDown | Made)
+    assert isinstance(made, ShuttingDown | NewBackup)
     await closing_
     assert [
         name for name in tree(tmp_path) if name not in before and not name.startswith("backups/default/default-")

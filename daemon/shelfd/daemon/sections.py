@@ -246,7 +246,7 @@ class Promotion(PromotionTarget):
     shelves: dict[ShelfKey, PromotionTarget] = {}
 
 
-class Backup(Section):
+class BackupSection(Section):
     """When shelves are backed up by themselves, where to, and how many backups of each are kept. No cron: never."""
 
     cron: Annotated[str, AfterValidator(_cron_text)] = ""

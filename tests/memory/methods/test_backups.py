@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fakes import BOB, ROOT, Api, memory
 from shelfd.memory.log.logical import logical_hash
-from shelfd.memory.ports.backups import Made, Plan, Report
+from shelfd.memory.ports.backups import BackupPlan, NewBackup, Report
 from shelfd.storage import InMemoryStore
 
 _SECOND: Final = timedelta(seconds=1)
@@ -228,7 +228,7 @@ async def picture(api: Api) -> Any:
 async def test_a_cancelled_backup_ends_and_says_so(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, released = asyncio.Event(), asyncio.Event()
 
-    async def slowly(_store: InMemoryStore, _plan: Plan, report: Report) -> Made:
+    async def slowly(_store: InMemoryStore, _plan: BackupPlan, report: Report) -> NewBackup:
         report(1, 4)
         begun.set()
         await released.wait()

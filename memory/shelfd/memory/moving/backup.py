@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.ports.backups import Made, Plan
+from shelfd.memory.ports.backups import BackupPlan, NewBackup
 
 #: How often what is done is recorded.
 _TELL: Final = timedelta(seconds=1)
@@ -27,7 +27,7 @@ async def run(work: Work) -> Mapping[str, Any]:
     await shelf.write_usage()  # what was counted in the last second
     to = params.get("to")
     keep = params.get("keep") or (shelf.settings.backup_keep if to is None else None)
-    plan = Plan(shelf.name, shelf.settings.instance, work.job.run_id, work.job.id, to, keep)
+    plan = BackupPlan(shelf.name, shelf.settings.instance, work.job.run_id, work.job.id, to, keep)
     told: dict[str, int] = {}
 
     def report(done: int, total: int) -> None:
@@ -43,7 +43,7 @@ async def run(work: Work) -> Mapping[str, Any]:
     return {"backup": made.backup.view(), "removed": list(made.removed)}
 
 
-async def _told_now_and_then(work: Work, making: "asyncio.Future[Made]", told: Mapping[str, int]) -> Made:
+async def _told_now_and_then(work: Work, making: "asyncio.Future[NewBackup]", told: Mapping[str, int]) -> NewBackup:
     def record(_tx: Transaction, cursor: dict[str, Any]) -> None:
         cursor.update(told)
 

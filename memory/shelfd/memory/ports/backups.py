@@ -47,7 +47,7 @@ class Backup(NamedTuple):
         }
 
 
-class Plan(NamedTuple):
+class BackupPlan(NamedTuple):
     """A backup that is to be made."""
 
     shelf: str
@@ -58,7 +58,7 @@ class Plan(NamedTuple):
     keep: int | None = None  #: how many of the shelf's backups stay in the directory; None: all
 
 
-class Made(NamedTuple):
+class NewBackup(NamedTuple):
     """A backup that was made, and the paths of those that made way."""
 
     backup: Backup

@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.backups import Backup, Made, Plan, Prepared, Report
+from shelfd.memory.ports.backups import Backup, BackupPlan, NewBackup, Prepared, Report
 from shelfd.memory.ports.log import Entry, LogRow, Origin
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.view import View, Writer
@@ -234,7 +234,7 @@ class Store(Protocol):
             Unavailable: If it cannot be written.
         """
 
-    async def backup(self, plan: Plan, report: Report) -> Made:
+    async def backup(self, plan: BackupPlan, report: Report) -> NewBackup:
         """Copy the shelf as it is at one moment, check the copy, and give it its name; changes go on meanwhile.
 
         Cut short by a crash, it leaves nothing that counts as a backup. What the same run made is returned as it is.

@@ -277,6 +277,7 @@ class Shelves:
             await check_quota(self, None if is_unlimited else owner)
             if put is None:
                 self._add(name, await self._stores.create(name, owner=owner))
+                self._owners[name] = owner
             else:
                 await put()
                 self._add(name, await self._store(name))

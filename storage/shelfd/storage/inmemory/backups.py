@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from shelfd.memory.errors import InvalidParams, NotFound
 from shelfd.memory.log.logical import logical_hash
-from shelfd.memory.ports.backups import Backup, Made, Manifest, Plan
+from shelfd.memory.ports.backups import Backup, BackupPlan, Manifest, NewBackup
 from shelfd.memory.ports.view import View
 from shelfd.storage.inmemory.tables import Tables
 
@@ -34,11 +34,11 @@ class InMemoryBackups:
     def _is_own(self, backup: Backup, shelf: str) -> bool:
         return backup.manifest.shelf == shelf and backup.path.startswith(f"{self.directory(shelf)}/")
 
-    def make(self, plan: Plan, tables: Tables, view: View, now: int) -> Made:
+    def make(self, plan: BackupPlan, tables: Tables, view: View, now: int) -> NewBackup:
         """Keep a copy of *tables*, which *view* shows."""
         for kept in self._kept.values():
             if kept.backup.manifest.run_id == plan.run_id:
-                return Made(kept.backup, ())
+                return NewBackup(kept.backup, ())
         copy = tables.copy()
         copy.jobs.pop(plan.job_id, None)
         seq, said = tables.last_seq, logical_hash(view)
@@ -54,7 +54,7 @@ class InMemoryBackups:
         removed = [] if plan.to is not None else [old.path for old in self.of(plan.shelf)[plan.keep :] if plan.keep]
         for old in removed:
             del self._kept[old]
-        return Made(Backup(path, manifest), tuple(removed))
+        return NewBackup(Backup(path, manifest), tuple(removed))
 
     def take(self, path: str, *, shelf: str, owner: str | None) -> tuple[Backup, Tables]:
         """Return a backup and a copy of its rows, as those of *shelf*.

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from shelfd.memory.errors import Conflict, DuplicateShelf, ShelfNotFound
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.backups import Backup, Made, Plan, Prepared, Report
+from shelfd.memory.ports.backups import Backup, BackupPlan, NewBackup, Prepared, Report
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Snapshot, Store, Stores
 from shelfd.memory.ports.view import Counts, View, Writer
@@ -164,7 +164,7 @@ class InMemoryStore(Store):
             self.snapshots[path] = bytes(snapshot.data)
             snapshot.path = path
 
-    async def backup(self, plan: Plan, report: Report) -> Made:
+    async def backup(self, plan: BackupPlan, report: Report) -> NewBackup:
         """Copy the rows. See the port."""
         made = self._backups.make(plan, self._tables, self._rows, self._clock.now())
         report(1, 1)

@@ -19,7 +19,7 @@ from threading import Event
 from typing import Final, NamedTuple
 
 from shelfd.memory.errors import BackupFailed, InvalidParams, NotFound, ShuttingDown, StorageCorrupt
-from shelfd.memory.ports.backups import Backup, Made, Manifest, Plan
+from shelfd.memory.ports.backups import Backup, BackupPlan, Manifest, NewBackup
 from shelfd.memory.ports.store import Clock
 from shelfd.storage.sqlite.check import check_rows
 from shelfd.storage.sqlite.connection import open_reader, open_untouched
@@ -50,14 +50,14 @@ _DRAFT_END: Final = ".db"
 _SPARE_BYTES: Final = 1 << 20
 
 
-class Target(NamedTuple):
+class BackupTarget(NamedTuple):
     """Where a backup goes: a directory, and the file's name in it if that was chosen."""
 
     folder: Path
     name: str | None
 
 
-def target_of(plan: Plan, own: Path) -> Target:
+def target_of(plan: BackupPlan, own: Path) -> BackupTarget:
     """Return where a backup goes; *own* is the directory that the shelf has for them, which is made.
 
     Raises:
@@ -66,20 +66,20 @@ def target_of(plan: Plan, own: Path) -> Target:
     """
     if plan.to is None:
         own.mkdir(mode=_PRIVATE_DIR, parents=True, exist_ok=True)
-        return Target(own, None)
+        return BackupTarget(own, None)
     path = Path(plan.to)
     if not path.is_absolute():
         raise InvalidParams("to: is no absolute path", field="to")
     if path.is_dir():
-        return Target(path, None)
+        return BackupTarget(path, None)
     if plan.keep is not None:
         raise InvalidParams("to: is no directory, so that there are no others to keep", field="to")
     if not path.parent.is_dir():
         raise InvalidParams("to: its directory does not exist", field="to")
-    return Target(path.parent, path.name)
+    return BackupTarget(path.parent, path.name)
 
 
-def made_before(plan: Plan, target: Target) -> Backup | None:
+def made_before(plan: BackupPlan, target: BackupTarget) -> Backup | None:
     """Return the backup that the same run has made already.
 
     Raises:
@@ -110,7 +110,9 @@ class BackupWriter:
         report: Told how far it is, on this thread.
     """
 
-    def __init__(self, path: Path, plan: Plan, own: Path, clock: Clock, report: Callable[[int, int], None]) -> None:
+    def __init__(
+        self, path: Path, plan: BackupPlan, own: Path, clock: Clock, report: Callable[[int, int], None]
+    ) -> None:
         self._path = path
         self._plan = plan
         self._own = own
@@ -122,7 +124,7 @@ class BackupWriter:
         """Have it end soon; nothing is left of the backup. From any thread."""
         self._stop.set()
 
-    def make(self) -> Made:
+    def make(self) -> NewBackup:
         """Make the backup.
 
         Raises:
@@ -140,9 +142,9 @@ class BackupWriter:
             raise self._failed(sqlite3_name(error), full=getattr(error, "sqlite_errorcode", 0) & 0xFF == 13) from error
         except OSError as error:
             raise self._failed(error.strerror or str(error), full=error.errno == errno.ENOSPC) from error
-        return Made(backup, tuple(removed))
+        return NewBackup(backup, tuple(removed))
 
-    def _make(self, target: Target) -> Backup:
+    def _make(self, target: BackupTarget) -> Backup:
         remove_backup_drafts(target.folder)
         draft = target.folder / f"{_DRAFT}{self._plan.run_id.removeprefix('run-')}{_DRAFT_END}"
         descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE_FILE)
@@ -217,7 +219,7 @@ class BackupWriter:
                 reason="NO_ROOM",
             )
 
-    def _published(self, draft: Path, manifest: Manifest, target: Target) -> Backup:
+    def _published(self, draft: Path, manifest: Manifest, target: BackupTarget) -> Backup:
         """Give it its name: the manifest first, so that a file with a name is whole."""
         path = target.folder / (target.name or _free_name(target.folder, self._plan.shelf, manifest))
         said = draft.with_suffix(".json")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.backups import Made, Plan, Report
+from shelfd.memory.ports.backups import BackupPlan, NewBackup, Report
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store
 from shelfd.memory.ports.view import View
@@ -140,7 +140,7 @@ class SqliteStore(Store):
         async with self._snapshots, snapshot_beside(self._path, name, lambda: self._closing is not None) as snapshot:
             yield snapshot
 
-    async def backup(self, plan: Plan, report: Report) -> Made:
+    async def backup(self, plan: BackupPlan, report: Report) -> NewBackup:
         """Copy on another thread, by a connection of its own. See the port."""
         from shelfd.storage.sqlite.backing_up import BackupWriter  # only a backup needs it
 
