@@ -54,6 +54,11 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
             session.get_injection_state session.list_always_inject session.record_injection session.context_at
             """,
         "jobs": "job.list job.get job.retry job.cancel",
+        "knowledge": """
+            knowledge.create_entities knowledge.create_relations knowledge.add_observations knowledge.delete_entities
+            knowledge.delete_observations knowledge.delete_relations knowledge.read_graph knowledge.search_nodes
+            knowledge.open_nodes
+            """,
         "links": "link.upsert link.delete link.list",
         "notes": """
             remember remember_many forget note.get note.create note.edit note.list note.hide note.release note.restore
