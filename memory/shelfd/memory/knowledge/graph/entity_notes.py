@@ -137,7 +137,7 @@ def check_trusted(note: Note) -> None:
         raise GovernanceViolation(why, rule="orders", field="observations")
 
 
-class Relation(NamedTuple):
+class RelationWording(NamedTuple):
     """A relation as a link has it.
 
     Attributes:
@@ -149,10 +149,10 @@ class Relation(NamedTuple):
     spelling: str
 
 
-def relation_of(given: str) -> Relation:
+def relation_of(given: str) -> RelationWording:
     """Return how a link words a relation."""
     name = fold_relation("_".join(given.split())) or "related"
-    return Relation(name, "" if name == given else given)
+    return RelationWording(name, "" if name == given else given)
 
 
 def spelled(link: Link) -> str:
