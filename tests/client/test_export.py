@@ -32,15 +32,14 @@ def shelf(daemon: Daemon, request: pytest.FixtureRequest, capsys: pytest.Capture
 
 def fill(shelf: Shelf) -> None:
     def remember(content: str, **params: object) -> str:
-        return str(daemon.call("remember", shelf=shelf.name, content=content, **params)["note"]["id"])
+        return str(shelf.daemon.call("remember", shelf=shelf.name, content=content, **params)["note"]["id"])
 
-    daemon = shelf.daemon
     boat = remember("The boat & its <ropes>\n\n- are old", title="Boat: 1/2", tags=["sea"], aliases=["Ship"])
     again = remember("Another boat.", title="BOAT: 1/2", importance=9, fields={"length": 12})
     remember("blue \x01", key="colour", nugget="work")
     hidden = remember("[[not a link]]\n---\nx: y\n---")
-    daemon.call("note.hide", shelf=shelf.name, id=hidden)
-    daemon.call(
+    shelf.daemon.call("note.hide", shelf=shelf.name, id=hidden)
+    shelf.daemon.call(
         "link.upsert",
         shelf=shelf.name,
         source=boat,

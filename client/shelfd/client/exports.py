@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape, quoteattr
 Line = Mapping[str, Any]
 #: What stdout is called on the command line.
 STDOUT: Final = "-"
-_UNSAID: Final = (None, "", [], {})
+_UNSAID: Final[tuple[Any, ...]] = (None, "", [], {})
 _STEM_CHARACTERS: Final = 60
 _LINE_BYTES: Final = 32 * 1024 * 1024
 #: Fields of a note that its front matter has beside those that every one has.
