@@ -47,6 +47,7 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list entity.purge",
         "entity_graph": "get_entity_relationships traverse_graph graph.timeline graph.export",
         "events": "events.subscribe events.unsubscribe events.since",
+        "exporting": "shelf.export",
         "extraction": "session.extract",
         "graph": "note.delete note.move note.merge note.record_hit mark_note_superseded note.supersede",
         "importing": "shelf.import",
@@ -122,7 +123,7 @@ def define(
 PLANNED = frozenset(
     """
     recall.feedback
-    shelf.export shelf.merge shelf.move shelf.backup shelf.restore
+    shelf.merge shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()
 )

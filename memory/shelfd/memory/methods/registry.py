@@ -71,6 +71,7 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list",
         "entity_graph": "get_entity_relationships traverse_graph graph.export",
         "entity_purge": "entity.purge",
+        "exporting": "shelf.export",
         "extraction": "session.extract",
         "graph": """
             note.move note.record_hit mark_note_superseded note.supersede link.upsert link.delete link.list
