@@ -170,6 +170,12 @@ class InMemoryStore(Store):
         report(1, 1)
         return made
 
+    @asynccontextmanager
+    async def frozen(self) -> AsyncIterator[View]:
+        """Show a copy of the tables. See the port."""
+        async with self._writing_snapshot:
+            yield InMemoryShelf(self._tables.copy())
+
     def copies(self) -> list[tuple[str, int]]:
         """Return the backups: there is no file. See the port."""
         return [(backup.path, backup.manifest.made_at) for backup in self._backups.of(self._shelf)]

@@ -23,7 +23,7 @@ from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
-from shelfd.storage.sqlite.snapshots import SqliteSnapshot, snapshot_beside, snapshots_of
+from shelfd.storage.sqlite.snapshots import SqliteSnapshot, frozen, snapshot_beside, snapshots_of
 from shelfd.storage.sqlite.view import SqliteView
 
 if TYPE_CHECKING:
@@ -162,6 +162,13 @@ class SqliteStore(Store):
                 raise
             finally:
                 self._backing_up = None
+
+    @asynccontextmanager
+    async def frozen(self) -> AsyncIterator[View]:
+        """Read by a connection of its own, on the loop. See the port."""
+        async with self._snapshots:
+            with frozen(self._path) as view:
+                yield view
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the file on another thread; return what is wrong. See the port."""
