@@ -12,8 +12,8 @@ import pytest
 from client.in_process import shelfd
 from running import Daemon, clean_environment
 from shelfd.client import offers
-from shelfd.client.commands.following import EVENT_TYPES
 from shelfd.client.completion import complete, main
+from shelfd.client.event_types import EVENT_TYPES
 from shelfd.protocol.methods import events
 
 CLIENT = Path(offers.__file__).parent
@@ -32,11 +32,9 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         yield running
 
 
-def offered(line: str, daemon: Daemon | None = None) -> list[str]:
-    """What is offered at the end of *line*, a shell's words; ``…`` stands for an option that names the daemon."""
-    where = [] if daemon is None else ["--socket", daemon.socket]
-    words = line.split(" ")
-    answer = complete([words[0], *where, *words[1:]] if len(words) > 1 else words)
+def offered(line: str) -> list[str]:
+    """What is offered at the end of *line*, words of a shell."""
+    answer = complete(line.split(" "))
     return [":files"] if answer.are_files else [offer.value for offer in answer.offers]
 
 
@@ -72,22 +70,23 @@ def test_what_is_offered_without_a_daemon(line: str, expected: list[str], monkey
     assert offered(line) == expected
 
 
-def test_what_is_on_the_shelf_is_offered(daemon: Daemon) -> None:
-    assert offered("recall tea --nugget p", daemon) == ["profile"]
-    assert offered("recall tea --shelf ", daemon) == ["default", "work"]
-    assert offered("recall tea --shelf work --nugget ", daemon) == []
-    assert offered("facts ", daemon) == ["habits", "profile"]
-    assert offered("forget -n profile --key h", daemon) == ["home city"]
-    assert offered("forget --nugget=profile --key u", daemon) == ["user:name"]
-    assert offered("session show ", daemon) == ["talk"]
+def test_what_is_on_the_shelf_is_offered(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELFD_SOCKET", daemon.socket)
+    assert offered("recall tea --nugget p") == ["profile"]
+    assert offered("recall tea --shelf ") == ["default", "work"]
+    assert offered("recall tea --shelf work --nugget ") == []
+    assert offered("facts ") == ["habits", "profile"]
+    assert offered("forget -n profile --key h") == ["home city"]
+    assert offered("forget --nugget=profile --key u") == ["user:name"]
+    assert offered("session show ") == ["talk"]
     for line in (
         "note fact-profile-",
         "edit fact-profile-",
         "link note-habits-1 fact-profile-",
         "why-not when is fact-p",
     ):
-        assert len(offered(line, daemon)) == 3, line
-    assert [len(offered(line, daemon)) for line in ("note note-habits", "forget x fact", "note nothing")] == [1, 3, 0]
+        assert len(offered(line)) == 3, line
+    assert [len(offered(line)) for line in ("note note-habits", "forget x fact", "note nothing")] == [1, 3, 0]
 
 
 def test_a_shell_gets_it_as_it_needs_it(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:

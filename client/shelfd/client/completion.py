@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from shelfd.client.offers import Asked, Offer, is_file, offers
+from shelfd.client.offers import Offer, Unfinished, is_file, offers
 
 SHELLS: Final = ("bash", "zsh", "fish")
 FILES: Final = ":files"
@@ -19,7 +19,7 @@ _BREAKS: Final = "=:"
 _UNSAFE: Final = re.compile(r"([^\w@%+,.:=/-])")
 
 
-class Answer(NamedTuple):
+class Completed(NamedTuple):
     """What is offered for a word, or that it is the name of a file."""
 
     offers: Sequence[Offer] = ()
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Answer the script of a shell: ``bash LINE``, or ``zsh`` or ``fish`` and the words on the line.
+    """Completed the script of a shell: ``bash LINE``, or ``zsh`` or ``fish`` and the words on the line.
 
     Never says a word on stderr and never fails: there is a person in the middle of a line.
     """
@@ -69,7 +69,7 @@ def _for_bash(value: str, word: str, quote: str) -> str:
     return rest if quote else _UNSAFE.sub(r"\\\1", rest)
 
 
-def complete(words: Sequence[str]) -> Answer:
+def complete(words: Sequence[str]) -> Completed:
     """Return what the last of *words*, those behind ``shelfd``, may become."""
     import typer
 
@@ -81,10 +81,10 @@ def complete(words: Sequence[str]) -> Answer:
         name = next((one for one in before if not one.startswith("-")), None)
         if name is None:
             if word.startswith("-"):
-                return Answer(_options(node, word))
-            return Answer([Offer(one, _about(node.commands[one])) for one in node.commands if one.startswith(word)])
+                return Completed(_options(node, word))
+            return Completed([Offer(one, _about(node.commands[one])) for one in node.commands if one.startswith(word)])
         if name not in node.commands:
-            return Answer()
+            return Completed()
         before = before[before.index(name) + 1 :]
         node = node.commands[name]
         node = node.load() if hasattr(node, "load") else node
@@ -93,15 +93,15 @@ def complete(words: Sequence[str]) -> Answer:
     return _of_command(node, before, word)
 
 
-def _of_group(group: Any, before: Sequence[str], word: str) -> Answer:  # noqa: ANN401
+def _of_group(group: Any, before: Sequence[str], word: str) -> Completed:  # noqa: ANN401
     """A group that does something by itself takes options as well as commands."""
     answer = _of_command(group, before, word)
     if answer.offers or answer.are_files or word.startswith("-") or _awaiting(group, before):
         return answer
-    return Answer([Offer(one, _about(group.commands[one])) for one in group.commands if one.startswith(word)])
+    return Completed([Offer(one, _about(group.commands[one])) for one in group.commands if one.startswith(word)])
 
 
-def _of_command(command: Any, before: Sequence[str], word: str) -> Answer:  # noqa: ANN401
+def _of_command(command: Any, before: Sequence[str], word: str) -> Completed:  # noqa: ANN401
     said, place, is_behind = _read(command, before)
     if param := _awaiting(command, before):
         return _values(param, word, said)
@@ -110,10 +110,10 @@ def _of_command(command: Any, before: Sequence[str], word: str) -> Answer:  # no
         found = _values(_by_flag(command).get(flag), begun, said)
         return found._replace(offers=[Offer(f"{flag}={value}", about) for value, about in found.offers])
     if not is_behind and word.startswith("-"):
-        return Answer(_options(command, word))
+        return Completed(_options(command, word))
     arguments = [param for param in command.params if param.param_type_name == "argument"]
     if not arguments:
-        return Answer()
+        return Completed()
     # What takes any number of words is only followed by what needs none, or it is the last but one.
     return _values(arguments[min(place, len(arguments) - 1)], word, said)
 
@@ -159,12 +159,12 @@ def _options(command: Any, word: str) -> list[Offer]:  # noqa: ANN401
     return [*found, *(Offer(flag, "Explain it.") for flag in ("--help",) if flag.startswith(word))]
 
 
-def _values(param: Any, word: str, said: dict[str, str]) -> Answer:  # noqa: ANN401
+def _values(param: Any, word: str, said: dict[str, str]) -> Completed:  # noqa: ANN401
     if param is None:
-        return Answer()
+        return Completed()
     if is_file(param.name):
-        return Answer(are_files=True)
-    return Answer(offers(param.name, Asked(word, said)))
+        return Completed(are_files=True)
+    return Completed(offers(param.name, Unfinished(word, said)))
 
 
 def _about(command: Any) -> str:  # noqa: ANN401

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from shelfd.client.event_types import EVENT_TYPES
 from shelfd.client.failure import RpcFailure, Unsendable
 from shelfd.client.output import clean
 from shelfd.client.transport import Client, connect
@@ -22,7 +23,7 @@ class Offer(NamedTuple):
     about: str = ""
 
 
-class Asked(NamedTuple):
+class Unfinished(NamedTuple):
     """What is to be completed, and what was said before it.
 
     Attributes:
@@ -39,26 +40,26 @@ class Asked(NamedTuple):
         return {"shelf": self.said.get("shelf", "default")}
 
 
-Ask = Callable[[Client, Asked], Iterable[Offer]]
+Ask = Callable[[Client, Unfinished], Iterable[Offer]]
 
 
-def _nuggets(client: Client, asked: Asked) -> Iterator[Offer]:
+def _nuggets(client: Client, asked: Unfinished) -> Iterator[Offer]:
     for one in client.call("nugget.list", {**asked.shelf, "limit": _MANY})["nuggets"]:
         yield Offer(one["name"], f"{one['note_count'] - one['hidden_count']} notes")
 
 
-def _shelves(client: Client, _asked: Asked) -> Iterator[Offer]:
+def _shelves(client: Client, _asked: Unfinished) -> Iterator[Offer]:
     for one in client.call("shelf.list", {})["shelves"]:
         yield Offer(one["shelf"], one["state"])
 
 
-def _notes(client: Client, asked: Asked) -> Iterator[Offer]:
+def _notes(client: Client, asked: Unfinished) -> Iterator[Offer]:
     where = {**asked.shelf, **_nugget_of(client, asked), "include_hidden": True, "desc": True, "limit": _LATEST}
     for one in client.call("note.list", where)["notes"]:
         yield Offer(one["id"], f"{one['title']}: {one['content']}" if one["title"] else one["content"])
 
 
-def _nugget_of(client: Client, asked: Asked) -> dict[str, str]:
+def _nugget_of(client: Client, asked: Unfinished) -> dict[str, str]:
     """The nugget that the beginning of an id names, if there is one: only its latest notes are of use."""
     parts = asked.begun.split("-")
     if len(parts) < 3 or parts[0] not in ("note", "fact"):
@@ -68,28 +69,28 @@ def _nugget_of(client: Client, asked: Asked) -> dict[str, str]:
     return {"nugget": name} if name in names else {}
 
 
-def _keys(client: Client, asked: Asked) -> Iterator[Offer]:
+def _keys(client: Client, asked: Unfinished) -> Iterator[Offer]:
     params = {**asked.shelf, "name": asked.said.get("nugget", "memory"), "limit": _MANY}
     for one in client.call("nugget.facts", params)["facts"]:
         yield Offer(one["key"], one["value"])
 
 
-def _sessions(client: Client, asked: Asked) -> Iterator[Offer]:
+def _sessions(client: Client, asked: Unfinished) -> Iterator[Offer]:
     for one in client.call("session.list", {**asked.shelf, "include_closed": True, "limit": _LATEST})["sessions"]:
         yield Offer(one["session_id"], one["nugget"])
 
 
-def _runs(client: Client, asked: Asked) -> Iterator[Offer]:
+def _runs(client: Client, asked: Unfinished) -> Iterator[Offer]:
     for one in client.call("reflection.history", {**asked.shelf, "limit": 50})["runs"]:
         yield Offer(one["run_id"], one["ran_at"])
 
 
-def _jobs(client: Client, asked: Asked) -> Iterator[Offer]:
+def _jobs(client: Client, asked: Unfinished) -> Iterator[Offer]:
     for one in client.call("job.list", {**asked.shelf, "limit": _LATEST})["jobs"]:
         yield Offer(one["id"], f"{one['kind']}, {one['state']}")
 
 
-def _conflicts(client: Client, asked: Asked) -> Iterator[Offer]:
+def _conflicts(client: Client, asked: Unfinished) -> Iterator[Offer]:
     for one in client.call("conflict.list", {**asked.shelf, "limit": _LATEST})["conflicts"]:
         yield Offer(one["id"], one["reason"])
 
@@ -134,13 +135,11 @@ def is_file(name: str) -> bool:
     return name in _OF_FILES
 
 
-def offers(name: str, asked: Asked) -> list[Offer]:
+def offers(name: str, asked: Unfinished) -> list[Offer]:
     """Return what fits the parameter *name*; nothing if there is no daemon, or it does not answer soon."""
     if name in _FIXED:
         found: Iterable[Offer] = map(Offer, _FIXED[name])
     elif name == "types":
-        from shelfd.client.commands.following import EVENT_TYPES
-
         found = map(Offer, EVENT_TYPES)
     elif name == "method":
         found = _methods()
@@ -155,7 +154,7 @@ def offers(name: str, asked: Asked) -> list[Offer]:
     ]
 
 
-def _asked_for(ask: Ask, asked: Asked) -> list[Offer]:
+def _asked_for(ask: Ask, asked: Unfinished) -> list[Offer]:
     try:
         with connect(asked.said.get("socket"), timeout_s=PATIENCE_S) as client:
             return list(ask(client, asked))
