@@ -84,7 +84,12 @@ async def state_after(store: Store, storing_: Callable[..., Iterator[Stored]], i
     assert {note.id: note for note in notes if note.id in applied.notes} == applied.notes
     said = [(one.status, one.note.row) if isinstance(one, StoredNote) else one for one in applied.value]
     log = [
-        row._replace(ids=tuple(str(rows.get(one, one)) for one in row.ids))
+        row._replace(
+            ids=tuple(str(rows.get(one, one)) for one in row.ids),
+            before={name: [rows.get(one, one) for one in value] for name, value in (row.before or {}).items()}
+            if row.kind == "link.added"
+            else row.before,
+        )
         for row in view.log.page(since_seq=0, limit=1000)
     ]
     links = {
@@ -97,7 +102,7 @@ async def state_after(store: Store, storing_: Callable[..., Iterator[Stored]], i
     return [said, [note._replace(id="") for note in notes], log, links, named, nuggets]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(ITEMS, st.integers(1, 4))
 def test_many_are_stored_as_one_after_the_other(items: list[Any], at_once: int) -> None:
     async def both() -> None:

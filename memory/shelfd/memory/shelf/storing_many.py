@@ -16,7 +16,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Extra, Note
 from shelfd.memory.shelf.nuggets import ensure_nugget
 from shelfd.memory.shelf.storing import StoredNote, compose, store_note, text_of
-from shelfd.memory.shelf.turns import check_far_turn, stamp_turn
+from shelfd.memory.shelf.turns import TURNS_AHEAD, stamp_turn
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput
 
@@ -56,13 +56,18 @@ def _validated_one(item: object, limits: Limits) -> KeyedInput | ValidationError
 def _store_slice(tx: Transaction, given: Sequence[KeyedInput | ValidationError], limits: Limits) -> Iterator[Stored]:
     new: list[KeyedInput] = []
     for one in given:
-        if isinstance(one, KeyedInput) and one.key is None and not one.links:
+        if isinstance(one, KeyedInput) and not _depends(one):
             new.append(one)
             continue
         yield from _store_new(tx, new, limits)
         new = []
         yield one if isinstance(one, ValidationError) else _store_one(tx, one, limits)
     yield from _store_new(tx, new, limits)
+
+
+def _depends(given: KeyedInput) -> bool:
+    """Whether it takes a look at what is stored to know what becomes of it."""
+    return given.key is not None or bool(given.links) or (given.turn or 0) > TURNS_AHEAD
 
 
 def _store_one(tx: Transaction, given: KeyedInput, limits: Limits) -> StoredNote | ShelfError:
@@ -74,7 +79,7 @@ def _store_one(tx: Transaction, given: KeyedInput, limits: Limits) -> StoredNote
 
 
 def _store_new(tx: Transaction, given: Sequence[KeyedInput], limits: Limits) -> Iterator[Stored]:
-    """Store notes without keys and links. What one of them has refused concerns no other."""
+    """Store notes that depend on nothing. What one of them has refused concerns no other."""
     texts: list[tuple[str, Extra] | ShelfError] = []
     for one in given:
         try:
@@ -95,11 +100,7 @@ def _store_new(tx: Transaction, given: Sequence[KeyedInput], limits: Limits) -> 
         yield new if isinstance(new, ShelfError) else _create(tx, one, new)
 
 
-def _create(tx: Transaction, given: KeyedInput, note: Note) -> StoredNote | ShelfError:
-    try:
-        check_far_turn(tx, given.nugget, given.session_id, given.turn)
-    except ShelfError as error:
-        return error
+def _create(tx: Transaction, given: KeyedInput, note: Note) -> StoredNote:
     tx.write_in(given.session_id, given.turn)
     seq_to = stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
     if seq_to is not None:
