@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shelfd.client.invocation import Stop
+from shelfd.client.streams import complain
 
 
 def call_offline(method: str, params: Mapping[str, Any], *, data_dir: str | None, config: str | None) -> Any:  # noqa: ANN401
@@ -25,8 +26,9 @@ def call_offline(method: str, params: Mapping[str, Any], *, data_dir: str | None
     # -P: a folder called shelfd in the current directory must not be taken for the daemon.
     command = [sys.executable, "-P", "-m", "shelfd.daemon", "offline", *places, method]
     ended = subprocess.run(  # noqa: S603 - our own interpreter and module
-        command, input=json.dumps(params), stdout=subprocess.PIPE, text=True, check=False
+        command, input=json.dumps(params), capture_output=True, text=True, check=False
     )
     if ended.returncode:
+        complain(ended.stderr.strip().removeprefix("shelfd: "))
         raise Stop(ended.returncode)
     return json.loads(ended.stdout)
