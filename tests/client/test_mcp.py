@@ -1,5 +1,6 @@
 """``shelfd mcp``: the bridge between an agent's standard input and output and the daemon."""
 
+import importlib.metadata
 import json
 import os
 import select
@@ -16,6 +17,7 @@ import pytest
 
 from mcp_client import bare, bridge, text
 from running import TIMEOUT_S, Daemon, until
+from shelfd.client.mcp import hello
 from shelfd.client.mcp.lines import LINE_BYTES, LineBuffer
 from shelfd.client.mcp.options import BridgeOptions, parse
 
@@ -213,6 +215,10 @@ def test_it_loads_nothing_heavy() -> None:
         " 'importlib.metadata'} & sys.modules.keys()))"
     )
     assert subprocess.check_output([sys.executable, "-P", "-c", code], text=True).strip() == "[]"
+
+
+def test_the_version_is_the_installed_one() -> None:
+    assert hello._version() == importlib.metadata.version("shelfd")
 
 
 def test_lines_are_cut_in_bounded_memory() -> None:
