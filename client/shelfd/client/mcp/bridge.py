@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, Final, NoReturn
 
 from shelfd.client.mcp import messages
-from shelfd.client.mcp.finding import Finding, Found
+from shelfd.client.mcp.finding import DaemonSearch, Outlook
 from shelfd.client.mcp.hello import greeting
 from shelfd.client.mcp.lines import LINE_BYTES, LineBuffer
 from shelfd.client.mcp.options import BridgeOptions
@@ -38,7 +38,7 @@ class Bridge:
 
     def __init__(self, options: BridgeOptions) -> None:
         self._options = options
-        self._finding = Finding(options.socket, starts=options.starts)
+        self._finding = DaemonSearch(options.socket, starts=options.starts)
         self._input: LineBuffer | None = LineBuffer()  # None once it has ended
         self._ends_at: float | None = None
         self._daemon: socket.socket | None = None
@@ -281,7 +281,7 @@ class Bridge:
 
     def _look(self) -> None:
         """Look for the daemon; who waits for one that is not to be expected is answered."""
-        if self._connect() or self._finding.missed() is not Found.NOWHERE:
+        if self._connect() or self._finding.missed() is not Outlook.NOWHERE:
             return
         why = self._finding.why_not()
         for request in [one for one in self._pending if one.deadline is not None]:

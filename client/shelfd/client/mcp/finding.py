@@ -1,4 +1,4 @@
-"""Finding the daemon: again after it ended, and starting one where there is none."""
+"""DaemonSearch the daemon: again after it ended, and starting one where there is none."""
 
 import errno
 import socket
@@ -24,7 +24,7 @@ _OTHER_S: Final = 2.0
 _RETRY_S: Final = 5.0
 
 
-class Found(Enum):
+class Outlook(Enum):
     """How a look for the daemon ended."""
 
     HERE = "here"
@@ -32,7 +32,7 @@ class Found(Enum):
     NOWHERE = "nowhere"  #: none is to be expected: who waits is told why not
 
 
-class Finding:
+class DaemonSearch:
     """Looks for the daemon.
 
     Args:
@@ -84,41 +84,41 @@ class Finding:
         else:  # it is there, and full
             self._pause_later(self._since)
 
-    def missed(self) -> Found:
+    def missed(self) -> Outlook:
         """Nothing was there: start a daemon if it is time for that, and say what is to be expected."""
         now = time.monotonic()
         self._pause_later(now)
         if not self._starts:
             is_over = now - self._since > (_AGAIN_S if self._was_here else _NEVER_S)
-            return Found.NOWHERE if is_over else Found.NOT_YET
+            return Outlook.NOWHERE if is_over else Outlook.NOT_YET
         if self._starting is None:
-            return self._start(now) if not self._was_here or now - self._since > _GRACE_S else Found.NOT_YET
+            return self._start(now) if not self._was_here or now - self._since > _GRACE_S else Outlook.NOT_YET
         waited = now - self._started_at
         if waited <= _OTHER_S or (waited <= _START_S and not self._starting.has_ended()):
-            return Found.NOT_YET
+            return Outlook.NOT_YET
         self._why = self.why_not()
         if waited > _RETRY_S:
             self._starting = None
-        return Found.NOWHERE
+        return Outlook.NOWHERE
 
     def _pause_later(self, now: float) -> None:
         self._pause_s = min(self._pause_s * 1.5, _LOOK_S[1])
         self.look_at = now + self._pause_s
 
-    def _start(self, now: float) -> Found:
+    def _start(self, now: float) -> Outlook:
         if now - self._started_at <= _RETRY_S:
-            return Found.NOWHERE
+            return Outlook.NOWHERE
         if self._is_forbidden or (not self._is_named and is_service_installed()):
             self._why = ""
-            return Found.NOWHERE  # its memory is the one that is meant, and not ours to start
+            return Outlook.NOWHERE  # its memory is the one that is meant, and not ours to start
         self._started_at = now
         try:
             self._starting = Starting(self._sockets, is_named=self._is_named)
         except OSError as error:
             self._why = f"shelfd's daemon does not run, and cannot be started: {error.strerror}"
-            return Found.NOWHERE
+            return Outlook.NOWHERE
         self._pause_s, self.look_at = _LOOK_S[0], now + _LOOK_S[0]
-        return Found.NOT_YET
+        return Outlook.NOT_YET
 
     def why_not(self) -> str:
         """Return why no daemon answers, and what to do."""
