@@ -90,6 +90,11 @@ COMMANDS: Final = (
         "import", "importing:import_", "Move in from another memory: Markdown, conversations, CSV, JSON or a store."
     ),
     CommandEntry(
+        "export",
+        "exporting:export",
+        "Write all notes of a shelf, hidden ones too, as one moment has them: lines, Markdown or a graph.",
+    ),
+    CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),

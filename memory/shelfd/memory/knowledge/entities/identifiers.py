@@ -9,7 +9,6 @@ from typing import Final
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
 from shelfd.memory.knowledge.entities.segment import Segment
 
-_TOKEN: Final = re.compile(r"\S+")
 #: What makes a token worth a closer look.
 _TELLING: Final = re.compile(r"[\d@/\\]|\w\.\w|::|\[\.\]")
 #: A token's part beyond this is not looked at: no identifier is as long.
@@ -94,12 +93,15 @@ def find_identifiers(segment: Segment) -> Iterator[EntityMention]:
     """Yield the identifiers in *segment*."""
     text = segment.text
     has_digit = False
-    for token in _TOKEN.finditer(text):
-        word = token[0]
-        if word.isalpha() or _TELLING.search(word, 0, _LONGEST_TOKEN) is None:
+    end = 0
+    for token in text.split():
+        if token.isalpha():  # no other token is a part of it, so that the next one is looked for from where it is
             continue
-        has_digit = True
-        start = token.start()
+        start = text.index(token, end)
+        end = start + len(token)
+        if _TELLING.search(token, 0, _LONGEST_TOKEN) is None:
+            continue
+        has_digit, word = True, token
         if "[.]" in word or "hxxp" in word:
             word = word.replace("[.]", ".").replace("hxxp", "http").replace("[:]", ":")
         for found in _identifier().finditer(word, 0, _LONGEST_TOKEN):
@@ -107,8 +109,8 @@ def find_identifiers(segment: Segment) -> Iterator[EntityMention]:
             read = _read(kind, found[0], text, start + found.start())
             if read is not None:
                 type_, value = read
-                end = min(start + found.end(), token.end())
-                yield mention(type_, value, start + found.start(), end, 0.98)
+                until = min(start + found.end(), end)
+                yield mention(type_, value, start + found.start(), until, 0.98)
     if has_digit:
         for found in SET_NUMBER.finditer(text):
             yield mention("intrusion_set", found[0].replace(".", ""), found.start(), found.end(), 0.95)
