@@ -101,6 +101,11 @@ COMMANDS: Final = (
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
     CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
     CommandEntry("call", "running:call_method", "Call any METHOD of the daemon and print its result as JSON."),
+    CommandEntry(
+        "completion",
+        "completing:completion",
+        "Print the script that has a shell complete commands, and what is on the shelf.",
+    ),
     CommandEntry("help", "helping:help_", "Explain a command, or list all of them."),
     CommandEntry("config", "running:config", "Check or show the daemon's settings without starting it."),
 )
@@ -144,6 +149,7 @@ app = typer.Typer(
     cls=Commands,
     epilog="Every command explains itself with -h or --help. --version prints the version.",
     no_args_is_help=True,
+    add_completion=False,  # ours knows what is on the shelf, see completion.py
     context_settings={"help_option_names": ["-h", "--help"]},
     # rich takes 0.1 s to import, and a traceback with local variables would show memory text.
     rich_markup_mode=None,

@@ -42,7 +42,7 @@ class NoteLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteMetadata:
+class MemoryNoteMetadata:
     """How a note is used and how much it counts; ``ttl`` is in days."""
 
     access_count: int = 0
@@ -73,7 +73,7 @@ class MemoryNote:
     content: NoteContent
     semantic: NoteMeaning
     links: NoteLinks
-    metadata: NoteMetadata
+    metadata: MemoryNoteMetadata
     evolved_by: Sequence[str] = ()
     view: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -97,7 +97,7 @@ def note_of(view: Mapping[str, Any]) -> MemoryNote:
             supersedes=view.get("supersedes") or (),
             causal_chain=view.get("causal_chain") or (),
         ),
-        metadata=NoteMetadata(
+        metadata=MemoryNoteMetadata(
             access_count=view["access_count"],
             last_accessed=view["last_accessed_at"],
             evolution_count=view.get("evolution_count") or 0,

@@ -11,6 +11,7 @@ from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import call, daemon, fail, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_json, print_table, width
+from shelfd.client.patience import ask_patiently
 from shelfd.client.streams import warn
 from shelfd.client.texts import fields_of, moment, text_of
 from shelfd.client.transport import Client
@@ -146,7 +147,7 @@ def _forgotten(
     result: dict[str, Any] = {"forgotten": [], "still_in": []}
     with daemon(socket, timeout_s=None) as client:
         for one in named:
-            answer = client.call("forget", {**one, "shelf": shelf, **given(how)})
+            answer = ask_patiently(client, socket, "forget", {**one, "shelf": shelf, **how})
             result = {**answer, **{name: [*result[name], *answer[name]] for name in result}}
     return result
 
@@ -264,8 +265,8 @@ def _of_key(client: Client, named: Mapping[str, str], shelf: str) -> str | None:
 
 
 def link(
-    source: Annotated[str, typer.Argument(metavar="ID", help="A note.")],
-    target: Annotated[
+    first: Annotated[str, typer.Argument(metavar="ID", help="A note.")],
+    second: Annotated[
         str | None, typer.Argument(metavar="ID", help="What it has to do with; without it, its links are shown.")
     ] = None,
     relation: Annotated[list[str] | None, typer.Argument(metavar="RELATION", help="How; else: related.")] = None,
@@ -290,11 +291,11 @@ def link(
 
       shelfd link note-memory-1a2b3c4d note-memory-5e6f7a8b --remove
     """
-    if target is None:
-        _print_links(call(socket, "link.list", {"id": source, "limit": limit, "shelf": shelf}), limit, as_json=as_json)
+    if second is None:
+        _print_links(call(socket, "link.list", {"id": first, "limit": limit, "shelf": shelf}), limit, as_json=as_json)
         return
     params = {
-        "source": source, "target": target, "relation": " ".join(relation) if relation else None,
+        "source": first, "target": second, "relation": " ".join(relation) if relation else None,
         "direction": "outgoing" if one_way else None, "idempotency_key": idempotency_key, "shelf": shelf,
     }  # fmt: skip
     if remove:

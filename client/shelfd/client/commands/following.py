@@ -8,19 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from shelfd.client.commands import options
+from shelfd.client.event_types import EVENT_TYPES
 from shelfd.client.events import follow
 from shelfd.client.invocation import Stop, call, fail, given, reported
 from shelfd.client.output import clean, local_time, print_json, print_line, print_table
 from shelfd.client.streams import complain, warn
-
-#: Every type of event; a test holds it to the protocol's.
-EVENT_TYPES = (
-    "note.created", "note.updated", "note.superseded", "note.hidden", "note.restored", "note.merged", "note.purged",
-    "note.promoted", "note.expired", "link.added", "link.removed", "conflict.found", "conflict.resolved",
-    "nugget.created", "nugget.updated", "nugget.renamed", "nugget.removed", "reflection.started",
-    "reflection.completed", "reflection.undone", "promotion.completed", "context.changed", "session.opened",
-    "session.closed", "session.retracted", "session.extracted", "schedule.missed",
-)  # fmt: skip
 
 
 def watch(
