@@ -75,7 +75,6 @@ PLANNED = frozenset(
     """
     recall.feedback
     shelf.export shelf.merge shelf.move shelf.backup shelf.restore
-    watch.create watch.list watch.delete
     """.split()
 )
 

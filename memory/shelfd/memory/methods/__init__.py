@@ -34,6 +34,7 @@ from shelfd.memory.methods import (
     synthesis,
     timeline,
     undo,
+    watches,
     why_not,
 )
 from shelfd.memory.methods.registry import USE_CASES
@@ -70,5 +71,6 @@ __all__ = [
     "synthesis",
     "timeline",
     "undo",
+    "watches",
     "why_not",
 ]

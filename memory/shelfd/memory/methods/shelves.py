@@ -16,7 +16,7 @@ from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import Params, ReadParams
-from shelfd.protocol.methods.events import EventsSinceParams
+from shelfd.protocol.methods.events import WATCH_MATCHED, EventsSinceParams
 from shelfd.protocol.methods.shelves import ShelfCreateParams, ShelfDropParams, ShelfLogParams
 
 #: Events rendered without yielding to other tasks: some 5 ms.
@@ -101,7 +101,7 @@ async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> 
     events: list[dict[str, Any]] = []
     last_seq, left = params.seq, params.limit
     while left > 0:
-        part, reached = shelf.events(last_seq, min(left, _EVENTS_AT_ONCE), lambda _type, _nugget: True)
+        part, reached = shelf.events(last_seq, min(left, _EVENTS_AT_ONCE), lambda kind, _nugget: kind != WATCH_MATCHED)
         if reached == last_seq:
             break
         events += part

@@ -29,6 +29,7 @@ from shelfd.protocol.methods import (
     synthesis,
     system,
     undo,
+    watches,
 )
 
 __all__ = [
@@ -60,4 +61,5 @@ __all__ = [
     "synthesis",
     "system",
     "undo",
+    "watches",
 ]

@@ -16,6 +16,9 @@ EVENT_TYPES: Final = (
     "session.closed", "session.retracted", "session.extracted", "schedule.missed",
 )  # fmt: skip
 
+#: The type of event that says that a note entered the results of a standing query. It has no sequence number.
+WATCH_MATCHED: Final = "watch.matched"
+
 
 class CloudEvent(BaseModel):
     """One committed change of a shelf, published to those who may read the shelf.
@@ -46,7 +49,9 @@ class SubscribeParams(ShelfParams):
     """Params of ``events.subscribe``."""
 
     types: Annotated[list[TypePattern], Field(min_length=1, max_length=64)] = Field(
-        default=["*"], description='Like "note.created" or "note.*".'
+        default=["*"],
+        description='Like "note.created" or "note.*". "*" is all that have a sequence number; "watch.matched" has none'
+        " and is sent for the caller's own standing queries.",
     )
     nugget: NuggetName | None = None
     since_seq: Count | None = Field(default=None, description="Begin after this change instead of now.")
