@@ -11,8 +11,9 @@ from typing import Any
 
 import yaml
 
-from shelfd.protocol import EVENT_TYPES, METHODS, PLANNED, WIRE_VERSION, Code, Limits, Method, document
+from shelfd.protocol import METHODS, PLANNED, WIRE_VERSION, Code, Limits, Method, document
 from shelfd.protocol.asyncapi import asyncapi
+from shelfd.protocol.methods.events import EVENT_TYPES
 
 HERE = Path(__file__).resolve().parent
 

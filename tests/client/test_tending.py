@@ -12,7 +12,7 @@ import pytest
 
 from client.fake_daemon import FakeDaemon, rpc_error
 from client.test_cli import ran, shelfd
-from shelfd.client.commands.jobs import bar
+from shelfd.client.commands.jobs import how_far
 
 RUN: dict[str, Any] = {
     "job": "reflection", "shelf": "default", "slot": "2026-01-31T09:00 Europe/Berlin", "reason": "cron",
@@ -140,10 +140,11 @@ def test_watching_ends_when_no_work_is_left(daemon: FakeDaemon) -> None:
 
 
 def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert bar({"done": 50, "total": 100}) == "[##########----------] 50/100"
-    assert bar({"done": 101, "total": 100}) == f"[{'#' * 20}] 101/100"
-    assert bar({"done": 7, "total": None}) == "7"
+    assert how_far({"done": 50, "total": 100}) == "[##########----------] 50/100"
+    assert how_far({"done": 101, "total": 100}) == f"[{'#' * 20}] 101/100"
+    assert how_far({"done": 7, "total": None}) == "7"
 
 
 def test_the_schedule_is_a_table(daemon: FakeDaemon) -> None:

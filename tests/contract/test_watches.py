@@ -10,7 +10,8 @@ def watch(name: str, principal: str = "uid:1", nugget: str | None = None) -> Wat
 
 
 async def add(store: Store, *watches: Watch) -> None:
-    await store.commit(write(lambda rows: [rows.watches.add(one) for one in watches] and None))
+    for one in watches:
+        await store.commit(write(lambda rows, watch=one: rows.watches.add(watch)))  # type: ignore[misc]
 
 
 async def test_what_is_added_is_found(store: Store) -> None:

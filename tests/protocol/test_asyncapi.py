@@ -13,8 +13,9 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from shelfd.protocol import EVENT_TYPES, METHODS, CloudEvent
+from shelfd.protocol import METHODS
 from shelfd.protocol.asyncapi import SOCKET_ONLY, asyncapi
+from shelfd.protocol.methods.events import EVENT_TYPES, CloudEvent
 from shelfd.protocol.mqtt import GapEvent, HealthMessage, MqttReply, MqttRequestBody, StatusMessage
 
 CHECKOUT = Path(__file__).resolve().parents[2]

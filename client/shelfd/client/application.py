@@ -1,28 +1,121 @@
-"""The table of commands."""
+"""The table of commands. Each is imported and built when it is invoked, and only that one: all of them take 60 ms."""
+
+from importlib import import_module
+from typing import Any, Final, NamedTuple
 
 import typer
 
-from shelfd.client.commands import (
-    conflicts,
-    entities,
-    finding,
-    following,
-    importing,
-    jobs,
-    notes,
-    running,
-    sessions,
-    synthesis,
-    tending,
-)
 from shelfd.client.plain_command import PlainCommand, PlainGroup
 
-_HELP = "The memory of an AI agent: remember, recall, and the daemon that keeps them."
+
+class CommandEntry(NamedTuple):
+    """One command: what it is called, where it is, and its line in ``--help``.
+
+    Attributes:
+        place: ``module:name`` below :mod:`shelfd.client.commands`, of a function or of a ``Typer`` with commands of
+            its own.
+        summary: The first sentence of the function's docstring; a test holds the two together.
+    """
+
+    name: str
+    place: str
+    summary: str
+
+
+COMMANDS: Final = (
+    CommandEntry("run", "running:run", "Serve a shelf until SIGTERM or Ctrl-C."),
+    CommandEntry("remember", "notes:remember", "Store TEXT as a note, or as a fact when it has a key."),
+    CommandEntry("recall", "finding:recall", "Find the notes that fit QUERY, best first."),
+    CommandEntry(
+        "why-not",
+        "finding:why_not",
+        "Say why recall of QUERY does not return the note ID: which stage lost it, and by how much.",
+    ),
+    CommandEntry("forget", "notes:forget", "Hide a note, by its id or by nugget and key."),
+    CommandEntry("notes", "notes:notes", "List notes, the latest change first."),
+    CommandEntry("note", "notes:note", "Show one note, hidden or not, or its history."),
+    CommandEntry("facts", "notes:facts", "Show keys and values of a nugget."),
+    CommandEntry(
+        "entity",
+        "entities:entity",
+        "Show the notes that mention NAME, a person, a place, an address, a tool, and what it has to do with others.",
+    ),
+    CommandEntry(
+        "graph", "entities:graph", "Show what lies around NAME: what it has to do with others, and these with more."
+    ),
+    CommandEntry(
+        "timeline",
+        "entities:timeline",
+        "Show what notes say of NAME in the order in which it happened, and which of them were replaced.",
+    ),
+    CommandEntry("context", "finding:context", "Print recalled notes as text for a prompt."),
+    CommandEntry(
+        "synthesize",
+        "synthesis:synthesize",
+        "Answer QUERY from the notes that say something about it, and show which those are.",
+    ),
+    CommandEntry("watch", "following:watch", "Show events as they happen, until Ctrl-C."),
+    CommandEntry("log", "following:log", "Show who changed what; without --since, the latest changes."),
+    CommandEntry("reflect", "tending:reflect", "Tidy notes now: archive, rewrite, tag, merge, link."),
+    CommandEntry("reflections", "tending:reflections", "Show what past reflections did, the last one first."),
+    CommandEntry("undo", "tending:undo", "Take back what a run did, but for what was changed since."),
+    CommandEntry("promote", "tending:promote", "Write what was recalled in three or more sessions to MEMORY.md."),
+    CommandEntry("session", "sessions:sessions", "Conversations: their notes as a graph, rewound, branched."),
+    CommandEntry("conflicts", "conflicts:conflicts", "Show notes that cannot both be true, the last found first."),
+    CommandEntry("jobs", "jobs:jobs", "Show background work, the last begun first, and how far it is."),
+    CommandEntry("schedule", "tending:schedule", "Show what runs by itself: when next, and how it went last."),
+    CommandEntry("runs", "tending:runs", "Show which runs there were, the last one first."),
+    CommandEntry("mcp", "mcp:mcp", "Speak MCP on standard input and output: the command to give to an agent."),
+    CommandEntry(
+        "import", "importing:import_", "Move in from another memory: Markdown, conversations, CSV, JSON or a store."
+    ),
+    CommandEntry(
+        "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
+    ),
+    CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),
+    CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
+    CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
+    CommandEntry("call", "running:call_method", "Call any METHOD of the daemon and print its result as JSON."),
+    CommandEntry("config", "running:config", "Check or show the daemon's settings without starting it."),
+)
+
+
+class LazyCommand(PlainCommand):
+    """A command before it is invoked: a name and a line in ``--help``."""
+
+    def __init__(self, entry: CommandEntry) -> None:
+        super().__init__(name=entry.name, help=entry.summary)
+        self._entry = entry
+
+    def load(self) -> Any:  # noqa: ANN401 - of the command line library, which has moved its types before
+        """Import the command and return it with its parameters."""
+        module, name = self._entry.place.split(":")
+        found = getattr(import_module(f"shelfd.client.commands.{module}"), name)
+        holder = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+        if isinstance(found, typer.Typer):
+            holder.add_typer(found, name=self._entry.name, cls=PlainGroup)
+            group: Any = typer.main.get_command(holder)
+            return group.commands[self._entry.name]
+        holder.command(self._entry.name, cls=PlainCommand)(found)
+        return typer.main.get_command(holder)
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:  # noqa: ANN401
+        """Begin to invoke, or to complete, the command: by the loaded one, whose context this returns."""
+        return self.load().make_context(info_name, args, parent, **extra)
+
+
+class Commands(PlainGroup):
+    """All commands."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(**settings)
+        for entry in COMMANDS:
+            self.add_command(LazyCommand(entry))
+
 
 app = typer.Typer(
     name="shelfd",
-    cls=PlainGroup,
-    help=_HELP,
+    cls=Commands,
     epilog="Every command explains itself with -h or --help. --version prints the version.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -30,34 +123,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command(cls=PlainCommand)(running.run)
-app.command(cls=PlainCommand)(notes.remember)
-app.command(cls=PlainCommand)(finding.recall)
-app.command("why-not", cls=PlainCommand)(finding.why_not)
-app.command(cls=PlainCommand)(notes.forget)
-app.command(cls=PlainCommand)(notes.notes)
-app.command(cls=PlainCommand)(notes.note)
-app.command(cls=PlainCommand)(notes.facts)
-app.command(cls=PlainCommand)(entities.entity)
-app.command(cls=PlainCommand)(entities.graph)
-app.command(cls=PlainCommand)(entities.timeline)
-app.command(cls=PlainCommand)(finding.context)
-app.command(cls=PlainCommand)(synthesis.synthesize)
-app.command(cls=PlainCommand)(following.watch)
-app.command(cls=PlainCommand)(following.log)
-app.command(cls=PlainCommand)(tending.reflect)
-app.command(cls=PlainCommand)(tending.reflections)
-app.command(cls=PlainCommand)(tending.undo)
-app.command(cls=PlainCommand)(tending.promote)
-app.add_typer(sessions.sessions, name="session", cls=PlainGroup)
-app.add_typer(conflicts.conflicts, name="conflicts", cls=PlainGroup)
-app.add_typer(jobs.jobs, name="jobs", cls=PlainGroup)
-app.command(cls=PlainCommand)(tending.schedule)
-app.command(cls=PlainCommand)(tending.runs)
-app.command("import", cls=PlainCommand)(importing.import_)
-app.command(cls=PlainCommand)(importing.snapshot)
-app.command(cls=PlainCommand)(running.setup)
-app.command(cls=PlainCommand)(running.status)
-app.command(cls=PlainCommand)(running.doctor)
-app.command("call", cls=PlainCommand)(running.call_method)
-app.add_typer(running.config, name="config", cls=PlainGroup)
+
+
+@app.callback()
+def shelfd() -> None:
+    """The memory of an AI agent: remember, recall, and the daemon that keeps them."""

@@ -22,6 +22,12 @@ def main() -> None:
 
         # The daemon reads the same flags itself; not loading ours makes it ready 0.1 s earlier.
         become_daemon(arguments[1:])
+    if arguments[:1] == ["mcp"]:
+        from shelfd.client import mcp
+
+        # An agent waits for this one's first answer: nothing else is loaded before it.
+        if (ended := mcp.main(arguments[1:])) is not None:
+            sys.exit(ended)
     if not streams.prepare():
         streams.complain("stdout is closed: there is nowhere to write the answer to")
         sys.exit(os.EX_IOERR)

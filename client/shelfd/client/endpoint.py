@@ -6,7 +6,7 @@ Nothing else of the client reads the environment. The daemon leaves beside its s
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 SYSTEM_SOCKET = "/run/shelfd.sock"
 
@@ -20,6 +20,8 @@ def candidates(flag: str | None = None, environ: Mapping[str, str] | None = None
     found: list[str] = []
     if env.get("XDG_RUNTIME_DIR"):
         found.append(f"{env['XDG_RUNTIME_DIR']}/shelfd.sock")
+    elif os.path.isdir(own := f"/run/user/{os.getuid()}"):  # noqa: PTH112
+        found.append(f"{own}/shelfd.sock")  # agents start their servers with hardly any environment
     found.append(SYSTEM_SOCKET)
     data = env.get("XDG_DATA_HOME", "")
     if not data.startswith("/"):  # the XDG rules: a relative path is to be ignored
@@ -33,6 +35,32 @@ _SYSTEM_UNIT: Final = "/etc/systemd/system/shelfd.socket"
 _BYTES: Final = 16_384
 
 
+def is_service_installed(unit: str = _SYSTEM_UNIT) -> bool:
+    """Return whether a service of the machine keeps the memory here."""
+    return os.path.exists(unit)  # noqa: PTH110 - pathlib costs 5 ms here
+
+
+def state_directory(environ: Mapping[str, str] | None = None) -> str:
+    """Return where a user's logs are, by the XDG rules; it need not exist."""
+    env = os.environ if environ is None else environ
+    state = env.get("XDG_STATE_HOME", "")
+    if not state.startswith("/"):
+        state = os.path.expanduser("~/.local/state")  # noqa: PTH111
+    return f"{state}/shelfd"
+
+
+def daemon_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of a daemon whose log is a file that nobody turns over: it writes what is wrong alone."""
+    env = os.environ if environ is None else environ
+    return {"SHELFD__LOG__LEVEL": "warning", **env}
+
+
+def restart_command(socket: str) -> str | None:
+    """Return the shell command that starts the daemon which served *socket* last; None unless this user left it."""
+    found = _served(socket)
+    return None if found is None or found.owner != os.getuid() or not found.is_there else found.command
+
+
 def advice(sockets: Sequence[str], *, unit: str = _SYSTEM_UNIT) -> str:
     """Return what to do when no daemon listens at any of these.
 
@@ -44,7 +72,7 @@ def advice(sockets: Sequence[str], *, unit: str = _SYSTEM_UNIT) -> str:
         found = _record(socket)
         if found is not None:
             return found
-        if socket == SYSTEM_SOCKET and os.path.exists(unit):  # noqa: PTH110 - pathlib costs 5 ms here
+        if socket == SYSTEM_SOCKET and is_service_installed(unit):
             return "there is a service here that does not run: sudo systemctl start shelfd.socket shelfd.service"
     if len(sockets) == 1:
         import shlex  # only when it is needed
@@ -53,8 +81,21 @@ def advice(sockets: Sequence[str], *, unit: str = _SYSTEM_UNIT) -> str:
     return "start one with: shelfd run"
 
 
-def _record(socket: str) -> str | None:
-    """Return what the file beside *socket* says; its command only if it is ours or root's, for it is to be pasted."""
+class _Served(NamedTuple):
+    """What a daemon left beside its socket."""
+
+    owner: int  #: user id
+    data: str
+    command: str  #: empty unless it is ours or root's
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its data are."""
+        return bool(self.command) and os.path.isdir(self.data)  # noqa: PTH112
+
+
+def _served(socket: str) -> _Served | None:
+    """Return what the file beside *socket* says; its command only if it is ours or root's, for it is to be used."""
     try:
         file = os.open(socket + _ENDING, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -62,7 +103,7 @@ def _record(socket: str) -> str | None:
     try:
         owner = os.fstat(file).st_uid
         if owner not in (os.getuid(), 0):
-            return f"the daemon that served {socket} is another user's (uid {owner}), who can start it again"
+            return _Served(owner, "", "")
         found = json.loads(os.read(file, _BYTES))
         data, command = found["data"], found["command"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -70,6 +111,16 @@ def _record(socket: str) -> str | None:
     finally:
         os.close(file)
     is_text = isinstance(data, str) and isinstance(command, str) and (data + command).isprintable()
-    if not is_text or not os.path.isdir(data):  # noqa: PTH112
+    return _Served(owner, data, command) if is_text else None
+
+
+def _record(socket: str) -> str | None:
+    """Return what to do about the daemon that served *socket* last, if that is known."""
+    found = _served(socket)
+    if found is None:
         return None
-    return f"what is remembered there is in {data}; start its daemon again with:\n  {command}"
+    if found.owner not in (os.getuid(), 0):
+        return f"the daemon that served {socket} is another user's (uid {found.owner}), who can start it again"
+    if not found.is_there:
+        return None
+    return f"what is remembered there is in {found.data}; start its daemon again with:\n  {found.command}"

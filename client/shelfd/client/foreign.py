@@ -10,12 +10,16 @@ from typing import Any, Final, NamedTuple
 ITEMS, BYTES = 500, 1024 * 1024
 #: The same for a dry run, which is exact within one request only.
 REHEARSED_ITEMS, REHEARSED_BYTES = 5000, 6 * 1024 * 1024
+PARTS: Final = 900  #: of one request, which may have 1000
 LARGEST_ITEM: Final = 6 * 1024 * 1024  # bytes; a request is at most 8 MiB
 #: How a rejection is worded, but for why.
 REFUSED: Final = {"code": -32602, "data": {"type": "InvalidParams", "retryable": False}}
 EXPECTED: Final = (
     "expected nuggets (a JSON object with a list `facts` or `notes`), luker (one with a list `commits`), sillytavern "
-    "(a chat, a JSON object on each line), zettelforge (zettelforge.db, or a note on each line) or shelfd (a snapshot)"
+    "(a chat, a JSON object on each line), zettelforge (zettelforge.db, or a note on each line), shelfd (an export or "
+    "a snapshot), mcp-memory (an entity or relation on each line), mem0 (memories as JSON, or history.db), "
+    "mcp-memory-service (its SQLite file), chatgpt or claude (conversations.json, or a zip with it), markdown, "
+    "basic-memory or claude-code (Markdown), csv, or jsonl (a JSON object with its text on each line, or in a list)"
 )
 #: Members, and characters of one, that are named where a file is none of these.
 _NAMED, _NAME_CHARACTERS = 4, 32
@@ -92,10 +96,14 @@ class ForeignBatch(NamedTuple):
 
 
 def requests(batches: Iterable[ForeignBatch], *, items: int = ITEMS, size: int = BYTES) -> Iterator[list[ForeignBatch]]:
-    """Cut *batches* into requests of at most so many items and bytes, or of one item."""
+    """Cut *batches* into requests of at most so many items and bytes, or of one item, and of no more than PARTS."""
     request: list[ForeignBatch] = []
     count = weight = 0
     for batch in batches:
+        if len(request) >= PARTS:
+            yield request
+            request = []
+            count = weight = 0
         piece = _empty(batch)
         for item, index, bytes_ in zip(batch.items, batch.indexes, batch.sizes, strict=True):
             if count and (count >= items or weight + bytes_ > size):

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from shelfd.client import json_lines, zettelforge_db
 from shelfd.client.foreign import LARGEST_ITEM, REFUSED, ForeignBatch, size_of
+from shelfd.client.sqlite_file import is_database
 
 #: Notes sent together.
 _NOTES: Final = 200
@@ -29,8 +30,6 @@ def format_of(path: str) -> str | None:
     Raises:
         Unusable: If it cannot be read.
     """
-    if zettelforge_db.is_database(path):
-        return "zettelforge"
     for looked_at, line in enumerate(json_lines.read(path), 1):
         if isinstance(line.value, dict) and _is_note(line.value):
             return "shelfd" if isinstance(line.value.get("shelfd"), dict) else "zettelforge"
@@ -50,7 +49,7 @@ def count(path: str) -> int:
     Raises:
         Unusable: If it cannot be read.
     """
-    return zettelforge_db.count(path) if zettelforge_db.is_database(path) else json_lines.count(path)
+    return zettelforge_db.count(path) if is_database(path) else json_lines.count(path)
 
 
 class NoteLines:
@@ -68,7 +67,7 @@ class NoteLines:
 
     def __init__(self, path: str, format_: str, header: Mapping[str, Any]) -> None:
         self.path = path
-        self.unit = "row" if zettelforge_db.is_database(path) else "line"
+        self.unit = "row" if is_database(path) else "line"
         self.rejected: list[dict[str, Any]] = []
         self._format = format_
         self._header = header

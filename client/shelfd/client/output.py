@@ -1,36 +1,50 @@
 """How results look: JSON for programs, aligned columns for people."""
 
 import json
-import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from shelfd.client.streams import is_unicode
+from shelfd.client.terminal import cells, columns_of, cut, is_terminal, padded, styled
 
 Note = Mapping[str, Any]
 
 _INDENT = "    "
+_LEAST: Final = 20  #: columns that the last column of a table has in any case
+#: By the name of a column, how it looks on a terminal.
+_LOOKS: Final = {
+    "id": "cyan", "note": "cyan", "job": "cyan", "run": "cyan", "updated": "dim", "at": "dim", "ran": "dim",
+    "begun": "dim", "started": "dim", "last used": "dim", "score": "green",
+}  # fmt: skip
 _TIMES = ("valid_from", "valid_to")  #: fields of a note that hold a moment, beside those that end in _at
 
 
 def print_json(value: object) -> None:
     """Print *value* as JSON: one line for a program, indented on a terminal."""
-    indent = 2 if sys.stdout.isatty() else None
-    separators = None if indent else (",", ":")
+    if not sys.stdout.isatty():
+        print(_json(value, separators=(",", ":")))
+        return
+    text = _json(value, indent=2)
+    if not text.replace("\n", "").isprintable():  # JSON lets pass what could steer a terminal; its escapes say the same
+        text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    print(text)
+
+
+def _json(value: object, **form: Any) -> str:  # noqa: ANN401 - what json takes
     # Where the characters cannot be written, escapes say the same.
-    print(json.dumps(value, ensure_ascii=not is_unicode(), indent=indent, separators=separators))
+    return json.dumps(value, ensure_ascii=not is_unicode(), **form)
 
 
 def print_line(value: object) -> None:
     """Print *value* as one line of JSON, at once: for streams."""
-    print(json.dumps(value, ensure_ascii=not is_unicode(), separators=(",", ":")), flush=True)
+    print(_json(value, separators=(",", ":")), flush=True)
 
 
 def width() -> int:
     """Return how many columns there are; text that goes into a pipe is not cut."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 1_000_000
+    return columns_of()
 
 
 def clean(text: str) -> str:
@@ -39,9 +53,8 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str, columns: int) -> str:
-    """Return *text* on one line of at most *columns* characters, cut with an ellipsis."""
-    flat = " ".join(clean(text).split())
-    return flat if len(flat) <= columns else flat[: max(0, columns - 1)] + "…"
+    """Return *text* on one line of at most *columns* columns, cut with an ellipsis."""
+    return cut(" ".join(clean(text).split()), columns)
 
 
 def local_time(moment: str) -> str:
@@ -64,31 +77,43 @@ def print_table(rows: Iterable[Sequence[object]], *, header: Sequence[str] = (),
         header: Names of the columns, shown on a terminal only.
         right: Numbers of the columns that hold numbers.
     """
-    cells = [["" if cell is None else clean(str(cell)) for cell in row] for row in rows]
-    if header and sys.stdout.isatty():
-        cells.insert(0, list(header))
-    if not cells:
+    shown = [["" if cell is None else _in_one_line(str(cell)) for cell in row] for row in rows]
+    if not shown:
         return
-    last = len(cells[0]) - 1
-    widths = [max(len(row[i]) for row in cells) for i in range(last)]
-    room = max(20, width() - sum(widths) - 2 * last)
-    for row in cells:
-        parts = [row[i].rjust(widths[i]) if i in right else row[i].ljust(widths[i]) for i in range(last)]
-        print("  ".join([*parts, one_line(row[last], room)]).rstrip())
+    looks = [_LOOKS.get(name, "") for name in header] or [""] * len(shown[0])
+    styles = [looks] * len(shown)
+    if header and is_terminal():
+        shown.insert(0, list(header))
+        styles.insert(0, ["bold"] * len(header))
+    last = len(shown[0]) - 1
+    widths = [max(cells(row[i]) for row in shown) for i in range(last)]
+    room = max(_LEAST, width() - sum(widths) - 2 * last)
+    for row, look in zip(shown, styles, strict=True):
+        parts = [padded(row[i], widths[i], right=i in right) for i in range(last)]
+        parts.append(one_line(row[last], room))
+        while parts and not parts[-1].strip():
+            parts.pop()
+        if parts:
+            parts[-1] = parts[-1].rstrip()
+        print("  ".join(map(styled, parts, look)))
+
+
+def _in_one_line(text: str) -> str:
+    return clean(text).replace("\n", " ").replace("\t", " ")
 
 
 def print_note(note: Note) -> None:
     """Print everything there is to say about one note."""
     fields = {name: value for name, value in note.items() if name not in ("content", "links") and value not in ("", [])}
-    broad = max(len(name) for name in fields)
+    broad = max(len(name) for name in (*fields, "link"))
     for name, value in fields.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         if isinstance(value, str) and (name.endswith("_at") or name in _TIMES):
             shown = local_time(value)
-        print(f"{name.ljust(broad)}  {one_line(str(shown), width())}")
+        print(f"{styled(name.ljust(broad), 'dim')}  {one_line(str(shown), width() - broad - 2)}")
     for link in note.get("links", []):
         relation, reason = (one_line(str(link.get(name, "")), width()) for name in ("relation", "reason"))
-        print(f"{'link'.ljust(broad)}  {relation} → {link['to']}  {reason}".rstrip())
+        print(f"{styled('link'.ljust(broad), 'dim')}  {relation} → {link['to']}  {reason}".rstrip())
     print(f"\n{clean(note['content'])}")
 
 
@@ -99,11 +124,11 @@ def print_found(
 
     A note that may not say what was asked is marked with a question mark after its *score*.
     """
-    head = [note["id"], f"[{note['nugget']}]"]
+    head = [styled(clean(note["id"]), "cyan"), f"[{note['nugget']}]"]
     if score is not None:
-        head.insert(0, f"{score:.2f}{'?' if unsure else ''}")
+        head.insert(0, styled(f"{score:.2f}{'?' if unsure else ''}", "yellow" if unsure else "green"))
     if note.get("title"):
-        head.append(one_line(note["title"], 60))
+        head.append(styled(one_line(note["title"], 60), "bold"))
     print("  ".join(head))
     for line in clean(note["content"]).splitlines():
         print(f"{_INDENT}{line}")
@@ -115,9 +140,3 @@ def notice(message: str) -> None:
     """Say on stderr, to a person only, what is going on."""
     if sys.stderr.isatty():
         print(message, file=sys.stderr)
-
-
-def progress(done: int, total: int) -> None:
-    """Show on stderr, to a person only, how far a long listing is."""
-    if sys.stderr.isatty():
-        print(f"\r{done}/{total}", end="" if done < total else "\n", file=sys.stderr, flush=True)

@@ -5,15 +5,14 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
+from shelfd.client import sqlite_file
 from shelfd.client.foreign import Unusable
 from shelfd.client.json_lines import JsonLine
+from shelfd.client.sqlite_file import opened, unreadable
 
 FILE_NAME: Final = "zettelforge.db"
-_MAGIC: Final = b"SQLite format 3\0"
 #: Where a column's value stands in a line. Of the vector nothing is read.
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id",),
@@ -51,17 +50,13 @@ _UNSAID: Final = f"SELECT count(*) FROM kg_edges WHERE {_IS_CAUSAL} AND note_id 
 _NEEDED: Final = frozenset({"id", "content_raw"})
 
 
-def is_database(path: str) -> bool:
-    """Return whether the file at *path* is one of SQLite.
+def is_store(path: str) -> bool:
+    """Return whether a SQLite file has notes as this store keeps them.
 
     Raises:
         Unusable: If it cannot be read.
     """
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError as error:
-        raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error
+    return sqlite_file.columns(path, "notes") >= _NEEDED
 
 
 def read(path: str) -> Iterator[JsonLine]:
@@ -70,7 +65,7 @@ def read(path: str) -> Iterator[JsonLine]:
     Raises:
         Unusable: If it is no such store, or cannot be read.
     """
-    with closing(_opened(path)) as connection:
+    with closing(opened(path)) as connection:
         try:
             columns = _columns(path, connection)
             named = ", ".join(columns)
@@ -82,7 +77,7 @@ def read(path: str) -> Iterator[JsonLine]:
                     line.setdefault("links", {})["causal_edges"] = said
                 yield JsonLine(number, line)
         except sqlite3.Error as error:
-            raise Unusable(path, f"cannot be read: {_told(error)}", os.EX_DATAERR) from error
+            raise unreadable(path, error) from error
 
 
 def count(path: str) -> int:
@@ -119,26 +114,12 @@ def count_unsaid(path: str) -> int:
 
 
 def _count(path: str, sql: str) -> int:
-    with closing(_opened(path)) as connection:
+    with closing(opened(path)) as connection:
         try:
             (found,) = connection.execute(sql).fetchone()
         except sqlite3.Error as error:
-            raise Unusable(path, f"cannot be read: {_told(error)}", os.EX_DATAERR) from error
+            raise unreadable(path, error) from error
     return int(found)
-
-
-def _opened(path: str) -> sqlite3.Connection:
-    """A connection that writes nothing, also where the store's own log lies beside it."""
-    name = quote(os.fsencode(os.path.abspath(path)))  # noqa: PTH100
-    for mode in ("mode=ro", "mode=ro&immutable=1"):  # the second where nothing may be made beside it
-        try:
-            connection = sqlite3.connect(f"file:{name}?{mode}", uri=True)
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.Error as error:
-            refused = error
-        else:
-            return connection
-    raise Unusable(path, f"cannot be read: {_told(refused)}", os.EX_DATAERR) from refused
 
 
 def _columns(path: str, connection: sqlite3.Connection) -> list[str]:
@@ -166,7 +147,3 @@ def _parsed(value: object) -> object:
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         return value
-
-
-def _told(error: sqlite3.Error) -> str:
-    return getattr(error, "sqlite_errorname", type(error).__name__)

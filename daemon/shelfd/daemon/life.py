@@ -19,7 +19,7 @@ from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Listener
-from shelfd.memory.facts.spelling import edit_distance
+from shelfd.memory.methods.loading import load_rest
 
 log = structlog.get_logger("shelfd.daemon")
 
@@ -79,8 +79,8 @@ async def serve(
         _compare_with_last(parts, places, origin)
         stack.callback(_remember, parts, places, origin)
         _say_ready(loaded, places, parts, notifier)
-        # After READY: none of these is needed to be of use. The first misspelt query would wait for edit_distance.
-        asyncio.get_running_loop().run_in_executor(None, edit_distance)
+        # After READY: most requests need little of it, and none needs it all.
+        asyncio.get_running_loop().run_in_executor(None, load_rest).add_done_callback(_freeze)
         if parts.mqtt is not None:
             parts.mqtt.start()
         await parts.scheduler.start()
@@ -89,6 +89,11 @@ async def serve(
         parts.system.is_ready = False
         log.info("daemon.stopping", drain_s=loaded.settings.daemon.drain_s)
     log.info("daemon.stopped")
+
+
+def _freeze(loaded: asyncio.Future[None]) -> None:
+    loaded.result()  # or the loop's log has what went wrong
+    gc.freeze()
 
 
 async def _stop_gateways(parts: Parts, drain: timedelta) -> None:

@@ -6,13 +6,13 @@ import asyncio
 import socket
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
 from shelfd.gateway.binding import peer
 from shelfd.gateway.budget import Account, Budget, Share
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.dispatch import Dispatcher, Message
-from shelfd.gateway.envelope import CANCEL, Envelope, line_too_long
+from shelfd.gateway.envelope import CANCEL, MCP_METHODS, Envelope, Refusal, line_too_long
 from shelfd.gateway.lane import Lane
 from shelfd.gateway.lines import Lines
 from shelfd.gateway.outbox import Outbox, Room
@@ -20,6 +20,9 @@ from shelfd.gateway.reply import Reply, ReplyArray, encoded, fitted
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.errors import ShelfError, error_of
 from shelfd.protocol import Limits
+
+if TYPE_CHECKING:
+    from shelfd.gateway.mcp import McpSession
 
 #: From here on a line counts while it is at work: of smaller ones there are too few to matter.
 _COUNTED_BYTES: Final = 4096
@@ -54,7 +57,7 @@ class Owner(Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """Speaks newline-delimited JSON-RPC with one client.
+    """Speaks newline-delimited JSON-RPC with one client, and MCP if that is how the client begins.
 
     Requests run concurrently, at most ``limits.in_flight_count``, and ``limits.principal_requests_count`` on all
     connections of a principal; more wait unread. After the client's half-close the rest is answered and the
@@ -66,7 +69,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, owner: Owner, dispatcher: Dispatcher, limits: Limits, counters: Counters) -> None:
         self.in_flight = 0
         self._owner = owner
-        self._dispatcher = dispatcher
+        self._dispatcher: Dispatcher | McpSession = dispatcher
+        self._is_new = True  #: nothing was asked yet
         self._limits = limits
         self._counters = counters
         self._next: Message | None = None  #: parsed and waiting for its place
@@ -176,6 +180,10 @@ class Connection(asyncio.Protocol):
             return
         self._is_taking = True
         while (message := self._peek()) is not None and not self._is_full(message):
+            if self._is_new and not isinstance(message, Refusal):
+                self._is_new = False
+                if isinstance(message, Envelope) and message.method in MCP_METHODS:
+                    self._speak_mcp(self._lane)
             size, done = self._next_bytes, self._left
             if size >= _COUNTED_BYTES:
                 self._account.hold(size)
@@ -195,6 +203,12 @@ class Connection(asyncio.Protocol):
         if self.in_flight == 0:  # what was taken may have been answered at once
             self._close_if_finished()
             self._end_if_finished()
+
+    def _speak_mcp(self, lane: Lane) -> None:
+        from shelfd.gateway.mcp import McpSession  # few connections do, and the daemon is to be ready fast
+
+        assert isinstance(self._dispatcher, Dispatcher)
+        self._dispatcher = McpSession(self._dispatcher, lane, self._send, self._outbox.is_backed_up)
 
     def _peek(self) -> Message | None:
         if self._next is None and self._lines:

@@ -14,6 +14,15 @@ from shelfd.protocol.limits import MAX_INTEGER
 Id: TypeAlias = str | int | float | None
 
 CANCEL: Final = "$/cancel"
+#: A connection whose first message is one of these speaks MCP.
+MCP_METHODS: Final = frozenset(
+    (
+        *("initialize", "server/discover", "ping", "logging/setLevel", "notifications/initialized"),
+        *("tools/list", "tools/call", "prompts/list", "prompts/get", "subscriptions/listen"),
+        *("resources/list", "resources/templates/list", "resources/read", "resources/subscribe"),
+        *("resources/unsubscribe", "completion/complete", "notifications/cancelled", "notifications/progress"),
+    )
+)
 _SUGGEST_UP_TO = 64  #: characters of an unknown method's name for which near names are looked up
 
 

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from shelfd.gateway.envelope import Envelope, Id
 from shelfd.gateway.outbox import Room
 from shelfd.gateway.reply import Send
-from shelfd.gateway.subscriptions import Subscriptions
+from shelfd.gateway.subscriptions import Following
 from shelfd.memory.call import Call
 
 
@@ -75,7 +75,7 @@ class Lane:
         principal: str,
         name: str,
         *,
-        subscriptions: Subscriptions | None = None,
+        subscriptions: Following | None = None,
         room: Callable[[], Room] | None = None,
     ) -> None:
         self.room = room

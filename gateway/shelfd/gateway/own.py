@@ -6,11 +6,13 @@ from typing import Any, TypeAlias, cast
 
 from shelfd.gateway.lane import Request
 from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
+from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.errors import NotAvailable
 from shelfd.memory.ports.store import outcome_of
+from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.protocol import document
-from shelfd.protocol.methods.events import WATCH_MATCHED, SubscribeParams, UnsubscribeParams
-from shelfd.protocol.methods.watches import WatchCreateParams
+from shelfd.protocol.base import ShelfParams
+from shelfd.protocol.methods.events import SubscribeParams, UnsubscribeParams
 
 Handler: TypeAlias = Callable[[Request], Awaitable[dict[str, Any]]]
 
@@ -67,9 +69,9 @@ class OwnMethods:
 
     async def _watch(self, request: Request) -> dict[str, Any]:
         """Make a standing query, and have its matches sent to the connection that asks for it."""
-        subscriptions, params = request.lane.subscriptions, cast("WatchCreateParams", request.call.params)
+        subscriptions, params = request.lane.subscriptions, cast("ShelfParams", request.call.params)
         subscription = None
-        if subscriptions is not None:
+        if isinstance(subscriptions, Subscriptions):
             log = await self._service.shelf(request.call)
             subscription = subscriptions.of_watches(log)
             if subscription is None:

@@ -5,20 +5,50 @@ stays where it is. When :data:`LAG_CHANGES` further changes have been applied an
 what it was sent, the subscription ends with ``events.lagged`` and can be resumed from the log.
 """
 
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
+
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import notification
 from shelfd.gateway.ports import EventLogPort, Wanted
 from shelfd.memory.errors import InvalidParams, QuotaExceeded, ShelfError
 from shelfd.memory.log.event_log import matches_returned
-from shelfd.protocol.methods.events import WATCH_MATCHED, SubscribeParams
+from shelfd.memory.ports.watching import WATCH_MATCHED
+from shelfd.protocol.methods.events import SubscribeParams
 
 #: Changes that may be applied while a backed-up reader takes nothing; about 1 MiB of events with titles.
 LAG_CHANGES: Final = 2048
 SLICE_EVENTS: Final = 64  #: events sent before others get their turn on the loop
+
+
+class Followed(Protocol):
+    """What follows one shelf's log for a client."""
+
+    name: str
+    seq: int  #: the last change before the first that is told
+
+    def start(self) -> None:
+        """Begin to tell."""
+
+
+class Following(Protocol):
+    """What a connection is told of changes, in the words of its protocol."""
+
+    def open(self, log: EventLogPort, params: SubscribeParams, /) -> Followed:
+        """Follow a log; nothing is told before its ``start``."""
+
+    def close(self, name: str, /) -> bool:
+        """Follow it no more; return whether it was followed."""
+
+    def close_all(self) -> None:
+        """Follow nothing more."""
+
+    def resume(self) -> None:
+        """Go on: the client has caught up."""
 
 
 class Subscription:

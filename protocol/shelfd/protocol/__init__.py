@@ -1,6 +1,5 @@
 """What goes over the wire: models of methods, events and errors. Imports nothing of ours."""
 
-from shelfd.protocol import methods
 from shelfd.protocol.base import (
     ChangeParams,
     PageParams,
@@ -14,8 +13,6 @@ from shelfd.protocol.base import (
 )
 from shelfd.protocol.errors import BAD_ARGS, NOT_AVAILABLE, Code, ErrorData, ErrorObject, error_object, from_validation
 from shelfd.protocol.limits import Limits
-from shelfd.protocol.methods.events import EVENT_TYPES, CloudEvent
-from shelfd.protocol.note import NoteLink, NoteView
 from shelfd.protocol.registry import METHODS, PLANNED, Method, Need, document
 
 #: The wire version of topics and methods.
@@ -23,21 +20,17 @@ WIRE_VERSION = 1
 
 __all__ = [
     "BAD_ARGS",
-    "EVENT_TYPES",
     "METHODS",
     "NOT_AVAILABLE",
     "PLANNED",
     "WIRE_VERSION",
     "ChangeParams",
-    "CloudEvent",
     "Code",
     "ErrorData",
     "ErrorObject",
     "Limits",
     "Method",
     "Need",
-    "NoteLink",
-    "NoteView",
     "PageParams",
     "Params",
     "ReadParams",
@@ -48,6 +41,5 @@ __all__ = [
     "error_object",
     "from_micros",
     "from_validation",
-    "methods",
     "to_micros",
 ]

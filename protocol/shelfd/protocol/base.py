@@ -40,7 +40,7 @@ _SYNONYMS = {"nugget": ("nugget_name", "nuggetName")}
 class Wire(BaseModel):
     """A model of something a caller sends: strict types, no unknown names, either spelling."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 
     _names: ClassVar[frozenset[str]] = frozenset()
     _spellings: ClassVar[dict[str, str]] = {}
@@ -339,4 +339,4 @@ class PageParams(ReadParams):
 class Result(BaseModel):
     """Base of everything a method answers with."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)

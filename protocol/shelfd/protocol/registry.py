@@ -1,14 +1,12 @@
 """The table of methods, and the API as an OpenRPC 1.3 document made from it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
 
 from shelfd.protocol.base import Params
+from shelfd.protocol.lazy_table import LazyTable
 
 #: What a principal needs to call a method: ``open`` needs nothing, the others are granted by the shelf's access rules.
 Need = Literal["open", "read", "write", "admin"]
@@ -40,10 +38,57 @@ class Method:
     has_dry_run: bool = False
 
 
-_methods: dict[str, Method] = {}
-
-#: Every method of this version by name.
-METHODS: Mapping[str, Method] = MappingProxyType(_methods)
+#: Every method of this version by name; which module of :mod:`shelfd.protocol.methods` defines which.
+METHODS: Final[LazyTable[Method]] = LazyTable(
+    "shelfd.protocol.methods",
+    {
+        "conflicts": "conflict.list conflict.resolve",
+        "distilling": "remember_with_extraction remember_report",
+        "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list entity.purge",
+        "entity_graph": "get_entity_relationships traverse_graph graph.timeline graph.export",
+        "events": "events.subscribe events.unsubscribe events.since",
+        "extraction": "session.extract",
+        "graph": "note.delete note.move note.merge note.record_hit mark_note_superseded note.supersede",
+        "importing": "shelf.import",
+        "injection": """
+            session.get_injection_state session.list_always_inject session.record_injection session.context_at
+            """,
+        "jobs": "job.list job.get job.retry job.cancel",
+        "links": "link.upsert link.delete link.list",
+        "notes": """
+            remember remember_many forget note.get note.create note.edit note.list note.hide note.release note.restore
+            note.history note.revert
+            """,
+        "nuggets": """
+            nugget.create nugget.edit nugget.list nugget.status nugget.facts nugget.clear nugget.rename nugget.remove
+            """,
+        "promotion": "promote promote_facts promotion.preview",
+        "recall": "recall why_not get_context",
+        "reflection": "reflect reflect_and_clean_memory reflection.history",
+        "rewinding": "session.retract_turns session.select_variant session.branch",
+        "rollups": "session.compaction_candidates session.compact_nodes session.compact",
+        "scheduler": "scheduler.jobs scheduler.run scheduler.history",
+        "schema": "schema.get schema.set_type schema.delete_type session.get_schema",
+        "search": "note.search",
+        "session_reading": """
+            session.list_nodes session.get_node session.list_edges session.get_neighbors session.get_ancestor
+            session.get_descendants session.get_nearest_visible_ancestor session.project_edges
+            session.get_node_exposure session.list_visible_candidates session.get_edge_summary session.get_node_brief
+            session.get_node_briefs session.expand_from_seeds session.keyword_search session.vector_search
+            session.find_by_name
+            """,
+        "session_writing": """
+            session.create_node session.edit_node session.delete_node session.upsert_links session.delete_links
+            session.apply_extraction_batch
+            """,
+        "sessions": "session.open session.close session.list",
+        "shelves": "shelf.create shelf.list shelf.drop shelf.check shelf.log snapshot get_stats",
+        "synthesis": "synthesize validate_synthesis check_synthesis_quality",
+        "system": "system.health system.version system.doctor system.metrics rpc.discover",
+        "undo": "undo reflection.undo",
+        "watches": "watch.create watch.list watch.delete",
+    },
+)
 
 
 def define(
@@ -59,15 +104,14 @@ def define(
     """Enter a method into the table; a method that needs ``write`` is a change unless *is_change* says otherwise.
 
     Raises:
-        ValueError: If the name is taken.
+        ValueError: If the name is taken, or the table does not have it.
     """
-    if name in _methods:
+    if METHODS.has_loaded(name):
         raise ValueError(f"method {name!r} is defined twice")
     change = need == "write" if is_change is None else is_change
-    _methods[name] = Method(
-        name, params, result, need, change, summary, is_barrier, has_dry_run="dry_run" in params.model_fields
-    )
-    return _methods[name]
+    has_dry_run = "dry_run" in params.model_fields
+    METHODS[name] = Method(name, params, result, need, change, summary, is_barrier, has_dry_run)
+    return METHODS[name]
 
 
 #: Methods the contract names and this version answers with NOT_AVAILABLE.
@@ -84,6 +128,8 @@ _REF = "#/components/schemas/{model}"
 
 def document(version: str) -> dict[str, Any]:
     """Return the OpenRPC document of every method, for the daemon's *version*."""
+    from pydantic.json_schema import models_json_schema  # only this needs it
+
     wanted: list[tuple[type[BaseModel], str]] = [(method.params, "validation") for method in METHODS.values()]
     wanted += [(method.result, "serialization") for method in METHODS.values()]
     references, definitions = models_json_schema(wanted, ref_template=_REF)  # type: ignore[arg-type]

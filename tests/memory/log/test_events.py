@@ -6,7 +6,7 @@ import pytest
 
 from fakes import ALICE, Api, memory
 from shelfd.memory import MemorySettings
-from shelfd.protocol import EVENT_TYPES, CloudEvent
+from shelfd.protocol.methods.events import EVENT_TYPES, CloudEvent
 
 
 async def events(api: Api, seq: int = 0, **params: Any) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -12,16 +13,26 @@ from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.floor_log import LeftOut
 from shelfd.client.foreign import ForeignBatch, Unusable
+from shelfd.client.formats import mapping, opening
 from shelfd.client.import_report import COUNTS, Report
 from shelfd.client.invocation import Stop, daemon, reported
 from shelfd.client.luker_file import FloorLog
-from shelfd.client.output import clean, notice, print_json, progress
-from shelfd.client.recognition import FORMATS, ForeignSource, recognise
+from shelfd.client.output import clean, notice, print_json
+from shelfd.client.progress import ProgressLine
+from shelfd.client.recognition import FORMATS, PLAIN, ForeignSource, recognise
 from shelfd.client.streams import complain
 from shelfd.client.transport import Client, connect
 
 _TOO_LARGE = -32005
 _SESSION_CHARACTERS = 128
+#: Other names of formats that people use.
+_ALSO = {
+    "obsidian": "markdown",
+    "md": "markdown",
+    "json": "jsonl",
+    "mcp": "mcp-memory",
+    "sqlite-vec": "mcp-memory-service",
+}
 _NOT_EXACT = "this is more than one dry run can hold: what needs items of an earlier part counts as missing"
 _NODES = {"notes": "node", "links": "node"}
 
@@ -32,16 +43,20 @@ def import_(
     format_: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="NAME", help="nuggets, luker, sillytavern, zettelforge or shelfd; else recognised."
+            "--format", metavar="NAME", help="Whose files they are, such as mem0 or obsidian; else it is recognised."
         ),
     ] = None,
-    nugget: Annotated[str | None, typer.Option("--nugget", help="Where a chat, or ZettelForge's notes, go.")] = None,
+    nugget: Annotated[str | None, typer.Option("--nugget", help="Where notes go that name no nugget.")] = None,
+    map_: Annotated[
+        str | None,
+        typer.Option("--map", metavar="COLUMN=MEMBER,...", help="What columns of CSV or JSON are: text=content."),
+    ] = None,
     chat: Annotated[str | None, typer.Option("--chat", metavar="PATH", help="The chat that a floor log is of.")] = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Move in from Nuggets, Luker, SillyTavern, ZettelForge or a snapshot. Again, it changes nothing.
+    """Move in from another memory: Markdown, conversations, CSV, JSON or a store. Again, it changes nothing.
 
     For example:
 
@@ -51,20 +66,28 @@ def import_(
 
       shelfd import work.nugget.json graph/graph.json --shelf work
 
-      shelfd import ~/.amem/zettelforge.db --dry-run
+      shelfd import ~/Documents/Vault --nugget garden
+
+      shelfd import export.csv --map text=content,title=name
     """
+    format_ = _ALSO.get(format_ or "", format_)
     if format_ not in (None, *FORMATS):
         raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}", param_hint="--format")
     report = Report(dry_run=dry_run)
     troubles: list[Unusable] = []
-    sources = _sources(paths, format_, troubles)
+    try:
+        columns = mapping.parsed_map(map_)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--map") from error
+    sources = _sources(paths, format_, troubles, is_mapped=bool(columns))
     if chat is not None and not any(source.format == "luker" for source in sources):
         raise typer.BadParameter("there is no floor log that it could be of", param_hint="--chat")
     if sources:
         params = {"shelf": shelf, **({"dry_run": True} if dry_run else {})}
-        with daemon(socket) as client:
-            sending = _Sending(client, params, report)
-            for format_name, batches in _opened(sources, nugget, chat, report, sending):
+        with daemon(socket) as client, ProgressLine("items") as line:
+            sending = _Sending(client, params, report, line)
+            plain = (_entries(source, nugget, columns, report, sending) for source in sources if source.format in PLAIN)
+            for format_name, batches in chain(_opened(sources, nugget, chat, report, sending), plain):
                 try:
                     sending.send(format_name, batches)
                 except Unusable as trouble:  # of a file that went, or broke, since it was recognised
@@ -97,20 +120,22 @@ def snapshot(
     notice(f"{result['notes']} notes")
 
 
-def _sources(paths: Sequence[str], asked: str | None, troubles: list[Unusable]) -> list[ForeignSource]:
+def _sources(
+    paths: Sequence[str], asked: str | None, troubles: list[Unusable], *, is_mapped: bool
+) -> list[ForeignSource]:
     """Every file that can be read; the others are complained about and go to *troubles*."""
     found: list[str] = []
+    sources: list[ForeignSource] = []
     for path in paths:
         try:
-            found += nugget_files.find(path)
+            _find(path, asked, found, sources)
         except Unusable as trouble:
             troubles.append(trouble)
     chosen, notices = nugget_files.choose(found)
-    sources: list[ForeignSource] = []
     alone: list[str] = []
     for path in chosen:
         try:
-            source = recognise(path, asked)
+            source = recognise(path, asked, is_mapped=is_mapped)
         except Unusable as trouble:
             troubles.append(trouble)
         else:
@@ -121,6 +146,46 @@ def _sources(paths: Sequence[str], asked: str | None, troubles: list[Unusable]) 
     for line in [*notices, *map(str, troubles)]:
         complain(clean(line))
     return sources
+
+
+def _find(path: str, asked: str | None, found: list[str], sources: list[ForeignSource]) -> None:
+    """Find what is to be read at *path*: files, which go to *found*, or a folder as a whole."""
+    there = None
+    if os.path.isdir(path):  # noqa: PTH112
+        if asked not in opening.VAULTS:
+            try:
+                found += nugget_files.find(path)
+            except Unusable:
+                there = opening.find_in(path, asked)
+                if there is None:
+                    raise
+                if there[1] is None:
+                    found.append(there[0])
+                    return
+            else:
+                return
+        folder, format_ = there or (path, asked)
+        sources.append(ForeignSource(folder, str(format_)))
+    else:
+        found += nugget_files.find(path)
+
+
+def _entries(
+    source: ForeignSource, nugget: str | None, columns: Mapping[str, str], report: Report, sending: "_Sending"
+) -> tuple[str, Iterator[ForeignBatch]]:
+    """A file of a plain format, and what was found when it has been read."""
+
+    def batches() -> Iterator[ForeignBatch]:
+        file = opening.opened(source.path, source.format, nugget, columns)
+        sending.total += file.count()
+        try:
+            yield from file.batches()
+        finally:
+            if file.rejected:
+                report.part(source.path, "notes", file.unit)["rejected"] += file.rejected
+            report.add_findings(source.path, file.left_out, dict.fromkeys(("notes", "links"), file.unit))
+
+    return source.format, batches()
 
 
 def _opened(
@@ -197,8 +262,9 @@ class _Sending:
         total: How many items there are, as far as is known.
     """
 
-    def __init__(self, client: Client, params: Mapping[str, Any], report: Report) -> None:
+    def __init__(self, client: Client, params: Mapping[str, Any], report: Report, line: ProgressLine) -> None:
         self.total = 0
+        self._line = line
         self._client = client
         self._params = params
         self._report = report
@@ -236,4 +302,4 @@ class _Sending:
                 self._report.last_seq = result["last_seq"]
                 self._report.add(request, result["parts"])
             self._done += count
-            progress(self._done, max(self._done, self.total))
+            self._line.update(self._done, self.total)

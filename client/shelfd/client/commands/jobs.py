@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
@@ -9,15 +10,18 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.invocation import call, daemon, given
-from shelfd.client.output import clean, local_time, notice, print_json, print_table, width
+from shelfd.client.output import clean, local_time, notice, print_json, print_table
 from shelfd.client.plain_command import PlainCommand
+from shelfd.client.progress import Pace, bar, progress_text
+from shelfd.client.terminal import columns_of, cut, is_terminal
 from shelfd.client.transport import Client
 
 jobs = typer.Typer(invoke_without_command=True)
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="A job; `shelfd jobs` has them.")]
 
-_BAR: Final = 20  # characters
+_FAR: Final = 70  #: columns for how far a job is
+_SHOWN: Final = 20  #: jobs at a time: what has scrolled away cannot be drawn again
 _LOOK_AGAIN_S: Final = 0.5
 _MOST: Final = 1000
 
@@ -103,7 +107,7 @@ def _show(result: Mapping[str, Any], *, as_json: bool) -> None:
     for name, value in result["job"].items():
         shown = local_time(value) if name.endswith("_at") else value
         if name == "progress":
-            shown = bar(value)
+            shown = how_far(value)
         elif isinstance(value, Mapping):
             shown = ", ".join(f"{key} {one}" for key, one in value.items())
         elif isinstance(value, list):
@@ -113,7 +117,7 @@ def _show(result: Mapping[str, Any], *, as_json: bool) -> None:
 
 def _rows(found: Sequence[Mapping[str, Any]]) -> list[Sequence[object]]:
     return [
-        (local_time(job["created_at"]), job["id"], job["kind"], _state(job), bar(job["progress"]), _on(job))
+        (local_time(job["created_at"]), job["id"], job["kind"], _state(job), how_far(job["progress"]), _on(job))
         for job in found
     ]
 
@@ -126,25 +130,31 @@ def _on(job: Mapping[str, Any]) -> str:
     return clean(job.get("nugget") or ", ".join(job["note_ids"]))
 
 
-def bar(progress: Mapping[str, int | None]) -> str:
+def how_far(progress: Mapping[str, int | None]) -> str:
     """Return how far work is: a bar on a terminal, numbers for a program."""
     done, total = progress["done"] or 0, progress.get("total")
     if not total:
         return str(done)
-    if not sys.stdout.isatty() and not sys.stderr.isatty():
-        return f"{done}/{total}"
-    filled = min(_BAR * done // total, _BAR)
-    return f"[{'#' * filled}{'-' * (_BAR - filled)}] {done}/{total}"
+    count = f"{done}/{total}"
+    return f"{bar(done, total)} {count}" if is_terminal() else count
 
 
 def _watch(client: Client, shelf: str) -> None:
     """Wait until no work is left; on a terminal, show how far it is."""
     drawn = 0
+    paces: defaultdict[str, Pace] = defaultdict(Pace)
     while found := client.call("job.list", {"shelf": shelf, "unfinished": True, "limit": _MOST})["jobs"]:
-        if sys.stderr.isatty():
-            lines = [f"{job['id']}  {job['kind']}  {_state(job)}  {bar(job['progress'])}" for job in found]
+        if is_terminal(sys.stderr):
+            columns = columns_of(sys.stderr) - 1
+            lines = [cut(_watched(job, paces[job["id"]]), columns) for job in found[:_SHOWN]]
             up = f"\x1b[{drawn}A" if drawn else ""
-            text = "".join(f"{line[: width()]}\x1b[K\n" for line in lines)
+            text = "".join(f"{line}\x1b[K\n" for line in lines)
             print(f"{up}{text}\x1b[J", end="", file=sys.stderr, flush=True)
             drawn = len(lines)
         time.sleep(_LOOK_AGAIN_S)
+
+
+def _watched(job: Mapping[str, Any], pace: Pace) -> str:
+    done = job["progress"]["done"] or 0
+    far = progress_text(done, job["progress"].get("total"), pace.rate(done), "", _FAR)
+    return f"{job['id']}  {job['kind']}  {_state(job)}  {far}"

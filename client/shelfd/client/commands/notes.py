@@ -7,7 +7,8 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.invocation import call, daemon, given, text_or_stdin
-from shelfd.client.output import local_time, print_json, print_note, print_table, progress
+from shelfd.client.output import local_time, print_json, print_note, print_table
+from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import complain
 
 PAGE = 1000
@@ -150,13 +151,11 @@ def _mark(note: dict[str, Any]) -> str:
 def _pages(socket: str | None, params: dict[str, Any], limit: int) -> tuple[list[dict[str, Any]], int]:
     found: list[dict[str, Any]] = []
     cursor: dict[str, Any] = {}
-    with daemon(socket) as client:
+    with daemon(socket) as client, ProgressLine("notes") as line:
         while True:
             page = client.call("note.list", {**params, **cursor, "limit": min(PAGE, limit - len(found))})
             found += page["notes"]
-            wanted = min(limit, page["total"])
-            if limit > PAGE:
-                progress(len(found), wanted)
+            line.update(len(found), min(limit, page["total"]))
             if len(found) >= limit or not page.get("next_cursor"):
                 return found, page["total"]
             cursor = {"cursor": page["next_cursor"]}

@@ -12,6 +12,7 @@ from shelfd.client.handover import become_daemon
 from shelfd.client.invocation import Stop, call, daemon, text_or_stdin
 from shelfd.client.output import clean, print_json, print_table
 from shelfd.client.plain_command import PlainCommand
+from shelfd.client.progress import span
 from shelfd.client.streams import complain
 
 Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Configuration file (TOML).")]
@@ -212,7 +213,7 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
     ready = "ready" if health["ready"] else "not ready"
     rows = [
         ("daemon", f"shelfd {version['version']}, instance {version['instance']}, wire {version['wire']}"),
-        ("state", f"{health['status']}, {ready}, up {_span(health['uptime_s'])}, connections {health['connections']}"),
+        ("state", f"{health['status']}, {ready}, up {span(health['uptime_s'])}, connections {health['connections']}"),
         ("data", health.get("data_dir")),  # these are for the daemon's user and administrators
         ("socket", health.get("socket")),
         ("broker", _broker(health)),
@@ -252,15 +253,6 @@ def _broker(health: dict[str, Any]) -> str | None:
         return "none" if health.get("data_dir") else None
     where = f"{mqtt['url']}, " if mqtt.get("url") else ""
     return f"{where}{mqtt['state']}{', embedded' if mqtt.get('embedded') else ''}"
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
-    shown = [f"{number} {unit}" for number, unit in parts if number]
-    return " ".join(shown[:2]) or "0 s"
 
 
 def call_method(

@@ -194,9 +194,7 @@ def _branch(
         said += f"  · turn {node['seq_to']}"
     branches = [_branch(child, below, (), titles) for child in below.get(node["id"], ())]
     branches += [
-        Branch(
-            f"→ {clean(edge['type'])}  {titles[edge['to']]}" + (f"  ×{edge['weight']}" if edge["weight"] > 1 else "")
-        )
+        Branch(_linked(edge, titles[edge["to"]]))
         for edge in edges
         if edge["from"] == node["id"] and edge["to"] in titles
     ]

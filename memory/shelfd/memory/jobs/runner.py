@@ -32,10 +32,12 @@ class JobRunner:
 
     Args:
         limits: Returns the configured limits.
-        procedures: What carries out a job, by kind.
+        procedures: Returns what carries out a job, by kind; not called before there is one.
     """
 
-    def __init__(self, shelf: Shelf, limits: Callable[[], Limits], procedures: Mapping[str, Procedure]) -> None:
+    def __init__(
+        self, shelf: Shelf, limits: Callable[[], Limits], procedures: Callable[[], Mapping[str, Procedure]]
+    ) -> None:
         self._shelf = shelf
         self._limits = limits
         self._procedures = procedures
@@ -105,7 +107,7 @@ class JobRunner:
             ShelfError: What it was refused with.
         """
         job = self._shelf.view.jobs.get(job_id)
-        if job is None or job.kind not in self._procedures:
+        if job is None or job.kind not in self._procedures():
             raise JobNotFound(job_id)
         if job_id in self._tasks or not job.is_unfinished:  # somebody retried it
             return (await self.end_of(job_id)).result or {}
@@ -140,7 +142,7 @@ class JobRunner:
     async def _attempt(self, job_id: str) -> bool:
         """Try to finish a job; return whether it has ended, or is of a kind unknown to this version."""
         job = self._shelf.view.jobs.get(job_id)
-        if job is None or job.kind not in self._procedures:
+        if job is None or job.kind not in self._procedures():
             return True
         if not job.is_unfinished:  # it was cancelled while it waited
             self._notify(job, None if job.state == "done" else Cancelled())
@@ -170,7 +172,7 @@ class JobRunner:
     async def _work(self, work: Work) -> Job:
         """Do what is left of a job; return it as it ended."""
         job = work.job
-        result = await self._procedures[job.kind](work)
+        result = await self._procedures()[job.kind](work)
         if work.job.state != "done":
             await work.finish(lambda _tx, _cursor: result)
         log.info("job.completed", shelf=self._shelf.name, kind=job.kind, job=job.id, run_id=job.run_id)

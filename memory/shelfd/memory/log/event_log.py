@@ -12,9 +12,8 @@ from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
-from shelfd.memory.ports.watching import MatchRun, NoWatches, Watching, WatchMatch
+from shelfd.memory.ports.watching import WATCH_MATCHED, MatchRun, NoWatches, Watching, WatchMatch
 from shelfd.memory.settings import EventContent
-from shelfd.protocol.methods.events import WATCH_MATCHED
 
 #: Changes kept to be delivered without reading the store, which costs three reads each.
 _KEPT: Final = 2048

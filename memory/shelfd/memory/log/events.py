@@ -6,10 +6,9 @@ from typing import Any, Final
 from shelfd.memory.log.history import changed_values
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.log import LogRow
-from shelfd.memory.ports.watching import WatchMatch
+from shelfd.memory.ports.watching import WATCH_MATCHED, WatchMatch
 from shelfd.memory.settings import EventContent
 from shelfd.protocol import from_micros
-from shelfd.protocol.methods.events import WATCH_MATCHED
 
 #: Beginnings of the kinds of changes that are about a conversation.
 _OF_SESSIONS: Final = ("session.", "context.")

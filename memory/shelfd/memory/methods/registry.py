@@ -1,7 +1,7 @@
 """How a use case becomes a method: one table, in which each entry says what it is."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from shelfd.memory.call import Call
 from shelfd.memory.jobs.work import Begun
@@ -10,6 +10,7 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.context import Context, Ended
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.protocol import Params
+from shelfd.protocol.lazy_table import LazyTable
 
 P = TypeVar("P", bound=Params)
 Answer: TypeAlias = dict[str, Any]
@@ -59,8 +60,59 @@ class Procedure(NamedTuple):
     run: Run
 
 
-#: Every use case by the name of its method.
-USE_CASES: dict[str, ChangeMethod | ReadMethod | Procedure] = {}
+#: Every use case by the name of its method; which module beside this one has which.
+USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
+    "shelfd.memory.methods",
+    {
+        "branching": "session.branch",
+        "conflicts": "conflict.list conflict.resolve",
+        "deleting": "forget note.delete nugget.clear nugget.remove",
+        "distilling": "remember_with_extraction remember_report",
+        "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list",
+        "entity_graph": "get_entity_relationships traverse_graph graph.export",
+        "entity_purge": "entity.purge",
+        "extraction": "session.extract",
+        "graph": """
+            note.move note.record_hit mark_note_superseded note.supersede link.upsert link.delete link.list
+            """,
+        "importing": "shelf.import",
+        "injection": """
+            session.record_injection session.get_injection_state session.list_always_inject session.context_at
+            """,
+        "jobs": "job.list job.get job.retry job.cancel",
+        "merging": "note.merge",
+        "notes": """
+            note.get note.hide note.restore note.release note.edit note.list note.history note.revert
+            """,
+        "nuggets": "nugget.create nugget.edit nugget.list nugget.status nugget.facts nugget.rename",
+        "promotion": "promote promote_facts promotion.preview",
+        "recall": "recall get_context",
+        "reflection": "reflect reflect_and_clean_memory reflection.history",
+        "remember": "remember note.create remember_many",
+        "rewinding": "session.retract_turns session.select_variant",
+        "rollups": "session.compaction_candidates session.compact_nodes session.compact",
+        "schema": "schema.get session.get_schema schema.set_type schema.delete_type",
+        "search": "note.search",
+        "session_reading": """
+            session.list_nodes session.get_node session.list_edges session.get_neighbors session.get_ancestor
+            session.get_descendants session.get_nearest_visible_ancestor session.project_edges
+            session.get_node_exposure session.list_visible_candidates session.get_edge_summary session.get_node_brief
+            session.get_node_briefs session.expand_from_seeds session.keyword_search session.vector_search
+            session.find_by_name
+            """,
+        "session_writing": """
+            session.create_node session.edit_node session.delete_node session.upsert_links session.delete_links
+            session.apply_extraction_batch
+            """,
+        "sessions": "session.open session.close session.list",
+        "shelves": "shelf.create shelf.list shelf.drop shelf.check shelf.log events.since snapshot get_stats",
+        "synthesis": "synthesize validate_synthesis check_synthesis_quality",
+        "timeline": "graph.timeline",
+        "watches": "watch.create watch.list watch.delete",
+        "undo": "undo reflection.undo",
+        "why_not": "why_not",
+    },
+)
 
 
 def outcome_is_result(_shelf: Shelf, changed: Changed, _call: Call) -> Answer:

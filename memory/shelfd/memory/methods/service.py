@@ -11,13 +11,13 @@ import structlog
 from shelfd.memory.call import Call, work_in_task
 from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
+from shelfd.memory.jobs.work import Procedure as JobProcedure
 from shelfd.memory.jobs.work import as_job
 from shelfd.memory.knowledge.enricher import Enricher
 from shelfd.memory.knowledge.governance.gate import Gate
 from shelfd.memory.knowledge.model.enriching import LaterReading
 from shelfd.memory.methods import USE_CASES
 from shelfd.memory.methods.context import BeginNow, Context, Ended
-from shelfd.memory.methods.job_kinds import procedures
 from shelfd.memory.methods.registry import (
     Answer,
     ChangeMethod,
@@ -37,6 +37,7 @@ from shelfd.memory.shelf.shelves import Shelves
 from shelfd.memory.tending.expiry import tell_as_they_expire
 from shelfd.memory.tending.promotion import NoFiles, Promoter
 from shelfd.protocol import METHODS, Limits
+from shelfd.protocol.lazy_table import importing
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -218,11 +219,16 @@ class Service(Context):
         shelf.intake = Gate(shelf.settings.governance, shelf.name)
         shelf.enrichment = Enricher(shelf, LaterReading(shelf, lambda job_id: self.jobs(shelf).start(job_id)))
         shelf.watching = StandingQueries(shelf)
-        self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, procedures(self))
+        self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, self._procedures)
         shelf.at_close(partial(self._closed, shelf))
         shelf.enrichment.wake()
         shelf.spawn(self._resume_work(shelf), "resume")
         shelf.spawn(tell_as_they_expire(shelf), "expiry")
+
+    def _procedures(self) -> Mapping[str, JobProcedure]:
+        with importing:
+            from shelfd.memory.methods.job_kinds import procedures  # jobs need a third of all there is to import
+        return procedures(self)
 
     def _closed(self, shelf: Shelf) -> None:
         self._jobs.pop(shelf, None)

@@ -12,11 +12,12 @@ from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import procedure, read
 from shelfd.memory.methods.render import log_view
 from shelfd.memory.moving.snapshot import write_snapshot
+from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol import Params, ReadParams
-from shelfd.protocol.methods.events import WATCH_MATCHED, EventsSinceParams
+from shelfd.protocol.methods.events import EventsSinceParams
 from shelfd.protocol.methods.shelves import ShelfCreateParams, ShelfDropParams, ShelfLogParams
 
 #: Events rendered without yielding to other tasks: some 5 ms.

@@ -8,16 +8,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from shelfd.memory.moving.conversations import CONVERSATIONS
 from shelfd.memory.moving.importer import Importer
 from shelfd.memory.moving.lines import LINES
 from shelfd.memory.moving.luker import LUKER
 from shelfd.memory.moving.nuggets import NUGGETS
+from shelfd.memory.moving.plain import PLAIN
 from shelfd.memory.moving.reading import Format, ItemOrigin
 from shelfd.memory.moving.sillytavern import SILLYTAVERN
 from shelfd.memory.moving.tally import Tally
 from shelfd.memory.moving.zettelforge import ZETTELFORGE
 
-_FORMATS: Final = (NUGGETS, LUKER, SILLYTAVERN, ZETTELFORGE, LINES)
+_FORMATS: Final = (NUGGETS, LUKER, SILLYTAVERN, ZETTELFORGE, LINES, *PLAIN, *CONVERSATIONS)
 #: Every format by its name on the wire.
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({format_.name: format_ for format_ in _FORMATS})
 

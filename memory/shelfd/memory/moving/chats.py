@@ -30,7 +30,8 @@ def chat_of(item: Item, origin: ItemOrigin) -> Chat:
     session_id, asked = origin.header.get("session_id"), origin.header.get("nugget")
     chat = _unasked(session_id if isinstance(session_id, str) else "")
     if not isinstance(asked, str):
-        return chat
+        usual = origin.header.get("usual")
+        return chat._replace(nugget=item.nugget(usual)) if isinstance(usual, str) else chat
     return chat._replace(nugget=item.nugget(asked), is_named=True)
 
 

@@ -9,7 +9,6 @@ from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.moving.placing import Placement, stand_in
 from shelfd.memory.moving.reconciling import Sender, digest, mark_replaced, marked, reconcile, speaks_for_another
 from shelfd.memory.moving.record import (
-    Chat,
     LinkRecord,
     Loss,
     NoteRecord,
@@ -135,18 +134,17 @@ class Importer:
         Raises:
             InvalidParams: If the note itself is not.
         """
-        source = self._linked(outgoing.chat, outgoing.source)
+        source = self._linked(outgoing, outgoing.source)
         if source is None:
             raise InvalidParams("id: the note that the links leave is not here", field="id")
         losses = list(outgoing.losses)
-        chat = outgoing.chat
         if outgoing.replaced_by is not None:
             source = self._replace(source, outgoing.replaced_by, index, losses, tally)
         if outgoing.edges and not any(edge.engine == "llm" for edge in self.tx.rows.edges.of_note(source.row)):
             put_read(self.tx, source, outgoing.edges)  # else a model here has read it itself
         room = self.limits.links_count - self.tx.rows.links.count_leaving(source.id)
         for record in outgoing.links:
-            outcome = self._link(source, record, chat, room)
+            outcome = self._link(source, record, outgoing, room)
             room -= outcome == "created"
             if isinstance(outcome, Loss):
                 losses.append(outcome)
@@ -196,7 +194,7 @@ class Importer:
     def _substitute(self, record: NoteRecord) -> tuple[Note | None, str, str]:
         """The note that stands for one whose id is no good here, or an id for it: the same one each time."""
         stands_for = digest(record.identity or _key_token(record))
-        stem = f"{record.kind}-{record.nugget}" if record.chat is None else "note-chat"
+        stem = record.stem or (f"{record.kind}-{record.nugget}" if record.chat is None else "note-chat")
         return *stand_in(self.tx, stem, stands_for), stands_for
 
     def _create(self, record: NoteRecord, sender: Sender, note_id: str, stands_for: str | None) -> Note:
@@ -254,8 +252,10 @@ class Importer:
 
     # ------------------------------------------------------------- links
 
-    def _linked(self, chat: Chat | None, name: str) -> Note | None:
-        return self._known_note(name) if chat is None else self.places.note(chat, name)
+    def _linked(self, outgoing: OutgoingLinks, name: str) -> Note | None:
+        if outgoing.space is not None:
+            return self.places.named(outgoing.space, name)
+        return self._known_note(name) if outgoing.chat is None else self.places.note(outgoing.chat, name)
 
     def _replace(self, note: Note, name: str, index: int, losses: list[Loss], tally: Tally) -> Note:
         """Have *note* replaced by the one called *name* there, unless that was done before; return it as it is then."""
@@ -273,8 +273,10 @@ class Importer:
         tally.count("updated")
         return self.tx.change_note(note, marked_note._replace(superseded_by=heir.id), kind="note.superseded")
 
-    def _link(self, source: Note, record: LinkRecord, chat: Chat | None, room: int) -> Status | Loss | Literal["kept"]:
-        target = self._linked(chat, record.target)
+    def _link(
+        self, source: Note, record: LinkRecord, outgoing: OutgoingLinks, room: int
+    ) -> Status | Loss | Literal["kept"]:
+        target, chat = self._linked(outgoing, record.target), outgoing.chat
         if target is None:
             return Loss("links", "the note that a link leads to is not here")
         if target.id == source.id:
@@ -305,6 +307,8 @@ def _is_same(note: Note, record: NoteRecord) -> bool:
     marks = note.extra.imported
     if note.kind != record.kind:
         return False
+    if record.base:
+        return True  # the file was written from it
     if marks is None:
         return record.chat is None and note.nugget == record.nugget
     return marks.id is None and marks.nugget == record.origin

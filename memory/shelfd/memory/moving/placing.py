@@ -15,6 +15,8 @@ from shelfd.memory.sessions.schema import BUILT_IN, NoteType, new_type, schema_o
 from shelfd.memory.shelf.nuggets import ensure_nugget
 from shelfd.memory.shelf.turns import stamp_turn
 
+#: How the ids of notes begin that only have a name in their memory.
+NAMED: Final = "note-in"
 #: How many notes may represent each other: more steps up than these go around in a circle.
 _HIGHEST: Final = 64
 
@@ -121,6 +123,14 @@ class Placement:
             return here
         return stand_in(self.tx, "note-chat", digest(identity(chat, name)))[0]
 
+    def named(self, space: str, name: str) -> Note | None:
+        """Return the note here that another memory calls *name*, or that has it as its id."""
+        here = self.tx.rows.notes.get(name)
+        marks = None if here is None else here.extra.imported
+        if marks is not None and (marks.nugget, marks.id) == (space, None):
+            return here
+        return stand_in(self.tx, NAMED, digest(known_as(space, name)))[0] or here
+
     def is_above(self, note: Note, parent_id: str) -> bool:
         """Return whether *note* is its would-be parent, or represents that, or too many do."""
         at: str | None = parent_id
@@ -145,9 +155,14 @@ class Placement:
         return False
 
 
+def known_as(space: str, name: str) -> str:
+    """Return what a note is known by whose name is unique in its memory only."""
+    return f"{space}\n{name}"
+
+
 def identity(chat: Chat, name: str) -> str:
     """Return what a note is known by whose name is unique in its conversation only."""
-    return f"{chat.session_id}\n{name}"
+    return known_as(chat.session_id, name)
 
 
 def stand_in(tx: Transaction, stem: str, stands_for: str) -> tuple[Note | None, str]:

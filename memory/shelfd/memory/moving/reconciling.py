@@ -4,7 +4,7 @@ An imported note remembers, as short marks, what the import that wrote it said, 
 distinguish what the file changed since, which is adopted, from what was changed here, which stays.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
@@ -80,6 +80,11 @@ def marked(note: Note, sender: Sender, says: frozenset[str], *, stands_for: str 
     return note._replace(extra=note.extra._replace(imported=Imported(sender.format, sender.nugget, said, stands_for)))
 
 
+def marks_of(note: Note, facets: Iterable[str]) -> dict[str, str]:
+    """Return the mark of each of these facets of a note, as it is."""
+    return {facet: _mark(note, facet) for facet in facets}
+
+
 def mark_replaced(note: Note, heir_id: str) -> Note:
     """Return an imported note with the mark that the import had it replaced; the note itself if it has that mark."""
     marks = note.extra.imported
@@ -115,12 +120,12 @@ def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool
     kept: list[str] = []
     for facet in (name for name in _FACETS if name in record.says):
         want, now = _mark(wanted, facet), _mark(old, facet)
-        written = [mark[facet] for mark in (own, *others) if facet in mark]
+        written = [mark[facet] for mark in (own, record.base, *others) if facet in mark]
         if want == now:
             if sender.leads or facet in own:
                 own[facet] = want
             continue
-        if written and want == written[0] and not (facet == "hidden" and was_undone):
+        if want in written[:1] and not (facet == "hidden" and was_undone):
             continue  # the file says what it said before; what differs was done here
         if now in written or (facet == "hidden" and was_undone):
             changes |= {name: _value(wanted, name) for name in _FACETS[facet]}

@@ -95,6 +95,8 @@ class NoteRecord:
         seq_to: The nugget's number of the last turn.
         parent_id: Id here of the parent.
         superseded_by: Id here of the note that replaced it.
+        stem: How the id begins of a note whose own cannot be kept; None for one by its kind and nugget.
+        base: Marks of what its file was written from, by facet, if a shelf wrote it.
     """
 
     id: str | None
@@ -126,6 +128,8 @@ class NoteRecord:
     seq_to: int | None = None
     parent_id: str | None = None
     superseded_by: str | None = None
+    stem: str | None = None
+    base: Mapping[str, str] = field(default_factory=dict)
 
     def note(self) -> Note:
         """Return the note it describes, still without row and with the id it came with, if any."""
@@ -185,6 +189,7 @@ class OutgoingLinks(NamedTuple):
     chat: Chat | None = None  #: whose notes these are
     replaced_by: str | None = None  #: name there of the note that replaced it
     edges: tuple[Edge, ...] = ()  #: what a model read in the note there
+    space: str | None = None  #: in which its names are unique, if they are no ids
 
 
 class RestoredNugget(NamedTuple):

@@ -3,11 +3,14 @@
 # pyright: reportReturnType=false
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from shelfd.memory.ports.log import LogRow
 from shelfd.memory.ports.projection import Purgeable, PurgedNote
 from shelfd.memory.ports.watches import Watch
+
+#: The type of event that says that a note entered the results of a standing query. It has no sequence number.
+WATCH_MATCHED: Final = "watch.matched"
 
 
 class WatchMatch(NamedTuple):

@@ -16,9 +16,6 @@ EVENT_TYPES: Final = (
     "session.closed", "session.retracted", "session.extracted", "schedule.missed",
 )  # fmt: skip
 
-#: The type of event that says that a note entered the results of a standing query. It has no sequence number.
-WATCH_MATCHED: Final = "watch.matched"
-
 
 class CloudEvent(BaseModel):
     """One committed change of a shelf, published to those who may read the shelf.

@@ -13,7 +13,7 @@ from memory_file import MemoryFile
 from shelfd.memory.errors import Unavailable
 from shelfd.memory.ports.store import Applied, Change, OnDone, Store
 from shelfd.memory.tending.promotion import Promoter, Target
-from shelfd.protocol import EVENT_TYPES
+from shelfd.protocol.methods.events import EVENT_TYPES
 from shelfd.storage import DiskMemoryFiles, InMemoryStores, PromotionPaths
 
 Known = Callable[..., Awaitable[str]]

@@ -1,0 +1,62 @@
+"""What a person's terminal is like: whether there is one, how wide, whether it shows colours, how wide a text is on it.
+
+Whether colours are wanted is said by the environment, which is read here and in :mod:`shelfd.client.endpoint` only.
+"""
+
+import os
+import sys
+from typing import Final, TextIO
+
+_NO_TERMINAL: Final = 1_000_000  #: columns: text that goes into a pipe is not cut
+_STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def is_terminal(stream: TextIO | None = None) -> bool:
+    """Return whether *stream*, stdout if none is given, is a terminal that can move its cursor."""
+    return (sys.stdout if stream is None else stream).isatty() and os.environ.get("TERM") != "dumb"
+
+
+def columns_of(stream: TextIO | None = None) -> int:
+    """Return how many columns *stream*, stdout if none is given, has."""
+    stream = sys.stdout if stream is None else stream
+    if not stream.isatty():
+        return _NO_TERMINAL
+    if (named := os.environ.get("COLUMNS", "")).isdecimal() and int(named) > 0:
+        return int(named)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
+def styled(text: str, style: str) -> str:
+    """Return *text* in *style*, like ``bold``, where stdout shows styles; for the environment see https://no-color.org."""
+    if not style or not text or not is_terminal() or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+
+def cells(text: str) -> int:
+    """Return how many columns *text* takes on a terminal."""
+    if text.isascii() or not is_terminal():
+        return len(text)
+    from rich.cells import cell_len  # comes with typer; nothing for a program to wait for
+
+    return cell_len(text)
+
+
+def cut(text: str, columns: int) -> str:
+    """Return *text* with what does not fit into *columns* cut off and an ellipsis in its place."""
+    if cells(text) <= columns:
+        return text
+    if text.isascii():
+        return text[: max(0, columns - 1)] + "…"
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, max(0, columns - 1)).rstrip() + "…"
+
+
+def padded(text: str, columns: int, *, right: bool = False) -> str:
+    """Return *text* with blanks that fill *columns*, before it if it is to stand *right*."""
+    blanks = " " * (columns - cells(text))
+    return blanks + text if right else text + blanks

@@ -1,0 +1,221 @@
+"""The tools: which there are, what each asks of the memory, and how the answer is told."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from shelfd.gateway.envelope import Refusal
+from shelfd.gateway.mcp import texts
+from shelfd.gateway.mcp.era import invalid
+from shelfd.gateway.mcp.options import McpOptions
+from shelfd.protocol import METHODS
+
+Json: TypeAlias = dict[str, Any]
+
+#: Sets of tools that can be asked for.
+TOOLSETS: Final = ("memory", "graph")
+#: Methods that work on a conversation's graph. Their names have an underscore as tools, where a dot is not allowed.
+_SESSION: Final = (
+    *("open", "close", "list", "list_visible_candidates", "get_edge_summary", "get_node_brief", "expand_from_seeds"),
+    *("get_schema", "keyword_search", "vector_search", "find_by_name", "compaction_candidates", "create_node"),
+    *("edit_node", "delete_node", "upsert_links", "delete_links", "compact_nodes", "apply_extraction_batch"),
+)
+#: Params that are the connection's affair, or the bridge's, and not a model's.
+_NOT_OFFERED: Final = ("shelf", "min_seq", "timeout_ms", "idempotency_key")
+
+
+class ToolAnswer(NamedTuple):
+    """An answer as text, and as data."""
+
+    text: str
+    data: Json
+
+
+class Tool(NamedTuple):
+    """One tool.
+
+    Attributes:
+        method: What it asks.
+        arguments: Names it takes.
+        tell: Makes its answer of the method's result and the arguments.
+        params: Makes the method's params of the arguments.
+    """
+
+    method: str
+    arguments: frozenset[str]
+    tell: Callable[[Json, Mapping[str, Any]], ToolAnswer]
+    params: Callable[[Json, McpOptions], Json]
+
+
+class ToolAsk(NamedTuple):
+    """What a call of a tool asks, and how its answer is told."""
+
+    method: str
+    params: Json
+    tell: Callable[[Json], ToolAnswer]
+
+
+def chosen(names: Sequence[str]) -> list[str]:
+    """Return the sets that *names* ask for: ``graph`` adds to the usual ones.
+
+    Raises:
+        Refusal: If there is no such set.
+    """
+    for name in names:
+        if name not in TOOLSETS:
+            raise invalid(f"tools: there is no set of this name; there are {', '.join(TOOLSETS)}", "tools")
+    sets = {*names, *(("memory",) if "graph" in names or not names else ())}
+    return [name for name in TOOLSETS if name in sets]
+
+
+@cache
+def listed(name: str) -> list[Json]:
+    """Return the tools of a set as ``tools/list`` describes them."""
+    return [_described(f"session.{one}") for one in _SESSION] if name == "graph" else list(_catalogue()[name])
+
+
+def find(name: object, arguments: Mapping[str, Any], sets: Sequence[str], options: McpOptions) -> ToolAsk:
+    """Return what a call of a tool asks.
+
+    Raises:
+        Refusal: If there is no such tool, or it does not take these arguments.
+    """
+    tool = next((tools[name] for tools in map(table, sets) if name in tools), None) if isinstance(name, str) else None
+    if tool is None:
+        names = ", ".join(one for tools in map(table, sets) for one in tools)
+        raise invalid(f"Unknown tool; there are {names}", "name")
+    unknown = sorted(arguments.keys() - tool.arguments)
+    if unknown:
+        takes = ", ".join(sorted(tool.arguments)) or "none"
+        raise Unsuitable(f"{unknown[0][:64]}: is no argument of this tool, which takes {takes}", unknown[0][:64])
+    params = tool.params(dict(arguments), options)
+    return ToolAsk(tool.method, {**params, "shelf": options.shelf}, lambda result: tool.tell(result, arguments))
+
+
+class Unsuitable(Refusal):
+    """A tool was called with what it does not take: the model that called it is answered, not its client."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(invalid(message, field).error)
+
+
+def told(answer: ToolAnswer) -> Json:
+    """Return an answer as a tool's result."""
+    return {"content": [{"type": "text", "text": answer.text}], "structuredContent": answer.data, "isError": False}
+
+
+def failed(error: Mapping[str, Any]) -> Json:
+    """Return an error as a tool's result: what went wrong, and what can be done about it."""
+    data = error.get("data", {})
+    message = error["message"]
+    if data.get("retryable"):
+        message = f"{message}. Nothing was changed: try again in a moment"
+    told_data = {"code": error["code"], "message": error["message"], **data}
+    return {"content": [{"type": "text", "text": message}], "structuredContent": {"error": told_data}, "isError": True}
+
+
+# ------------------------------------------------------------------ the usual ones
+
+
+def _as_given(arguments: Json, _options: McpOptions) -> Json:
+    return arguments
+
+
+def _remember(arguments: Json, _options: McpOptions) -> Json:
+    return {"evolve": True, "source_type": "mcp", **arguments}
+
+
+def _recall(arguments: Json, _options: McpOptions) -> Json:
+    return {"max_content_chars": texts.CONTENT_CHARS, **arguments}
+
+
+def _tell_remembered(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(texts.remembered_text(result), result)
+
+
+def _tell_recalled(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(texts.recall_text(result), result)
+
+
+def _tell_context(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(result["text"], result)
+
+
+def _tell_note(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    note = result["note"]
+    marked = {**result, "warning": texts.QUARANTINED} if texts.is_quarantined(note) else result
+    return ToolAnswer(texts.note_text(note), marked)
+
+
+def _tell_forgotten(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(texts.forgotten_text(result), result)
+
+
+def _tell_reflected(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(texts.reflected_text(result), result)
+
+
+def _tell_promoted(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(texts.promoted_text(result), result)
+
+
+def _tell_data(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
+    return ToolAnswer(json.dumps(result, ensure_ascii=False, separators=(",", ":")), result)
+
+
+_MEMORY: Final = {
+    "remember": ("remember", _remember, _tell_remembered),
+    "recall": ("recall", _recall, _tell_recalled),
+    "context": ("get_context", _as_given, _tell_context),
+    "note": ("note.get", _as_given, _tell_note),
+    "forget": ("forget", _as_given, _tell_forgotten),
+    "reflect": ("reflect", _as_given, _tell_reflected),
+    "promote": ("promote", _as_given, _tell_promoted),
+}
+
+
+@cache
+def _catalogue() -> Mapping[str, list[Json]]:
+    catalogue: Mapping[str, list[Json]] = json.loads(files("shelfd.gateway.mcp").joinpath("tools.json").read_bytes())
+    return catalogue
+
+
+@cache
+def table(name: str) -> Mapping[str, Tool]:
+    """Return the tools of a set by their names."""
+    taken = {one["name"]: frozenset(one["inputSchema"]["properties"]) for one in listed(name)}
+    if name == "graph":
+        methods = {_tool_name(f"session.{one}"): f"session.{one}" for one in _SESSION}
+        return {tool: Tool(methods[tool], names, _tell_data, _as_given) for tool, names in taken.items()}
+    return {tool: Tool(method, taken[tool], tell, params) for tool, (method, params, tell) in _MEMORY.items()}
+
+
+# ------------------------------------------------------------------ a conversation's graph
+
+
+def _tool_name(method: str) -> str:
+    return method.replace(".", "_")
+
+
+def _described(name: str) -> Json:
+    """Describe a method as a tool, by the model of its params."""
+    method = METHODS[name]
+    schema = _trimmed(method.params.model_json_schema())
+    for param in _NOT_OFFERED:
+        schema["properties"].pop(param, None)
+    del schema["description"]
+    hints = {"readOnlyHint": not method.is_change, "openWorldHint": False}
+    return {
+        "name": _tool_name(name), "description": method.summary, "inputSchema": schema, "annotations": hints
+    }  # fmt: skip
+
+
+def _trimmed(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return a schema without the titles that a generator gives."""
+    if isinstance(value, list):
+        return [_trimmed(member) for member in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _trimmed(member) for name, member in value.items() if name != "title" or isinstance(member, dict)}
