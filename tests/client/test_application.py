@@ -47,7 +47,7 @@ def test_a_command_loads_itself_and_nothing_heavy(tmp_path: Path) -> None:
     loaded = set(done.stderr.split())
     assert loaded & HEAVY == set()
     commands = {name.rpartition(".")[2] for name in loaded if name.startswith("shelfd.client.commands.")}
-    assert commands == {"notes", "options"}
+    assert commands == {"remembering", "options"}
 
 
 def test_a_shell_completes_commands_and_their_options() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from client.fake_daemon import FakeDaemon, event, note, rpc_error
+from client.in_process import shelfd
 
 RECALLED: dict[str, Any] = {
     "results": [{"note": note(), "score": 0.91, "relevant": True, "vector_score": 0.0, "text_score": 0.91}],
@@ -50,18 +51,6 @@ ANSWERS: dict[str, Any] = {
 def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
     with FakeDaemon(tmp_path / "s.sock", ANSWERS) as fake:
         yield fake
-
-
-#: Central European time by its rule: no machine needs to have a table of zones for it.
-ZONE = {"TZ": "CET-1CEST,M3.5.0,M10.5.0/3"}
-
-
-def shelfd(*arguments: str, stdin: str = "", env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFD", "XDG_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "shelfd.client", *arguments],
-        input=stdin, env={**kept, **ZONE, **(env or {})}, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
 
 
 def ran(daemon: FakeDaemon, *arguments: str, stdin: str = "") -> str:
@@ -230,7 +219,7 @@ def test_forget_by_id_and_by_key(daemon: FakeDaemon) -> None:
 def test_forgetting_nothing_is_no_error_and_says_so(daemon: FakeDaemon) -> None:
     daemon.answers["forget"] = {"forgotten": [], "still_in": []}
     done = shelfd("forget", "--key", "x", "--socket", str(daemon.path))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "shelfd: nothing to forget\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "shelfd: nothing to forget in nugget memory\n")
 
 
 def test_notes_follows_pages_until_the_limit(daemon: FakeDaemon) -> None:
@@ -419,7 +408,7 @@ def test_watch_resumes_when_it_was_too_slow_and_reports_gaps(daemon: FakeDaemon)
     daemon.notifications = [[event(5), lagged], [gap, event(9)]]
     done = shelfd("watch", "--count", "2", "--json", "--socket", str(daemon.path))
     assert [json.loads(line)["seq"] for line in done.stdout.splitlines()] == [5, 9]
-    assert done.stderr == "shelfd: events 6 to 8 are missing: trimmed\n"
+    assert json.loads(done.stderr) == {"warning": "events 6 to 8 are missing: trimmed"}
 
 
 def test_watch_refuses_what_is_not_there_yet() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from client.fake_daemon import FakeDaemon, rpc_error
-from client.test_cli import shelfd
+from client.in_process import shelfd
 from client.test_cli_with_daemon import shelfd as told_to
 from nuggets_files import HOME, Json, fact, fact_file, graph, graph_note, header, link, write_home
 from running import Daemon

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from client.fake_daemon import FakeDaemon, rpc_error
-from client.test_cli import ran, shelfd
+from client.in_process import shelfd
+from client.test_cli import ran
 from shelfd.client.commands.jobs import how_far
 
 RUN: dict[str, Any] = {

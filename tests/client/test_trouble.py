@@ -65,13 +65,20 @@ def test_what_cannot_be_sent_is_refused_in_a_sentence(
 
 
 @pytest.mark.parametrize(
-    "command", ["shelfd recall x", "shelfd recall x --json", "shelfd -h", "shelfd recall -h", "shelfd --version",
+    "command", ["shelfd recall x", "shelfd -h", "shelfd recall -h", "shelfd --version",
                 "shelfd config show"]
 )  # fmt: skip
 def test_a_full_stdout_is_an_error(daemon: FakeDaemon, command: str) -> None:
     done = in_a_shell(daemon, f"{command} > /dev/full")
     assert done.returncode == os.EX_IOERR
     assert_one_sentence(done.stderr, has="cannot write the output: No space left on device")
+
+
+def test_with_json_a_full_stdout_is_told_as_json(daemon: FakeDaemon) -> None:
+    done = in_a_shell(daemon, "shelfd recall x --json > /dev/full")
+    assert done.returncode == os.EX_IOERR
+    why = "cannot write the output: No space left on device"
+    assert json.loads(done.stderr) == {"error": {"message": why, "data": {"type": "OSError"}}}
 
 
 @pytest.mark.parametrize("command", ["shelfd remember x", "shelfd -h", "shelfd config show", "shelfd watch"])
@@ -130,7 +137,7 @@ def test_an_answer_that_makes_no_sense_is_an_internal_error_without_a_traceback(
     daemon.answers["remember"] = {"secret": "the kettle is green"}
     done = in_a_shell(daemon, "shelfd remember x")
     assert done.returncode == os.EX_SOFTWARE
-    assert_one_sentence(done.stderr, has="internal error, please report it: KeyError in notes.py:")
+    assert_one_sentence(done.stderr, has="internal error, please report it: KeyError in remembering.py:")
     assert b"kettle" not in done.stderr
 
 

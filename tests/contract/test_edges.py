@@ -11,8 +11,8 @@ from contract.samples import change, create, make_link, make_note, write
 from fakes import FakeClock
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link
-from shelfd.memory.ports.edges import Edge, EdgeEnd, StoredEdge
-from shelfd.memory.ports.entities import EntityCount, MentionedEntity
+from shelfd.memory.ports.edges import Edge, EdgeEnd, NoteEdges, StoredEdge
+from shelfd.memory.ports.entities import EntityCount, MentionedEntity, NoteEntities
 from shelfd.memory.ports.store import Store
 from shelfd.memory.ports.view import Writer
 from shelfd.storage import InMemoryStores
@@ -29,7 +29,7 @@ def edge(source: str, target: str, relation: str = "uses", **fields: Any) -> Edg
 
 
 async def put(store: Store, row: int, *edges: Edge, text: int = 1) -> None:
-    await store.commit(write(lambda rows: rows.edges.put(row, edges, text=text)))
+    await store.commit(write(lambda rows: rows.edges.put([NoteEdges(row, edges, text)])))
 
 
 async def put_read(store: Store, row: int, *edges: Edge, text: int = 1) -> None:
@@ -102,15 +102,15 @@ async def test_edges_of_an_entity_come_newest_note_first_in_pages(store: Store) 
 
 async def test_an_entity_stays_as_long_as_it_is_mentioned_or_has_an_edge(store: Store) -> None:
     nmap = MentionedEntity("tool", "nmap", "nmap", 1)
-    await store.commit(write(lambda rows: rows.entities.put(1, [nmap], ())))
+    await store.commit(write(lambda rows: rows.entities.put([NoteEntities(1, [nmap])])))
     await put(store, 2, edge("a", "nmap"))
-    await store.commit(write(lambda rows: rows.entities.put(1, (), ())))
+    await store.commit(write(lambda rows: rows.entities.put([NoteEntities(1)])))
     assert store.view.entities.get("tool", "nmap") is not None
     assert store.view.entities.counts() == [EntityCount("actor", 1, 0), EntityCount("tool", 1, 0)]
-    await store.commit(write(lambda rows: rows.entities.put(1, [nmap], ())))
+    await store.commit(write(lambda rows: rows.entities.put([NoteEntities(1, [nmap])])))
     await put(store, 2)
     assert store.view.entities.counts() == [EntityCount("tool", 1, 1)]
-    await store.commit(write(lambda rows: rows.entities.put(1, (), ())))
+    await store.commit(write(lambda rows: rows.entities.put([NoteEntities(1)])))
     assert store.view.entities.counts() == []
 
 
@@ -130,7 +130,7 @@ async def test_a_change_that_fails_leaves_the_edges(store: Store) -> None:
     await put(store, 1, edge("a", "x"))
 
     def fail(rows: Writer) -> None:
-        rows.edges.put(1, [edge("b", "y")], text=1)
+        rows.edges.put([NoteEdges(1, [edge("b", "y")], 1)])
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from contract.samples import NEW_YEAR, change, create, make_note, write
 from fakes import FakeClock
-from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias
+from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, NoteEntities, StoredAlias
 from shelfd.memory.ports.store import Store
 from shelfd.memory.ports.view import Writer
 from shelfd.storage import InMemoryStores
@@ -20,7 +20,7 @@ def alias(name: str, canonical: str, note: int = 0) -> StoredAlias:
 
 
 async def put(store: Store, row: int, *mentioned: MentionedEntity, learned: tuple[StoredAlias, ...] = ()) -> None:
-    await store.commit(write(lambda rows: rows.entities.put(row, mentioned, learned)))
+    await store.commit(write(lambda rows: rows.entities.put([NoteEntities(row, mentioned, learned)])))
 
 
 async def test_what_a_note_mentions_is_replaced(store: Store) -> None:
@@ -62,7 +62,7 @@ async def test_what_a_model_found_stays_as_long_as_the_text_does(store: Store) -
         await store.commit(write(lambda rows: rows.entities.put_read(1, found, text=text)))
 
     async def again(text: int, *found: MentionedEntity) -> list[MentionedEntity]:
-        await store.commit(write(lambda rows: rows.entities.put(1, found, (), text=text)))
+        await store.commit(write(lambda rows: rows.entities.put([NoteEntities(1, found, (), text)])))
         return store.view.entities.of_note(1)
 
     assert await again(7, tool("nmap", 3)) == [tool("nmap", 3)]
@@ -146,8 +146,8 @@ async def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
     await put(store, 1, tool("nmap"))
 
     def fail(rows: Writer) -> None:
-        rows.entities.put(1, [tool("sliver")], [alias("a", "b")])
-        rows.entities.put(2, [tool("nmap")], [])
+        rows.entities.put([NoteEntities(1, [tool("sliver")], [alias("a", "b")])])
+        rows.entities.put([NoteEntities(2, [tool("nmap")])])
         raise ValueError
 
     outcome = None

@@ -24,17 +24,37 @@ class CommandEntry(NamedTuple):
 
 COMMANDS: Final = (
     CommandEntry("run", "running:run", "Serve a shelf until SIGTERM or Ctrl-C."),
-    CommandEntry("remember", "notes:remember", "Store TEXT as a note, or as a fact when it has a key."),
+    CommandEntry("remember", "remembering:remember", "Store TEXT as a note, or as a fact when it has a key."),
     CommandEntry("recall", "finding:recall", "Find the notes that fit QUERY, best first."),
+    CommandEntry(
+        "search",
+        "finding:search",
+        "List notes like QUERY by a simpler measure than recall: it leaves nothing out and counts no hit.",
+    ),
     CommandEntry(
         "why-not",
         "finding:why_not",
         "Say why recall of QUERY does not return the note ID: which stage lost it, and by how much.",
     ),
-    CommandEntry("forget", "notes:forget", "Hide a note, by its id or by nugget and key."),
+    CommandEntry(
+        "forget",
+        "changing:forget",
+        "Hide notes, by their ids or by nugget and key; `shelfd restore` brings them back.",
+    ),
+    CommandEntry("restore", "changing:restore", "Bring hidden notes back."),
+    CommandEntry("purge", "changing:purge", "Remove notes for good, with their history; that cannot be undone."),
+    CommandEntry("edit", "changing:edit", "Change what a note says, or what is known of it."),
+    CommandEntry("link", "changing:link", "Link two notes, or show a note's links."),
     CommandEntry("notes", "notes:notes", "List notes, the latest change first."),
-    CommandEntry("note", "notes:note", "Show one note, hidden or not, or its history."),
-    CommandEntry("facts", "notes:facts", "Show keys and values of a nugget."),
+    CommandEntry("note", "notes:note", "Show one note, hidden or not."),
+    CommandEntry("history", "notes:history", "Show what a note was, and who changed it, the first version first."),
+    CommandEntry(
+        "facts",
+        "notes:facts",
+        "Show keys and values: of a nugget in the order they came, or of all nuggets, the latest change first.",
+    ),
+    CommandEntry("nuggets", "places:nuggets", "Show the nuggets of a shelf, its topics, and how much is in each."),
+    CommandEntry("shelves", "places:shelves", "Show the shelves you may read, whose they are, and how they are."),
     CommandEntry(
         "entity",
         "entities:entity",
@@ -76,6 +96,7 @@ COMMANDS: Final = (
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
     CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
     CommandEntry("call", "running:call_method", "Call any METHOD of the daemon and print its result as JSON."),
+    CommandEntry("help", "helping:help_", "Explain a command, or list all of them."),
     CommandEntry("config", "running:config", "Check or show the daemon's settings without starting it."),
 )
 

@@ -3,11 +3,10 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from shelfd.client import streams
 from shelfd.client.failure import INTERRUPTED
-
-_CLICK_USAGE = 2
 
 
 def main() -> None:
@@ -16,7 +15,7 @@ def main() -> None:
     Every failure is one sentence on stderr.
     """
     arguments = sys.argv[1:]
-    flags = set(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    flags = _flags(arguments)
     if arguments[:1] == ["run"] and not flags & {"-h", "--help", "--version"}:
         from shelfd.client.handover import become_daemon
 
@@ -29,18 +28,20 @@ def main() -> None:
         if (ended := mcp.main(arguments[1:])) is not None:
             sys.exit(ended)
     if not streams.prepare():
-        streams.complain("stdout is closed: there is nowhere to write the answer to")
+        streams.complain("stdout is closed: there is nowhere to write the answer to", "NoOutput")
         sys.exit(os.EX_IOERR)
-    status = _status(arguments, wants_version="--version" in flags)
+    status = run(arguments)
     # Everything is flushed, or has no reader; what Python would report about that at exit was reported.
     streams.abandon()
     sys.exit(status)
 
 
-def _status(arguments: Sequence[str], *, wants_version: bool) -> int | str | None:
-    """Run the command; return its status."""
+def run(arguments: Sequence[str]) -> int | str | None:
+    """Run the command on *arguments*, tell what goes wrong, and return the exit status."""
+    flags = _flags(arguments)
+    streams.tell_as_json(on="--json" in flags)
     try:
-        status = _print_version() if wants_version else _run(arguments)
+        status = _print_version() if "--version" in flags else _run(arguments)
         streams.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -48,23 +49,42 @@ def _status(arguments: Sequence[str], *, wants_version: bool) -> int | str | Non
         return os.EX_OK  # the reader of our output has closed its end
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "cannot write the output: "
-        streams.complain(f"{where}{error.strerror or error}")
+        streams.complain(f"{where}{error.strerror or error}", type(error).__name__)
         return os.EX_IOERR
     except Exception as error:  # noqa: BLE001 - the boundary of the process: no traceback, it may hold memory text
-        streams.complain(f"internal error, please report it: {_place(error)}")
+        streams.complain(f"internal error, please report it: {_place(error)}", "Internal")
         return os.EX_SOFTWARE
     return status
+
+
+def _flags(arguments: Sequence[str]) -> set[str]:
+    return set(arguments[: list(arguments).index("--")] if "--" in arguments else arguments)
 
 
 def _run(arguments: Sequence[str]) -> int | str | None:
     from shelfd.client.application import app  # here, so that failures of the import are reported as well
 
     try:
-        app(arguments, prog_name="shelfd")
+        ended = app(arguments, prog_name="shelfd", standalone_mode=False)
     except SystemExit as stop:
-        # The command line library says 2 for wrong usage; the contract's statuses are sysexits.
-        return os.EX_USAGE if stop.code == _CLICK_USAGE else stop.code
-    return os.EX_OK
+        return stop.code
+    except Exception as error:
+        # The command line library's errors of usage: their class has moved with its versions, what they can has not.
+        if not hasattr(error, "format_message") or not hasattr(error, "show"):
+            raise
+        _refuse(error)
+        return os.EX_USAGE
+    return ended if isinstance(ended, int) else os.EX_OK
+
+
+def _refuse(error: Any) -> None:  # noqa: ANN401
+    """Say what is wrong with the arguments."""
+    if hasattr(error, "possibilities"):  # no such option
+        error.message = f"{error.message}; what begins with a dash and is no option goes behind --"
+    if streams.tells_json():
+        streams.complain(error.format_message() or "no command was given", "Usage")
+    else:
+        error.show()
 
 
 def _print_version() -> int:

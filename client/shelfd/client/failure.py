@@ -14,6 +14,7 @@ class RpcFailure(Exception):
         code: JSON-RPC error code, see the protocol document.
         message: For people; never holds memory text.
         data: ``type``, ``retryable`` and what else belongs to the error.
+        shelf: The shelf that the request was for, if that is known.
     """
 
     def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
@@ -21,6 +22,7 @@ class RpcFailure(Exception):
         self.code = code
         self.message = message
         self.data: Mapping[str, Any] = data or {}
+        self.shelf: str | None = None
 
     @property
     def is_retryable(self) -> bool:

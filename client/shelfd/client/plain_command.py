@@ -21,6 +21,10 @@ class PlainCommand(TyperCommand):
         """Return the parameters, ``--help`` included."""
         return _converted_by_us(super().get_params(ctx))
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Return what stands in the line of usage: optional arguments in brackets, others as they are."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run the command, and leave to us what the library would make a status 1 of, in versions that differ."""
         try:
@@ -33,6 +37,15 @@ class PlainCommand(TyperCommand):
 
 class PlainGroup(TyperGroup):
     """What ``Typer(cls=...)`` takes."""
+
+    def resolve_command(self, ctx: Any, args: Any) -> Any:  # noqa: ANN401
+        """Return the command that *args* begin with; where there is none, say which one may be meant."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and not ctx.resilient_parsing and not word.startswith("-"):
+            from shelfd.client.suggestions import advice  # for those who have mistyped
+
+            ctx.fail(advice(word, list(self.commands), ctx.command_path))
+        return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
         """Return the parameters, ``--help`` included."""
@@ -51,23 +64,26 @@ class _Plain:
     """Converts the text of one parameter."""
 
     def __init__(self, annotation: object, info: Any) -> None:  # noqa: ANN401
-        self._is_integer = annotation is int
+        self._number = annotation if annotation in (int, float) else None
         self._min, self._max = getattr(info, "min", None), getattr(info, "max", None)
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401
         """Return *value* converted.
 
         Raises:
-            BadParameter: If it is no integer in range where one is expected.
+            BadParameter: If it is no number in range where one is expected.
         """
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
-        if not self._is_integer:
+        if self._number is None:
             return list(value) if isinstance(value, tuple) else value
         try:
-            number = int(value)
+            number = self._number(value)
         except ValueError:
-            raise BadParameter("is not a whole number", ctx=ctx, param=param) from None
-        if (self._min is not None and number < self._min) or (self._max is not None and number > self._max):
-            raise BadParameter(f"is not between {self._min} and {self._max}", ctx=ctx, param=param)
+            what = "a whole number" if self._number is int else "a number"
+            raise BadParameter(f"is not {what}", ctx=ctx, param=param) from None
+        if self._min is not None and number < self._min:
+            raise BadParameter(f"is less than {self._min}", ctx=ctx, param=param)
+        if self._max is not None and number > self._max:
+            raise BadParameter(f"is more than {self._max}", ctx=ctx, param=param)
         return number

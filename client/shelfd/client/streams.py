@@ -2,10 +2,22 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from io import TextIOWrapper
-from typing import TextIO
+from typing import Any, TextIO
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
+
+
+class _Manner:
+    """How trouble is told: to a person, or as JSON to a program."""
+
+    is_json = False
+
+
+def tell_as_json(*, on: bool) -> None:
+    """Tell trouble as JSON from now on, one object a line, as ``--json`` asks for; or to a person."""
+    _Manner.is_json = on
 
 
 def prepare() -> bool:
@@ -46,10 +58,48 @@ def abandon() -> None:
     _redirect(_STDOUT)
 
 
-def complain(message: str) -> None:
-    """Write *message* to stderr. Where that fails too, the exit status has to do."""
+def tells_json() -> bool:
+    """Return whether trouble is told as JSON."""
+    return _Manner.is_json
+
+
+def complain(message: str, type_: str = "", *, code: int | None = None, data: Mapping[str, Any] | None = None) -> None:
+    """Say on stderr why the command fails.
+
+    Args:
+        type_: A name for the kind of trouble, for programs.
+        code: Of the daemon's error, if it is one.
+        data: What else the daemon said of it.
+    """
+    if _Manner.is_json:
+        error = {"message": message, "data": {"type": type_, **(data or {})}}
+        _tell({"error": error if code is None else {"code": code, **error}})
+    else:
+        _say(message)
+
+
+def warn(message: str) -> None:
+    """Say on stderr what is no reason to fail."""
+    if _Manner.is_json:
+        _tell({"warning": message})
+    else:
+        _say(message)
+
+
+def _tell(what: Mapping[str, Any]) -> None:
+    import json  # what speaks to the daemon has it already
+
+    _write(json.dumps(what, separators=(",", ":")))  # in ASCII: nothing that steers a terminal
+
+
+def _say(message: str) -> None:
+    _write(f"shelfd: {message}")
+
+
+def _write(line: str) -> None:
+    """Write *line* to stderr. Where that fails too, the exit status has to do."""
     try:
-        print(f"shelfd: {message}", file=sys.stderr, flush=True)
+        print(line, file=sys.stderr, flush=True)
     except OSError:
         _redirect(_STDERR)
 

@@ -61,14 +61,18 @@ class Client:
             TimeoutError: If no reply came in time; the connection is of no more use then.
         """
         self._last_id += 1
-        request = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": dict(params or {})}
-        self._send(encode(request))
+        sent = dict(params or {})
+        self._send(encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": sent}))
         while True:
             message = self._read()
             if message.get("method"):
                 self._notifications.append(message)
             elif message.get("id") == self._last_id or (message.get("id") is None and "error" in message):
-                return result_of(message)
+                try:
+                    return result_of(message)
+                except RpcFailure as failure:
+                    failure.shelf = sent.get("shelf")
+                    raise
 
     def events(
         self,

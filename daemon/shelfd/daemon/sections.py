@@ -113,9 +113,9 @@ SecretPattern = Annotated[str, Field(max_length=1000), AfterValidator(_known_pat
 
 
 class Section(BaseModel):
-    """Base of every section: no unknown keys."""
+    """Base of every section: no unknown keys. What validates them is made for all together, when they are read."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 class Daemon(Section):

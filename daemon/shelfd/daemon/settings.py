@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
 
-from pydantic import BaseModel, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shelfd.daemon import sections
-from shelfd.daemon.sources import Environment, File, Flags, Location, Source
+from shelfd.daemon.sources import Environment, File, Flags, Location, Nested, lay_over
 from shelfd.daemon.zones import SYSTEM, zone
 from shelfd.memory.errors import ConfigError
 from shelfd.protocol import Limits
@@ -17,44 +15,29 @@ from shelfd.protocol import Limits
 DEFAULT_ORIGIN = "default"
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Every setting, by section."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid", nested_model_default_partial_update=False)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    sources: ClassVar[tuple[Source, ...]] = ()
-
-    daemon: sections.Daemon = sections.Daemon()
-    log: sections.Log = sections.Log()
+    daemon: sections.Daemon = Field(default_factory=sections.Daemon)
+    log: sections.Log = Field(default_factory=sections.Log)
     limits: Limits = Limits()
-    access: sections.AccessRules = sections.AccessRules()
-    memory: sections.Memory = sections.Memory()
-    entities: sections.Entities = sections.Entities()
-    evolution: sections.Evolution = sections.Evolution()
-    recall: sections.Recall = sections.Recall()
-    synthesis: sections.Synthesis = sections.Synthesis()
-    reflection: sections.Reflection = sections.Reflection()
-    heartbeat: sections.Heartbeat = sections.Heartbeat()
-    quiet_hours: sections.QuietHoursSection = sections.QuietHoursSection()
-    promotion: sections.Promotion = sections.Promotion()
-    events: sections.Events = sections.Events()
-    governance: sections.Governance = sections.Governance()
-    history: sections.History = sections.History()
-    mqtt: sections.Mqtt = sections.Mqtt()
-    llm: sections.Llm = sections.Llm()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take values from our own sources only: they know where each value came from."""
-        del settings_cls, env_settings, dotenv_settings, file_secret_settings
-        return cls.sources or (init_settings,)
+    access: sections.AccessRules = Field(default_factory=sections.AccessRules)
+    memory: sections.Memory = Field(default_factory=sections.Memory)
+    entities: sections.Entities = Field(default_factory=sections.Entities)
+    evolution: sections.Evolution = Field(default_factory=sections.Evolution)
+    recall: sections.Recall = Field(default_factory=sections.Recall)
+    synthesis: sections.Synthesis = Field(default_factory=sections.Synthesis)
+    reflection: sections.Reflection = Field(default_factory=sections.Reflection)
+    heartbeat: sections.Heartbeat = Field(default_factory=sections.Heartbeat)
+    quiet_hours: sections.QuietHoursSection = Field(default_factory=sections.QuietHoursSection)
+    promotion: sections.Promotion = Field(default_factory=sections.Promotion)
+    events: sections.Events = Field(default_factory=sections.Events)
+    governance: sections.Governance = Field(default_factory=sections.Governance)
+    history: sections.History = Field(default_factory=sections.History)
+    mqtt: sections.Mqtt = Field(default_factory=sections.Mqtt)
+    llm: sections.Llm = Field(default_factory=sections.Llm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +68,14 @@ def load(flags: Mapping[Location, tuple[str, object]], environ: Mapping[str, str
         ConfigError: If the file cannot be read, or a key is unknown or a value is wrong anywhere. The message has
             one line for each complaint, with the place, the key and what was expected.
     """
-    found = (Flags(Settings, flags), Environment(Settings, environ), File(Settings, file))
+    # A section that nobody mentions is read as an empty one: to make each by itself takes a model's validator each.
+    values: Nested = {section: {} for section in Settings.model_fields}
     origins: dict[Location, str] = {}
-    for source in reversed(found):
+    for source in (File(file), Environment(environ), Flags(flags)):  # the strongest last
+        values = lay_over(values, source.values)
         origins.update(source.origins)
-    # A class of its own for every load: pydantic-settings asks the class for its sources, not the call.
-    described: Any = type("Settings", (Settings,), {"sources": found, "__module__": __name__})
     try:
-        loaded = Loaded(described(), origins, file, environ)
+        loaded = Loaded(Settings.model_validate(values), origins, file, environ)
     except ValidationError as error:
         raise ConfigError("\n".join(_complaints(error, origins))) from error
     return _in_zone_of(environ, loaded)

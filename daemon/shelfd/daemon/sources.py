@@ -9,9 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
-
 from shelfd.memory.errors import ConfigError
 
 Location = tuple[str, ...]
@@ -32,7 +29,7 @@ SHORT_NAMES: Mapping[str, Location] = {
 }
 
 
-class Source(PydanticBaseSettingsSource):
+class Source:
     """One place settings come from.
 
     Attributes:
@@ -40,8 +37,7 @@ class Source(PydanticBaseSettingsSource):
         origins: What to call the place of each value.
     """
 
-    def __init__(self, settings: type[BaseSettings]) -> None:
-        super().__init__(settings)
+    def __init__(self) -> None:
         self.values: Nested = {}
         self.origins: dict[Location, str] = {}
 
@@ -56,22 +52,13 @@ class Source(PydanticBaseSettingsSource):
         target[where[-1]] = value
         self.origins[where] = origin
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """Return one section, as pydantic-settings asks for it."""
-        del field
-        return self.values.get(field_name), field_name, True
-
-    def __call__(self) -> Nested:
-        """Return all sections."""
-        return self.values
-
 
 class Flags(Source):
     """The command line."""
 
-    def __init__(self, settings: type[BaseSettings], flags: Mapping[Location, tuple[str, object]]) -> None:
+    def __init__(self, flags: Mapping[Location, tuple[str, object]]) -> None:
         """*flags*: by setting, the flag as it is written and its value."""
-        super().__init__(settings)
+        super().__init__()
         for where, (flag, value) in flags.items():
             self.put(where, value, f"flag {flag}")
 
@@ -79,8 +66,8 @@ class Flags(Source):
 class Environment(Source):
     """Environment variables. An empty one counts as not set; a list or table is written as JSON."""
 
-    def __init__(self, settings: type[BaseSettings], environ: Mapping[str, str]) -> None:
-        super().__init__(settings)
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        super().__init__()
         for name, where in SHORT_NAMES.items():
             if environ.get(name):
                 self.put(where, environ[name], f"environment {name}")
@@ -102,13 +89,13 @@ def _from_text(text: str) -> object:
 class File(Source):
     """A TOML file; None stands for no file."""
 
-    def __init__(self, settings: type[BaseSettings], path: Path | None) -> None:
+    def __init__(self, path: Path | None) -> None:
         """Read *path*.
 
         Raises:
             ConfigError: If it cannot be read or is not TOML.
         """
-        super().__init__(settings)
+        super().__init__()
         if path is None:
             return
         self.values = read_toml(path)
@@ -129,6 +116,15 @@ def read_toml(path: Path) -> Nested:
         raise ConfigError(f"{path}: is not UTF-8 text (byte {error.start})") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: is not TOML: {error}") from error
+
+
+def lay_over(below: Nested, above: Mapping[str, Any]) -> Nested:
+    """Return *below* with the values of *above* in place of its own, table by table."""
+    merged = dict(below)
+    for name, value in above.items():
+        inner = merged.get(name)
+        merged[name] = lay_over(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
+    return merged
 
 
 def leaves(values: Mapping[str, Any], above: Location = ()) -> Iterator[Location]:

@@ -30,6 +30,17 @@ async def test_forget_of_an_unknown_key_or_nugget_forgets_nothing(api: Api) -> N
     assert (await api.call("forget", nugget="nowhere", key="colour"))["forgotten"] == []
 
 
+async def test_forget_of_a_key_that_is_elsewhere_says_where(either: Api) -> None:
+    for nugget in ("home", "garden", "shed"):
+        await either.remember("green", key="Colour", nugget=nugget)
+    await either.call("forget", nugget="shed", key="colour")
+
+    assert (await either.call("forget", key="COLOUR"))["elsewhere"] == ["home", "garden"]
+    assert (await either.call("forget", key="colour", purge=True))["elsewhere"] == ["home", "garden"]
+    assert "elsewhere" not in await either.call("forget", nugget="shed", key="colour")
+    assert "elsewhere" not in await either.call("forget", key="weight")
+
+
 async def test_forget_takes_exact_keys_only(api: Api) -> None:
     await api.remember("green", key="favourite colour")
 

@@ -11,6 +11,7 @@ from shelfd.client.commands.tree import Branch, print_tree
 from shelfd.client.invocation import daemon, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_found, print_json, print_table
 from shelfd.client.streams import is_unicode
+from shelfd.client.texts import needed
 from shelfd.client.transport import Client
 
 #: Types that are tried when none was given; actor and tool stand for those related to them.
@@ -23,7 +24,9 @@ _TYPES = (
 _SHOWN = 12
 _COLUMNS = 120
 
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="What is mentioned: any of its names.")]
+_Name = Annotated[
+    list[str], typer.Argument(metavar="NAME", help="What is mentioned, any of its names; several words are one.")
+]
 _Type = Annotated[str, typer.Option("--type", metavar="TYPE", help="actor, tool, cve, person, location, …")]
 
 
@@ -38,9 +41,9 @@ def _first(type_: str, ask: Callable[[str], dict[str, Any]], field: str) -> tupl
 
 
 def entity(
-    name: _Name,
+    words: _Name,
     type_: _Type = "",
-    k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=200, help="At most this many notes.")] = None,
+    k: options.Best = None,
     purge: Annotated[
         bool, typer.Option("--purge", help="Purge them all instead, whatever nugget they are in.")
     ] = False,
@@ -57,12 +60,13 @@ def entity(
 
     For example:
 
-      shelfd entity "Fancy Bear" --type actor
+      shelfd entity Fancy Bear --type actor
 
       shelfd entity CVE-2024-3094
 
-      shelfd entity "Mara Winter" --type person --purge --dry-run
+      shelfd entity Mara Winter --type person --purge --dry-run
     """
+    name = needed(words, name="NAME")
     if purge:
         _purge(name, type_, shelf, socket, is_dry=dry_run, as_json=as_json)
         return
@@ -133,7 +137,7 @@ def _arrow(one: dict[str, Any]) -> str:
 
 
 def graph(
-    name: _Name,
+    words: _Name,
     type_: _Type = "",
     depth: Annotated[int, typer.Option("--depth", "-d", metavar="N", min=1, max=4, help="Steps from NAME.")] = 2,
     form: Annotated[
@@ -151,10 +155,11 @@ def graph(
 
     For example:
 
-      shelfd graph "Fancy Bear" --depth 1
+      shelfd graph Fancy Bear --depth 1
 
       shelfd graph Sandworm --format dot | dot -Tsvg > sandworm.svg
     """
+    name = needed(words, name="NAME")
     if form not in ("tree", "json", "graphml", "dot"):
         raise typer.BadParameter("is none of tree, json, graphml, dot", param_hint="--format")
     base = given({"nugget": nugget, "session_id": session, "shelf": shelf, "max_depth": depth})
@@ -199,7 +204,9 @@ def _branches(nodes: Sequence[dict[str, Any]], depth: int) -> list[Branch]:
 
 
 def timeline(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What is mentioned, or what to look for.")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="What is mentioned, or what to look for; - reads stdin.")
+    ],
     type_: _Type = "",
     limit: options.Limit = 100,
     nugget: options.Nugget = None,
@@ -216,8 +223,9 @@ def timeline(
 
       shelfd timeline Sandworm
 
-      shelfd timeline "the kitchen renovation"
+      shelfd timeline the kitchen renovation
     """
+    name = needed(words, name="NAME")
     base = given({"nugget": nugget, "session_id": session, "shelf": shelf, "limit": limit})
     with daemon(socket) as client:
         result = _timeline(client, base, name, type_)

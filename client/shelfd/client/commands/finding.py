@@ -1,28 +1,41 @@
-"""Commands that find notes: recall and context."""
+"""Commands that find notes: recall, search, why-not and context."""
 
 from typing import Annotated, Any
 
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.invocation import call, text_or_stdin
+from shelfd.client.invocation import call
 from shelfd.client.output import clean, local_time, notice, print_found, print_json
+from shelfd.client.texts import moment, needed
+
+Focus = Annotated[
+    str | None, typer.Option("--focus", metavar="WHAT", help="auto, or off: leave out nothing of what fits.")
+]
+Author = Annotated[str | None, typer.Option("--author", metavar="NAME", help="Only what this one said.")]
 
 
 def recall(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for; - reads stdin.")],
-    k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=200, help="At most this many notes.")] = None,
+    query: options.Query,
+    k: options.Best = None,
     nugget: options.Nugget = None,
-    session: options.Session = None,
     tag: options.Tags = None,
-    mode: Annotated[str | None, typer.Option("--mode", metavar="MODE", help="auto, lexical or fhrr")] = None,
-    max_content_chars: Annotated[int | None, typer.Option("--max-content-chars", metavar="N", min=1)] = None,
-    hidden: Annotated[bool, typer.Option("--hidden", help="Hidden notes too.")] = False,
-    focus: Annotated[
-        str | None, typer.Option("--focus", metavar="WHAT", help="auto, or off: leave out nothing of what fits.")
+    type_: options.Type = None,
+    subject: options.Subject = None,
+    scope: options.Scope = None,
+    domain: options.Domain = None,
+    author: Author = None,
+    session: options.Session = None,
+    mode: Annotated[str | None, typer.Option("--mode", metavar="MODE", help="auto, lexical, fhrr or route")] = None,
+    min_score: Annotated[float | None, typer.Option("--min-score", metavar="X", help="0 to 1.")] = None,
+    max_age: Annotated[
+        str | None, typer.Option("--max-age", metavar="SPAN", help="Only what is younger, like 30d or 12h.")
     ] = None,
+    max_content_chars: Annotated[int | None, typer.Option("--max-content-chars", metavar="N", min=1)] = None,
+    hidden: options.Hidden = False,
+    focus: Focus = None,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="Only what holds at a time like 2026-01-31T09:00:00Z.")
+        str | None, typer.Option("--as-of", metavar="TIME", help="Only what holds then, as is known now.")
     ] = None,
     known_at: Annotated[
         str | None, typer.Option("--known-at", metavar="TIME", help="What was known then, or after change number N.")
@@ -38,14 +51,18 @@ def recall(
 
     For example:
 
-      shelfd recall "when is tea"
+      shelfd recall when is tea
 
       shelfd recall answer --nugget life -k 3 --explain
+
+      shelfd recall who runs the bakery --known-at 2026-01-31
     """
     params = {
-        "query": text_or_stdin(query), "k": k, "nugget": nugget, "session_id": session, "tags": tag, "mode": mode,
-        "focus": focus, "max_content_chars": max_content_chars, "include_hidden": hidden or None,
-        "as_of": as_of, "known_at": int(known_at) if known_at and known_at.isdecimal() else known_at,
+        "query": needed(query, name="QUERY"), "k": k, "nugget": nugget, "tags": tag, "type": type_,
+        "subject": subject, "scope": scope, "domain": domain, "author": author, "session_id": session, "mode": mode,
+        "min_score": min_score, "max_age": max_age, "max_content_chars": max_content_chars,
+        "include_hidden": hidden or None, "focus": focus, "as_of": moment(as_of, "--as-of"),
+        "known_at": int(known_at) if known_at and known_at.isdecimal() else moment(known_at, "--known-at"),
         "explain": explain or None, "shelf": shelf,
     }  # fmt: skip
     result = call(socket, "recall", params)
@@ -73,17 +90,49 @@ def _print_recalled(result: dict[str, Any]) -> None:
         notice(f"the index is warming up: {index['share']:.0%} of the shelf was searched")
 
 
+def search(
+    query: options.Query,
+    limit: options.Best = None,
+    nugget: options.Nugget = None,
+    type_: options.Type = None,
+    subject: options.Subject = None,
+    scope: options.Scope = None,
+    hidden: options.Hidden = False,
+    shelf: options.Shelf = "default",
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """List notes like QUERY by a simpler measure than recall: it leaves nothing out and counts no hit.
+
+    For example:
+
+      shelfd search tea
+
+      shelfd search kettle colour --nugget home -k 20
+    """
+    params = {
+        "query": needed(query, name="QUERY"), "limit": limit, "nugget": nugget, "type": type_, "subject": subject,
+        "scope": scope, "include_hidden": hidden or None, "shelf": shelf,
+    }  # fmt: skip
+    result = call(socket, "note.search", params)
+    if as_json:
+        print_json(result)
+        return
+    for match in result["results"]:
+        print_found(match["note"], score=match["raw_score"])
+    if not result["results"]:
+        notice("nothing found")
+
+
 def why_not(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What was looked for; - reads stdin.")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What was looked for; - reads stdin.")],
     note_id: Annotated[str, typer.Argument(metavar="ID", help="The note that was expected.")],
-    k: Annotated[
-        int | None, typer.Option("-k", metavar="N", min=1, max=200, help="How many notes were wanted.")
-    ] = None,
+    k: options.Best = None,
     nugget: options.Nugget = None,
     session: options.Session = None,
     tag: options.Tags = None,
-    hidden: Annotated[bool, typer.Option("--hidden", help="Hidden notes too.")] = False,
-    focus: Annotated[str | None, typer.Option("--focus", metavar="WHAT", help="auto or off")] = None,
+    hidden: options.Hidden = False,
+    focus: Focus = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
@@ -92,11 +141,11 @@ def why_not(
 
     For example:
 
-      shelfd why-not "when is tea" note-memory-1a2b3c4d
+      shelfd why-not when is tea note-memory-1a2b3c4d
     """
     params = {
-        "query": text_or_stdin(query), "id": note_id, "k": k, "nugget": nugget, "session_id": session, "tags": tag,
-        "include_hidden": hidden or None, "focus": focus, "shelf": shelf,
+        "query": needed(query, name="QUERY"), "id": note_id, "k": k, "nugget": nugget, "session_id": session,
+        "tags": tag, "include_hidden": hidden or None, "focus": focus, "shelf": shelf,
     }  # fmt: skip
     result = call(socket, "why_not", params)
     print_json(result) if as_json else _print_why(result)
@@ -114,8 +163,8 @@ def _print_why(result: dict[str, Any]) -> None:
 
 
 def context(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about; - reads stdin.")],
-    k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=200, help="At most this many notes.")] = None,
+    query: options.Query,
+    k: options.Best = None,
     nugget: options.Nugget = None,
     session: options.Session = None,
     token_budget: Annotated[int | None, typer.Option("--token-budget", metavar="N", min=1)] = None,
@@ -127,11 +176,11 @@ def context(
 
     For example:
 
-      shelfd context "plan the afternoon" --token-budget 1000
+      shelfd context plan the afternoon --token-budget 1000
     """
     params = {
-        "query": text_or_stdin(query), "k": k, "nugget": nugget, "session_id": session, "token_budget": token_budget,
-        "shelf": shelf,
+        "query": needed(query, name="QUERY"), "k": k, "nugget": nugget, "session_id": session,
+        "token_budget": token_budget, "shelf": shelf,
     }  # fmt: skip
     result = call(socket, "get_context", params)
     print_json(result) if as_json else print(clean(result["text"]))

@@ -10,17 +10,25 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
-from shelfd.client.invocation import Stop, call, given, reported
+from shelfd.client.invocation import Stop, call, fail, given, reported
 from shelfd.client.output import clean, local_time, print_json, print_line, print_table
-from shelfd.client.streams import complain
+from shelfd.client.streams import complain, warn
 from shelfd.client.transport import connect
 
+#: Every type of event; a test holds it to the protocol's.
+EVENT_TYPES = (
+    "note.created", "note.updated", "note.superseded", "note.hidden", "note.restored", "note.merged", "note.purged",
+    "note.promoted", "note.expired", "link.added", "link.removed", "conflict.found", "conflict.resolved",
+    "nugget.created", "nugget.updated", "nugget.renamed", "nugget.removed", "reflection.started",
+    "reflection.completed", "reflection.undone", "promotion.completed", "context.changed", "session.opened",
+    "session.closed", "session.retracted", "session.extracted", "schedule.missed",
+)  # fmt: skip
 FIRST_RETRY_S = 0.2
 LONGEST_RETRY_S = 10.0
 
 
 def watch(
-    query: Annotated[str | None, typer.Argument(metavar="[QUERY]", help="Not available in this version.")] = None,
+    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="Not available in this version.")] = None,
     types: Annotated[
         list[str] | None, typer.Option("--types", metavar="TYPE", help='Like "note.created" or "note.*".')
     ] = None,
@@ -53,9 +61,8 @@ def watch(
 
       shelfd watch --mqtt-url mqtt://me@localhost --password-file ./secret
     """
-    if query is not None:
-        complain("a standing query is not available in this version")
-        raise Stop(os.EX_USAGE)
+    if query:
+        fail("a standing query is not available in this version", os.EX_USAGE)
     by_mqtt = mqtt or mqtt_url is not None
     _check_together(
         by_mqtt=by_mqtt, has_since=since is not None, has_files=bool(password_file or ca_file), url=mqtt_url
@@ -74,8 +81,19 @@ def watch(
 
 
 def _types(given_types: list[str] | None) -> list[str] | None:
-    """Accept both ``--types a --types b`` and ``--types a,b``."""
-    return [one for text in given_types for one in text.split(",") if one] if given_types else None
+    """Accept both ``--types a --types b`` and ``--types a,b``, and of these only what there is."""
+    if not given_types:
+        return None
+    wanted = [one.strip() for text in given_types for one in text.split(",") if one.strip()]
+    families = [f"{family}.*" for family in dict.fromkeys(name.partition(".")[0] for name in EVENT_TYPES)]
+    known = ["*", *families, *EVENT_TYPES]
+    for one in wanted:
+        if one not in known:
+            from difflib import get_close_matches  # for those who have mistyped
+
+            meant = get_close_matches(one, known) or families
+            fail(f"there is no type of event {clean(one)!r}; there are for example: {', '.join(meant)}", os.EX_USAGE)
+    return wanted
 
 
 def _events(socket: str | None, wanted: dict[str, Any], since: int | None) -> Iterator[dict[str, Any]]:
@@ -101,18 +119,16 @@ def _events(socket: str | None, wanted: dict[str, Any], since: int | None) -> It
             if not is_known or (isinstance(error, RpcFailure) and not error.is_retryable):
                 raise
             if delay_s == FIRST_RETRY_S:
-                complain("connection lost; waiting for the daemon")
+                warn("connection lost; waiting for the daemon")
             _wait(delay_s)
             delay_s = min(LONGEST_RETRY_S, delay_s * 2)
 
 
 def _check_together(*, by_mqtt: bool, has_since: bool, has_files: bool, url: str | None) -> None:
     if by_mqtt and has_since:
-        complain("--since needs the socket: what has happened does not come by MQTT again")
-        raise Stop(os.EX_USAGE)
+        fail("--since needs the socket: what has happened does not come by MQTT again", os.EX_USAGE)
     if has_files and url is None:
-        complain("--password-file and --ca-file go with --mqtt-url")
-        raise Stop(os.EX_USAGE)
+        fail("--password-file and --ca-file go with --mqtt-url", os.EX_USAGE)
 
 
 def _events_by_mqtt(
@@ -125,15 +141,15 @@ def _events_by_mqtt(
     follower = EventFollower(
         lambda: discovered(socket) if url is None else named(url, password_file=password_file, ca_file=ca_file),
         WantedEvents(wanted["shelf"], tuple(wanted.get("types", ())), wanted.get("nugget")),
-        complain,
+        warn,
     )
     try:
         yield from follower.events()
     except NoBroker as error:
-        complain(str(error))
+        complain(str(error), "NoBroker")
         raise Stop(os.EX_USAGE) from error
     except NotAdmitted as error:
-        complain(str(error))
+        complain(str(error), "NotAdmitted")
         raise Stop(os.EX_NOPERM) from error
 
 
@@ -141,7 +157,7 @@ def _must_resume(message: dict[str, Any]) -> bool:
     """Report what is no event; return whether the subscription is over and has to be made again."""
     params = message.get("params", {})
     if message["method"] == "events.gap":
-        complain(f"events {params.get('from_seq')} to {params.get('to_seq')} are missing: {params.get('reason')}")
+        warn(f"events {params.get('from_seq')} to {params.get('to_seq')} are missing: {params.get('reason')}")
     return bool(message["method"] == "events.lagged")
 
 
@@ -154,7 +170,8 @@ def _print_event(event: dict[str, Any]) -> None:
     kind = event["type"].removeprefix("shelfd.").removesuffix(".v1")
     data = event.get("data", {})
     about = data.get("title") or data.get("content") or ""
-    print_table([(local_time(event["time"]), event["seq"], clean(kind).ljust(18), clean(event["subject"]), about)])
+    rows = [(local_time(event["time"]), event["seq"], kind.ljust(18), event["subject"], about)]
+    print_table(rows)
     sys.stdout.flush()
 
 

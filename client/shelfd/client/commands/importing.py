@@ -38,7 +38,7 @@ _NODES = {"notes": "node", "links": "node"}
 
 
 def import_(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Folders such as ~/.nuggets, or files.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="Folders such as ~/.nuggets, or files.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
     format_: Annotated[
         str | None,
@@ -46,7 +46,9 @@ def import_(
             "--format", metavar="NAME", help="Whose files they are, such as mem0 or obsidian; else it is recognised."
         ),
     ] = None,
-    nugget: Annotated[str | None, typer.Option("--nugget", help="Where notes go that name no nugget.")] = None,
+    nugget: Annotated[
+        str | None, typer.Option("--nugget", "-n", metavar="NAME", help="Where notes go that name no nugget.")
+    ] = None,
     map_: Annotated[
         str | None,
         typer.Option("--map", metavar="COLUMN=MEMBER,...", help="What columns of CSV or JSON are: text=content."),

@@ -9,11 +9,12 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.handover import become_daemon
-from shelfd.client.invocation import Stop, call, daemon, text_or_stdin
+from shelfd.client.invocation import Stop, call, daemon, fail
 from shelfd.client.output import clean, print_json, print_table
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.progress import span
-from shelfd.client.streams import complain
+from shelfd.client.streams import warn
+from shelfd.client.texts import from_stdin
 
 Config = Annotated[str | None, typer.Option("--config", metavar="FILE", help="Configuration file (TOML).")]
 DataDir = Annotated[str | None, typer.Option("--data-dir", metavar="DIR", help="Where the shelves are kept.")]
@@ -220,10 +221,10 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
     ]
     print_table([row for row in rows if row[1]])
     if health.get("warning"):
-        complain(clean(health["warning"]))
+        warn(clean(health["warning"]))
     print()
     print_table(
-        [(s["shelf"], s["state"], s["index"], s["seq"]) for s in health["shelves"]],
+        [(s["shelf"], s["state"], _index(s), s["seq"]) for s in health["shelves"]],
         header=("shelf", "state", "index", "seq"),
     )
     for s in health["shelves"]:
@@ -245,6 +246,13 @@ def _print_status(found: dict[str, Any], shelf: str) -> None:
         "retrievals",
     )
     print_table([(f"  {name.replace('_', ' ')}", stats[name]) for name in counts if name in stats])
+
+
+def _index(shelf: dict[str, Any]) -> str:
+    if "index_share" not in shelf:
+        return str(shelf["index"])
+    left = f", {span(shelf['index_remaining_s'])} left" if "index_remaining_s" in shelf else ""
+    return f"{shelf['index']} {shelf['index_share']:.0%}{left}"
 
 
 def _broker(health: dict[str, Any]) -> str | None:
@@ -272,14 +280,11 @@ def call_method(
     """
     del as_json  # the result is JSON either way
     try:
-        given_params = json.loads(text_or_stdin(params))
+        given_params = json.loads(from_stdin() if params == "-" else params)
     except json.JSONDecodeError as error:
-        complain(f"params are not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
-        raise Stop(os.EX_USAGE) from error
-    except (ValueError, RecursionError) as error:
-        complain("params are not JSON: a number is too long, or they are nested too deeply")
-        raise Stop(os.EX_USAGE) from error
+        fail(f"params are not JSON: {error.msg} (line {error.lineno}, column {error.colno})", os.EX_USAGE)
+    except (ValueError, RecursionError):
+        fail("params are not JSON: a number is too long, or they are nested too deeply", os.EX_USAGE)
     if not isinstance(given_params, dict):
-        complain("params are not a JSON object")
-        raise Stop(os.EX_USAGE)
+        fail("params are not a JSON object", os.EX_USAGE)
     print_json(call(socket, method, {**({"shelf": shelf} if shelf else {}), **given_params}))

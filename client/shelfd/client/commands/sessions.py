@@ -15,7 +15,6 @@ from shelfd.client.transport import Client
 sessions = typer.Typer(no_args_is_help=True, help="Conversations: their notes as a graph, rewound, branched.")
 
 SessionId = Annotated[str, typer.Argument(metavar="SESSION", help="A conversation; `shelfd session list` has them.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 
 _PAGE: Final = 1000
 _TITLE: Final = 60
@@ -116,7 +115,7 @@ def graph(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Open rollups: what they represent, too.")] = False,
     links: Annotated[bool, typer.Option("--links", help="How what is shown is linked.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-l", metavar="N", min=1, help="At most this many notes.")] = 200,
+    limit: options.Many = 200,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
@@ -247,7 +246,7 @@ def compact(
 def rewind(
     session: SessionId,
     from_turn: Annotated[int, typer.Option("--from-turn", metavar="N", min=1, help="The first turn to take back.")],
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
@@ -267,7 +266,7 @@ def variant(
     session: SessionId,
     turn: Annotated[int, typer.Argument(metavar="TURN", min=1, help="The turn, from 1.")],
     number: Annotated[int, typer.Argument(metavar="VARIANT", min=0, help="From 0, what was written first.")],
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
@@ -302,7 +301,7 @@ def branch(
     nugget: Annotated[
         str | None, typer.Option("--nugget", "-n", metavar="NAME", help="For the copy; default: OLD-NEW. Must be free.")
     ] = None,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,

@@ -6,14 +6,15 @@ from typing import Annotated, Any, Final
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.invocation import call, text_or_stdin
+from shelfd.client.invocation import call
 from shelfd.client.output import clean, notice, one_line, print_json, print_table, width
+from shelfd.client.texts import needed
 
 Synthesis = Mapping[str, Any]
 
 
 def synthesize(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to answer; - reads stdin.")],
+    query: options.Query,
     format_: Annotated[
         str | None,
         typer.Option(
@@ -22,7 +23,9 @@ def synthesize(
             help="answer, brief, timeline or map, or what the daemon calls them: direct_answer, …",
         ),
     ] = None,
-    k: Annotated[int | None, typer.Option("-k", metavar="N", min=1, max=20, help="At most this many notes.")] = None,
+    k: Annotated[
+        int | None, typer.Option("--limit", "-k", metavar="N", min=1, max=20, help="At most this many notes.")
+    ] = None,
     tier: Annotated[
         list[str] | None, typer.Option("--tier", metavar="TIER", help="A, B or C; may be given several times.")
     ] = None,
@@ -36,12 +39,12 @@ def synthesize(
 
     For example:
 
-      shelfd synthesize "when is tea"
+      shelfd synthesize when is tea
 
-      shelfd synthesize "what happened to the boat" --format timeline
+      shelfd synthesize what happened to the boat --format timeline
     """
     params = {
-        "query": text_or_stdin(query), "format": format_ and _FULL_NAMES.get(format_, format_), "k": k,
+        "query": needed(query, name="QUERY"), "format": format_ and _FULL_NAMES.get(format_, format_), "k": k,
         "tier_filter": tier, "nugget": nugget, "session_id": session, "shelf": shelf,
     }  # fmt: skip
     result = call(socket, "synthesize", params)

@@ -21,8 +21,8 @@ from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.graph.edges import EdgeReading, text_of
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.edges import Edge
-from shelfd.memory.ports.entities import Enrichment, EntityNames, MentionedEntity, StoredAlias
+from shelfd.memory.ports.edges import Edge, NoteEdges
+from shelfd.memory.ports.entities import Enrichment, EntityNames, MentionedEntity, NoteEntities, StoredAlias
 from shelfd.memory.ports.log import LogRow, Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
@@ -287,16 +287,19 @@ class Enricher(Enrichment):
         changed = [name for one in derived for name in self._aliases.changed(one.note.row, one.learned)]
 
         def apply(tx: Transaction) -> str | None:
-            entities, now = tx.rows.entities, None
+            now = None
             if tx.rows.log.last_seq != batch.seen:  # what changed meanwhile comes again, and what was purged must not
                 now = tx.rows.notes.by_rows([one.note.row for one in derived])
-            for note, mentioned, aliases, stated, edges in derived:
-                if now is None or (note.row in now and now[note.row].rev == note.rev):
-                    text = text_of(note)
-                    entities.put(note.row, mentioned, aliases, text=text)
-                    tx.rows.edges.put(note.row, edges, text=text)
-                    if stated is not None:
-                        state(tx, note, stated)
+            still = [
+                one for one in derived if now is None or ((note := now.get(one.note.row)) and note.rev == one.note.rev)
+            ]
+            rows, texts = tx.rows, [text_of(one.note) for one in still]
+            each = list(zip(still, texts, strict=True))
+            rows.entities.put([NoteEntities(one.note.row, one.mentioned, one.learned, text) for one, text in each])
+            rows.edges.put([NoteEdges(one.note.row, one.edges, text) for one, text in each])
+            for one in still:
+                if one.stated is not None:
+                    state(tx, one.note, one.stated)
             if is_last:
                 self._store_position(tx, batch)
             if changed:  # other notes may mention what one of these gave another name, or no longer does

@@ -22,6 +22,7 @@ from shelfd.protocol.methods.notes import ForgetParams
 from shelfd.protocol.methods.nuggets import NuggetParams, NuggetRemoveParams
 
 DEFAULT_NUGGET = "memory"
+_ELSEWHERE = 100  #: nuggets that are named as having a key
 
 
 def _is_purge(params: ForgetParams) -> bool:
@@ -48,8 +49,12 @@ def _show_deleted(shelf: Shelf, changed: Changed, call: Call) -> dict[str, Any]:
 
 @job("forget", ended=_purged, is_run=_is_purge)
 def forget(tx: Transaction, params: ForgetParams, _call: Call) -> Begun | Outcome:
-    """Hide a note by id, or a fact by nugget and key; with *purge* purge it."""
-    return _delete_note(tx, _named(tx, params), for_good=params.purge)
+    """Hide a note by id, or a fact by nugget and key; with *purge* purge it. Where nothing has that key, say where."""
+    note = _named(tx, params)
+    if note is None:
+        there = [fact.nugget for fact in tx.rows.notes.facts(fold_key(cast("str", params.key))) if not fact.hidden]
+        return {"forgotten": [], "still_in": [], **({"elsewhere": there[:_ELSEWHERE]} if there else {})}
+    return _delete_note(tx, note, for_good=params.purge)
 
 
 @job("note.delete", ended=_deleted, render=_show_deleted, is_run=_is_hard)

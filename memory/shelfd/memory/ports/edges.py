@@ -54,6 +54,20 @@ class StoredEdge(NamedTuple):
     note_id: str | None
 
 
+class NoteEdges(NamedTuple):
+    """What rules read in a note.
+
+    Attributes:
+        row: The note's.
+        edges: What it says.
+        text: Tells the note's texts apart: see :func:`~shelfd.memory.knowledge.graph.edges.text_of`.
+    """
+
+    row: int
+    edges: Sequence[Edge]
+    text: int
+
+
 class EdgesView(Protocol):
     """Reads of edges, those of notes that are not *wanted* among them, without their ids. They read no note's text."""
 
@@ -73,14 +87,8 @@ class EdgesView(Protocol):
 class EdgesWriter(EdgesView, Protocol):
     """Reads and writes of edges. An entity stays as long as a note mentions it or it has an edge."""
 
-    def put(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
-        """Replace what rules read in a note; what a model read in this text of it stays, in another one goes.
-
-        Args:
-            row: The note's.
-            edges: What rules read.
-            text: Tells the note's texts apart: see :func:`~shelfd.memory.knowledge.graph.edges.text_of`.
-        """
+    def put(self, found: Sequence[NoteEdges]) -> None:
+        """Replace what rules read in some notes; what a model read in a text of one stays as long as it has that."""
 
     def put_read(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
         """Replace what a model read in a note; *text* is that of the note as it read it."""

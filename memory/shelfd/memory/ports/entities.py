@@ -65,6 +65,22 @@ class EntityCount(NamedTuple):
     mentions: int
 
 
+class NoteEntities(NamedTuple):
+    """What rules found in a note.
+
+    Attributes:
+        row: The note's.
+        mentioned: What it mentions.
+        learned: The aliases that it says.
+        text: Tells the note's texts apart: see :func:`~shelfd.memory.knowledge.graph.edges.text_of`.
+    """
+
+    row: int
+    mentioned: Sequence[MentionedEntity] = ()
+    learned: Sequence[StoredAlias] = ()
+    text: int = 0
+
+
 class EntitiesView(Protocol):
     """Reads of entities."""
 
@@ -93,18 +109,10 @@ class EntitiesView(Protocol):
 class EntitiesWriter(EntitiesView, Protocol):
     """Reads and writes of entities. What is derived from notes goes with them."""
 
-    def put(
-        self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias], *, text: int = 0
-    ) -> None:
-        """Replace what a note mentions, and the aliases that it says; entities that nothing mentions any more go.
+    def put(self, found: Sequence[NoteEntities]) -> None:
+        """Replace what some notes mention, and the aliases that they say; entities that nothing mentions any more go.
 
-        What a model found in this text of the note stays, what it found in another one goes.
-
-        Args:
-            row: The note's.
-            mentioned: What rules found.
-            learned: The aliases that it says.
-            text: Tells the note's texts apart: see :func:`~shelfd.memory.knowledge.graph.edges.text_of`.
+        What a model found in a note's text stays as long as it has that.
         """
 
     def put_read(self, row: int, mentioned: Sequence[MentionedEntity], *, text: int) -> None:

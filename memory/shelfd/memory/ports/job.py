@@ -16,6 +16,8 @@ ITEM_BY_ITEM: Final = ("changes", "kept", "known", "parts", "results")
 #: As whom the scheduler works; no transport can claim this name.
 SCHEDULER: Final = "scheduler"
 MANUAL: Final = "manual"
+#: The kind of job that removes notes for good, which others look for.
+PURGE_KIND: Final = "purge"
 #: Errors of a scheduled job that had none: it was cut short, or its slot went by.
 INTERRUPTED: Final = "Interrupted"
 MISSED: Final = "Missed"

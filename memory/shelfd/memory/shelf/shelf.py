@@ -251,6 +251,13 @@ class Shelf:
         """Return how far recall follows the shelf, as a recall reply reports it."""
         return {**self.tracks.state(), "seq": self.seq}
 
+    def index_health(self) -> dict[str, Any]:
+        """Return how the index is, for those who look after the daemon."""
+        health: dict[str, Any] = {"index": self.index_state()["state"]}
+        health |= {f"index_{name}": value for name, value in self.tracks.warming().items()}
+        complaint = self.index_complaint()
+        return health | {"index_complaint": complaint} if complaint else health
+
     def index_complaint(self) -> str | None:
         """Return why recall does not know every note, None if it does or will soon."""
         return self.tracks.complaint()

@@ -339,15 +339,8 @@ class Shelves:
         found = []
         for name in sorted({*self._open, *self._failed}):
             shelf = self._open.get(name)
-            entry = {
-                "shelf": name,
-                "state": self.state(name),
-                "index": shelf.index_state()["state"] if shelf else "none",
-                "seq": shelf.seq if shelf else 0,
-            }
-            if shelf and (complaint := shelf.index_complaint()):
-                entry["index_complaint"] = complaint
-            found.append(entry)
+            health = shelf.index_health() if shelf else {"index": "none"}
+            found.append({"shelf": name, "state": self.state(name), "seq": shelf.seq if shelf else 0, **health})
         return found
 
     def stuck(self, seconds: float) -> list[str]:

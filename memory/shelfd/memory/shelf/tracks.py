@@ -226,6 +226,7 @@ class Tracks:
         self._shelf = shelf
         self._spawn = spawn
         self._is_closing = False
+        self._began = clock.monotonic()
         self.are_lazy_awake = False
         self._all: dict[Key, Track] = {
             type(projection): Track(projection, view, shelf, self._mend_later) for projection in projections
@@ -248,6 +249,7 @@ class Tracks:
 
     def start(self) -> None:
         """Begin to fill the eager ones in the background."""
+        self._began = self._clock.monotonic()
         self._spawn(self._fill(self.eager), "fill")
 
     def close(self) -> None:
@@ -366,6 +368,15 @@ class Tracks:
         skipped = {row for track in self.eager for row in track.skipped}
         state = {"state": "ready" if share == 1.0 else "warming", "share": round(share, 3)}
         return state | {"skipped": len(skipped)} if skipped else state
+
+    def warming(self) -> dict[str, float]:
+        """Return, while the eager ones are filled, the ``share`` they know and how long the rest may take; else {}."""
+        share = min((track.share for track in self.eager), default=1.0)
+        spent_s = self._clock.monotonic() - self._began
+        if share == 1.0:
+            return {}
+        left = {"remaining_s": round(spent_s * (1 - share) / share, 1)} if share > 0 else {}
+        return {"share": round(share, 3), **left}
 
     def complaint(self) -> str | None:
         """Return why any of them does not know every note, None if they do or will soon."""

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.job import PURGE_KIND
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.shelf.nuggets import remove_nugget
@@ -230,4 +231,4 @@ async def _scrub(shelf: Shelf) -> bool:
     return False
 
 
-PURGE: Final = JobKind("purge")
+PURGE: Final = JobKind(PURGE_KIND)

@@ -200,6 +200,10 @@ class ForgetResult(Result):
 
     forgotten: list[str]
     still_in: list[str]
+    elsewhere: list[str] | None = Field(
+        default=None,
+        description="Nothing has the key in that nugget: others in which a visible fact has it; up to 100.",
+    )
     replayed: bool | None = None
 
 

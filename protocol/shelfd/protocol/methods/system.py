@@ -20,6 +20,8 @@ class ShelfHealth(Result):
     shelf: str
     state: str
     index: str
+    index_share: float | None = Field(default=None, description="Of a warming index: how much of the shelf it knows.")
+    index_remaining_s: float | None = Field(default=None, description="Seconds that the rest may take at this rate.")
     seq: int
     index_complaint: str | None = None
 

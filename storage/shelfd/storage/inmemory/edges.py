@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import Edge, EdgesWriter, StoredEdge
+from shelfd.memory.ports.edges import Edge, EdgesWriter, NoteEdges, StoredEdge
 from shelfd.memory.ports.entities import StoredEntity
 from shelfd.storage.inmemory.entities import drop_unused, entity_of
 from shelfd.storage.inmemory.tables import EdgeKey, InMemoryRows, Tables
@@ -35,7 +35,11 @@ class InMemoryEdges(InMemoryRows, EdgesWriter):
             lambda edge: (edge.note, edge.source.number, edge.target.number, edge.relation, edge.engine),
         )
 
-    def put(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
+    def put(self, found: Sequence[NoteEdges]) -> None:
+        for one in found:
+            self._put(*one)
+
+    def _put(self, row: int, edges: Sequence[Edge], text: int) -> None:
         tables = self._tables
         for key, (edge, read_in) in list(tables.edges.items()):
             if key[3] == row and (edge.engine == "rules" or read_in != text):

@@ -4,7 +4,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias, StoredEntity
+from shelfd.memory.ports.entities import (
+    EntitiesWriter,
+    EntityCount,
+    MentionedEntity,
+    NoteEntities,
+    StoredAlias,
+    StoredEntity,
+)
 from shelfd.storage.encoding import decode, encode
 from shelfd.storage.inmemory.tables import InMemoryRows, Tables
 
@@ -49,9 +56,11 @@ class InMemoryEntities(InMemoryRows, EntitiesWriter):
     def position(self) -> Mapping[str, Any] | None:
         return self._tables.enrichment.get("position")
 
-    def put(
-        self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias], *, text: int = 0
-    ) -> None:
+    def put(self, found: Sequence[NoteEntities]) -> None:
+        for one in found:
+            self._put(*one)
+
+    def _put(self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias], text: int) -> None:
         tables = self._tables
         of_text, read = tables.read_mentions.get(row, (text, ()))
         if of_text != text:

@@ -60,15 +60,25 @@ class Database:
 
     def add(self, sql: str, params: Columns) -> int:
         """Run a statement that adds one row; return the row's number."""
-        with translating():
+        try:
             number = self.connection.execute(sql, params).lastrowid
+        except sqlite3.Error as error:
+            if known := translated(error):
+                raise known from error
+            raise
         assert number is not None
         return number
 
     def run_many(self, sql: str, params: Sequence[Columns]) -> None:
         """Run a statement that writes once for each of *params*."""
-        with translating():
+        if not params:
+            return
+        try:
             self.connection.executemany(sql, params)
+        except sqlite3.Error as error:
+            if known := translated(error):
+                raise known from error
+            raise
 
 
 class SqliteRows:

@@ -1,14 +1,15 @@
 """Edges between entities as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import Edge, EdgesWriter, StoredEdge
+from shelfd.memory.ports.edges import Edge, EdgesWriter, NoteEdges, StoredEdge
 from shelfd.memory.ports.entities import StoredEntity
-from shelfd.storage.sqlite.database import Columns, SqliteRows
-from shelfd.storage.sqlite.entities import drop_unused, number_of, remove_edges
+from shelfd.storage.encoding import encode_integers
+from shelfd.storage.sqlite.database import AMONG, Columns, SqliteRows
+from shelfd.storage.sqlite.entities import drop_unused, numbers_of, remove_edges
 from shelfd.storage.sqlite.notes import where
 
 # Table and column names are ours. A filter's condition stands in a query of its own, where all names are a note's.
@@ -37,6 +38,7 @@ _PAGE: Final = (
     " ORDER BY edge.note DESC, edge.source DESC, edge.target DESC, relation DESC, engine DESC LIMIT ?"
 )
 _ADD: Final = "INSERT OR REPLACE INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_SAYING: Final = f"SELECT DISTINCT note FROM edge WHERE note {AMONG}"  # noqa: S608
 _NEWEST: Final = 2**62
 
 
@@ -59,26 +61,40 @@ class SqliteEdges(SqliteRows, EdgesWriter):
         below = _NEWEST if before is None else before
         return self._read(_PAGE.format(condition=condition), (*params, below, max(limit, 0)))
 
-    def put(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
-        removed = remove_edges(self._database, "note = ? AND (engine = 'rules' OR text <> ?)", (row, text))
-        self._add(row, edges, 0)
+    def put(self, found: Sequence[NoteEdges]) -> None:
+        removed = set[int]()
+        said = self._database.all(_SAYING, (encode_integers(one.row for one in found),))
+        if said:  # of most notes it is the first time
+            rows = {columns[0] for columns in said}
+            for row, _, text in found:
+                if row in rows:
+                    removed |= remove_edges(self._database, "note = ? AND (engine = 'rules' OR text <> ?)", (row, text))
+        self._add((row, 0, edge) for row, edges, _ in found for edge in edges)
         drop_unused(self._database, removed)
 
     def put_read(self, row: int, edges: Sequence[Edge], *, text: int) -> None:
         removed = remove_edges(self._database, "note = ? AND engine <> 'rules'", (row,))
-        self._add(row, edges, text)
+        self._add((row, text, edge) for edge in edges)
         drop_unused(self._database, removed)
 
-    def _add(self, row: int, edges: Sequence[Edge], text: int) -> None:
-        if not edges:
-            return
-        database = self._database
-        numbers = {end: number_of(database, *end) for edge in edges for end in edge[:2]}
-        database.run_many(
+    def _add(self, said: Iterable[tuple[int, int, Edge]]) -> None:
+        said = list(said)
+        ends = {end[:2]: end.value for _, _, edge in said for end in edge[:2]}
+        numbers = numbers_of(self._database, ends)
+        self._database.run_many(
             _ADD,
             [
-                (numbers[source], row, numbers[target], relation, edge_type, confidence, engine, text)
-                for source, target, relation, edge_type, confidence, engine in edges
+                (
+                    numbers[edge.source[:2]],
+                    row,
+                    numbers[edge.target[:2]],
+                    edge.relation,
+                    edge.edge_type,
+                    edge.confidence,
+                    edge.engine,
+                    text,
+                )
+                for row, text, edge in said
             ],
         )
 

@@ -5,8 +5,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from shelfd.memory.ports.entities import EntitiesWriter, EntityCount, MentionedEntity, StoredAlias, StoredEntity
-from shelfd.storage.encoding import decode, encode, encode_integers
+from shelfd.memory.ports.entities import (
+    EntitiesWriter,
+    EntityCount,
+    MentionedEntity,
+    NoteEntities,
+    StoredAlias,
+    StoredEntity,
+)
+from shelfd.storage.encoding import decode, encode, encode_integers, encode_strings
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 
 # Table and column names are ours.
@@ -24,6 +31,13 @@ _UNUSED: Final = (
 _COUNT: Final = (
     "INSERT INTO entity_count VALUES (?1, ?2, ?3)"
     " ON CONFLICT (type) DO UPDATE SET entities = entities + ?2, mentions = mentions + ?3"
+)
+_ADD: Final = "INSERT OR REPLACE INTO mention VALUES (?, ?, ?)"
+_READ: Final = f"SELECT note, text, mentioned FROM mention_read WHERE note {AMONG}"  # noqa: S608
+_OF_NOTES: Final = f"SELECT number, type, key FROM mention JOIN entity ON number = entity WHERE note {AMONG}"  # noqa: S608
+_FIND_ALL: Final = (
+    "SELECT number, entity.type, entity.key FROM json_each(?) AS wanted CROSS JOIN entity"
+    " ON entity.type = json_extract(wanted.value, '$[0]') AND entity.key = json_extract(wanted.value, '$[1]')"
 )
 _FIND: Final = "SELECT number, type, key, value FROM entity WHERE type = ? AND key = ?"
 
@@ -66,38 +80,41 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
         columns = self._database.one("SELECT position FROM enrichment")
         return None if columns is None else decode(columns[0])
 
-    def put(
-        self, row: int, mentioned: Sequence[MentionedEntity], learned: Sequence[StoredAlias], *, text: int = 0
-    ) -> None:
-        mentioned = [*mentioned, *self._read(row, text, {one[:2] for one in mentioned})]
-        forget_entities(self._database, row, keep=frozenset(one[:2] for one in mentioned))
-        self._add(row, mentioned)
-        for alias in learned:
-            self.put_alias(alias._replace(note=row))
+    def put(self, found: Sequence[NoteEntities]) -> None:
+        rows = encode_integers(one.row for one in found)
+        read = {row: (text, said) for row, text, said in self._database.all(_READ, (rows,))}
+        mentioned = {one.row: [*one.mentioned, *self._stays(one, read.get(one.row))] for one in found}
+        keep = {each[:2] for some in mentioned.values() for each in some}
+        _forget(self._database, rows, keep)
+        self._add(mentioned)
+        for one in found:
+            for alias in one.learned:
+                self.put_alias(alias._replace(note=one.row))
 
     def put_read(self, row: int, mentioned: Sequence[MentionedEntity], *, text: int) -> None:
         sql = "INSERT OR REPLACE INTO mention_read VALUES (?, ?, ?)"
         self._database.run(sql, (row, text, encode({"found": [list(one) for one in mentioned]})))
         known = {one[:2] for one in self.of_note(row)}
-        self._add(row, [one for one in mentioned if one[:2] not in known])
+        self._add({row: [one for one in mentioned if one[:2] not in known]})
 
-    def _add(self, row: int, mentioned: Sequence[MentionedEntity]) -> None:
+    def _add(self, mentioned: Mapping[int, Sequence[MentionedEntity]]) -> None:
         database = self._database
-        for one in mentioned:
-            number = number_of(database, one.type, one.key, one.value)
-            database.run("INSERT OR REPLACE INTO mention VALUES (?, ?, ?)", (number, one.weight, row))
-        counted = Counter(one.type for one in mentioned)
+        every = [(row, one) for row, some in mentioned.items() for one in some]
+        numbers = numbers_of(database, {(one.type, one.key): one.value for _, one in reversed(every)})
+        database.run_many(_ADD, [(numbers[one.type, one.key], one.weight, row) for row, one in every])
+        counted = Counter(one.type for _, one in every)
         database.run_many(_COUNT, [(type_, 0, count) for type_, count in counted.items()])
 
-    def _read(self, row: int, text: int, beside: Collection[tuple[object, ...]]) -> list[MentionedEntity]:
-        """What a model found in this text of a note, but for what is there *beside*; of another text it is dropped."""
-        columns = self._database.one("SELECT text, mentioned FROM mention_read WHERE note = ?", (row,))
-        if columns is None:
+    def _stays(self, note: NoteEntities, read: tuple[int, str] | None) -> list[MentionedEntity]:
+        """What a model found in this text of a note, but for what rules found; of another text it is dropped."""
+        if read is None:
             return []
-        if columns[0] != text:
-            forget_read(self._database, row)
+        text, mentioned = read
+        if text != note.text:
+            forget_read(self._database, note.row)
             return []
-        found = [MentionedEntity._make(one) for one in decode(columns[1])["found"]]
+        beside = {one[:2] for one in note.mentioned}
+        found = [MentionedEntity._make(one) for one in decode(mentioned)["found"]]
         return [one for one in found if one[:2] not in beside]
 
     def put_alias(self, alias: StoredAlias) -> None:
@@ -115,28 +132,33 @@ def forget_read(database: Database, row: int) -> None:
     database.run("DELETE FROM mention_read WHERE note = ?", (row,))
 
 
-def forget_entities(database: Database, row: int, *, keep: frozenset[tuple[str, str]] = frozenset()) -> None:
-    """Delete what a note mentions, entities that nothing else keeps, and the aliases it says.
+def forget_entities(database: Database, row: int) -> None:
+    """Delete what a note mentions, entities that nothing else keeps, and the aliases it says."""
+    _forget(database, encode_integers([row]), ())
 
-    Args:
-        keep: Types and canonical forms of entities that stay: the note will mention them again.
-    """
-    database.run("DELETE FROM alias WHERE note = ? AND note > 0", (row,))
-    found = database.all("SELECT number, type, key FROM mention JOIN entity ON number = entity WHERE note = ?", (row,))
+
+def _forget(database: Database, rows: str, keep: Collection[tuple[object, ...]]) -> None:
+    """Delete what some notes mention and say, but for the entities to *keep*: they will be mentioned again."""
+    database.run(f"DELETE FROM alias WHERE note {AMONG} AND note > 0", (rows,))  # noqa: S608
+    found = database.all(_OF_NOTES, (rows,))
     if not found:
         return
-    database.run("DELETE FROM mention WHERE note = ?", (row,))
+    database.run(f"DELETE FROM mention WHERE note {AMONG}", (rows,))  # noqa: S608
     database.run_many(_COUNT, [(type_, 0, -1) for _, type_, _ in found])
-    drop_unused(database, [number for number, *name in found if tuple(name) not in keep])
+    drop_unused(database, {number for number, *name in found if tuple(name) not in keep})
 
 
-def number_of(database: Database, type_: str, key: str, value: str) -> int:
-    """Return the number of an entity, which is added if it is not there."""
-    columns = database.one(_FIND, (type_, key))
-    if columns is not None:
-        return int(columns[0])
-    database.run(_COUNT, (type_, 1, 0))
-    return database.add("INSERT INTO entity (type, key, value) VALUES (?, ?, ?)", (type_, key, value))
+def numbers_of(database: Database, values: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], int]:
+    """Return the numbers of entities by type and key; those that are not there are added, with their *values*."""
+    wanted = f"[{','.join(map(encode_strings, values))}]"
+    numbers = {(type_, key): number for number, type_, key in database.all(_FIND_ALL, (wanted,))}
+    new = [name for name in values if name not in numbers]
+    for type_, key in new:
+        added = database.add("INSERT INTO entity (type, key, value) VALUES (?, ?, ?)", (type_, key, values[type_, key]))
+        numbers[type_, key] = added
+    counted = Counter(type_ for type_, _ in new)
+    database.run_many(_COUNT, [(type_, count, 0) for type_, count in counted.items()])
+    return numbers
 
 
 def drop_unused(database: Database, numbers: Collection[int]) -> None:

@@ -1,5 +1,6 @@
 """Reading a text, whatever it is: without an error, inside its bounds, and in time."""
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from shelfd.memory.knowledge.entities.aliases import Aliases, find_aliases
 from shelfd.memory.knowledge.entities.extract import MOST_ENTITIES, extract, mentions_in
 from shelfd.memory.knowledge.entities.kinds import ENTITY_TYPES, key_of, shown
-from shelfd.memory.knowledge.entities.segment import segments
+from shelfd.memory.knowledge.entities.segment import Segment, segments
+from shelfd.memory.knowledge.entities.times import matches, pattern
 
 WORDS = (
     "Anna Berlin Siemens GmbH Operation APT28 CVE-2024-3094 10.0.0.1 2001:db8:: https://a.b/c a@b.de /etc/passwd C:\\x "
@@ -42,6 +44,34 @@ def test_the_same_is_found_each_time_and_spelled_in_one_form(text: str) -> None:
     assert found == extract(text)
     for one in found:
         assert key_of(one.type, one.value) == key_of(one.type, shown(one.type, one.value))
+
+
+#: Words that begin, continue and end times, and what can stand between them.
+OF_TIMES = (
+    "in the of at by for over since until from around a an two several few couple about past last next this "
+    "every second early mid late midmay earlyjanuary late1990s 1990s 2024 q1 2024-05-01 05.06.2024 5/6/24 "
+    "10:30 5pm 5 am o'clock 3rd May march mar. jan dec. Monday mondays summer day weeks night morning evenings "
+    "noon christmas eve new year's Easter ago later centuries quarter yesterday tonight daily (2024) 12 7 "
+    "ſunday İn house berlin"
+).split(" ")
+BETWEEN = (" ", " ", " ", "-", ", ", "\n", "_", ".", "", " (", "\u00a0", "  ", ":", "/", ")")
+timely = st.lists(st.tuples(st.sampled_from(OF_TIMES), st.sampled_from(BETWEEN)), max_size=9)
+
+
+@given(timely.map(lambda parts: "".join(word + sign for word, sign in parts)) | texts)
+@settings(deadline=None, max_examples=400)
+def test_times_are_where_their_pattern_finds_them_though_it_is_only_tried_at_some_words(text: str) -> None:
+    found = [match.span() for match in matches(Segment(text))]
+    assert found == [match.span() for match in pattern().finditer(text)]
+
+
+@given(texts)
+@settings(deadline=None, max_examples=200)
+def test_the_words_of_a_segment_stand_where_it_says(text: str) -> None:
+    segment = Segment(text)
+    places = list(zip(segment.starts, segment.ends, strict=True))
+    assert places == [match.span() for match in re.finditer(r"[^\W_]+", text)]
+    assert segment.words == [text[start:end] for start, end in places]
 
 
 LARGE = 256 * 1024

@@ -182,6 +182,8 @@ _CUE: Final = re.compile(
     re.IGNORECASE,
 )
 _CUE_WORDS: Final = re.compile(r"\b(?:known|tracked|called|referred|named|aka|a\.k\.a|alias)\b", re.IGNORECASE)
+#: One of the words of a segment, where that has one of these.
+_CUE_PARTS: Final = frozenset("known tracked called referred named aka k alias".split())
 _BEFORE: Final = re.compile(r"((?:[A-Z][\w$-]*|\d[\w-]*)(?: (?:[A-Z][\w$-]*|\d[\w-]*)){0,3})[\"”'’]?$")
 _AFTER: Final = re.compile(r"(?:[A-Z][\w$-]*|\d[\w-]*)(?: (?:[A-Z][\w$-]*|\d[\w-]*)){0,3}")
 _LOWER: Final = re.compile(r"[a-z][\w-]+")
@@ -208,7 +210,7 @@ class SaidAlias(NamedTuple):
 def find_aliases(segment: Segment, mentions: Sequence[EntityMention]) -> Iterator[SaidAlias]:
     """Yield what *segment* says of names that mean the same: "X, also known as Y"."""
     text = segment.text
-    if _CUE_WORDS.search(text) is None:
+    if (text.isascii() and _CUE_PARTS.isdisjoint(segment.low)) or _CUE_WORDS.search(text) is None:
         return
     for cue in _CUE.finditer(text):
         before, after = _BEFORE.search(text, max(0, cue.start() - 120), cue.start()), _AFTER.match(text, cue.end())

@@ -5,7 +5,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.entities.gazetteer import Gazetteer, known_names
 from shelfd.memory.knowledge.entities.identifiers import find_identifiers
-from shelfd.memory.knowledge.entities.kinds import EntityMention, EntityName
+from shelfd.memory.knowledge.entities.kinds import EntityMention
 from shelfd.memory.knowledge.entities.names import find_names
 from shelfd.memory.knowledge.entities.occasions import find_occasions
 from shelfd.memory.knowledge.entities.own import OwnTypes
@@ -53,10 +53,14 @@ def mentions_in(segment: Segment, own: Gazetteer = _NO_NAMES, types: OwnTypes = 
 def _apart(found: Iterable[EntityMention]) -> Iterator[EntityMention]:
     """Those of *found* that do not begin inside an earlier one; of two that begin together the longer."""
     until = -1
-    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+    for one in sorted(found, key=_place):
         if one.start >= until:
             yield one
             until = one.end
+
+
+def _place(mention: EntityMention) -> tuple[int, int]:
+    return mention.start, -mention.end
 
 
 def extract(text: str, own: Gazetteer = _NO_NAMES, types: OwnTypes = _NO_TYPES) -> list[EntityMention]:
@@ -66,10 +70,12 @@ def extract(text: str, own: Gazetteer = _NO_NAMES, types: OwnTypes = _NO_TYPES) 
 
 def bounded(mentions: Iterable[EntityMention], most: int = MOST_ENTITIES) -> list[EntityMention]:
     """Return *mentions* up to the one that would be of one entity too many."""
+    if isinstance(mentions, list) and len(mentions) <= most:
+        return mentions
     kept: list[EntityMention] = []
-    known: set[EntityName] = set()
+    known: set[tuple[str, str]] = set()
     for mention in mentions:
-        name = EntityName(mention.type, mention.key)
+        name = mention.type, mention.key
         if name not in known:
             if len(known) == most:
                 break
@@ -78,12 +84,15 @@ def bounded(mentions: Iterable[EntityMention], most: int = MOST_ENTITIES) -> lis
     return kept
 
 
-def weights(head: Sequence[EntityMention], body: Sequence[EntityMention]) -> dict[EntityName, int]:
-    """Return how much a note is about each entity: 3 in its title or tags, 2 in several places or first, else 1."""
-    found: dict[EntityName, int] = {}
+def weights(head: Sequence[EntityMention], body: Sequence[EntityMention]) -> dict[tuple[str, str], int]:
+    """Return how much a note is about each entity, by type and key.
+
+    That is 3 if it is in its title or tags, 2 if in several places or first, else 1.
+    """
+    found: dict[tuple[str, str], int] = {}
     for at, mention in enumerate(body):
-        name = EntityName(mention.type, mention.key)
+        name = mention.type, mention.key
         found[name] = 2 if at == 0 or name in found else 1
     for mention in head:
-        found[EntityName(mention.type, mention.key)] = 3
-    return dict(list(found.items())[:MOST_ENTITIES])
+        found[mention.type, mention.key] = 3
+    return found if len(found) <= MOST_ENTITIES else dict(list(found.items())[:MOST_ENTITIES])

@@ -56,13 +56,11 @@ class Gazetteer:
 
     def find(self, segment: Segment) -> Iterator[EntityMention]:
         """Yield the known names in *segment* that are part of nothing found so far; the longest wins."""
-        entries, low, count = self._entries, segment.low, len(segment.low)
-        at = 0
-        while at < count:
-            known = entries.get(low[at])
-            end = at + 1
-            if known is not None and not segment.taken[at]:
-                for entry in known:
+        entries, low = self._entries, segment.low
+        end = 0
+        for at in [at for at, word in enumerate(low) if word in entries]:
+            if at >= end and not segment.taken[at]:
+                for entry in entries[low[at]]:
                     size = len(entry.tail)
                     if size and tuple(low[at + 1 : at + 1 + size]) != entry.tail:
                         continue
@@ -82,7 +80,6 @@ class Gazetteer:
                     start, stop = segment.starts[at], segment.ends[end - 1]
                     yield mention(entry.type, entry.value, start, stop, confidence)
                     break
-            at = end
 
 
 def _is_joined(segment: Segment, first: int, last: int) -> bool:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
 
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
 from shelfd.memory.knowledge.entities.segment import Segment
 
-_TOKEN: Final = re.compile(r"\S+")
 #: What makes a token worth a closer look.
 _TELLING: Final = re.compile(r"[\d@/\\]|\w\.\w|::|\[\.\]")
 #: A token's part beyond this is not looked at: no identifier is as long.
@@ -31,8 +31,7 @@ _DEVICES: Final = (
     "lock|beacon|tag|scanner|kiosk|worker|fw|firewall|ap|hub"
 )
 
-_IDENTIFIER: Final = re.compile(
-    rf"""
+_IDENTIFIER: Final = rf"""
     (?P<url>(?:https?|ftps?|wss?|mqtts?|ssh|sftp|amqps?|redis|postgres(?:ql)?|ldaps?)://[^\s<>"'`|{{}}]+)
   | (?P<email>(?<![\w.+-])[a-z0-9][\w.+%-]{{0,63}}
       @(?:[a-z0-9](?:[a-z0-9-]{{0,61}}[a-z0-9])?\.){{1,8}}[a-z]{{2,24}}(?![\w-]))
@@ -53,9 +52,7 @@ _IDENTIFIER: Final = re.compile(
       (?:{"|".join(_TLDS.split())})(?![\w-]|\.\w))
   | (?P<asset>(?<![\w./-])(?:eth|wlan|enp\d+s|tty(?:usb|acm|s)|nvme\d+n|can|sd[a-z])\d+(?:p\d+)?(?![\w-])
       |(?<![\w./-])(?:{_DEVICES})(?:[-_][a-z0-9]+){{0,4}}[-_][a-z]{{0,12}}\d{{1,6}}[a-z]?(?![\w-]))
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+    """
 #: Numbered groups: APT28.
 SET_NUMBER: Final = re.compile(
     r"(?<![\w-])(?:apt|unc|ta|fin|temp|uat|dev)(?:[ .-]|-)?\d{1,5}(?![\w.-]*\w)", re.IGNORECASE
@@ -87,25 +84,33 @@ _CODE_ROOTS: Final = frozenset(
 _HASHES: Final = {32: "md5", 40: "sha1", 64: "sha256"}
 
 
+@cache  # compiled when first used, which is after the daemon's start
+def _identifier() -> re.Pattern[str]:
+    return re.compile(_IDENTIFIER, re.IGNORECASE | re.VERBOSE)
+
+
 def find_identifiers(segment: Segment) -> Iterator[EntityMention]:
     """Yield the identifiers in *segment*."""
     text = segment.text
     has_digit = False
-    for token in _TOKEN.finditer(text):
-        word = token[0]
-        if word.isalpha() or _TELLING.search(word, 0, _LONGEST_TOKEN) is None:
+    end = 0
+    for token in text.split():
+        if token.isalpha():  # no other token is a part of it, so that the next one is looked for from where it is
             continue
-        has_digit = True
-        start = token.start()
+        start = text.index(token, end)
+        end = start + len(token)
+        if _TELLING.search(token, 0, _LONGEST_TOKEN) is None:
+            continue
+        has_digit, word = True, token
         if "[.]" in word or "hxxp" in word:
             word = word.replace("[.]", ".").replace("hxxp", "http").replace("[:]", ":")
-        for found in _IDENTIFIER.finditer(word, 0, _LONGEST_TOKEN):
+        for found in _identifier().finditer(word, 0, _LONGEST_TOKEN):
             kind = found.lastgroup or ""
             read = _read(kind, found[0], text, start + found.start())
             if read is not None:
                 type_, value = read
-                end = min(start + found.end(), token.end())
-                yield mention(type_, value, start + found.start(), end, 0.98)
+                until = min(start + found.end(), end)
+                yield mention(type_, value, start + found.start(), until, 0.98)
     if has_digit:
         for found in SET_NUMBER.finditer(text):
             yield mention("intrusion_set", found[0].replace(".", ""), found.start(), found.end(), 0.95)

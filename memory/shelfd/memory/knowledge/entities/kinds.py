@@ -62,23 +62,33 @@ def related_types(type_: str) -> tuple[str, ...]:
 
 def folded(value: str) -> str:
     """Return *value* without differences of case and compatibility forms, blanks as one."""
-    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+    low = value.lower() if value.isascii() else unicodedata.normalize("NFKC", value).casefold()
+    return " ".join(low.split())
 
 
 def key_of(type_: str, value: str) -> str:
     """Return the canonical form of a value: ``APT 28``, ``APT-28`` and ``apt28`` share one."""
-    low = folded(value)
-    return low if type_ in IDENTIFIER_TYPES else (_JOINTS.sub("", low) or low)
+    return _key(type_, folded(value))
 
 
 def shown(type_: str, value: str) -> str:
     """Return a value as it is shown: in small letters, a name with hyphens for its blanks."""
-    low = folded(value)
-    if type_ == "intrusion_set":
-        return _JOINTS.sub("", low)
-    return low if type_ in IDENTIFIER_TYPES else low.replace(" ", "-")
+    return _shown(type_, folded(value))
 
 
 def mention(type_: str, value: str, start: int, end: int, confidence: float = 0.9) -> EntityMention:
     """Return the mention of a value as it was written."""
-    return EntityMention(type_, shown(type_, value), key_of(type_, value), start, end, confidence)
+    low = folded(value)
+    return EntityMention(type_, _shown(type_, low), _key(type_, low), start, end, confidence)
+
+
+def _key(type_: str, low: str) -> str:
+    if low.isalnum() or type_ in IDENTIFIER_TYPES:
+        return low
+    return _JOINTS.sub("", low) or low
+
+
+def _shown(type_: str, low: str) -> str:
+    if type_ == "intrusion_set":
+        return _JOINTS.sub("", low)
+    return low if type_ in IDENTIFIER_TYPES else low.replace(" ", "-")

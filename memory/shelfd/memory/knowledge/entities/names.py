@@ -81,10 +81,9 @@ def find_names(segment: Segment) -> Iterator[EntityMention]:
 def _runs(segment: Segment) -> Iterator[_Run]:
     """Capitalised words in a row, "of" and its like between them."""
     words, taken, count = segment.words, segment.taken, len(segment.words)
-    at = 0
-    while at < count:
-        if taken[at] or not _is_capital(words[at]):
-            at += 1
+    end = 0
+    for at in [at for at, word in enumerate(words) if word[0].isupper()]:
+        if at < end or taken[at]:
             continue
         end = at + 1
         while end < count and end - at < _LONGEST_RUN and not taken[end] and _continues(segment, end - 1):
@@ -101,7 +100,6 @@ def _runs(segment: Segment) -> Iterator[_Run]:
             else:
                 break
         yield _Run(at, end)
-        at = end
 
 
 def _is_capital(word: str) -> bool:
@@ -289,7 +287,7 @@ def _acts(segment: Segment, first: int, end: int) -> bool:
     if end >= len(segment.words) or end - first > 2 or segment.between(end - 1) != " ":
         return False
     verb = segment.low[end]
-    if is_foreign(segment):
+    if segment.is_foreign:
         return False
     if segment.begins_sentence(first) and segment.low[first] in lists["starters"]:
         return False
@@ -328,11 +326,6 @@ def _owned_event(segment: Segment, end: int) -> tuple[int, int] | None:
     return None
 
 
-def is_foreign(segment: Segment) -> bool:
-    """Whether a text is in a language whose capitals and small words mean something else."""
-    return len(word_lists()["foreign_words"].intersection(segment.low)) > 1
-
-
 def _ends_phrase(segment: Segment, end: int) -> bool:
     """Whether what follows begins something new: "in Wolfsburg on Monday", not "in Figma files"."""
     return end >= len(segment.words) or segment.between(end - 1) != " " or segment.low[end] in _BREAKS
@@ -341,7 +334,7 @@ def _ends_phrase(segment: Segment, end: int) -> bool:
 def _by_surroundings(segment: Segment, first: int, end: int) -> str | None:
     """What a name must be because of the words before it."""
     low = segment.low
-    if first == 0 or segment.begins_sentence(first) or is_foreign(segment):
+    if first == 0 or segment.begins_sentence(first) or segment.is_foreign:
         return None
     previous = low[first - 1]
     before = low[max(0, first - 6) : first - 1]

@@ -40,17 +40,30 @@ class Segment:
         taken: By word, whether it is part of an entity that was found.
     """
 
-    __slots__ = ("ends", "low", "offset", "starts", "taken", "text", "words")
+    __slots__ = ("_is_foreign", "ends", "low", "offset", "starts", "taken", "text", "words")
 
     def __init__(self, text: str, offset: int = 0) -> None:
         self.text = text
         self.offset = offset
-        found = list(_WORD.finditer(text))
-        self.words = [match[0] for match in found]
+        self.words: list[str] = _WORD.findall(text)
         self.low = [word.lower() for word in self.words]
-        self.starts = [match.start() for match in found]
-        self.ends = [match.end() for match in found]
-        self.taken = bytearray(len(found))
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        end = 0
+        for word in self.words:
+            start = text.index(word, end)
+            end = start + len(word)
+            self.starts.append(start)
+            self.ends.append(end)
+        self.taken = bytearray(len(self.words))
+        self._is_foreign: bool | None = None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is in a language whose capitals and small words mean something else; found out when asked."""
+        if self._is_foreign is None:
+            self._is_foreign = len(word_lists()["foreign_words"].intersection(self.low)) > 1
+        return self._is_foreign
 
     def between(self, at: int) -> str:
         """Return what stands between word *at* and the one after it."""
@@ -61,7 +74,7 @@ class Segment:
         if at == 0:
             return True
         gap = self.text[self.ends[at - 1] : self.starts[at]]
-        return any(sign in _ENDS for sign in gap) and gap not in {"-", "–"}
+        return not _ENDS.isdisjoint(gap) and gap not in {"-", "–"}
 
     def take(self, first: int, end: int) -> None:
         """Mark words as part of an entity."""
@@ -74,7 +87,7 @@ class Segment:
 
     def is_free(self, start: int, end: int) -> bool:
         """Return whether no word between two places of the text is part of an entity yet."""
-        return not any(self.taken[bisect_left(self.starts, start) : bisect_left(self.starts, end)])
+        return self.taken.find(1, bisect_left(self.starts, start), bisect_left(self.starts, end)) < 0
 
 
 def segments(text: str) -> Iterator[Segment]:

@@ -1,7 +1,8 @@
 """Times in a text: dates, days, spans, as they are said."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
@@ -30,8 +31,7 @@ _HOLIDAY: Final = (
 _BEFORE_TIME: Final = r"(?:in|since|until|till|by|during|from|before|after|of)"
 _YEAR: Final = r"(?:19|20)\d\d"
 
-_TIME: Final = re.compile(
-    rf"""(?<![\w.:/-])(?:
+_TIME: Final = rf"""(?<![\w.:/-])(?:
       {_YEAR}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?
     | {_YEAR}-(?:0[1-9]|1[0-2])(?![\d-])
     | (?:0?[1-9]|[12]\d|3[01])[./](?:0?[1-9]|[12]\d|3[01])[./]{_YEAR}
@@ -62,15 +62,54 @@ _TIME: Final = re.compile(
     | {_BEFORE_TIME}\s(?:(?:early|late|mid)[-\s])?{_MONTH}(?:,?\s{_YEAR})?(?![\w-])
     | \({_YEAR}\)
     | (?:daily|weekly|monthly|yearly|annually)\b
-    )""",
-    re.IGNORECASE | re.VERBOSE,
+    )"""
+_MONTHS: Final = frozenset(
+    "january february march april may june july august september october november december"
+    " jan feb mar apr jun jul aug sept sep oct nov dec".split()
 )
+_DAYS: Final = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_ABOUT: Final = frozenset({"early", "mid", "late"})
+#: The words that begin a time of one word, beside those that have a digit.
+_ALONE: Final = frozenset(
+    "christmas easter halloween thanksgiving ramadan hanukkah diwali yesterday today tomorrow tonight"
+    " daily weekly monthly yearly annually".split()
+).union(_DAYS, (f"{day}s" for day in _DAYS))
+#: The words that begin one of several words.
+_FIRST: Final = frozenset(
+    "a an one two three four five six seven eight nine ten eleven twelve twenty thirty several some the day new"
+    " spring summer autumn winter last next this past previous coming following every each around in for over within"
+    " after during before since until till by from of at".split()
+).union(_MONTHS, _ABOUT, (about + month for about in _ABOUT for month in _MONTHS))
+#: The words that follow these, beside those that have a digit.
+_SECOND: Final = frozenset(
+    "few couple about past last next other second third of after before year noon midnight a an one two three four five"
+    " six seven eight nine ten eleven twelve twenty thirty several some spring summer autumn winter day"
+    " morning afternoon evening night mornings afternoons evenings new".split()
+).union(
+    _ALONE,
+    _MONTHS,
+    _ABOUT,
+    (
+        f"{unit}{s}"
+        for unit in "second minute hour day night week weekend month quarter year decade".split()
+        for s in ("", "s")
+    ),
+    ("century", "centuries", "centurys", "centurie"),
+)
+#: What may stand before the first word and belong to it.
+_BEFORE_FIRST: Final = frozenset("(-")
 _LEAD: Final = re.compile(
     r"(?:in|since|until|till|by|during|from|before|after|around|of|at|for|over|within|on)[-\s]+(?:the\s+)?"
     r"|the\s+|about\s+|\(",
     re.IGNORECASE,
 )
 _SMALL_MONTHS: Final = frozenset({"may", "march", "mar", "sep", "dec", "jan", "jun", "august"})
+
+
+@cache  # compiled when first used, which is after the daemon's start
+def pattern() -> re.Pattern[str]:
+    """Return the pattern of a time, wherever it stands."""
+    return re.compile(_TIME, re.IGNORECASE | re.VERBOSE)
 
 
 def find_times(segment: Segment) -> Iterator[EntityMention]:
@@ -84,7 +123,7 @@ def find_times(segment: Segment) -> Iterator[EntityMention]:
         and not any(word[0].isdigit() for word in low)
     ):
         return
-    for found in _TIME.finditer(segment.text):
+    for found in matches(segment):
         said = found[0]
         start, end = found.start(), found.end()
         lead = _LEAD.match(said)
@@ -95,6 +134,41 @@ def find_times(segment: Segment) -> Iterator[EntityMention]:
             continue
         end = start + len(said)
         yield mention("temporal", said, start, end, 0.85)
+
+
+def matches(segment: Segment) -> Iterator[re.Match[str]]:
+    """Yield where times stand, as the pattern finds them in the text: it is only tried at words that may begin one.
+
+    It has some thirty alternatives, and to try all of them at every sign takes longer than all other rules together.
+    """
+    text, starts, match = segment.text, segment.starts, pattern().match
+    until = 0
+    for at in _places(segment.low, is_plain=text.isascii()):
+        start = starts[at]
+        if start < until:
+            continue
+        before = text[start - 1] if start > until else ""
+        found = None
+        if before in _BEFORE_FIRST or before.isspace():
+            found = match(text, start - 1)
+        if found is None:
+            found = match(text, start)
+        if found is not None:
+            until = found.end()
+            yield found
+
+
+def _places(low: Sequence[str], *, is_plain: bool) -> Iterator[int]:
+    """Yield the places of words that may begin a time; with others than plain letters each may be another's sign."""
+    for at, word in enumerate(low):
+        if word in _ALONE or not word.isalpha() or (not is_plain and not word.isascii()):
+            yield at
+        elif word in _FIRST and at + 1 < len(low):
+            second = low[at + 1]
+            if second == "the" and at + 2 < len(low):
+                second = low[at + 2]
+            if second in _SECOND or not second.isalpha() or not second.isascii():
+                yield at
 
 
 def _is_time(said: str) -> bool:

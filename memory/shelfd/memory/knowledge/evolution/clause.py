@@ -44,9 +44,14 @@ class Marks(frozenset[str]):
     """What marks a clause: names of :class:`Statement`'s fields."""
 
 
+_UNMARKED: Final = Marks()
+
+
 def _marks(words: list[str], said: str, lexicon: AlphabeticLexicon) -> Marks:
     """Find the words that say how a clause is meant."""
     distinct = set(words)
+    if distinct.isdisjoint(lexicon.lists["marks"]) and "," not in said:  # as most
+        return _UNMARKED
     found = set()
     if not distinct.isdisjoint(lexicon.lists["negation"]):
         found.add("ended" if not distinct.isdisjoint(lexicon.lists["ended_words"]) else "negative")
@@ -82,9 +87,11 @@ def _marked(statement: Statement, marks: Marks) -> Statement:
 
 def find_verb(words: list[str], lexicon: AlphabeticLexicon) -> int | None:
     """Return the position of the clause's verb; None if none is known and none looks like one."""
-    verbs, be = lexicon.verbs, lexicon.lists["be"]
+    verbs, be, predicates = lexicon.verbs, lexicon.lists["be"], lexicon.lists["predicates"]
     for at in range(1, len(words)):
         word = words[at]
+        if word not in predicates:
+            continue
         if word in be:
             return at
         if (known := verbs.get(word)) is not None and word not in lexicon.lists["modifiers"]:
@@ -117,7 +124,7 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon) -> frozenset[str]:
     """Return the words that say of whom; none if it is a pronoun's."""
     if not lexicon.lists["pronouns"].isdisjoint(words) and not _is_demonstrative(words, lexicon):
         return NOBODY
-    found = frozenset(word for word in content(words, lexicon) if word not in lexicon.lists["prepositions"])
+    found = frozenset(content(words, lexicon)) - lexicon.lists["prepositions"]
     return found - lexicon.lists["class_nouns"] or found
 
 
@@ -132,9 +139,10 @@ def _is_demonstrative(words: list[str], lexicon: AlphabeticLexicon) -> bool:
 
 def _head(words: list[str], lexicon: AlphabeticLexicon) -> str:
     """Return the noun that a subject's other words describe."""
-    words = [word for word in words if word not in lexicon.lists["dull"] or word in lexicon.lists["of"]]
+    dull, of = lexicon.lists["dull"], lexicon.lists["of"]
+    words = [word for word in words if word not in dull or word in of]
     for at in range(1, len(words)):
-        if words[at] in lexicon.lists["of"]:
+        if words[at] in of:
             return words[at - 1]
     return words[-1] if words else ""
 
@@ -176,9 +184,10 @@ def _by_pattern(
 
 def _split(value: tuple[str, ...], lexicon: AlphabeticLexicon) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return a value up to its first preposition, and what is said besides."""
+    prepositions = lexicon.lists["prepositions"]
     for at, word in enumerate(value):
-        if at and (word in lexicon.lists["prepositions"] or (word.startswith("~") and not value[0].startswith("~"))):
-            return value[:at], frozenset(value[at:]) - lexicon.lists["prepositions"]
+        if at and (word in prepositions or (word[0] == "~" and value[0][0] != "~")):
+            return value[:at], frozenset(value[at:]) - prepositions
     return value, NOBODY
 
 
@@ -192,7 +201,7 @@ def _kind(core: tuple[str, ...], lexicon: AlphabeticLexicon) -> Value:
         return Value.TIME
     if len(core) == 1 and core[0] in lexicon.states:
         return Value.STATE
-    if any(word in lexicon.lists["qualities"] for word in core):
+    if not lexicon.lists["qualities"].isdisjoint(core):
         return Value.QUALITY
     return Value.NAME
 
@@ -284,7 +293,8 @@ def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[st
     if is_be and len(after) > 1 and _is_participle(after[0], lexicon) and after[1] in lexicon.lists["prepositions"]:
         link.append(after[0])
         at = 1
-    while at < len(after) and after[at] in lexicon.lists["prepositions"]:
+    prepositions = lexicon.lists["prepositions"]
+    while at < len(after) and after[at] in prepositions:
         link.append(after[at])
         at += 1
     return " ".join(link), after[at:]
@@ -307,7 +317,8 @@ def _slot(
 ) -> Arity:
     """Return how many values the subject can have of this."""
     joined = link.split()
-    bare = [word for word in subject if word not in lexicon.lists["determiners"]]
+    determiners = lexicon.lists["determiners"]
+    bare = [word for word in subject if word not in determiners]
     if verb == "be":
         if joined and joined[0] in lexicon.lists["fixed_participles"]:
             return Arity.FIXED

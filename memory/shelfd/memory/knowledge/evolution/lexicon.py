@@ -31,6 +31,7 @@ class AlphabeticLexicon:
     spoken: dict[str, str]  #: word -> what stands for it, "" if it makes no difference
     verbs: dict[str, tuple[str, bool]]  #: form -> dictionary form, and whether it tells of the past
     numbers: dict[str, float]
+    marked: frozenset[str]  #: names of times and numbers
     multipliers: dict[str, float]
     states: dict[str, int]  #: state -> number of the group that excludes it
     classes: tuple[frozenset[str], ...]  #: verbs that say nearly the same of their object
@@ -91,6 +92,13 @@ def lexicon(language: str) -> AlphabeticLexicon:
         for word in lists[name]
     )
     lists["predicates"] = lists["be"] | verbs.keys()
+    first_words = {
+        name: frozenset(phrase.split()[0] for phrase in text[f"{name}_phrases"].split("|"))
+        for name in ("past", "correction", "additive")
+    }
+    lists["marks"] = frozenset().union(
+        *(lists[name] for name in ("negation", "ended_words", "unreal_words", "now", "additive")), *first_words.values()
+    )
     lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"]
     lists["dull"] = lists["determiners"] | lists["unsaid"]
     lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
@@ -105,6 +113,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
         },
         verbs=verbs,
         numbers={word: float(at) for at, word in enumerate(text["number_words"].split())},
+        marked=lists["times"].union(text["number_words"].split()),
         multipliers={word: float(factor) for word, factor in data["multipliers"].items()},
         states=_groups(text["states"]),
         classes=tuple(frozenset(each.split()) for each in text["classes"].split("|")),
@@ -112,9 +121,9 @@ def lexicon(language: str) -> AlphabeticLexicon:
         noun_parts=tuple(text.get("noun_parts", "").split()),
         fixed_parts=tuple(text.get("fixed_parts", "").split()),
         past=_either(text["past_phrases"]),
-        past_first=frozenset(phrase.split()[0] for phrase in text["past_phrases"].split("|")),
+        past_first=first_words["past"],
         corrects=_either(text["correction_phrases"]),
-        corrects_first=frozenset(phrase.split()[0] for phrase in text["correction_phrases"].split("|")),
+        corrects_first=first_words["correction"],
         adds=_either(text["additive_phrases"]),
         patterns=tuple((name, re.compile(pattern)) for name, pattern in data["patterns"]),
         home=text["home_verb"],

@@ -16,9 +16,12 @@ from shelfd.memory.notes.words import ends_as_question, fold
 LONGEST: Final = 2_000
 SENTENCES: Final = 12
 
-_END: Final = re.compile(
-    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\d\.)(?<=[.!?;])\s+"
-    r"|(?<=\d\.)\s+(?=[A-Z][a-z]+ (?:is|was|has)\b)|\n+"
+#: Where a sentence ends. It begins with the blank, though what stands before decides: a pattern that begins with a set
+#: is found much sooner.
+END: Final = re.compile(
+    r"\s(?:(?<=[.!?;]\s)(?<!\bDr\.\s)(?<!\bMr\.\s)(?<!\bMs\.\s)(?<!\bSt\.\s)"
+    r"(?<!\bMrs\.\s)(?<!\d\.\s)\s*"
+    r"|(?<=\d\.\s)\s*(?=[A-Z][a-z]+ (?:is|was|has)\b)|(?<=\n)\n*)"
 )
 #: Without this there is no end inside a text: that is seen much sooner.
 _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
@@ -38,7 +41,7 @@ def language_of(text: str) -> str:
     words = set(fold(text).replace(".", " ").replace(",", " ").split())
     best, most = "en", 0
     for language in _ALPHABETIC:
-        count = len(words & lexicon(language)["telling"])
+        count = len(words & lexicon(language).lists["telling"])
         if count > most:
             best, most = language, count
     return best
@@ -54,7 +57,7 @@ def read(text: str) -> tuple[Statement, ...]:
         return tuple(read_spaceless(sentence.strip(), language) for sentence in sentences[: SENTENCES + 1])
     words = lexicon(language)
     found: list[Statement] = []
-    sentences = [text] if _MAY_END.search(text) is None else _END.split(text)
+    sentences = [text] if _MAY_END.search(text) is None else END.split(text)
     for sentence in sentences[: SENTENCES + 1]:
         found += _statements(sentence, words)
     return tuple(found)

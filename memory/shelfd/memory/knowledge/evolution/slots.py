@@ -5,7 +5,7 @@ statement stands in a few of them, and each new one looks into those in which so
 excludes, denies or repeats. So the older notes that a decision is made on are a few looks into an index.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 from zlib import crc32
@@ -161,6 +161,8 @@ def _plain(statement: Statement) -> list[Any]:
     values: list[Any] = list(statement)
     for at in _SETS:
         values[at] = sorted(values[at])
+    for at in _ENUMS:
+        values[at] = _TEXTS[values[at]]  # which are written three times as fast
     return values
 
 
@@ -172,6 +174,8 @@ _READ: Final = {
     "effect": Effect,
 }
 _SETS: Final = [Statement._fields.index(name) for name, read in _READ.items() if read is frozenset]
+_ENUMS: Final = [Statement._fields.index(name) for name in ("value", "slot", "effect")]
+_TEXTS: Final[Mapping[str, str]] = {str(one): str(one) for kind in (Value, Arity, Effect) for one in kind}
 _CONVERTED: Final = [(Statement._fields.index(name), read) for name, read in _READ.items()]
 
 

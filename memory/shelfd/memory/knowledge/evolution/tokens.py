@@ -7,7 +7,9 @@ from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, units
 from shelfd.memory.notes.words import fold
 
 #: Words; a comma or colon inside one belongs to it, as in "60,000" and "10:00".
-_TOKEN: Final = re.compile(r"[^\s,;:!?()\"“”„«»¿¡]+(?:[,:][^\s,;:!?()\"“”„«»¿¡]+)*|[,:]")
+TOKEN: Final = re.compile(r"[^\s,;:!?()\"“”„«»¿¡]+(?:[,:][^\s,;:!?()\"“”„«»¿¡]+)*|[,:]")
+#: What parts words in plain text, beside blanks.
+_SIGNS: Final = str.maketrans(dict.fromkeys(';!?()"', " "))
 _NUMBER: Final = re.compile(r"([€$£])?(-?\d+(?:[.,]\d+)*)(%|°?[a-zµ]{1,3}|[€$£])?")
 _CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
@@ -52,37 +54,40 @@ def _numeric(low: str) -> str:
     return ordinal[1] if ordinal else low
 
 
-def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:
+def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:  # noqa: C901 - every word of every note comes by here
     """Return the words of *sentence*."""
     words: list[str] = []
     proper: set[str] = set()
     numeric = False
-    times, numbers = lexicon["times"], lexicon.numbers
+    times, numbers, marked = lexicon.lists["times"], lexicon.numbers, lexicon.marked
     sentence = sentence.replace("’", "'")
     has_digits = _DIGIT.search(sentence) is not None
-    raws: list[str] = _TOKEN.findall(sentence)
-    folded: list[str] = _TOKEN.findall(sentence.lower()) if sentence.isascii() else list(map(fold, raws))
+    raws = split(sentence)
+    folded = map(str.lower, raws) if sentence.isascii() else map(fold, raws)
     for raw, lowered in zip(raws, folded, strict=True):
         if raw == "A" and words and words[-1] != ":":
             words.append(raw)  # a name, as in "vitamin A", and no article
             continue
         low = lowered
-        if not low.isalpha():
+        if not (is_plain := low.isalpha()):
             low = _plain(low)
             if not low:
                 continue
             if low[-3:] == "n't":
                 words.append("not")
                 continue
-        if low in times and (low != "may" or (raw[0] == "M" and words)):
-            low = "~" + low
-        elif low in numbers:
-            numeric = True
-        elif has_digits and _DIGIT.search(low) is not None:
+        if low in marked:
+            if low in times and (low != "may" or (raw[0] == "M" and words)):
+                low = "~" + low
+            elif low in numbers:
+                numeric = True
+            elif words and not raw.islower():
+                proper.add(low)
+        elif has_digits and not is_plain and _DIGIT.search(low) is not None:
             numeric = True
             proper.add(low)  # a name, unless it turns out to be an amount
             low = _numeric(low)
-        elif (words and not raw.islower()) or "@" in low or "/" in low:
+        elif (words and not raw.islower()) or (not is_plain and ("@" in low or "/" in low)):
             proper.add(low)
         words.append(low)
     if not numeric:
@@ -90,15 +95,28 @@ def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:
     return _amounts(words, lexicon, frozenset(proper))
 
 
+def split(sentence: str) -> list[str]:
+    """Return what stands between blanks and signs, and commas and colons that belong to no word."""
+    marks = sentence.count(",") + sentence.count(":")
+    if not sentence.isascii() or marks > sentence.count(", ") + sentence.count(": "):
+        return TOKEN.findall(sentence)
+    if marks:
+        sentence = sentence.replace(", ", " , ").replace(": ", " : ")
+    return sentence.translate(_SIGNS).split()  # a fifth of the time of the pattern
+
+
 def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str]) -> SentenceWords:
     """Join numbers with their units, and days with their months."""
     found: list[str] = []
     amounts: dict[int, float] = {}
+    numbers = lexicon.numbers
     at = 0
     while at < len(words):
         word = words[at]
-        match = _NUMBER.fullmatch(word) if word not in lexicon.numbers else None
-        value = lexicon.numbers.get(word) if match is None else _decimal(match[2], lexicon.language)
+        value = numbers.get(word)
+        match = None
+        if value is None and not word.isalpha() and (match := _NUMBER.fullmatch(word)) is not None:
+            value = _decimal(match[2], lexicon.language)
         if value is None or (match is not None and match[3] and match[3] not in units()):
             found.append(word)
             at += 1

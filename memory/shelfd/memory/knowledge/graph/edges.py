@@ -3,15 +3,18 @@
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Final, TypeAlias
 
-from shelfd.memory.knowledge.entities.kinds import EntityMention, EntityName, family
+from shelfd.memory.knowledge.entities.kinds import EntityMention, family
 from shelfd.memory.knowledge.graph.clauses import Denials, sentences
 from shelfd.memory.knowledge.graph.occurring import occurring
 from shelfd.memory.knowledge.graph.saying import said_in
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.edges import Edge, EdgeEnd, EdgeType
+
+#: Type and canonical form of an entity.
+_Name: TypeAlias = tuple[str, str]
 
 #: Edges that rules give one note, and a model: a note that has more to say is a list.
 MOST_EDGES: Final = 128
@@ -48,9 +51,9 @@ class EdgeReading:
     """Reads the edges of one note, a part of it after the other."""
 
     def __init__(self) -> None:
-        self._edges: dict[tuple[EntityName, EntityName, str], Edge] = {}
-        self._mentions: dict[EntityName, EntityMention] = {}
-        self._denied: set[EntityName] = set()
+        self._edges: dict[tuple[_Name, _Name, str], Edge] = {}
+        self._mentions: dict[_Name, EntityMention] = {}
+        self._denied: set[_Name] = set()
         self._length = 0
 
     def read(self, text: str, mentions: Sequence[EntityMention], offset: int = 0) -> None:
@@ -78,8 +81,9 @@ class EdgeReading:
         if len(self._edges) >= MOST_EDGES:
             return
         denials = Denials(sentence)
-        denied = {one.start for one in some if denials.holds(one.start - offset)}
-        self._denied.update(_name(one) for one in some if one.start in denied)
+        denied = {one.start for one in some if denials.holds(one.start - offset)} if denials else set[int]()
+        if denied:
+            self._denied.update(_name(one) for one in some if one.start in denied)
         if len(some) < 2:
             return
         for source, relation, target in said_in(sentence, some, offset):
@@ -96,12 +100,11 @@ class EdgeReading:
         if ends[0] == ends[1] or len(self._edges) >= MOST_EDGES:
             return
         confidence = round(share * min(source.confidence, target.confidence), 3)
-        edge = Edge(_end(source), _end(target), relation, edge_type, confidence)
         known = self._edges.get((*ends, relation))
         if known is None or known.confidence < confidence:
-            self._edges[(*ends, relation)] = edge
+            self._edges[(*ends, relation)] = Edge(_end(source), _end(target), relation, edge_type, confidence)
 
-    def edges(self, kept: Collection[EntityName]) -> list[Edge]:
+    def edges(self, kept: Collection[_Name]) -> list[Edge]:
         """Return the edges between entities that are *kept* of the note."""
         if self._length <= _SHORT and 1 < len(self._mentions) <= _FEW:
             self._add_nearby()
@@ -117,8 +120,8 @@ class EdgeReading:
                 self._add(source, target, relation, "heuristic", _NEARBY)
 
 
-def _name(mention: EntityMention) -> EntityName:
-    return EntityName(mention.type, mention.key)
+def _name(mention: EntityMention) -> _Name:
+    return mention.type, mention.key
 
 
 def _end(mention: EntityMention) -> EdgeEnd:

@@ -6,6 +6,7 @@ said in a more roundabout way is left to the rule that both occur together.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.entities.kinds import EntityMention
@@ -76,14 +77,20 @@ _OTHERWISE: Final = (
 _WORD: Final = rf"(?!{_OTHERWISE})[\w$'’-]+"
 _BEFORE: Final = rf"(?:[ ]+{_WORD}){{0,3}}?"
 _AFTER: Final = rf"(?:[ ]+{_WORD}){{0,3}}"
-_ACTIVE: Final = [
-    (re.compile(rf"(?:['’]s)?{_BEFORE}[ ]+(?:{verb.forms}){_AFTER}[ ]*[\"“]?", re.IGNORECASE), verb) for verb in _VERBS
-]
-_PASSIVE: Final = [
-    (re.compile(rf",?{_BEFORE}[ ]+(?:{verb.participle}) by{_AFTER}[ ]*[\"“]?", re.IGNORECASE), verb) for verb in _VERBS
-]
 _JOINT: Final = re.compile(r"\s*(?:,|,?\s*(?:and|or|as well as|&))\s*(?:the |an? |also )?", re.IGNORECASE)
 _LONGEST: Final = 80
+
+
+@cache  # here and below: compiled when first used, which is after the daemon's start
+def _active() -> Sequence[tuple[re.Pattern[str], _Verb]]:
+    ends = rf"{_AFTER}[ ]*[\"“]?"
+    return [(re.compile(rf"(?:['’]s)?{_BEFORE}[ ]+(?:{verb.forms}){ends}", re.IGNORECASE), verb) for verb in _VERBS]
+
+
+@cache
+def _passive() -> Sequence[tuple[re.Pattern[str], _Verb]]:
+    ends = rf"{_AFTER}[ ]*[\"“]?"
+    return [(re.compile(rf",?{_BEFORE}[ ]+(?:{verb.participle}) by{ends}", re.IGNORECASE), verb) for verb in _VERBS]
 
 
 class SaidEdge(NamedTuple):
@@ -107,7 +114,7 @@ def said_in(sentence: str, mentions: Sequence[EntityMention], offset: int) -> It
         gap = sentence[one.end - offset : other.start - offset]
         if not 3 <= len(gap) <= _LONGEST:
             continue
-        for patterns, is_passive in ((_PASSIVE, True), (_ACTIVE, False)):
+        for patterns, is_passive in ((_passive(), True), (_active(), False)):
             verb = _verb(gap, patterns, one, other, is_passive=is_passive)
             if verb is None:
                 continue

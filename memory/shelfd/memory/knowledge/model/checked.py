@@ -25,7 +25,7 @@ _CHARACTERS_PER_TOKEN: Final = 3
 class ModelAnswer(BaseModel):
     """What a model answers; names that nobody asked for are let be."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
 def _weighed(value: Any) -> Any:  # noqa: ANN401

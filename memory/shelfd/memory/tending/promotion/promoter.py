@@ -13,6 +13,7 @@ import structlog
 from shelfd.memory.errors import Unavailable
 from shelfd.memory.jobs.work import Work
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.ports.job import PURGE_KIND
 from shelfd.memory.ports.log import Entry as LogEntry
 from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.tending import Promoted
@@ -23,7 +24,6 @@ from shelfd.memory.tending.promotion.merge import Merged, merge
 from shelfd.memory.tending.promotion.plan import PromotionPlan, counts_of, no_preview, nothing, preview_of, result_of
 from shelfd.memory.tending.promotion.ports import LeftAlone, MemoryFiles, Target
 from shelfd.memory.tending.promotion.record import edited, intention, is_edited, is_left_in, sealed, settle
-from shelfd.memory.tending.purge import PURGE
 
 log = structlog.get_logger("shelfd.memory")
 
@@ -335,7 +335,7 @@ def _put_record(tx: Transaction, *, path: str, rows: Sequence[Promoted]) -> None
 
 def _edited(tx: Transaction, plan: PromotionPlan) -> list[Promoted]:
     """What to record of lines that people changed, until no purge is under way that has to name the file."""
-    if not tx.rows.jobs.page(unfinished=True, kind=PURGE.name, before=None, limit=1):
+    if not tx.rows.jobs.page(unfinished=True, kind=PURGE_KIND, before=None, limit=1):
         return []
     ids = {row.note_id for row in plan.recorded if row.note_id}
     gone = ids - tx.rows.notes.by_ids(list(ids)).keys()
