@@ -91,7 +91,7 @@ async def test_a_note_that_enters_the_results_is_pushed(client: Listener) -> Non
     assert event["type"] == "shelfd.watch.matched.v1"
     assert event["subject"] == event["data"]["watch"] == name
     assert event["data"]["ids"] == [noted["note"]["id"]]
-    assert 0 < event["data"]["score"] <= 1
+    assert 0.5 < event["data"]["relevance"] <= 1
     assert "seq" not in event
     assert event["cause_seq"] == int(event["id"].split(":")[1])
 

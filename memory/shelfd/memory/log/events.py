@@ -48,7 +48,7 @@ def render_match(
         "id": match.note,
         "watch": match.watch,
         "principal": match.principal,
-        "score": round(match.score, 6),
+        "relevance": round(match.relevance, 6),
     }
     return {
         "specversion": "1.0",

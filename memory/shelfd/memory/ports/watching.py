@@ -18,7 +18,7 @@ class WatchMatch(NamedTuple):
 
     watch: str
     note: str
-    score: float  #: 0 to 1, as recall has it
+    relevance: float  #: 0 to 1: how probable it is that the note says what is asked
     principal: str  #: whose standing query it is
 
 
