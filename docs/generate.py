@@ -1,4 +1,4 @@
-"""Writes the documents that are made from the models, or checks that they still say what the models say.
+"""Writes the documents that are made from the models and the commands, or checks that they still say what those say.
 
 Run: ``python docs/generate.py [--check]``
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from commands import cli_md, manual_page
 
 from shelfd.protocol import METHODS, PLANNED, WIRE_VERSION, Code, Limits, Method, document
 from shelfd.protocol.asyncapi import asyncapi
@@ -152,20 +153,32 @@ def asyncapi_yaml() -> str:
     return head + text
 
 
+def methods_txt() -> str:
+    """What shells are offered for a method: its name and what it does."""
+    return "".join(f"{name}\t{METHODS[name].summary}\n" for name in sorted(METHODS))
+
+
 def main() -> int:
     """Write or check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a document is out of date")
     arguments = parser.parse_args()
     stale = []
-    for path, text in ((HERE / "protocol.md", protocol()), (HERE / "asyncapi.yaml", asyncapi_yaml())):
+    client = HERE.parent / "client" / "shelfd" / "client"
+    for path, text in (
+        (HERE / "protocol.md", protocol()),
+        (HERE / "asyncapi.yaml", asyncapi_yaml()),
+        (HERE / "cli.md", cli_md()),
+        (client / "man" / "shelfd.1", manual_page()),
+        (client / "completions" / "methods.txt", methods_txt()),
+    ):
         if arguments.check:
             if not path.exists() or path.read_text() != text:
                 stale.append(path.name)
         else:
             path.write_text(text)
     for name in stale:
-        sys.stderr.write(f"docs/{name} is out of date; run: make docs\n")
+        sys.stderr.write(f"{name} is out of date; run: make docs\n")
     return 1 if stale else 0
 
 

@@ -167,3 +167,13 @@ async def test_the_twin_and_the_file_refuse_a_second_use_of_a_row_number(store: 
 
     assert taken.value == [1, 2]
     assert following.value.row == 3
+
+
+async def test_what_is_frozen_shows_one_moment(store: Store) -> None:
+    await store.commit(create("a"))
+    async with store.frozen() as view:
+        await store.commit(create("b"))
+        assert [note.id for note in view.notes.scan(before_row=None, limit=9)] == ["a"]
+        assert view.log.last_seq < store.view.log.last_seq
+    async with store.frozen() as view:
+        assert view.counts().notes == 2

@@ -37,6 +37,7 @@ REQUIRED: dict[str, Any] = {
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
     "start_type": "actor", "start_value": "a",
+    "entities": [], "relations": [], "observations": [], "names": [],
     "alias": "a", "canonical": "b", "response": {},
     "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip

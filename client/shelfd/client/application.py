@@ -90,12 +90,22 @@ COMMANDS: Final = (
         "import", "importing:import_", "Move in from another memory: Markdown, conversations, CSV, JSON or a store."
     ),
     CommandEntry(
+        "export",
+        "exporting:export",
+        "Write all notes of a shelf, hidden ones too, as one moment has them: lines, Markdown or a graph.",
+    ),
+    CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
     CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
     CommandEntry("call", "running:call_method", "Call any METHOD of the daemon and print its result as JSON."),
+    CommandEntry(
+        "completion",
+        "completing:completion",
+        "Print the script that has a shell complete commands, and what is on the shelf.",
+    ),
     CommandEntry("help", "helping:help_", "Explain a command, or list all of them."),
     CommandEntry("config", "running:config", "Check or show the daemon's settings without starting it."),
 )
@@ -139,6 +149,7 @@ app = typer.Typer(
     cls=Commands,
     epilog="Every command explains itself with -h or --help. --version prints the version.",
     no_args_is_help=True,
+    add_completion=False,  # ours knows what is on the shelf, see completion.py
     context_settings={"help_option_names": ["-h", "--help"]},
     # rich takes 0.1 s to import, and a traceback with local variables would show memory text.
     rich_markup_mode=None,

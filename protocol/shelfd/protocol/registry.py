@@ -47,6 +47,7 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list entity.purge",
         "entity_graph": "get_entity_relationships traverse_graph graph.timeline graph.export",
         "events": "events.subscribe events.unsubscribe events.since",
+        "exporting": "shelf.export",
         "extraction": "session.extract",
         "graph": "note.delete note.move note.merge note.record_hit mark_note_superseded note.supersede",
         "importing": "shelf.import",
@@ -54,6 +55,11 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
             session.get_injection_state session.list_always_inject session.record_injection session.context_at
             """,
         "jobs": "job.list job.get job.retry job.cancel",
+        "knowledge": """
+            knowledge.create_entities knowledge.create_relations knowledge.add_observations knowledge.delete_entities
+            knowledge.delete_observations knowledge.delete_relations knowledge.read_graph knowledge.search_nodes
+            knowledge.open_nodes
+            """,
         "links": "link.upsert link.delete link.list",
         "notes": """
             remember remember_many forget note.get note.create note.edit note.list note.hide note.release note.restore
@@ -118,7 +124,7 @@ def define(
 PLANNED = frozenset(
     """
     recall.feedback
-    shelf.export shelf.merge shelf.move shelf.backup shelf.restore
+    shelf.merge shelf.move shelf.backup shelf.restore
     """.split()
 )
 

@@ -264,8 +264,8 @@ def _of_key(client: Client, named: Mapping[str, str], shelf: str) -> str | None:
 
 
 def link(
-    source: Annotated[str, typer.Argument(metavar="ID", help="A note.")],
-    target: Annotated[
+    first: Annotated[str, typer.Argument(metavar="ID", help="A note.")],
+    second: Annotated[
         str | None, typer.Argument(metavar="ID", help="What it has to do with; without it, its links are shown.")
     ] = None,
     relation: Annotated[list[str] | None, typer.Argument(metavar="RELATION", help="How; else: related.")] = None,
@@ -290,11 +290,11 @@ def link(
 
       shelfd link note-memory-1a2b3c4d note-memory-5e6f7a8b --remove
     """
-    if target is None:
-        _print_links(call(socket, "link.list", {"id": source, "limit": limit, "shelf": shelf}), limit, as_json=as_json)
+    if second is None:
+        _print_links(call(socket, "link.list", {"id": first, "limit": limit, "shelf": shelf}), limit, as_json=as_json)
         return
     params = {
-        "source": source, "target": target, "relation": " ".join(relation) if relation else None,
+        "source": first, "target": second, "relation": " ".join(relation) if relation else None,
         "direction": "outgoing" if one_way else None, "idempotency_key": idempotency_key, "shelf": shelf,
     }  # fmt: skip
     if remove:

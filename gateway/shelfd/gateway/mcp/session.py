@@ -192,7 +192,7 @@ class McpSession:
         answer = partial(self._told, asked, send)
         try:
             ask = tools.find(asked.params.get("name"), arguments, tools.chosen(asked.options.tools), asked.options)
-        except tools.Unsuitable as refusal:
+        except era.Unsuitable as refusal:
             answer(None, Reply(asked.id, error=refusal.error))
             done()
             return
@@ -206,7 +206,7 @@ class McpSession:
         if reply.error is not None and reply.error["code"] == Code.CANCELLED:
             return reply
         if reply.error is not None or ask is None:
-            result = tools.failed(reply.error or {})
+            result = tools.failed(reply.error or {}, None if ask is None else ask.explain(reply.error or {}))
         else:
             result = tools.told(ask.tell(reply.result or {}))
         sent = send(reply._replace(result=era.shaped(asked.method, result, stateless=asked.stateless), error=None))

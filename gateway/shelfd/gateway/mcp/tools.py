@@ -6,16 +6,16 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from shelfd.gateway.envelope import Refusal
 from shelfd.gateway.mcp import texts
-from shelfd.gateway.mcp.era import invalid
+from shelfd.gateway.mcp.compat import COMPAT, CompatTool, missing_entity, params_of
+from shelfd.gateway.mcp.era import Unsuitable, invalid
 from shelfd.gateway.mcp.options import McpOptions
 from shelfd.protocol import METHODS
 
 Json: TypeAlias = dict[str, Any]
 
 #: Sets of tools that can be asked for.
-TOOLSETS: Final = ("memory", "graph")
+TOOLSETS: Final = ("memory", "graph", "compat")
 #: Methods that work on a conversation's graph. Their names have an underscore as tools, where a dot is not allowed.
 _SESSION: Final = (
     *("open", "close", "list", "list_visible_candidates", "get_edge_summary", "get_node_brief", "expand_from_seeds"),
@@ -41,24 +41,28 @@ class Tool(NamedTuple):
         arguments: Names it takes.
         tell: Makes its answer of the method's result and the arguments.
         params: Makes the method's params of the arguments.
+        explain: Words an error in the tool's own way, None where it has none; who has it passes over what else it is
+            given.
     """
 
     method: str
     arguments: frozenset[str]
     tell: Callable[[Json, Mapping[str, Any]], ToolAnswer]
     params: Callable[[Json, McpOptions], Json]
+    explain: Callable[[Mapping[str, Any], Mapping[str, Any]], str | None] | None = None
 
 
 class ToolAsk(NamedTuple):
-    """What a call of a tool asks, and how its answer is told."""
+    """What a call of a tool asks, and how its answer and its error are told."""
 
     method: str
     params: Json
     tell: Callable[[Json], ToolAnswer]
+    explain: Callable[[Mapping[str, Any]], str | None]
 
 
 def chosen(names: Sequence[str]) -> list[str]:
-    """Return the sets that *names* ask for: ``graph`` adds to the usual ones.
+    """Return the sets that *names* ask for: ``graph`` adds to the usual ones, ``compat`` stands alone.
 
     Raises:
         Refusal: If there is no such set.
@@ -87,18 +91,16 @@ def find(name: object, arguments: Mapping[str, Any], sets: Sequence[str], option
         names = ", ".join(one for tools in map(table, sets) for one in tools)
         raise invalid(f"Unknown tool; there are {names}", "name")
     unknown = sorted(arguments.keys() - tool.arguments)
-    if unknown:
+    if unknown and tool.explain is None:
         takes = ", ".join(sorted(tool.arguments)) or "none"
         raise Unsuitable(f"{unknown[0][:64]}: is no argument of this tool, which takes {takes}", unknown[0][:64])
     params = tool.params(dict(arguments), options)
-    return ToolAsk(tool.method, {**params, "shelf": options.shelf}, lambda result: tool.tell(result, arguments))
-
-
-class Unsuitable(Refusal):
-    """A tool was called with what it does not take: the model that called it is answered, not its client."""
-
-    def __init__(self, message: str, field: str) -> None:
-        super().__init__(invalid(message, field).error)
+    return ToolAsk(
+        tool.method,
+        {**params, "shelf": options.shelf},
+        lambda result: tool.tell(result, arguments),
+        lambda error: None if tool.explain is None else tool.explain(error, arguments),
+    )
 
 
 def told(answer: ToolAnswer) -> Json:
@@ -106,10 +108,10 @@ def told(answer: ToolAnswer) -> Json:
     return {"content": [{"type": "text", "text": answer.text}], "structuredContent": answer.data, "isError": False}
 
 
-def failed(error: Mapping[str, Any]) -> Json:
-    """Return an error as a tool's result: what went wrong, and what can be done about it."""
+def failed(error: Mapping[str, Any], said: str | None = None) -> Json:
+    """Return an error as a tool's result: what went wrong, or what is *said* of that, and what can be done about it."""
     data = error.get("data", {})
-    message = error["message"]
+    message = said or error["message"]
     if data.get("retryable"):
         message = f"{message}. Nothing was changed: try again in a moment"
     told_data = {"code": error["code"], "message": error["message"], **data}
@@ -189,7 +191,19 @@ def table(name: str) -> Mapping[str, Tool]:
     if name == "graph":
         methods = {_tool_name(f"session.{one}"): f"session.{one}" for one in _SESSION}
         return {tool: Tool(methods[tool], names, _tell_data, _as_given) for tool, names in taken.items()}
+    if name == "compat":
+        return {tool: _compatible(taken[tool], COMPAT[tool]) for tool in taken}
     return {tool: Tool(method, taken[tool], tell, params) for tool, (method, params, tell) in _MEMORY.items()}
+
+
+def _compatible(taken: frozenset[str], tool: CompatTool) -> Tool:
+    return Tool(
+        tool.method,
+        taken,
+        lambda result, given: ToolAnswer(*tool.tell(result, given)),
+        lambda given, options: params_of(tool, given, options),
+        missing_entity,
+    )
 
 
 # ------------------------------------------------------------------ a conversation's graph

@@ -71,6 +71,7 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list",
         "entity_graph": "get_entity_relationships traverse_graph graph.export",
         "entity_purge": "entity.purge",
+        "exporting": "shelf.export",
         "extraction": "session.extract",
         "graph": """
             note.move note.record_hit mark_note_superseded note.supersede link.upsert link.delete link.list
@@ -80,6 +81,11 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
             session.record_injection session.get_injection_state session.list_always_inject session.context_at
             """,
         "jobs": "job.list job.get job.retry job.cancel",
+        "knowledge": """
+            knowledge.create_entities knowledge.create_relations knowledge.add_observations knowledge.delete_entities
+            knowledge.delete_observations knowledge.delete_relations knowledge.read_graph knowledge.search_nodes
+            knowledge.open_nodes
+            """,
         "merging": "note.merge",
         "notes": """
             note.get note.hide note.restore note.release note.edit note.list note.history note.revert

@@ -233,6 +233,13 @@ class Store(Protocol):
             Unavailable: If it cannot be written.
         """
 
+    def frozen(self) -> AbstractAsyncContextManager[View]:
+        """Show what is committed by now, and nothing later, for the length of a block. Read on the event loop.
+
+        Another one of the same shelf waits, as do snapshots and what lets nothing remain in the files: so a block ends
+        soon.
+        """
+
     def copies(self) -> Sequence[tuple[str, int]]:
         """Return copies of the shelf, or of notes of it, that lie beside it and that no purge reaches.
 

@@ -1,8 +1,8 @@
 """What a query asks for, as far as words show: the terms a note has to speak of, and how much each says."""
 
 import re
-from functools import lru_cache
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.recall.analyzer import Analyzer

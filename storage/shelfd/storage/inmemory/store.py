@@ -156,6 +156,12 @@ class InMemoryStore(Store):
             self.snapshots[path] = bytes(snapshot.data)
             snapshot.path = path
 
+    @asynccontextmanager
+    async def frozen(self) -> AsyncIterator[View]:
+        """Show a copy of the tables. See the port."""
+        async with self._writing_snapshot:
+            yield InMemoryShelf(self._tables.copy())
+
     def copies(self) -> list[tuple[str, int]]:
         """Return none: there is no file. See the port."""
         return []

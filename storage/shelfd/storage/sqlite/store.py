@@ -22,7 +22,7 @@ from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
-from shelfd.storage.sqlite.snapshots import SqliteSnapshot, snapshot_beside, snapshots_of
+from shelfd.storage.sqlite.snapshots import SqliteSnapshot, frozen, snapshot_beside, snapshots_of
 from shelfd.storage.sqlite.view import SqliteView
 
 T = TypeVar("T")
@@ -129,6 +129,13 @@ class SqliteStore(Store):
         """Read by a connection of its own, on the loop; write on another thread. See the port."""
         async with self._snapshots, snapshot_beside(self._path, name, lambda: self._closing is not None) as snapshot:
             yield snapshot
+
+    @asynccontextmanager
+    async def frozen(self) -> AsyncIterator[View]:
+        """Read by a connection of its own, on the loop. See the port."""
+        async with self._snapshots:
+            with frozen(self._path) as view:
+                yield view
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the file on another thread; return what is wrong. See the port."""
