@@ -22,9 +22,7 @@ LONGEST_RETRY_S = 10.0
 
 
 def watch(
-    query: Annotated[
-        list[str] | None, typer.Argument(metavar="QUERY", help="Only notes that enter the results of this query.")
-    ] = None,
+    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="Notes that enter its results.")] = None,
     types: Annotated[
         list[str] | None, typer.Option("--types", metavar="TYPE", help='Like "note.created" or "note.*".')
     ] = None,
