@@ -42,6 +42,7 @@ class Method:
 METHODS: Final[LazyTable[Method]] = LazyTable(
     "shelfd.protocol.methods",
     {
+        "backups": "shelf.backup shelf.backups shelf.restore shelf.move",
         "conflicts": "conflict.list conflict.resolve",
         "distilling": "remember_with_extraction remember_report",
         "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list entity.purge",
@@ -124,7 +125,7 @@ def define(
 PLANNED = frozenset(
     """
     recall.feedback
-    shelf.merge shelf.move shelf.backup shelf.restore
+    shelf.merge
     """.split()
 )
 

@@ -11,6 +11,7 @@ from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import call, daemon, fail, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_json, print_table, width
+from shelfd.client.patience import ask_patiently
 from shelfd.client.streams import warn
 from shelfd.client.texts import fields_of, moment, text_of
 from shelfd.client.transport import Client
@@ -146,7 +147,7 @@ def _forgotten(
     result: dict[str, Any] = {"forgotten": [], "still_in": []}
     with daemon(socket, timeout_s=None) as client:
         for one in named:
-            answer = client.call("forget", {**one, "shelf": shelf, **given(how)})
+            answer = ask_patiently(client, socket, "forget", {**one, "shelf": shelf, **how})
             result = {**answer, **{name: [*result[name], *answer[name]] for name in result}}
     return result
 

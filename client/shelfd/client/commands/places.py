@@ -7,8 +7,9 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.commands.changing import confirm
-from shelfd.client.invocation import call, given
+from shelfd.client.invocation import call
 from shelfd.client.output import clean, notice, print_json, print_table
+from shelfd.client.patience import call_patiently
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.streams import warn
 
@@ -195,7 +196,7 @@ def remove(
     if purge:
         confirm(f"Purge all notes of nugget {clean(nugget)} for good?", yes=yes)
     params = {"name": nugget, "purge": purge or None, "shelf": shelf}
-    result = call(socket, "nugget.remove", params, timeout_s=None)
+    result = call_patiently(socket, "nugget.remove", params)
     if as_json:
         print_json(result)
         return
@@ -219,7 +220,7 @@ def clear(
 
       shelfd nuggets clear scratch
     """
-    result = call(socket, "nugget.clear", given({"name": nugget, "shelf": shelf}), timeout_s=None)
+    result = call_patiently(socket, "nugget.clear", {"name": nugget, "shelf": shelf})
     if as_json:
         print_json(result)
     elif result["hidden"]:

@@ -64,6 +64,7 @@ class Procedure(NamedTuple):
 USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
     "shelfd.memory.methods",
     {
+        "backups": "shelf.backup shelf.backups shelf.restore shelf.move",
         "branching": "session.branch",
         "conflicts": "conflict.list conflict.resolve",
         "deleting": "forget note.delete nugget.clear nugget.remove",
