@@ -10,10 +10,9 @@ from shelfd.client.failure import NotRunning, RpcFailure, Unsendable
 from shelfd.client.transport import Client, connect
 
 if TYPE_CHECKING:
-    from shelfd.client.memory_manager import MemoryManager, MemoryNote, get_memory_manager
-
     from shelfd.client.aio import AsyncClient, follow_async
-    from shelfd.client.events import follow
+    from shelfd.client.events import follow, watch
+    from shelfd.client.memory_manager import MemoryManager, MemoryNote, get_memory_manager
     from shelfd.client.steady import SteadyClient
 
 __all__ = [
@@ -29,6 +28,7 @@ __all__ = [
     "follow",
     "follow_async",
     "get_memory_manager",
+    "watch",
 ]
 
 #: Imported when they are asked for: asyncio alone takes 50 ms, a third of what a whole command may take.
@@ -40,6 +40,7 @@ _LATER = {
     "follow": "events",
     "follow_async": "aio",
     "get_memory_manager": "memory_manager",
+    "watch": "events",
 }
 
 

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, suppress
 from typing import Any, Final
 
 from shelfd.client.failure import RpcFailure
@@ -62,6 +63,37 @@ def follow(
                 on_trouble("connection lost; waiting for the daemon")
             time.sleep(jittered(delay_s))
             delay_s = min(LONGEST_RETRY_S, delay_s * 2)
+
+
+def watch(
+    query: str,
+    path: str | None = None,
+    *,
+    nugget: str | None = None,
+    shelf: str = "default",
+    on_trouble: Callable[[str], None] = lambda _: None,
+) -> Generator[dict[str, Any], None, None]:
+    """Yield an event for each note that enters the results of *query*, across lost connections as :func:`follow` does.
+
+    The standing query is taken away when the loop is left. A process that is killed leaves it behind; ``watch.list``
+    has it then.
+
+    Raises:
+        NotRunning: If no daemon is there at the first try.
+        RpcFailure: If the query is refused.
+    """
+    wanted = {"query": query, "shelf": shelf, **({} if nugget is None else {"nugget": nugget})}
+    with connect(path) as client:
+        made = client.call("watch.create", wanted)["watch"]
+    following = follow(path, types=["watch.matched"], shelf=shelf, since_seq=made["since_seq"], on_trouble=on_trouble)
+    try:
+        with closing(following):
+            for event in following:
+                if event["data"]["watch"] == made["id"]:
+                    yield event
+    finally:
+        with suppress(OSError, RpcFailure), connect(path) as client:
+            client.call("watch.delete", {"id": made["id"], "shelf": shelf})
 
 
 def subscription(types: Sequence[str], nugget: str | None, shelf: str) -> dict[str, Any]:

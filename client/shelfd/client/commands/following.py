@@ -10,13 +10,14 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.event_types import EVENT_TYPES
 from shelfd.client.events import follow
+from shelfd.client.events import watch as standing
 from shelfd.client.invocation import Stop, call, fail, given, reported
 from shelfd.client.output import clean, local_time, print_json, print_line, print_table
 from shelfd.client.streams import complain, warn
 
 
 def watch(
-    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="Not available in this version.")] = None,
+    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="Notes that enter its results.")] = None,
     types: Annotated[
         list[str] | None, typer.Option("--types", metavar="TYPE", help='Like "note.created" or "note.*".')
     ] = None,
@@ -37,11 +38,14 @@ def watch(
 ) -> None:
     """Show events as they happen, until Ctrl-C. A lost connection is taken up again where it broke.
 
-    By MQTT, what happens while the broker cannot be reached is not shown.
+    With a QUERY, each note is shown that enters its results from now on. By MQTT, what happens while the broker cannot
+    be reached is not shown.
 
     For example:
 
       shelfd watch --types "note.*"
+
+      shelfd watch when does the boat leave
 
       shelfd watch --since 0 --json | jq .type
 
@@ -49,16 +53,18 @@ def watch(
 
       shelfd watch --mqtt-url mqtt://me@localhost --password-file ./secret
     """
-    if query:
-        fail("a standing query is not available in this version", os.EX_USAGE)
     by_mqtt = mqtt or mqtt_url is not None
+    if query and (by_mqtt or types or since is not None):
+        fail("a query stands alone: leave out --types, --since and --mqtt", os.EX_USAGE)
     _check_together(
         by_mqtt=by_mqtt, has_since=since is not None, has_files=bool(password_file or ca_file), url=mqtt_url
     )
     wanted = given({"types": _types(types), "nugget": nugget, "shelf": shelf})
     with reported():
         events = (
-            _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
+            standing(" ".join(query), socket, nugget=nugget, shelf=shelf, on_trouble=warn)
+            if query
+            else _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
             if by_mqtt
             else follow(socket, **wanted, since_seq=since, on_trouble=warn)
         )
