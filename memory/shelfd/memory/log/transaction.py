@@ -141,7 +141,7 @@ class Transaction:
 
         Args:
             redraw: Draws another id when the note's is taken; without it a taken id is refused.
-            is_free: Whether it has no key, and an id of :meth:`draw_id`: then it may be written with others.
+            is_free: Whether it has no key, and an id that no note has: then it may be written with others.
         """
         if not note.row:
             note = note._replace(row=self._writer.notes.next_row())
