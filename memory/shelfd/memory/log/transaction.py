@@ -72,7 +72,7 @@ class Transaction:
     def writing_together(self) -> Iterator[None]:
         """Write new notes without keys that follow each other by one statement, in the block that this is.
 
-        That makes no difference but in time: before rows are read, or another thing is written, they are.
+        That makes no difference but in time: before rows are read, or a note is written alone, they are.
         """
         self._unwritten = []
         try:
