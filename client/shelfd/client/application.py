@@ -41,7 +41,7 @@ COMMANDS: Final = (
         "changing:forget",
         "Hide notes, by their ids or by nugget and key; `shelfd restore` brings them back.",
     ),
-    CommandEntry("restore", "changing:restore", "Bring hidden notes back."),
+    CommandEntry("restore", "changing:restore", "Bring hidden notes back; or put a backup in the place of a shelf."),
     CommandEntry("purge", "changing:purge", "Remove notes for good, with their history; that cannot be undone."),
     CommandEntry("edit", "changing:edit", "Change what a note says, or what is known of it."),
     CommandEntry("link", "changing:link", "Link two notes, or show a note's links."),
@@ -97,6 +97,8 @@ COMMANDS: Final = (
     CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
+    CommandEntry("backup", "backups:backup", "Copy a shelf to a file, complete and checked, while it is in use."),
+    CommandEntry("move", "backups:move", "Give a shelf another name."),
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
     CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
