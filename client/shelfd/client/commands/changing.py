@@ -114,7 +114,9 @@ def forget(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Hide notes, by their ids or by nugget and key; `shelfd restore` brings them back. Prints what was hidden.
+    """Hide notes, by their ids or by nugget and key.
+
+    Prints what was hidden; `shelfd restore` brings it back.
 
     For example:
 
@@ -194,7 +196,9 @@ def purge(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Remove notes for good, with their history; that cannot be undone. Prints what went, and what still holds text.
+    """Remove notes for good, with their history.
+
+    That cannot be undone. Prints what went, and what still holds text.
 
     `shelfd forget` hides them instead. Of a whole nugget: shelfd nuggets remove NAME --purge.
 
