@@ -29,7 +29,7 @@ COMMANDS: Final = (
     CommandEntry("search", "finding:search", "List notes like QUERY by a simpler measure than recall."),
     CommandEntry("why-not", "finding:why_not", "Say why recall of QUERY does not return a note."),
     CommandEntry("forget", "changing:forget", "Hide notes, by their ids or by nugget and key."),
-    CommandEntry("restore", "changing:restore", "Bring hidden notes back."),
+    CommandEntry("restore", "changing:restore", "Bring hidden notes back; or put a backup in the place of a shelf."),
     CommandEntry("purge", "changing:purge", "Remove notes for good, with their history."),
     CommandEntry("edit", "changing:edit", "Change what a note says, or what is known of it."),
     CommandEntry("link", "changing:link", "Link two notes, or show a note's links."),
@@ -67,6 +67,8 @@ COMMANDS: Final = (
     CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
+    CommandEntry("backup", "backups:backup", "Copy a shelf to a file, complete and checked, while it is in use."),
+    CommandEntry("move", "backups:move", "Give a shelf another name."),
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
     CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
@@ -83,7 +85,7 @@ _SECTIONS: Final = (
     ("Notes", "notes note history edit link forget restore purge"),
     ("What there is", "facts nuggets shelves entity graph timeline conflicts session"),
     ("What happens", "watch log reflect reflections undo promote schedule runs jobs"),
-    ("In and out", "import export snapshot backup merge"),
+    ("In and out", "import export snapshot backup merge move"),
     ("The daemon", "run setup status doctor config mcp call completion help"),
 )
 
