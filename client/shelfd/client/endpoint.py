@@ -87,6 +87,15 @@ def advice(sockets: Sequence[str], *, unit: str = _SYSTEM_UNIT) -> str:
     return "start one with: shelfd run"
 
 
+def not_admitted(socket: str) -> str:
+    """Return what to do when *socket* is there, and whoever asks may not use it."""
+    if socket == SYSTEM_SOCKET:
+        return "users of the service are in its group: sudo usermod --append --groups shelfd $USER, then log in again"
+    return (
+        f"{socket} is not open to you: its owner can run shelfd for you, or you start a daemon of your own: shelfd run"
+    )
+
+
 class _Served(NamedTuple):
     """What a daemon left beside its socket."""
 
