@@ -212,6 +212,7 @@ def main() -> int:
             if not path.exists() or path.read_text() != text:
                 stale.append(str(path.relative_to(HERE.parent)))
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     for name in stale:
         sys.stderr.write(f"{name} is out of date; run: make docs\n")

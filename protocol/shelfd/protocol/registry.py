@@ -93,6 +93,7 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "synthesis": "synthesize validate_synthesis check_synthesis_quality",
         "system": "system.health system.version system.doctor system.metrics rpc.discover",
         "undo": "undo reflection.undo",
+        "watches": "watch.create watch.list watch.delete",
     },
 )
 
@@ -125,7 +126,6 @@ PLANNED = frozenset(
     """
     recall.feedback
     shelf.merge
-    watch.create watch.list watch.delete
     """.split()
 )
 

@@ -115,6 +115,7 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "shelves": "shelf.create shelf.list shelf.drop shelf.check shelf.log events.since snapshot get_stats",
         "synthesis": "synthesize validate_synthesis check_synthesis_quality",
         "timeline": "graph.timeline",
+        "watches": "watch.create watch.list watch.delete",
         "undo": "undo reflection.undo",
         "why_not": "why_not",
     },

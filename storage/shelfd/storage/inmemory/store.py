@@ -28,6 +28,7 @@ from shelfd.storage.inmemory.sessions import (
     InMemorySessions,
 )
 from shelfd.storage.inmemory.tables import Tables
+from shelfd.storage.inmemory.watches import InMemoryWatches
 from shelfd.storage.inmemory.work import (
     InMemoryJobs,
     InMemoryMeta,
@@ -64,6 +65,7 @@ class InMemoryShelf(Writer):
         self.edges = InMemoryEdges(tables)
         self.statements = InMemoryStatements(tables)
         self.conflicts = InMemoryConflicts(tables)
+        self.watches = InMemoryWatches(tables)
         self.sinks = InMemorySinks(tables)
         self.meta = InMemoryMeta(tables)
 

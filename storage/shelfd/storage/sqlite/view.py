@@ -17,6 +17,7 @@ from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
 from shelfd.storage.sqlite.sessions import SqliteInjections, SqliteNoteTypes, SqliteRewinds, SqliteSessions
 from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
+from shelfd.storage.sqlite.watches import SqliteWatches
 from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteReflectionProgress
 
 _COUNTS: Final = (
@@ -46,6 +47,7 @@ def _add_aggregates(rows: View, database: Database) -> None:
     rows.edges = SqliteEdges(database)
     rows.statements = SqliteStatements(database)
     rows.conflicts = SqliteConflicts(database)
+    rows.watches = SqliteWatches(database)
     rows.sinks = SqliteSinks(database)
     rows.meta = SqliteMeta(database)
 
