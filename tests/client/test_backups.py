@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ def test_shelves_are_backed_up_by_a_schedule_of_their_own(tmp_path: Path) -> Non
         assert daemon.call("system.health")["backups"]["cron"] == "@daily"
         for _ in range(2):
             run_id = daemon.call("scheduler.run", job="backup")["run_id"]
-            until(lambda run_id=run_id: _ended(daemon, run_id), "the backup ends")
+            until(partial(_ended, daemon, run_id), "the backup ends")
         assert len(list((kept / "default").glob("*.db"))) == 1
         assert [run["status"] for run in daemon.call("scheduler.history", job="backup")["runs"]] == ["done", "done"]
 
