@@ -95,6 +95,11 @@ COMMANDS: Final = (
         "Write all notes of a shelf, hidden ones too, as one moment has them: lines, Markdown or a graph.",
     ),
     CommandEntry(
+        "merge",
+        "merging:merge",
+        "Bring another copy of a shelf, edited apart, together with this one.",
+    ),
+    CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),

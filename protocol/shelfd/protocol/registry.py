@@ -50,7 +50,7 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "exporting": "shelf.export",
         "extraction": "session.extract",
         "graph": "note.delete note.move note.merge note.record_hit mark_note_superseded note.supersede",
-        "importing": "shelf.import",
+        "importing": "shelf.import shelf.merge",
         "injection": """
             session.get_injection_state session.list_always_inject session.record_injection session.context_at
             """,
@@ -123,7 +123,7 @@ def define(
 PLANNED = frozenset(
     """
     recall.feedback
-    shelf.merge shelf.move shelf.backup shelf.restore
+    shelf.move shelf.backup shelf.restore
     watch.create watch.list watch.delete
     """.split()
 )
