@@ -411,10 +411,10 @@ def test_watch_resumes_when_it_was_too_slow_and_reports_gaps(daemon: FakeDaemon)
     assert json.loads(done.stderr) == {"warning": "events 6 to 8 are missing: trimmed"}
 
 
-def test_watch_refuses_what_is_not_there_yet() -> None:
-    done = shelfd("watch", "a standing query")
+def test_watch_of_a_query_refuses_what_does_not_go_with_it() -> None:
+    done = shelfd("watch", "a standing query", "--types", "note.created")
     assert done.returncode == os.EX_USAGE
-    assert "not available in this version" in done.stderr
+    assert "a query stands alone" in done.stderr
 
 
 def test_watch_without_a_daemon_does_not_wait_for_one(tmp_path: Path) -> None:

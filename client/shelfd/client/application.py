@@ -41,7 +41,7 @@ COMMANDS: Final = (
         "changing:forget",
         "Hide notes, by their ids or by nugget and key; `shelfd restore` brings them back.",
     ),
-    CommandEntry("restore", "changing:restore", "Bring hidden notes back."),
+    CommandEntry("restore", "changing:restore", "Bring hidden notes back; or put a backup in the place of a shelf."),
     CommandEntry("purge", "changing:purge", "Remove notes for good, with their history; that cannot be undone."),
     CommandEntry("edit", "changing:edit", "Change what a note says, or what is known of it."),
     CommandEntry("link", "changing:link", "Link two notes, or show a note's links."),
@@ -102,10 +102,17 @@ COMMANDS: Final = (
     CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
+    CommandEntry("backup", "backups:backup", "Copy a shelf to a file, complete and checked, while it is in use."),
+    CommandEntry("move", "backups:move", "Give a shelf another name."),
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
     CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
     CommandEntry("call", "running:call_method", "Call any METHOD of the daemon and print its result as JSON."),
+    CommandEntry(
+        "completion",
+        "completing:completion",
+        "Print the script that has a shell complete commands, and what is on the shelf.",
+    ),
     CommandEntry("help", "helping:help_", "Explain a command, or list all of them."),
     CommandEntry("config", "running:config", "Check or show the daemon's settings without starting it."),
 )
@@ -149,6 +156,7 @@ app = typer.Typer(
     cls=Commands,
     epilog="Every command explains itself with -h or --help. --version prints the version.",
     no_args_is_help=True,
+    add_completion=False,  # ours knows what is on the shelf, see completion.py
     context_settings={"help_option_names": ["-h", "--help"]},
     # rich takes 0.1 s to import, and a traceback with local variables would show memory text.
     rich_markup_mode=None,

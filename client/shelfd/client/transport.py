@@ -1,9 +1,10 @@
 """A blocking client: JSON-RPC 2.0, one message per line, over a Unix socket."""
 
 import json
+import select
 import socket
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,6 +13,8 @@ from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure, Unsenda
 
 #: A reply is at most 8 MiB by contract; anything longer is not ours.
 REPLY_BYTES = 8 * 1024 * 1024 + 2
+#: How often who waits for an answer is called.
+LOOK_S = 0.25
 
 
 def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Client":
@@ -51,8 +54,17 @@ class Client:
         self._last_id = 0
         self._notifications: deque[dict[str, Any]] = deque()
 
-    def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+    def call(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        while_waiting: Callable[[], None] | None = None,
+    ) -> Any:  # noqa: ANN401
         """Call *method* and return its result.
+
+        Args:
+            while_waiting: Called every :data:`LOOK_S` until something comes.
 
         Raises:
             Unsendable: If *params* hold what JSON or UTF-8 cannot say.
@@ -63,6 +75,8 @@ class Client:
         self._last_id += 1
         sent = dict(params or {})
         self._send(encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": sent}))
+        while while_waiting is not None and not select.select([self._socket], [], [], LOOK_S)[0]:
+            while_waiting()
         while True:
             message = self._read()
             if message.get("method"):

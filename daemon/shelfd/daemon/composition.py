@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -53,7 +54,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     """
     clock = SystemClock()
     counters = Counters()
-    stores = SqliteStores(root=places.data / "shelves", clock=clock)
+    stores = SqliteStores(places.data / "shelves", clock, backup_directory(settings, places))
     shelves = Shelves(stores, clock, memory_settings(settings), PROJECTIONS)
     paths = promotion_paths(settings, places)
     paths.check()
@@ -91,6 +92,12 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt, model)
 
 
+def backup_directory(settings: Settings, places: Places) -> Path:
+    """Return where backups are kept, a directory for each shelf."""
+    chosen = settings.backup.directory
+    return Path(chosen).expanduser().absolute() if chosen else places.data / "backups"
+
+
 def promotion_paths(settings: Settings, places: Places) -> PromotionPaths:
     """Return where each shelf's promoted lines go."""
     section = settings.promotion
@@ -126,6 +133,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
             quarantine=settings.governance.injections == "quarantine",
         ),
         synthesis_tiers=tuple(settings.synthesis.tiers),
+        backup_keep=settings.backup.keep,
     )
 
 

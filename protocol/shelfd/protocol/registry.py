@@ -42,6 +42,7 @@ class Method:
 METHODS: Final[LazyTable[Method]] = LazyTable(
     "shelfd.protocol.methods",
     {
+        "backups": "shelf.backup shelf.backups shelf.restore shelf.move",
         "conflicts": "conflict.list conflict.resolve",
         "distilling": "remember_with_extraction remember_report",
         "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list entity.purge",
@@ -92,6 +93,7 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "synthesis": "synthesize validate_synthesis check_synthesis_quality",
         "system": "system.health system.version system.doctor system.metrics rpc.discover",
         "undo": "undo reflection.undo",
+        "watches": "watch.create watch.list watch.delete",
     },
 )
 
@@ -123,8 +125,6 @@ def define(
 PLANNED = frozenset(
     """
     recall.feedback
-    shelf.move shelf.backup shelf.restore
-    watch.create watch.list watch.delete
     """.split()
 )
 

@@ -15,6 +15,7 @@ from fakes import Api, memory
 from gateway.fakes import Client, House, Open, request
 from mcp_client import SOON_S, socket_client, text
 from shelfd.client.mcp.hello import greeting
+from shelfd.gateway.mcp import progress as telling
 from shelfd.gateway.mcp import tools
 from shelfd.gateway.mcp.era import HANDSHAKE, STATELESS, VERSION
 from shelfd.gateway.mcp.options import OPTIONS
@@ -273,6 +274,24 @@ async def test_a_cancelled_call_is_not_answered(house: House) -> None:
     client.send("notifications/cancelled", notify=True, requestId=sent, reason="changed my mind")
     assert await client.call("ping") == {}  # the next answer is not that one's
     held.release()
+
+
+async def test_a_long_call_tells_how_far_it_is(real: House, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telling, "PAUSE_S", 0.0)
+    for number in range(8):
+        await api.remember(f"The kettle number {number} is  green", title=f"kettle {number}")
+    seen: list[tuple[float, float | None]] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        del message
+        seen.append((progress, total))
+
+    async with socket_client(real.path) as client:
+        answer = await client.call_tool("reflect", {}, progress_callback=tell)
+        assert "8 inspected" in text(answer)
+        assert not (await client.call_tool("remember", {"content": "tea"}, progress_callback=tell)).is_error
+    assert seen
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
 
 
 async def test_a_batch_is_answered_by_an_array(real: House) -> None:

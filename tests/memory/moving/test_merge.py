@@ -169,7 +169,8 @@ async def edit(api: Api, edits: Sequence[tuple[str, int, int]], who: str) -> Non
     """Do some edits to a copy, each a little later; what cannot be done is left out."""
     for kind, which, what in edits:
         api.clock.advance(timedelta(seconds=which + what + 1))
-        found = sorted((await api.call("note.list", include_hidden=True, limit=50))["notes"], key=lambda one: one["id"])
+        found = (await api.call("note.list", include_hidden=True, limit=50))["notes"]
+        found.sort(key=lambda one: (one["created_at"], one["content"], one["id"]))
         if kind == "new" or not found:
             await api.remember(f"new {what} of {who}")
             continue

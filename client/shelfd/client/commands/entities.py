@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shelfd.client.commands import options
+from shelfd.client.commands.changing import confirm
 from shelfd.client.commands.tree import Branch, print_tree
 from shelfd.client.invocation import daemon, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_found, print_json, print_table
@@ -48,6 +49,7 @@ def entity(
         bool, typer.Option("--purge", help="Purge them all instead, whatever nugget they are in.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --purge: only say what would be purged.")] = False,
+    yes: options.Yes = False,
     nugget: options.Nugget = None,
     session: options.Session = None,
     shelf: options.Shelf = "default",
@@ -68,6 +70,8 @@ def entity(
     """
     name = needed(words, name="NAME")
     if purge:
+        if not dry_run:
+            confirm(f"Purge all notes about {clean(name)} for good?", yes=yes)
         _purge(name, type_, shelf, socket, is_dry=dry_run, as_json=as_json)
         return
     base = given({"entity_value": name, "nugget": nugget, "session_id": session, "shelf": shelf})

@@ -4,31 +4,25 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
 from shelfd.client.commands import options
+from shelfd.client.event_types import EVENT_TYPES
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import Stop, call, fail, given, reported
 from shelfd.client.output import clean, local_time, print_json, print_line, print_table
 from shelfd.client.streams import complain, warn
 from shelfd.client.transport import connect
 
-#: Every type of event; a test holds it to the protocol's.
-EVENT_TYPES = (
-    "note.created", "note.updated", "note.superseded", "note.hidden", "note.restored", "note.merged", "note.purged",
-    "note.promoted", "note.expired", "link.added", "link.removed", "conflict.found", "conflict.resolved",
-    "nugget.created", "nugget.updated", "nugget.renamed", "nugget.removed", "reflection.started",
-    "reflection.completed", "reflection.undone", "promotion.completed", "context.changed", "session.opened",
-    "session.closed", "session.retracted", "session.extracted", "schedule.missed",
-)  # fmt: skip
 FIRST_RETRY_S = 0.2
 LONGEST_RETRY_S = 10.0
 
 
 def watch(
-    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="Not available in this version.")] = None,
+    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="Notes that enter its results.")] = None,
     types: Annotated[
         list[str] | None, typer.Option("--types", metavar="TYPE", help='Like "note.created" or "note.*".')
     ] = None,
@@ -49,11 +43,14 @@ def watch(
 ) -> None:
     """Show events as they happen, until Ctrl-C. A lost connection is taken up again where it broke.
 
-    By MQTT, what happens while the broker cannot be reached is not shown.
+    With a QUERY, each note is shown that enters its results from now on. By MQTT, what happens while the broker cannot
+    be reached is not shown.
 
     For example:
 
       shelfd watch --types "note.*"
+
+      shelfd watch when does the boat leave
 
       shelfd watch --since 0 --json | jq .type
 
@@ -61,16 +58,18 @@ def watch(
 
       shelfd watch --mqtt-url mqtt://me@localhost --password-file ./secret
     """
-    if query:
-        fail("a standing query is not available in this version", os.EX_USAGE)
     by_mqtt = mqtt or mqtt_url is not None
+    if query and (by_mqtt or types or since is not None):
+        fail("a query stands alone: leave out --types, --since and --mqtt", os.EX_USAGE)
     _check_together(
         by_mqtt=by_mqtt, has_since=since is not None, has_files=bool(password_file or ca_file), url=mqtt_url
     )
     wanted = given({"types": _types(types), "nugget": nugget, "shelf": shelf})
     with reported():
         events = (
-            _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
+            _matches(socket, given({"query": " ".join(query), "nugget": nugget, "shelf": shelf}))
+            if query
+            else _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
             if by_mqtt
             else _events(socket, wanted, since)
         )
@@ -96,6 +95,20 @@ def _types(given_types: list[str] | None) -> list[str] | None:
     return wanted
 
 
+def _matches(socket: str | None, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what enters the results of a query that stands as long as somebody takes them."""
+    with connect(socket) as client:
+        made = client.call("watch.create", wanted)["watch"]
+    try:
+        following = {"types": ["watch.matched"], "shelf": wanted["shelf"]}
+        for event in _events(socket, following, made["since_seq"]):
+            if event["data"]["watch"] == made["id"]:
+                yield event
+    finally:
+        with suppress(OSError, RpcFailure), connect(socket) as client:
+            client.call("watch.delete", {"id": made["id"], "shelf": wanted["shelf"]})
+
+
 def _events(socket: str | None, wanted: dict[str, Any], since: int | None) -> Iterator[dict[str, Any]]:
     """Yield events for ever, across lost connections."""
     position = since
@@ -111,7 +124,7 @@ def _events(socket: str | None, wanted: dict[str, Any], since: int | None) -> It
                 client.wait_for_ever()
                 for message in client.notifications():
                     if message["method"] == "event":
-                        position = max(position, message["params"].get("seq", position))
+                        position = max(position, *(message["params"].get(name, 0) for name in ("seq", "cause_seq")))
                         yield message["params"]
                     elif _must_resume(message):
                         break

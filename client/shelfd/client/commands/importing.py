@@ -14,14 +14,14 @@ from shelfd.client.floor_log import LeftOut
 from shelfd.client.foreign import ForeignBatch, Unusable
 from shelfd.client.formats import mapping, opening
 from shelfd.client.import_report import Report
-from shelfd.client.invocation import Stop, daemon, reported
+from shelfd.client.invocation import Stop, daemon
 from shelfd.client.luker_file import FloorLog
 from shelfd.client.output import clean, notice, print_json
+from shelfd.client.patience import call_patiently
 from shelfd.client.progress import ProgressLine
 from shelfd.client.recognition import FORMATS, PLAIN, ForeignSource, recognise
 from shelfd.client.sending import Sending
 from shelfd.client.streams import complain
-from shelfd.client.transport import connect
 
 _SESSION_CHARACTERS = 128
 #: Other names of formats that people use.
@@ -111,8 +111,7 @@ def snapshot(
 
       shelfd snapshot --shelf work
     """
-    with reported(), connect(socket, timeout_s=None) as client:  # a large shelf takes a while
-        result = client.call("snapshot", {"shelf": shelf})
+    result = call_patiently(socket, "snapshot", {"shelf": shelf})
     if as_json:
         print_json(result)
         return

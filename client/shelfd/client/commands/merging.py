@@ -36,7 +36,9 @@ def merge(
     report = Report(dry_run=dry_run)
     try:
         if note_lines.format_of(path) != "shelfd":
-            raise Unusable(path, "expected what `shelfd export` wrote; of this, no line is a shelf's", os.EX_DATAERR)
+            raise Unusable(  # noqa: TRY301
+                path, "expected what `shelfd export` wrote; of this, no line is a shelf's", os.EX_DATAERR
+            )
         with daemon(socket) as client, ProgressLine("items") as line:
             sending = Sending(client, {"shelf": shelf, **({"dry_run": True} if dry_run else {})}, report, line)
             sending.total = note_lines.count(path)

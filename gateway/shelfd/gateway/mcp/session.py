@@ -16,6 +16,7 @@ from shelfd.gateway.mcp import era, prompts, resources, tools
 from shelfd.gateway.mcp.era import invalid
 from shelfd.gateway.mcp.feed import ResourceFeed
 from shelfd.gateway.mcp.options import McpOptions, options_of
+from shelfd.gateway.mcp.progress import Progress
 from shelfd.gateway.mcp.resources import Ask
 from shelfd.gateway.reply import Reply, Send, encoded
 from shelfd.memory.errors import ShelfError, error_of
@@ -71,6 +72,7 @@ class McpSession:
         self._send = send
         self._level = _LEVELS.index("warning")
         self._listening: set[Id] = set()
+        self._progress: set[Progress] = set()
         if lane.subscriptions is not None:
             lane.subscriptions.close_all()
         self._feed = lane.subscriptions = ResourceFeed(send, is_backed_up, self._said_all_changed)
@@ -142,6 +144,8 @@ class McpSession:
 
     def close(self, lane: Lane) -> None:
         """The caller is gone: reads end, changes go on."""
+        for progress in self._progress:
+            progress.end()
         self._dispatcher.close(lane)
 
     def abandon_all(self, lane: Lane) -> None:
@@ -168,9 +172,17 @@ class McpSession:
         else:
             self._ask(asked, answer.method, answer.params, partial(self._shown, asked, answer, send), done)
 
-    def _ask(self, asked: McpRequest, method: str, params: Json, send: Send, done: Done) -> None:
+    def _ask(
+        self,
+        asked: McpRequest,
+        method: str,
+        params: Json,
+        send: Send,
+        done: Done,
+        on_begun: Callable[[], None] | None = None,
+    ) -> None:
         message = Envelope(asked.id, is_notification=False, method=method, params=params)
-        self._dispatcher.start(message, self._lane, send, done)
+        self._dispatcher.start(message, self._lane, send, done, on_begun)
 
     def _shown(self, asked: McpRequest, ask: Ask, send: Send, reply: Reply) -> Reply:
         if reply.error is None:
@@ -199,7 +211,21 @@ class McpSession:
         params = ask.params
         if asked.options.key is not None and METHODS[ask.method].is_change:
             params = {**params, "idempotency_key": asked.options.key}
-        self._ask(asked, ask.method, params, partial(answer, ask), done)
+        told = partial(answer, ask)
+        token = asked.meta.get("progressToken")
+        if not METHODS[ask.method].is_change or isinstance(token, bool) or not isinstance(token, str | int):
+            self._ask(asked, ask.method, params, told, done)
+            return
+        progress = Progress(
+            self._dispatcher, self._lane, self._send, token, method=ask.method, shelf=asked.options.shelf
+        )
+        self._progress.add(progress)
+        self._ask(asked, ask.method, params, told, partial(self._ended, progress, done), progress.begin)
+
+    def _ended(self, progress: Progress, done: Done) -> None:
+        progress.end()
+        self._progress.discard(progress)
+        done()
 
     def _told(self, asked: McpRequest, send: Send, ask: tools.ToolAsk | None, reply: Reply) -> Reply:
         """Answer a call of a tool: what went wrong is told to the model that called it."""

@@ -10,20 +10,13 @@ from shelfd.gateway.mcp import texts
 from shelfd.gateway.mcp.compat import COMPAT, CompatTool, missing_entity, params_of
 from shelfd.gateway.mcp.era import Unsuitable, invalid
 from shelfd.gateway.mcp.options import McpOptions
-from shelfd.protocol import METHODS
 
 Json: TypeAlias = dict[str, Any]
 
 #: Sets of tools that can be asked for.
 TOOLSETS: Final = ("memory", "graph", "compat")
-#: Methods that work on a conversation's graph. Their names have an underscore as tools, where a dot is not allowed.
-_SESSION: Final = (
-    *("open", "close", "list", "list_visible_candidates", "get_edge_summary", "get_node_brief", "expand_from_seeds"),
-    *("get_schema", "keyword_search", "vector_search", "find_by_name", "compaction_candidates", "create_node"),
-    *("edit_node", "delete_node", "upsert_links", "delete_links", "compact_nodes", "apply_extraction_batch"),
-)
-#: Params that are the connection's affair, or the bridge's, and not a model's.
-_NOT_OFFERED: Final = ("shelf", "min_seq", "timeout_ms", "idempotency_key")
+_DATA: Final = files("shelfd.gateway.mcp")
+_FILES: Final = {"memory": "tools.json", "compat": "tools.json", "graph": "session_tools.json"}
 
 
 class ToolAnswer(NamedTuple):
@@ -77,7 +70,8 @@ def chosen(names: Sequence[str]) -> list[str]:
 @cache
 def listed(name: str) -> list[Json]:
     """Return the tools of a set as ``tools/list`` describes them."""
-    return [_described(f"session.{one}") for one in _SESSION] if name == "graph" else list(_catalogue()[name])
+    catalogue: Mapping[str, list[Json]] = json.loads(_DATA.joinpath(_FILES[name]).read_bytes())
+    return catalogue[name]
 
 
 def find(name: object, arguments: Mapping[str, Any], sets: Sequence[str], options: McpOptions) -> ToolAsk:
@@ -179,17 +173,11 @@ _MEMORY: Final = {
 
 
 @cache
-def _catalogue() -> Mapping[str, list[Json]]:
-    catalogue: Mapping[str, list[Json]] = json.loads(files("shelfd.gateway.mcp").joinpath("tools.json").read_bytes())
-    return catalogue
-
-
-@cache
 def table(name: str) -> Mapping[str, Tool]:
     """Return the tools of a set by their names."""
     taken = {one["name"]: frozenset(one["inputSchema"]["properties"]) for one in listed(name)}
     if name == "graph":
-        methods = {_tool_name(f"session.{one}"): f"session.{one}" for one in _SESSION}
+        methods = {tool: tool.replace("_", ".", 1) for tool in taken}  # a tool's name cannot have a dot
         return {tool: Tool(methods[tool], names, _tell_data, _as_given) for tool, names in taken.items()}
     if name == "compat":
         return {tool: _compatible(taken[tool], COMPAT[tool]) for tool in taken}
@@ -204,32 +192,3 @@ def _compatible(taken: frozenset[str], tool: CompatTool) -> Tool:
         lambda given, options: params_of(tool, given, options),
         missing_entity,
     )
-
-
-# ------------------------------------------------------------------ a conversation's graph
-
-
-def _tool_name(method: str) -> str:
-    return method.replace(".", "_")
-
-
-def _described(name: str) -> Json:
-    """Describe a method as a tool, by the model of its params."""
-    method = METHODS[name]
-    schema = _trimmed(method.params.model_json_schema())
-    for param in _NOT_OFFERED:
-        schema["properties"].pop(param, None)
-    del schema["description"]
-    hints = {"readOnlyHint": not method.is_change, "openWorldHint": False}
-    return {
-        "name": _tool_name(name), "description": method.summary, "inputSchema": schema, "annotations": hints
-    }  # fmt: skip
-
-
-def _trimmed(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return a schema without the titles that a generator gives."""
-    if isinstance(value, list):
-        return [_trimmed(member) for member in value]
-    if not isinstance(value, dict):
-        return value
-    return {name: _trimmed(member) for name, member in value.items() if name != "title" or isinstance(member, dict)}

@@ -64,6 +64,7 @@ class Procedure(NamedTuple):
 USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
     "shelfd.memory.methods",
     {
+        "backups": "shelf.backup shelf.backups shelf.restore shelf.move",
         "branching": "session.branch",
         "conflicts": "conflict.list conflict.resolve",
         "deleting": "forget note.delete nugget.clear nugget.remove",
@@ -114,6 +115,7 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "shelves": "shelf.create shelf.list shelf.drop shelf.check shelf.log events.since snapshot get_stats",
         "synthesis": "synthesize validate_synthesis check_synthesis_quality",
         "timeline": "graph.timeline",
+        "watches": "watch.create watch.list watch.delete",
         "undo": "undo reflection.undo",
         "why_not": "why_not",
     },

@@ -105,6 +105,9 @@ class NotesWriter(NotesView, Protocol):
             DuplicateKey: If another fact of the nugget has its key.
         """
 
+    def insert_many(self, notes: Sequence[Note]) -> None:
+        """Add notes without keys whose ids no note has, faster than one by one."""
+
     def update(self, old: Note, note: Note) -> None:
         """Replace the note *old*, which has the same row.
 

@@ -30,6 +30,7 @@ from shelfd.memory.ports.tending import (
     ReflectionProgressWriter,
 )
 from shelfd.memory.ports.usage import QueriesView, QueriesWriter, UsageView, UsageWriter
+from shelfd.memory.ports.watches import WatchesView, WatchesWriter
 
 
 class Counts(NamedTuple):
@@ -81,6 +82,7 @@ class View:
     edges: EdgesView  #: between entities
     statements: StatementsView  #: what notes state
     conflicts: ConflictsView  #: between what notes state
+    watches: WatchesView  #: standing queries
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -110,5 +112,6 @@ class Writer(View):
     edges: EdgesWriter
     statements: StatementsWriter
     conflicts: ConflictsWriter
+    watches: WatchesWriter
     sinks: SinksWriter
     meta: MetaWriter

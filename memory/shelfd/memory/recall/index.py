@@ -150,6 +150,11 @@ class RecallIndex:
         """Return the number of *term*; None if no document has it."""
         return self._contents.vocabulary.number(term)
 
+    def documents_with(self, term: str) -> int:
+        """Return how many documents that are not hidden have *term*."""
+        number = self.number(term)
+        return 0 if number is None else int(self._contents.statistics.own[number])
+
     def vocabulary_state(self) -> tuple[int, int]:
         """Return what differs once there are new terms, or other numbers for those there are."""
         vocabulary = self._contents.vocabulary

@@ -18,6 +18,7 @@ from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.projection import PartProjection, Project, Projection
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, outcome_of
 from shelfd.memory.ports.view import View, Writer
+from shelfd.memory.ports.watching import NoWatches, Watching
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.hot import HotNotes
@@ -63,6 +64,7 @@ class Shelf:
         self.model = ShelfModel(store.view)
         self.enrichment: Enrichment = NoEnrichment()
         self.intake: Intake = ANY_TEXT
+        self.watching: Watching = NoWatches()
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
@@ -75,6 +77,7 @@ class Shelf:
             instance=settings.instance,
             content=settings.event_content,
             is_followed=lambda: self.pump.is_followed,
+            watching=lambda: self.watching,
         )
         made = [project(store.view, settings) for project in projections]
         self.tracks = Tracks(made, store.view, clock, name, spawn=self.spawn)
@@ -268,16 +271,17 @@ class Shelf:
         return self.pump.attach(sink)
 
     def events(
-        self, since_seq: int, limit: int, wanted: Callable[[str, str | None], bool]
+        self, since_seq: int, limit: int, wanted: Callable[[str, str | None], bool], matches: int = 0
     ) -> tuple[list[dict[str, Any]], int]:
         """Return wanted events after *since_seq* among the next *limit* changes, and the last change read.
 
-        Changes that recall does not know yet are left for later, so that a subscriber that receives one can recall it.
+        See :meth:`EventLog.read` for matches of standing queries. Changes that recall does not know yet are left for
+        later, so that a subscriber that receives one can recall it.
 
         Raises:
             HistoryTrimmed: If the log no longer reaches back to *since_seq*; ``first_seq`` is where it begins.
         """
-        return self._event_log.read(since_seq, limit, self.seq, wanted)
+        return self._event_log.read(since_seq, limit, self.seq, wanted, matches)
 
     # --------------------------------------------------------------- usage
 

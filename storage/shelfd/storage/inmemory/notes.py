@@ -120,6 +120,10 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
             raise DuplicateId(note.id)
         _put_note(self._tables, note)
 
+    def insert_many(self, notes: Sequence[Note]) -> None:
+        for note in notes:
+            self.insert(note)
+
     def update(self, old: Note, note: Note) -> None:
         if old.row not in self._tables.notes:
             raise NoteNotFound(note.id)

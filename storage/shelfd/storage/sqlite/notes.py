@@ -41,7 +41,7 @@ _NAMED: Final = f"SELECT note FROM note_name WHERE name {AMONG} AND nugget = ?" 
 _ADD_NAME: Final = "INSERT OR IGNORE INTO note_name VALUES (?, ?, ?, ?)"
 _REMOVE_NAME: Final = "DELETE FROM note_name WHERE name = ? AND nugget = ? AND type = ? AND note = ?"
 #: In the words of the index of those notes.
-_TYPED: Final = f"type NOT IN ({', '.join(map(repr, MEMORY_TYPES))})"
+_TYPED: Final = " AND ".join(f"type <> '{name}'" for name in MEMORY_TYPES)
 
 _EXPIRED: Final = "SELECT note FROM expiring WHERE expires_at <= ? ORDER BY expires_at, note LIMIT ?"
 
@@ -189,7 +189,16 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         except sqlite3.IntegrityError as error:
             self._raise_duplicate(note, error)
             raise
-        if note.key is None and (note.title or note.extra.aliases):  # not asked of most notes
+        self._add_beside(note)
+
+    def insert_many(self, notes: Sequence[Note]) -> None:
+        self._database.run_many(_INSERT, list(map(note_to_columns, notes)))
+        for note in notes:
+            self._add_beside(note)
+
+    def _add_beside(self, note: Note) -> None:
+        """Add what stands beside a new note's row; not asked of most notes."""
+        if note.key is None and (note.title or note.extra.aliases):
             self._change_names(set(), _name_rows(note))
         if note.expires_at is not None:
             self._change_expiry(None, note)
