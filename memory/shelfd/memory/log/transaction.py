@@ -83,7 +83,7 @@ class Transaction:
     def writing_together(self) -> Iterator[None]:
         """Write new notes without keys that follow each other by one statement, in the block that this is.
 
-        That makes no difference but in time: before rows are read, or another thing is written, they are.
+        That makes no difference but in time: before rows are read, or a note is written alone, they are.
         """
         self._unwritten = []
         try:
@@ -152,7 +152,7 @@ class Transaction:
 
         Args:
             redraw: Draws another id when the note's is taken; without it a taken id is refused.
-            is_free: Whether it has no key, and an id of :meth:`draw_id`: then it may be written with others.
+            is_free: Whether it has no key, and an id that no note has: then it may be written with others.
         """
         if not note.row:
             note = note._replace(row=self._writer.notes.next_row())

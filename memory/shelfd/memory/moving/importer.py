@@ -47,6 +47,7 @@ class Importer:
         usages: Use that the other memory knew of, by the rows of notes.
         created: New notes.
         seen: Items seen so far: their part, and what identifies them.
+        absent: Ids that no note has, as far as that is known.
     """
 
     tx: Transaction
@@ -56,6 +57,7 @@ class Importer:
     usages: dict[int, Usage] = field(default_factory=dict)
     created: int = 0
     seen: set[tuple[str, int | str]] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)
     places: Placement = field(init=False)
     merger: Merger = field(init=False)
 
@@ -172,7 +174,9 @@ class Importer:
         """
         self._check_first(part, record.note.id)
         created = tally.created
-        note = restore_note(self.tx, record.note, index, tally)
+        is_absent = record.note.id in self.absent
+        self.absent.discard(record.note.id)
+        note = restore_note(self.tx, record.note, index, tally, is_absent=is_absent)
         self.created += tally.created - created
         self.seen.add((part, note.id))
         if record.usage != Usage():

@@ -1,6 +1,7 @@
 """The lines of a snapshot: notes, links and nuggets as they were on a shelf, to be there again in every field."""
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Annotated, Any, Final
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -26,6 +27,8 @@ _DIGESTS: Final = TypeAdapter(frozenset[Annotated[str, Field(max_length=32)]])
 _SAYS: Final = TypeAdapter[str](Annotated[str, Field(max_length=32)])
 _AT: Final = TypeAdapter[int](Annotated[int, Field(strict=True, ge=0, le=MAX_INTEGER)])
 _FIELDS: Final = frozenset(Note._fields) - ELSEWHERE
+_USUAL: Final = BLANK._asdict()
+_in_order: Final = itemgetter(*Note._fields)
 #: Of a note's fields, those whose limits are those of what callers say.
 _SAID: Final = ("nugget", "type", "subject", "scope", "source", "stability", "domain", "importance", "tier")
 
@@ -42,14 +45,14 @@ def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
         extra = extra._replace(lineage=read_state(rest).lineage())
     tags = fields.pop("tags", ())
     values = {
-        **BLANK._asdict(),
+        **_USUAL,
         **fields,
         "id": line.get("id"),
         "content": content,
         "extra": extra,
         "tags": tuple(tags),
     }
-    note = _NOTE.validate_python(tuple(values[name] for name in Note._fields), strict=True)
+    note = _NOTE.validate_python(_in_order(values), strict=True)
     _check(note, origin)
     usage = rest.get("usage")
     return RestoredNote(note, Usage() if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage"))
@@ -90,7 +93,7 @@ def _check(note: Note, origin: ItemOrigin) -> None:
 
 
 def _check_integers(record: tuple[Any, ...]) -> None:
-    if any(isinstance(value, int) and abs(value) > MAX_INTEGER for value in record):
+    if any([abs(value) > MAX_INTEGER for value in record if type(value) is int]):  # noqa: C419 (a third of the time)
         raise InvalidParams(f"shelfd: a number is larger than {MAX_INTEGER}", field="shelfd", limit=MAX_INTEGER)
 
 
