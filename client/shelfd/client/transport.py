@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, overload
 
-from shelfd.client.endpoint import advice, candidates
+from shelfd.client.endpoint import advice, candidates, not_admitted
 from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure, Unsendable
 
 M_co = TypeVar("M_co", covariant=True)
@@ -39,6 +39,7 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
         NotRunning: If no daemon listens there; the message says what was tried.
     """
     tried: list[tuple[str, str]] = []
+    closed: str | None = None
     for candidate in candidates(path):
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(timeout_s)
@@ -48,9 +49,10 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
             connection.close()
             # A path that is too long has no strerror.
             tried.append((candidate, error.strerror or str(error)))
+            closed = closed or (candidate if isinstance(error, PermissionError) else None)
         else:
             return Client(connection)
-    raise NotRunning(tried, advice([path for path, _ in tried]))
+    raise NotRunning(tried, advice([path for path, _ in tried]) if closed is None else not_admitted(closed))
 
 
 class Client:

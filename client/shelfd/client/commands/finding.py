@@ -102,7 +102,9 @@ def search(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """List notes like QUERY by a simpler measure than recall: it leaves nothing out and counts no hit.
+    """List notes like QUERY by a simpler measure than recall.
+
+    It leaves nothing out and counts no hit.
 
     For example:
 
@@ -137,7 +139,9 @@ def why_not(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Say why recall of QUERY does not return the note ID: which stage lost it, and by how much.
+    """Say why recall of QUERY does not return a note.
+
+    Prints which stage lost it, and by how much.
 
     For example:
 
