@@ -100,6 +100,17 @@ async def test_search_and_open_show_relations_with_others(api: Api) -> None:
     assert opened == {"entities": [entity("Eve")], "relations": relations[1:]}
 
 
+async def test_what_reflection_joins_is_no_relation(api: Api) -> None:
+    made = [entity("Ada", "speaks Spanish at the harbour"), entity("Eve", "learns Spanish at the harbour")]
+    await api.call("knowledge.create_entities", entities=made)
+    assert (await api.call("reflect"))["linked"] == 1
+    assert await graph(api) == (made, [])
+    related = relation("Ada", "related", "Eve")
+    assert await api.call("knowledge.delete_relations", relations=[related]) == {"removed": 0}
+    assert await api.call("knowledge.create_relations", relations=[related]) == {"relations": [related]}
+    assert await graph(api) == (made, [related])
+
+
 async def test_graphs_are_apart(api: Api) -> None:
     await api.call("knowledge.create_entities", entities=[entity("Ada")], nugget="people")
     assert await graph(api) == ([], [])

@@ -14,6 +14,7 @@ from shelfd.memory.knowledge.graph.entity_notes import (
     entity_of,
     find,
     is_entity,
+    is_relation,
     name_of,
     observations_of,
     observe,
@@ -105,7 +106,11 @@ def create_relations(tx: Transaction, params: RelationsParams, call: Call) -> Ou
         check_writable(relation.name, f"relations.{index}.relation")
         ((start, end_),) = _direction(source, target, relation.name)
         reason = tx.admit_line(relation.spelling, f"relations.{index}.relation")
-        if tx.rows.links.get(start, end_, relation.name) is None:
+        there = tx.rows.links.get(start, end_, relation.name)
+        if there is not None and not is_relation(there):
+            tx.delete_link(there, params.nugget)
+            there = None
+        if there is None:
             connect(tx, Link(start, end_, relation.name, reason, tx.now), params.nugget, call.limits)
             created.append(index)
     return {"created": created}
@@ -205,7 +210,8 @@ def delete_relations(tx: Transaction, params: RelationsParams, _call: Call) -> O
             continue
         relation = relation_of(one.relation).name
         for start, end in _direction(ends[one.source], ends[one.target], relation):
-            if (link := tx.rows.links.get(start, end, relation)) is not None:
+            link = tx.rows.links.get(start, end, relation)
+            if link is not None and is_relation(link):
                 tx.delete_link(link, params.nugget)
                 removed += 1
     return {"removed": removed}
@@ -282,7 +288,7 @@ async def _graph(shelf: Shelf, params: GraphReadParams, call: Call, notes: Seque
     relations = [
         {"source": names[link.source], "target": names[link.target], "relation": spelled(link)}
         for _, link in sorted(links.items())
-        if link.source in names and link.target in names
+        if link.source in names and link.target in names and is_relation(link)
     ]
     return {"entities": entities, "relations": relations}
 
