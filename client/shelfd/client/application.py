@@ -65,6 +65,11 @@ COMMANDS: Final = (
         "Write all notes of a shelf, hidden ones too, as one moment has them: lines, Markdown or a graph.",
     ),
     CommandEntry(
+        "merge",
+        "merging:merge",
+        "Bring another copy of a shelf, edited apart, together with this one.",
+    ),
+    CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
     CommandEntry("backup", "backups:backup", "Copy a shelf to a file, complete and checked, while it is in use."),
