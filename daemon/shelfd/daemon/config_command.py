@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shelfd.daemon import flags, streams
-from shelfd.daemon.places import choose
+from shelfd.daemon.places import Places, choose
 from shelfd.daemon.settings import Loaded
 
 
@@ -20,7 +20,8 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     loaded = flags.read(arguments, environ)
     if arguments.action == "acl":
         return _print(_acl(loaded, environ, system=arguments.system).rstrip("\n"))
-    rows = list(_rows(loaded, environ, system=arguments.system))
+    places = choose(loaded, environ, system=arguments.system, activated=None, pid=os.getpid())
+    rows = list(rows_of(loaded, places))
     if arguments.action == "check":
         _check_llm(loaded, environ, system=arguments.system)
         where = str(loaded.file) if loaded.file else "no configuration file"
@@ -32,9 +33,8 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     return _print("\n".join(_lines(rows, with_origin=arguments.origin)))
 
 
-def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterator[tuple[str, Any, str]]:
-    """Yield key, value and origin of every setting, paths as they would be chosen now."""
-    places = choose(loaded, environ, system=system, activated=None, pid=os.getpid())
+def rows_of(loaded: Loaded, places: Places) -> Iterator[tuple[str, Any, str]]:
+    """Yield key, value and origin of every setting, with the paths that were chosen."""
     chosen = {
         ("daemon", "data_dir"): (str(places.data), places.data_origin),
         ("daemon", "socket"): (str(places.socket), places.socket_origin),
