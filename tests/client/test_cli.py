@@ -20,7 +20,7 @@ RECALLED: dict[str, Any] = {
     "intent": "factual", "abstained": False, "mode": "lexical", "took_ms": 1.0,
     "index": {"state": "ready", "share": 1.0, "seq": 3},
 }  # fmt: skip
-HEALTH = {
+HEALTH: dict[str, Any] = {
     "status": "ok", "ready": True, "uptime_s": 93784.0, "connections": 2,
     "shelves": [{"shelf": "default", "state": "open", "index": "ready", "seq": 7}],
 }  # fmt: skip
@@ -285,6 +285,12 @@ def test_status_is_readable(daemon: FakeDaemon) -> None:
     assert "ok, ready, up 1 d 2 h, connections 2" in text
     assert "default  open  ready  7" in text
     assert set(json.loads(ran(daemon, "status", "--json"))) == {"health", "version", "stats"}
+
+
+def test_status_says_how_long_an_index_still_warms(daemon: FakeDaemon) -> None:
+    warming = {**HEALTH["shelves"][0], "index": "warming", "index_share": 0.43, "index_remaining_s": 72.4}
+    daemon.answers["system.health"] = {**HEALTH, "shelves": [warming, {**warming, "index_remaining_s": 0.0}]}
+    assert "default  open  warming 43%, 1 min 12 s left  7" in ran(daemon, "status")
 
 
 @pytest.mark.parametrize(("ok", "status"), [(True, 0), (False, 1)])

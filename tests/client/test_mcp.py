@@ -18,6 +18,7 @@ import pytest
 
 from mcp_client import bare, bridge, text
 from running import TIMEOUT_S, Daemon, until
+from shelfd.client.endpoint import restart_command
 from shelfd.client.mcp import hello
 from shelfd.client.mcp.lines import LINE_BYTES, LineBuffer
 from shelfd.client.mcp.options import BridgeOptions, parse
@@ -284,6 +285,33 @@ def test_a_daemon_is_started_and_stays(tmp_path: Path) -> None:
     finally:
         os.kill(pid, signal.SIGTERM)
         until(lambda: not path.exists(), "the daemon's end")
+
+
+def test_the_daemon_that_served_there_last_is_the_one_that_is_started(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        daemon.call("remember", content="tea")
+        daemon.stop()
+    path = Path(daemon.socket)
+    with Agent(tmp_path, "--socket", daemon.socket) as agent:
+        try:
+            found = agent.greet().tool("recall", query="tea")["structuredContent"]["results"]
+            assert [hit["note"]["content"] for hit in found] == ["tea"]
+            assert agent.end() == 0
+        finally:
+            pid = pid_at(path)
+            assert str(Path(f"/proc/{pid}/cwd").readlink()) == "/"
+            os.kill(pid, signal.SIGTERM)
+            until(lambda: not path.exists(), "the daemon's end")
+
+
+def test_a_command_that_others_may_have_written_is_not_run(tmp_path: Path) -> None:
+    record = tmp_path / "s.served"
+    record.write_text(json.dumps({"data": str(tmp_path), "command": "shelfd run"}))
+    for mode, command in ((0o600, "shelfd run"), (0o620, None), (0o602, None)):
+        record.chmod(mode)
+        assert restart_command(str(tmp_path / "s")) == command
+    record.write_text(json.dumps({"data": str(tmp_path / "gone"), "command": "shelfd run"}))
+    assert restart_command(str(tmp_path / "s")) is None
 
 
 def test_a_daemon_that_cannot_start_says_why(tmp_path: Path) -> None:

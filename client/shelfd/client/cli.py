@@ -94,9 +94,12 @@ def _refuse(error: Any) -> None:  # noqa: ANN401
 
 
 def _print_version() -> int:
-    from importlib.metadata import version  # takes 20 ms
+    from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
 
-    print(f"shelfd {version('shelfd')}")
+    try:
+        print(f"shelfd {version('shelfd')}")
+    except PackageNotFoundError:  # the client by itself
+        print(f"shelfd {version('shelfd-client')}")
     return os.EX_OK
 
 

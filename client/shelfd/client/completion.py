@@ -104,10 +104,10 @@ def _of_group(group: Any, before: Sequence[str], word: str) -> Completed:  # noq
 def _of_command(command: Any, before: Sequence[str], word: str) -> Completed:  # noqa: ANN401
     said, place, is_behind = _read(command, before)
     if param := _awaiting(command, before):
-        return _values(param, word, said)
+        return _values(param, word, said, command.name)
     if not is_behind and word.startswith("--") and "=" in word:
         flag, _, begun = word.partition("=")
-        found = _values(_by_flag(command).get(flag), begun, said)
+        found = _values(_by_flag(command).get(flag), begun, said, command.name)
         return found._replace(offers=[Offer(f"{flag}={value}", about) for value, about in found.offers])
     if not is_behind and word.startswith("-"):
         return Completed(_options(command, word))
@@ -115,7 +115,10 @@ def _of_command(command: Any, before: Sequence[str], word: str) -> Completed:  #
     if not arguments:
         return Completed()
     # What takes any number of words is only followed by what needs none, or it is the last but one.
-    return _values(arguments[min(place, len(arguments) - 1)], word, said)
+    param = arguments[min(place, len(arguments) - 1)]
+    if command.name == "help":
+        return complete([*before, word]) if "help" not in before else Completed()
+    return _values(param, word, said, command.name)
 
 
 def _read(command: Any, before: Sequence[str]) -> tuple[dict[str, str], int, bool]:  # noqa: ANN401
@@ -159,12 +162,12 @@ def _options(command: Any, word: str) -> list[Offer]:  # noqa: ANN401
     return [*found, *(Offer(flag, "Explain it.") for flag in ("--help",) if flag.startswith(word))]
 
 
-def _values(param: Any, word: str, said: dict[str, str]) -> Completed:  # noqa: ANN401
+def _values(param: Any, word: str, said: dict[str, str], command: str) -> Completed:  # noqa: ANN401
     if param is None:
         return Completed()
     if is_file(param.name):
         return Completed(are_files=True)
-    return Completed(offers(param.name, Unfinished(word, said)))
+    return Completed(offers(param.name, Unfinished(word, said, command)))
 
 
 def _about(command: Any) -> str:  # noqa: ANN401

@@ -29,10 +29,12 @@ class Unfinished(NamedTuple):
     Attributes:
         begun: What the value begins with.
         said: Values of options and arguments by the parameter's name.
+        command: The command that it is an argument or an option of.
     """
 
     begun: str
     said: Mapping[str, str]
+    command: str = ""
 
     @property
     def shelf(self) -> dict[str, str]:
@@ -104,10 +106,10 @@ def _methods() -> list[Offer]:
 
 #: By the name of a parameter, who is asked for its values.
 _FROM_THE_DAEMON: Final[Mapping[str, Ask]] = {
-    "nugget": _nuggets, "shelf": _shelves, "note_id": _notes, "note_ids": _notes, "first": _notes, "second": _notes,
-    "key": _keys, "session": _sessions, "run": _runs, "job_id": _jobs, "conflict": _conflicts,
+    "nugget": _nuggets, "graph": _nuggets, "shelf": _shelves, "note_id": _notes, "note_ids": _notes, "first": _notes,
+    "second": _notes, "what": _notes, "link": _notes, "key": _keys, "session": _sessions, "run": _runs,
+    "job_id": _jobs, "conflict": _conflicts,
 }  # fmt: skip
-_FORMATS: Final = ("direct_answer", "synthesized_brief", "timeline_analysis", "relationship_map")
 #: By the name of a parameter, its values where they are few.
 _FIXED: Final[Mapping[str, tuple[str, ...]]] = {
     "scope": ("self", "user", "shared", "project", "session"),
@@ -122,11 +124,13 @@ _FIXED: Final[Mapping[str, tuple[str, ...]]] = {
     "job": ("reflection", "promotion"),
     "form": ("tree", "json", "graphml", "dot"),
     "shell": ("bash", "zsh", "fish"),
+    "drop_in": ("broker-local", "broker-remote", "credentials", "home"),
+    "tools": ("memory", "graph", "compat"),
     "domain": ("general", "cti", "incident", "threat_intel", "project", "personal", "research"),
     "type_": ("note", "fact", "preference", "reflection", "self_model", "project", "relationship", "style", "event"),
 }
 _OF_FILES: Final = frozenset(
-    "file paths chat password_file ca_file config_file data_dir project socket root command path directory".split()
+    "file paths chat password_file ca_file config config_file data_dir project socket root command place to".split()
 )
 
 
@@ -137,8 +141,10 @@ def is_file(name: str) -> bool:
 
 def offers(name: str, asked: Unfinished) -> list[Offer]:
     """Return what fits the parameter *name*; nothing if there is no daemon, or it does not answer soon."""
-    if name in _FIXED:
-        found: Iterable[Offer] = map(Offer, _FIXED[name])
+    if name == "format_":
+        found: Iterable[Offer] = map(Offer, _formats(asked.command))
+    elif name in _FIXED:
+        found = map(Offer, _FIXED[name])
     elif name == "types":
         found = map(Offer, EVENT_TYPES)
     elif name == "method":
@@ -152,6 +158,16 @@ def offers(name: str, asked: Unfinished) -> list[Offer]:
         for value, about in found
         if value.startswith(asked.begun) and value.isprintable()
     ]
+
+
+def _formats(command: str) -> Iterable[str]:
+    if command == "import":
+        from shelfd.client.recognition import FORMATS  # for this one only
+
+        return FORMATS
+    return {"synthesize": ("answer", "brief", "timeline", "map"), "export": ("jsonl", "markdown", "graphml")}.get(
+        command, ()
+    )
 
 
 def _asked_for(ask: Ask, asked: Unfinished) -> list[Offer]:

@@ -235,6 +235,20 @@ async def test_bad_params_and_garbage_are_answered_and_the_session_goes_on(real:
     assert await client.call("ping") == {}
 
 
+async def test_a_fault_of_ours_says_nothing_and_the_session_goes_on(
+    real: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(_names: object) -> None:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(tools, "chosen", fault)
+    client = await real.connect()
+    assert await client.call("ping") == {}
+    client.send("tools/list")
+    assert (await client.error())["message"] == "internal error"
+    assert await client.call("ping") == {}
+
+
 async def test_half_a_message_is_none(real: House, api: Api) -> None:
     client = await real.connect()
     client.raw(request("tools/call", 1, name="remember", arguments={"content": "tea"})[:-2])

@@ -27,7 +27,7 @@ Keep = Annotated[
     int | None, typer.Option("--keep", metavar="N", min=1, help="Remove all but the last N from the directory.")
 ]
 To = Annotated[
-    str | None, typer.Argument(metavar="[PATH]", help="A directory, or a file that is not there; default: [backup].")
+    str | None, typer.Argument(metavar="PATH", help="A directory, or a file that is not there; default: [backup].")
 ]
 
 _LOOK_S: Final = 0.3

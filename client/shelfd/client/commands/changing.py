@@ -114,7 +114,9 @@ def forget(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Hide notes, by their ids or by nugget and key; `shelfd restore` brings them back. Prints what was hidden.
+    """Hide notes, by their ids or by nugget and key.
+
+    Prints what was hidden; `shelfd restore` brings it back.
 
     For example:
 
@@ -162,7 +164,7 @@ def _nothing_there(result: Mapping[str, Any], key: str | None, nugget: str | Non
 
 def restore(
     what: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID|FILE]", help="Hidden notes; or a backup, by its file.")
+        list[str] | None, typer.Argument(metavar="ID|FILE", help="Hidden notes; or a backup, by its file.")
     ] = None,
     latest: Annotated[bool, typer.Option("--latest", help="The last backup in the configured directory.")] = False,
     as_shelf: Annotated[
@@ -234,7 +236,9 @@ def purge(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Remove notes for good, with their history; that cannot be undone. Prints what went, and what still holds text.
+    """Remove notes for good, with their history.
+
+    That cannot be undone. Prints what went, and what still holds text.
 
     `shelfd forget` hides them instead. Of a whole nugget: shelfd nuggets remove NAME --purge.
 

@@ -14,7 +14,9 @@ _FILES = {"bash": "shelfd.bash", "zsh": "_shelfd", "fish": "shelfd.fish"}
 def completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish")],
 ) -> None:
-    """Print the script that has a shell complete commands, and what is on the shelf. `shelfd setup` installs it.
+    """Print the script that completes commands in a shell.
+
+    It completes what is on the shelf, too. `shelfd setup` installs it.
 
     For example:
 

@@ -56,7 +56,9 @@ def entity(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the notes that mention NAME, a person, a place, an address, a tool, and what it has to do with others.
+    """Show the notes that mention NAME, and who has to do with it.
+
+    NAME is a person, a place, an address, a tool, …
 
     Without a type, types are tried until notes mention it as one of them.
 
@@ -153,7 +155,9 @@ def graph(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what lies around NAME: what it has to do with others, and these with more.
+    """Show what lies around NAME, and around that.
+
+    It is what NAME has to do with others, and these with more.
 
     An arrow to the left means that the one further out does it. Each step names the note that says so.
 
@@ -219,7 +223,9 @@ def timeline(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what notes say of NAME in the order in which it happened, and which of them were replaced.
+    """Show what notes say of NAME in the order it happened.
+
+    What was replaced is marked.
 
     Without a type, types are tried; if no note mentions NAME as one of them, it is looked for like a query.
 

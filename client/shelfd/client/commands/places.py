@@ -32,7 +32,7 @@ def list_shelves(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the shelves you may read, whose they are, and how they are.
+    """Show the shelves you may read, whose, and how they are.
 
     For example:
 
@@ -74,7 +74,9 @@ def list_nuggets(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the nuggets of a shelf, its topics, and how much is in each.
+    """Show the nuggets of a shelf, and how much is in each.
+
+    A nugget is a topic: each note belongs to one.
 
     For example:
 

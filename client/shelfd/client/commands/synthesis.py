@@ -35,7 +35,9 @@ def synthesize(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Answer QUERY from the notes that say something about it, and show which those are.
+    """Answer QUERY from the notes that say something about it.
+
+    Shows which those are.
 
     For example:
 

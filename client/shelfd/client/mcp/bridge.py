@@ -191,9 +191,9 @@ class Bridge:
             except OSError:
                 raise ClientGone from None
 
-    def _refuse_message(self, message: dict[str, Any], code: int, why: str) -> None:
+    def _refuse_message(self, message: Any, code: int, why: str) -> None:  # noqa: ANN401
         """Refuse what is not even sent to the daemon."""
-        if key_of(message.get("id")) is None:
+        if not isinstance(message, dict) or key_of(message.get("id")) is None:
             self._say(messages.error(None, code, why))
             return
         is_tool, stateless = message.get("method") == "tools/call", messages.version_of(message) is not None

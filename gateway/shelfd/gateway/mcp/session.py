@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import structlog
+
 from shelfd.gateway import envelope as rpc
 from shelfd.gateway.dispatch import Dispatcher, Done, Message
 from shelfd.gateway.envelope import Envelope, Id, Refusal
@@ -19,7 +21,7 @@ from shelfd.gateway.mcp.options import McpOptions, options_of
 from shelfd.gateway.mcp.progress import Progress
 from shelfd.gateway.mcp.resources import Ask
 from shelfd.gateway.reply import Reply, Send, encoded
-from shelfd.memory.errors import ShelfError, error_of
+from shelfd.memory.errors import QuotaExceeded, ShelfError, error_of, traced
 from shelfd.protocol import METHODS, Code, error_object
 
 _CANCELLED: Final = "notifications/cancelled"
@@ -70,6 +72,7 @@ class McpSession:
         self._dispatcher = dispatcher
         self._lane = lane
         self._send = send
+        self._log = structlog.get_logger().bind(component="gateway.mcp")
         self._level = _LEVELS.index("warning")
         self._listening: set[Id] = set()
         self._progress: set[Progress] = set()
@@ -124,6 +127,10 @@ class McpSession:
             done()
         except ShelfError as error:
             send(Reply(message.id, error=error_of(error)))
+            done()
+        except Exception as fault:  # noqa: BLE001 - a boundary: whatever it was, the connection goes on
+            self._log.error("mcp.failed", method=message.method[:64], **traced(fault))
+            send(Reply(message.id, error=rpc.internal_error()))
             done()
 
     def start_batch(self, members: list[Any], lane: Lane, put: Callable[[int, Reply], Reply], done: Done) -> None:
@@ -306,6 +313,8 @@ class McpSession:
         uris = wanted.get("resourceSubscriptions") or []
         if not isinstance(uris, list):
             raise invalid("notifications.resourceSubscriptions: is not a list", "notifications.resourceSubscriptions")
+        if len(self._listening) >= (limit := self._dispatcher.limits.subscriptions_count):
+            raise QuotaExceeded(f"a connection listens at most {limit} times", field="notifications", limit=limit)
         self._feed.want([resources.canonical(resources.place_of(uri)) for uri in uris], asked.id, asked.options.graph)
         honoured: Json = {"resourceSubscriptions": uris} if uris else {}
         if wanted.get("resourcesListChanged") is True:

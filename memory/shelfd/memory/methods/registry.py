@@ -79,7 +79,7 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "graph": """
             note.move note.record_hit mark_note_superseded note.supersede link.upsert link.delete link.list
             """,
-        "importing": "shelf.import",
+        "importing": "shelf.import shelf.merge",
         "injection": """
             session.record_injection session.get_injection_state session.list_always_inject session.context_at
             """,

@@ -18,6 +18,7 @@ from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.backups import Backup, BackupPlan, NewBackup, Prepared, Report
+from shelfd.memory.ports.image import Images
 from shelfd.memory.ports.log import Entry, LogRow, Origin
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.view import View, Writer
@@ -260,6 +261,10 @@ class Store(Protocol):
         Returns:
             Of each its name, and when it was made, microseconds since 1970 UTC.
         """
+
+    @property
+    def images(self) -> Images:
+        """Where the image of its projections lies."""
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the files; return what is wrong in words, with what to do. *full* also checks cross references."""

@@ -36,6 +36,8 @@ _SCRUBS: Final = 50
 _SCRUB_PAUSE: Final = timedelta(milliseconds=100)
 #: What ``still_in`` says when it could not be emptied.
 WAL: Final = "shelf.db-wal"
+#: The same of the image of the index.
+IMAGE: Final = "index/image.json"
 
 Cursor: TypeAlias = dict[str, Any]
 
@@ -145,6 +147,8 @@ async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
     files = await withdraw(work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"])
     # Now that no write of earlier is under way any more that could bring one back.
     await work.step(_delete_last_queries)
+    if not await work.shelf.image.forget_purged():
+        files.append(IMAGE)
     if not await _scrub(work.shelf):
         files.append(WAL)
     files += _copies(work)

@@ -4,13 +4,16 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from shelfd.memory.errors import Conflict, DuplicateShelf, ShelfNotFound
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.backups import Backup, BackupPlan, NewBackup, Prepared, Report
+from shelfd.memory.ports.image import Arrays, Image, Images
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Snapshot, Store, Stores
 from shelfd.memory.ports.view import Counts, View, Writer
@@ -97,6 +100,43 @@ class InMemorySnapshot(Snapshot):
         self.data += data
 
 
+class InMemoryImages(Images):
+    """The image of a shelf's projections among its rows."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def save(self, image: Image) -> None:
+        """Keep copies of the arrays. See the port."""
+        before = self._tables.image
+        parts = {
+            projection: {
+                name: before.parts[projection][name] if arrays is None and before is not None else _copied(arrays or {})
+                for name, arrays in some.items()
+            }
+            for projection, some in image.parts.items()
+        }
+        made_by, facts = json.loads(json.dumps([image.made_by, image.facts]))  # as a file would have it
+        self._tables.image = Image(image.seq, made_by, facts, parts)
+
+    async def load(self) -> Image | None:
+        image = self._tables.image
+        if image is None:
+            return None
+        parts = {
+            projection: {name: _copied(arrays or {}) for name, arrays in some.items()}
+            for projection, some in image.parts.items()
+        }
+        return replace(image, parts=parts)
+
+    async def drop(self) -> None:
+        self._tables.image = None
+
+
+def _copied(arrays: Arrays) -> Arrays:
+    return {name: array.copy() for name, array in arrays.items()}
+
+
 class InMemoryStore(Store):
     """The twin of a shelf's file: nothing survives the process, everything else is as there.
 
@@ -127,6 +167,7 @@ class InMemoryStore(Store):
         self._rows = InMemoryShelf(tables)
         self._queue = CommitQueue(self._write_group, shelf=shelf)
         self._writing_snapshot = asyncio.Lock()
+        self._images = InMemoryImages(tables)
         self.snapshots: dict[str, bytes] = {}
         self._shelf = shelf
         self._backups = backups or InMemoryBackups()
@@ -181,6 +222,10 @@ class InMemoryStore(Store):
     def copies(self) -> list[tuple[str, int]]:
         """Return the backups: there is no file. See the port."""
         return [(backup.path, backup.manifest.made_at) for backup in self._backups.of(self._shelf)]
+
+    @property
+    def images(self) -> InMemoryImages:
+        return self._images
 
     async def check(self, *, full: bool) -> list[str]:  # noqa: ARG002
         return []

@@ -8,6 +8,7 @@ from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.edges import Edge
 from shelfd.memory.ports.entities import MentionedEntity, StoredAlias, StoredEntity
 from shelfd.memory.ports.evolution import StoredConflict
+from shelfd.memory.ports.image import Image
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
@@ -82,6 +83,7 @@ class Tables:
         enrichment: How far the log was read for entities, as "position".
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
+        image: Of the shelf's projections.
     """
 
     def __init__(self) -> None:
@@ -128,6 +130,7 @@ class Tables:
         self.watch_number = 0
         self.last_seq = 0
         self.last_row = 0
+        self.image: Image | None = None
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def put(self, table: dict[K, V], key: K, value: V) -> None:

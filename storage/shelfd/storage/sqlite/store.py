@@ -21,6 +21,7 @@ from shelfd.storage.sqlite.copies import Copy, copies_of
 from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
+from shelfd.storage.sqlite.images import SqliteImages
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
 from shelfd.storage.sqlite.snapshots import SqliteSnapshot, frozen, snapshot_beside, snapshots_of
@@ -55,6 +56,7 @@ class SqliteStore(Store):
         self._view = SqliteView(open_untouched(path))
         self._pages = Pages(path)
         self._snapshots = asyncio.Lock()  # one at a time
+        self._images = SqliteImages(path)
         self._queue = CommitQueue(self._write_group, shelf=path.parent.name)
         self._background_check = BackgroundCheck(path) if unclean else None
         self._writing: _Writing | None = None
@@ -170,8 +172,13 @@ class SqliteStore(Store):
             with frozen(self._path) as view:
                 yield view
 
+    @property
+    def images(self) -> SqliteImages:
+        """Files in the folder ``index``. See the port."""
+        return self._images
+
     async def check(self, *, full: bool) -> list[str]:
-        """Check the file on another thread; return what is wrong. See the port."""
+        """Check the files on another thread; return what is wrong. See the port."""
         return await asyncio.to_thread(check_file, self._path, full=full)
 
     async def rest(self) -> None:
