@@ -87,8 +87,8 @@ async def test_of_changes_that_can_be_repeated_too_only_the_failing_one_is_rolle
     def refuse(_: Transaction) -> None:
         raise NoteNotFound("gone")
 
-    failing = fail(NoteNotFound("gone")) if has_written else change(refuse)
-    changes = [create("before"), failing, edit("before", title="Edited"), failing, create("after")]
+    failing: Change[None] = fail(NoteNotFound("gone")) if has_written else change(refuse)
+    changes: list[Change[Any]] = [create("before"), failing, edit("before", title="Edited"), failing, create("after")]
     outcomes = await asyncio.gather(
         *(store.commit(one._replace(can_repeat=True)) for one in changes), return_exceptions=True
     )
