@@ -1,6 +1,7 @@
 """Views of many notes: made a few at a time."""
 
 import asyncio
+from typing import Any
 
 from fakes import Api
 from shelfd.memory.notes.note import Note
@@ -38,7 +39,8 @@ async def test_a_node_is_shown_as_it_is_now_however_often_it_was_shown(api: Api)
     await api.call("session.edit_node", **asked, set_fields={"what": "rain"})
     assert (await api.call("session.get_node", **asked))["node"]["fields"]["what"] == "rain"
     assert "summary" in (await api.call("session.get_node", **asked))["node"]["fields"]
-    columns = {"table_columns": ["title", "what"], "required_columns": ["title"], "embedding_columns": ["title"]}
+    columns: dict[str, Any] = {"table_columns": ["title", "what"]}
+    columns |= {"required_columns": ["title"], "embedding_columns": ["title"]}
     await api.call("schema.set_type", type="event", **columns)
     assert "summary" not in (await api.call("session.get_node", **asked))["node"]["fields"]
     await api.call("session.delete_node", **asked)
