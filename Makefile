@@ -2,26 +2,28 @@
 SHELL := /bin/sh
 PYTHON ?= python3
 UV := UV_PYTHON_DOWNLOADS=never .tools/bin/uv
+# A person sees how far the first run is, which fetches what is needed; a program sees what goes wrong.
+QUIET := $(shell test -t 2 || echo --quiet)
 # Compiled bytecode is what makes commands and the daemon start fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check lint types imports drift readme docs bare lock clean distclean
+.PHONY: run test check lint types imports drift readme docs bare lock clean distclean site
 
 .tools/bin/uv:
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .tools uv
+	$(PYTHON) -m pip install $(QUIET) --disable-pip-version-check --target .tools uv
 
 # Development environment: everything the tests and linters need.
 .venv/.dev: .tools/bin/uv requirements.lock pyproject.toml
-	test -x .venv/bin/python || $(UV) venv --quiet --python "$$(command -v $(PYTHON))" .venv
-	$(UV) pip sync --quiet --compile-bytecode --require-hashes requirements.lock
-	$(UV) pip install --quiet --no-deps -e .
+	test -x .venv/bin/python || $(UV) venv $(QUIET) --python "$$(command -v $(PYTHON))" .venv
+	$(UV) pip sync $(QUIET) --compile-bytecode --require-hashes requirements.lock
+	$(UV) pip install $(QUIET) --no-deps -e .
 	touch .venv/.dev .venv/.run
 
 # Run-time environment: what the daemon needs and nothing else.
 .venv/.run: .tools/bin/uv requirements-run.lock pyproject.toml
-	test -x .venv/bin/python || $(UV) venv --quiet --python "$$(command -v $(PYTHON))" .venv
-	$(UV) pip install --quiet --compile-bytecode --require-hashes -r requirements-run.lock
-	$(UV) pip install --quiet --no-deps -e .
+	test -x .venv/bin/python || $(UV) venv $(QUIET) --python "$$(command -v $(PYTHON))" .venv
+	$(UV) pip install $(QUIET) --compile-bytecode --require-hashes -r requirements-run.lock
+	$(UV) pip install $(QUIET) --no-deps -e .
 	touch .venv/.run
 
 run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
@@ -31,7 +33,7 @@ run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
 test: .venv/.dev  ## run the test suite
 	.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
-check: lint types imports drift readme test  ## everything CI checks but a bare machine
+check: lint types imports drift readme site test  ## everything CI checks but a bare machine
 
 lint: .venv/.dev
 	.venv/bin/ruff check .
@@ -49,6 +51,9 @@ drift: .venv/.dev  ## generated documents still say what the models say
 
 readme: .venv/.dev  ## every command in README.md does what it says
 	.venv/bin/python docs/readme.py --check
+
+site: .venv/.dev  ## the documentation as HTML, in dist/site
+	.venv/bin/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs dist/site
 
 docs: .venv/.dev  ## write the generated documents anew
 	.venv/bin/python docs/generate.py

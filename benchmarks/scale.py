@@ -5,16 +5,21 @@ are counted, links looked for, whole notes returned. FTS5 (porter, stop and ques
 ORDER BY bm25 LIMIT 10, optimised, in memory) holds authors and texts of the same notes in this process and returns row
 numbers. Each question is put to both, one after the other. CPU is that of the daemon with all it does meanwhile, and
 that of FTS5. The copies of a conversation say the same, or they are varied: each has other speakers, years and rare
-words, and then the evidence that both find can be counted, too. LoCoMo is not part of this project; give the path of a
+words, and then the evidence that both find can be counted, too. The same questions are then asked in one nugget of
+fifty, and while 100 notes are written each second; last the daemon is killed and started again on what it left:
+how long until it is READY, and until it recalls from all notes. LoCoMo is not part of this project; give the path of a
 file with LoCoMo conversations.
 
-Run: ``python benchmarks/scale.py PATH [--notes 700,10000,100000] [--questions 200] [--dir DIR]``
+Run: ``python benchmarks/scale.py PATH [--notes 700,10000,100000] [--questions 200] [--copies same,varied] [--dir DIR]``
 """
 
 import argparse
 import json
+import os
 import re
+import signal
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -22,13 +27,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from locomo import progress
-from served import median, percentile, served, table, working_directory
+from served import Served, median, percentile, served, table, working_directory
 from shelfd.client import Client, connect
 from shelfd.memory.notes.wordlists import word_lists
 from tiled import Question, Tiled
 
 BATCH = 5_000  #: notes in one request
 WARM = 30  #: questions asked before the clocks start
+NUGGETS = 50  #: of one size
+WRITES = 100  #: a second
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -86,6 +93,8 @@ def ingest(client: Client, full_text: FullText, tiled: Tiled) -> None:
     """Give all notes to both."""
     done = 0
     for batch in batches(tiled.notes()):
+        for number, note in enumerate(batch, done):
+            note["nugget"] = f"part-{number * NUGGETS // tiled.count}"
         result = client.call("remember_many", {"notes": batch})
         assert not result["rejected"]
         full_text.add(batch)
@@ -94,10 +103,10 @@ def ingest(client: Client, full_text: FullText, tiled: Tiled) -> None:
     full_text.optimize()
 
 
-def recall(client: Client, question: str) -> tuple[list[str], float]:
+def recall(client: Client, question: str, **filters: str) -> tuple[list[str], float]:
     """The references of ten notes, and how long that took in seconds."""
     began = time.perf_counter()
-    reply = client.call("recall", {"query": question, "k": 10})
+    reply = client.call("recall", {"query": question, "k": 10, **filters})
     took = time.perf_counter() - began
     return [hit["note"]["source_ref"] for hit in reply["results"]], took
 
@@ -115,8 +124,66 @@ def ask(client: Client, full_text: FullText, questions: list[Question]) -> list[
     return found
 
 
-def measure(tiled: Tiled, questions: int, directory: Path) -> list[str]:
-    """One row of the table: a daemon of its own."""
+class Writing(threading.Thread):
+    """Writes notes at an even pace until it is stopped."""
+
+    def __init__(self, socket: str, tiled: Tiled) -> None:
+        super().__init__()
+        self._socket = socket
+        self._tiled = tiled
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        """Write."""
+        with connect(self._socket, timeout_s=60) as client:
+            began = time.perf_counter()
+            for count, note in enumerate(self._tiled.notes()):
+                if self._over.wait(max(0.0, began + count / WRITES - time.perf_counter())):
+                    return
+                client.call("remember", {**note, "nugget": "written"})
+
+    def stop(self) -> None:
+        """Write no more."""
+        self._over.set()
+        self.join()
+
+
+def ask_filtered(client: Client, questions: list[Question]) -> list[float]:
+    """Milliseconds of each question, asked in one nugget of fifty."""
+    return [recall(client, one.text, nugget=f"part-{at % NUGGETS}")[1] * 1000 for at, one in enumerate(questions)]
+
+
+def ask_while_writing(daemon: Served, client: Client, tiled: Tiled, questions: list[Question]) -> list[float]:
+    """Milliseconds of each question, asked while others write."""
+    writing = Writing(daemon.socket, tiled)
+    writing.start()
+    try:
+        return [recall(client, one.text)[1] * 1000 for one in questions * 2]
+    finally:
+        writing.stop()
+
+
+def restart(directory: Path, questions: list[Question]) -> list[str]:
+    """Start a daemon on what one that was killed left: seconds to READY and to full speed, then p50 and memory."""
+    began = time.perf_counter()
+    with served(directory) as daemon, connect(daemon.socket, timeout_s=600) as client:
+        while client.call("recall", {"query": questions[0].text})["index"]["state"] != "ready":
+            time.sleep(0.01)
+        full_s = time.perf_counter() - began
+        took = [recall(client, one.text)[1] * 1000 for one in questions]
+        figures = [f"{daemon.ready_s:.2f}", f"{full_s:.2f}", f"{median(took):.2f}"]
+        return [*figures, f"{daemon.rss_mib():.0f}", f"{daemon.own_mib():.0f}"]
+
+
+def disk_mib(directory: Path) -> list[str]:
+    """What the daemon's files take, and of that the image of the index."""
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    parts = [path for path in files if path.parent.name == "index"]
+    return [f"{sum(path.stat().st_size for path in some) / 2**20:.0f}" for some in (files, parts)]
+
+
+def measure(tiled: Tiled, questions: int, directory: Path) -> tuple[list[str], list[str]]:
+    """One row of each table: a daemon of its own, which is killed and started again."""
     full_text = FullText()
     with served(directory) as daemon, connect(daemon.socket, timeout_s=600) as client:
         began = time.perf_counter()
@@ -132,10 +199,17 @@ def measure(tiled: Tiled, questions: int, directory: Path) -> list[str]:
         found = ask(client, full_text, asked)
         cpu = daemon.cpu_s() - cpu
         memory = daemon.rss_mib()
+        inside = ask_filtered(client, asked)
+        written = ask_while_writing(daemon, client, tiled, asked)
+        os.kill(daemon.process.pid, signal.SIGKILL)
+    copies = "varied" if tiled.is_varied else "same"
+    writing = [f"{of(written):.2f}" for of in (median, p99)]
+    restarted = [f"{tiled.count:,}", copies, f"{median(inside):.2f}", *writing, *disk_mib(directory)]
+    restarted += restart(directory, asked)
     ours, theirs = [one.recall_s * 1000 for one in found], [one.fts_s * 1000 for one in found]
-    return [
+    asked_row = [
         f"{tiled.count:,}",
-        "varied" if tiled.is_varied else "same",
+        copies,
         *(f"{of(ours):.2f}" for of in (median, p95, p99)),
         f"{cpu / len(found) * 1000:.2f}",
         *(f"{of(theirs):.2f}" for of in (median, p95, p99)),
@@ -146,11 +220,16 @@ def measure(tiled: Tiled, questions: int, directory: Path) -> list[str]:
         f"{tiled.count / took:,.0f}",
         f"{memory:.0f}",
     ]
+    return asked_row, restarted
 
 
 HEAD = [
     "notes", "copies", "recall p50, ms", "p95", "p99", "CPU, mean", "FTS5 p50, ms", "p95", "p99", "CPU, mean",
     "ratio of p50", "of p95", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
+]  # fmt: skip
+THEN = [
+    "notes", "copies", "p50 in a nugget, ms", "p50 while writing", "p99", "disk, MiB", "image, MiB", "READY, s",
+    "full speed, s", "p50 then, ms", "daemon, MiB", "of its own",
 ]  # fmt: skip
 
 
@@ -173,16 +252,19 @@ def main() -> None:
     parser.add_argument("path", help="a JSON file with LoCoMo conversations")
     parser.add_argument("--notes", default="700,10000,100000", help="sizes to measure (700,10000,100000)")
     parser.add_argument("--questions", type=int, default=200, help="questions at each size (200)")
+    parser.add_argument("--copies", default="same,varied", help="kinds of copies (same,varied)")
     parser.add_argument("--dir", help="where the daemons may keep their data; default: .run in the checkout")
     arguments = parser.parse_args()
     conversations = json.loads(Path(arguments.path).read_text())
-    rows = [HEAD]
+    rows, restarts = [HEAD], [THEN]
     for count in map(int, arguments.notes.split(",")):
-        for is_varied in (False, True):
+        for copies in arguments.copies.split(","):
             with working_directory(arguments.dir) as directory:
-                tiled = Tiled(conversations, count, is_varied=is_varied)
-                rows.append(measure(tiled, arguments.questions, directory))
-    print(table(rows))
+                tiled = Tiled(conversations, count, is_varied=copies == "varied")
+                asked, restarted = measure(tiled, arguments.questions, directory)
+                rows.append(asked)
+                restarts.append(restarted)
+    print(table(rows), table(restarts), sep="\n")
 
 
 if __name__ == "__main__":

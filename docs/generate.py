@@ -1,4 +1,4 @@
-"""Writes the documents that are made from the models, or checks that they still say what the models say.
+"""Writes the documents that are made from the models and the commands, or checks that they still say what those say.
 
 Run: ``python docs/generate.py [--check]``
 """
@@ -10,12 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from commands import cli_md, manual_page
+from settings import settings_md
 
 from shelfd.protocol import METHODS, PLANNED, WIRE_VERSION, Code, Limits, Method, document
 from shelfd.protocol.asyncapi import asyncapi
 from shelfd.protocol.methods.events import EVENT_TYPES
 
 HERE = Path(__file__).resolve().parent
+SESSION_TOOLS = HERE.parent / "gateway" / "shelfd" / "gateway" / "mcp" / "session_tools.json"
+#: Methods that work on a conversation's graph.
+SESSION_METHODS = (
+    *("open", "close", "list", "list_visible_candidates", "get_edge_summary", "get_node_brief", "expand_from_seeds"),
+    *("get_schema", "keyword_search", "vector_search", "find_by_name", "compaction_candidates", "create_node"),
+    *("edit_node", "delete_node", "upsert_links", "delete_links", "compact_nodes", "apply_extraction_batch"),
+)
+#: Params that are the connection's affair, or the bridge's, and not a model's.
+NOT_OFFERED = ("shelf", "min_seq", "timeout_ms", "idempotency_key")
 
 PREFACE = f"""<!-- Made by docs/generate.py from the models in protocol/. Do not edit: change the models. -->
 
@@ -152,20 +163,61 @@ def asyncapi_yaml() -> str:
     return head + text
 
 
+def session_tools() -> str:
+    """Methods on a conversation's graph as tools of MCP: to make them when they are asked for would take 0.1 s."""
+    tools = [json.dumps(session_tool(METHODS[f"session.{name}"]), ensure_ascii=False) for name in SESSION_METHODS]
+    return '{"graph": [\n' + ",\n".join(tools) + "\n]}\n"
+
+
+def session_tool(method: Method) -> dict[str, Any]:
+    """Describe a method as a tool, by the model of its params."""
+    schema = without_titles(method.params.model_json_schema())
+    for param in NOT_OFFERED:
+        schema["properties"].pop(param, None)
+    del schema["description"]
+    hints = {"readOnlyHint": not method.is_change, "openWorldHint": False}
+    name = method.name.replace(".", "_")
+    return {"name": name, "description": method.summary, "inputSchema": schema, "annotations": hints}
+
+
+def without_titles(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """A schema without the titles that a generator gives."""
+    if isinstance(value, list):
+        return [without_titles(member) for member in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: without_titles(one) for name, one in value.items() if name != "title" or isinstance(one, dict)}
+
+
+def methods_txt() -> str:
+    """What shells are offered for a method: its name and what it does."""
+    return "".join(f"{name}\t{METHODS[name].summary}\n" for name in sorted(METHODS))
+
+
 def main() -> int:
     """Write or check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a document is out of date")
     arguments = parser.parse_args()
     stale = []
-    for path, text in ((HERE / "protocol.md", protocol()), (HERE / "asyncapi.yaml", asyncapi_yaml())):
+    client = HERE.parent / "client" / "shelfd" / "client"
+    for path, text in (
+        (HERE / "protocol.md", protocol()),
+        (HERE / "asyncapi.yaml", asyncapi_yaml()),
+        (HERE / "cli.md", cli_md()),
+        (HERE / "settings.md", settings_md()),
+        (client / "man" / "shelfd.1", manual_page()),
+        (client / "completions" / "methods.txt", methods_txt()),
+        (SESSION_TOOLS, session_tools()),
+    ):
         if arguments.check:
             if not path.exists() or path.read_text() != text:
-                stale.append(path.name)
+                stale.append(str(path.relative_to(HERE.parent)))
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
     for name in stale:
-        sys.stderr.write(f"docs/{name} is out of date; run: make docs\n")
+        sys.stderr.write(f"{name} is out of date; run: make docs\n")
     return 1 if stale else 0
 
 

@@ -156,7 +156,10 @@ class Api:
         except ValidationError as error:
             raise Refused(from_validation(error)) from None
         request_id = f"test-{self.calls}"
-        return Call(method, validated, principal or self.principal, request_id, Ticket(self.clock), self.limits)
+        ticket = Ticket(self.clock)
+        if validated.timeout_ms is not None:
+            ticket.deadline = self.clock.monotonic() + validated.timeout_ms / 1000
+        return Call(method, validated, principal or self.principal, request_id, ticket, self.limits)
 
     async def handle(self, call: Call) -> dict[str, Any]:
         """Carry out a validated call."""

@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from client.fake_daemon import FakeDaemon, note
+from client.in_process import shelfd
 from shelfd.client.application import COMMANDS, CommandEntry, LazyCommand
 
 REMEMBERED = {"note": note(), "status": "created", "superseded": [], "conflicts": [], "pending": []}
@@ -16,17 +19,6 @@ HEAVY = {
     "asyncio", "numpy", "paho", "pydantic", "pydantic_core", "rich", "sqlite3", "ssl", "structlog", "shelfd.daemon",
     "shelfd.protocol",
 }  # fmt: skip
-
-
-def completed(words: str) -> list[str]:
-    """What a shell is offered for the last of *words*."""
-    environment = {**os.environ, "_SHELFD_COMPLETE": "complete_bash", "COMP_WORDS": words,
-                   "COMP_CWORD": str(len(words.split()) - 1)}  # fmt: skip
-    code = "from shelfd.client.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
-    return done.stdout.split()
 
 
 @pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
@@ -50,7 +42,75 @@ def test_a_command_loads_itself_and_nothing_heavy(tmp_path: Path) -> None:
     assert commands == {"remembering", "options"}
 
 
-def test_a_shell_completes_commands_and_their_options() -> None:
-    assert completed("shelfd rem") == ["remember"]
-    assert completed("shelfd session rew") == ["rewind"]
-    assert "--session" in completed("shelfd remember --se")
+# ------------------------------------------------------------------ one thing by each option
+
+
+def every() -> Iterator[tuple[str, Any]]:
+    """Every command, loaded, and what is typed for it."""
+    for entry in COMMANDS:
+        command = LazyCommand(entry).load()
+        yield entry.name, command
+        for name, inner in getattr(command, "commands", {}).items():
+            yield f"{entry.name} {name}", inner
+
+
+def flags_of(command: Any) -> dict[str, Any]:
+    return {flag: param for param in command.params if param.param_type_name == "option" for flag in param.opts}
+
+
+#: Commands that ask no daemon.
+ALONE = ("run", "setup", "help", "completion", "config", "mcp")
+
+
+TWINS = {"-k": "--limit", "-n": "--nugget", "-t": "--tag", "-y": "--yes", "-F": "--file", "-a": "--all",
+         "-c": "--count", "-d": "--depth", "-f": "--format"}  # fmt: skip
+
+
+def odd(name: str, command: Any) -> Iterator[str]:
+    """What is not as everywhere in one command."""
+    flags = flags_of(command)
+    for flag, param in flags.items():
+        if len(flag) == 2 and TWINS.get(flag) not in param.opts:
+            yield f"{flag} of {name} means something else elsewhere"
+    for short in ("-k", "-n"):
+        if TWINS[short] in flags and short not in flags[TWINS[short]].opts:
+            yield f"{TWINS[short]} of {name} has no {short}"
+    if name not in ("session", "config") and name.partition(" ")[0] not in ALONE:
+        yield from (f"{name} has no {flag}" for flag in ("--socket", "--json") if flag not in flags)
+    if not command.help or not all(param.help or param.metavar for param in command.params):
+        yield f"{name} does not explain itself"
+
+
+def test_each_option_means_one_thing_whatever_the_command() -> None:
+    assert [complaint for name, command in every() for complaint in odd(name, command)] == []
+
+
+def test_the_list_of_commands_is_in_the_help() -> None:
+    shown = shelfd("help").stdout
+    assert all(f"\n  {entry.name} " in shown for entry in COMMANDS)
+    assert shelfd("help", "session", "rewind").stdout == shelfd("session", "rewind", "-h").stdout
+    assert "Usage: shelfd remember [OPTIONS] [TEXT]..." in shelfd("help", "remember").stdout
+    assert shelfd("help", "remember", "more").returncode == os.EX_USAGE
+
+
+@pytest.mark.parametrize(
+    ("tried", "meant"),
+    [
+        ("add", "remember"), ("search", None), ("list", "notes"), ("get", "note"), ("delete", "forget"),
+        ("rm", "forget"), ("find", "recall"), ("ls", "notes"), ("topics", "nuggets"), ("start", "run"),
+        ("version", "--version"), ("remeber", "remember"), ("recal", "recall"), ("STATUS", "status"),
+        ("stop", "systemctl stop shelfd"), ("what is tea", "recall TEXT"), ("xyzzy", "-h shows"),
+        ("\x1b[2Jx", "-h shows"),
+    ],
+)  # fmt: skip
+def test_a_word_that_is_no_command_is_answered_with_the_one_that_is_meant(tried: str, meant: str | None) -> None:
+    done = shelfd(tried)
+    assert done.returncode == os.EX_USAGE
+    assert "\x1b" not in done.stderr
+    if meant is not None:
+        assert f"{meant}" in done.stderr.splitlines()[-1]
+        assert "there is no command" in done.stderr or "is no command" in done.stderr
+
+
+def test_commands_inside_others_are_suggested_too() -> None:
+    assert "did you mean shelfd session rewind?" in shelfd("session", "rewnd").stderr

@@ -20,7 +20,7 @@ RECALLED: dict[str, Any] = {
     "intent": "factual", "abstained": False, "mode": "lexical", "took_ms": 1.0,
     "index": {"state": "ready", "share": 1.0, "seq": 3},
 }  # fmt: skip
-HEALTH = {
+HEALTH: dict[str, Any] = {
     "status": "ok", "ready": True, "uptime_s": 93784.0, "connections": 2,
     "shelves": [{"shelf": "default", "state": "open", "index": "ready", "seq": 7}],
 }  # fmt: skip
@@ -287,6 +287,12 @@ def test_status_is_readable(daemon: FakeDaemon) -> None:
     assert set(json.loads(ran(daemon, "status", "--json"))) == {"health", "version", "stats"}
 
 
+def test_status_says_how_long_an_index_still_warms(daemon: FakeDaemon) -> None:
+    warming = {**HEALTH["shelves"][0], "index": "warming", "index_share": 0.43, "index_remaining_s": 72.4}
+    daemon.answers["system.health"] = {**HEALTH, "shelves": [warming, {**warming, "index_remaining_s": 0.0}]}
+    assert "default  open  warming 43%, 1 min 12 s left  7" in ran(daemon, "status")
+
+
 @pytest.mark.parametrize(("ok", "status"), [(True, 0), (False, 1)])
 def test_doctor_says_what_is_wrong_by_its_status(daemon: FakeDaemon, ok: bool, status: int) -> None:
     finding = {"check": "data_dir", "ok": ok, "detail": "chmod 700"}
@@ -411,10 +417,10 @@ def test_watch_resumes_when_it_was_too_slow_and_reports_gaps(daemon: FakeDaemon)
     assert json.loads(done.stderr) == {"warning": "events 6 to 8 are missing: trimmed"}
 
 
-def test_watch_refuses_what_is_not_there_yet() -> None:
-    done = shelfd("watch", "a standing query")
+def test_watch_of_a_query_refuses_what_does_not_go_with_it() -> None:
+    done = shelfd("watch", "a standing query", "--types", "note.created")
     assert done.returncode == os.EX_USAGE
-    assert "not available in this version" in done.stderr
+    assert "a query stands alone" in done.stderr
 
 
 def test_watch_without_a_daemon_does_not_wait_for_one(tmp_path: Path) -> None:

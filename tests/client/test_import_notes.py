@@ -101,8 +101,8 @@ def test_the_older_store_moves_in_and_a_broken_line_harms_none_of_the_others(tmp
 def test_a_snapshot_is_written_and_read_back(tmp_path: Path) -> None:
     with Daemon(tmp_path) as daemon:
         for name in range(30):
-            told_to(daemon, "remember", f"line {name}", "--key", f"k{name}", "--nugget", "list")
-        told_to(daemon, "remember", "APT28 uses X-Agent.", "--tag", "cti")
+            daemon.call("remember", content=f"line {name}", key=f"k{name}", nugget="list")
+        daemon.call("remember", content="APT28 uses X-Agent.", tags=["cti"])
         done = told_to(daemon, "snapshot")
         path = Path(done.stdout.strip())
         assert (done.returncode, path.parent.name) == (0, "snapshots")

@@ -1,5 +1,6 @@
 """``shelfd mcp``: the bridge between an agent's standard input and output and the daemon."""
 
+import importlib.metadata
 import json
 import os
 import select
@@ -12,10 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
+import anyio
 import pytest
 
 from mcp_client import bare, bridge, text
 from running import TIMEOUT_S, Daemon, until
+from shelfd.client.endpoint import restart_command
+from shelfd.client.mcp import hello
 from shelfd.client.mcp.lines import LINE_BYTES, LineBuffer
 from shelfd.client.mcp.options import BridgeOptions, parse
 
@@ -122,6 +126,27 @@ async def test_the_official_client_by_standard_input_and_output(daemon: Daemon) 
             assert "The kettle is green." in text(await client.call_tool("recall", {"query": "kettle"}))
 
 
+async def test_a_hundred_calls_of_eight_agents_are_all_answered(daemon: Daemon) -> None:
+    from mcp.client.client import Client
+
+    daemon.call("nugget.create", name="cups")
+
+    async def talk(name: int) -> None:
+        server = bridge("--socket", daemon.socket, home=daemon.directory)
+        async with Client(server, mode=("auto", "legacy")[name % 2]) as client, anyio.create_task_group() as calls:
+            for number in range(13):
+                arguments = {"content": f"cup {number} of {name}", "nugget": "cups", "evolve": False}
+                calls.start_soon(remember, client, arguments)
+
+    async def remember(client: Client, arguments: Json) -> None:
+        assert not (await client.call_tool("remember", arguments)).is_error
+
+    async with anyio.create_task_group() as agents:
+        for name in range(8):
+            agents.start_soon(talk, name)
+    assert daemon.call("nugget.status", name="cups")["note_count"] == 104
+
+
 def test_it_ends_with_its_input(agent: Agent) -> None:
     agent.greet()
     assert agent.end() == 0
@@ -159,6 +184,10 @@ def test_garbage_is_answered_and_the_rest_goes_on(agent: Agent) -> None:
         (b'{"jsonrpc":"2.0","id":9,"method":"tools/list","params":[]}\n', -32600),
         (b'{"id":9,"method":"tools/list"}\n', -32600),
         (b"x" * (LINE_BYTES + 1) + b"\n", -32005),
+        (b'{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{"x":NaN}}\n', -32700),
+        (b'{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/list"}\n', -32600),
+        (b'{"jsonrpc":"2.0","id":9,"method":"tools/list","params":' + b'{"x":' * 40 + b"1" + b"}" * 41 + b"\n", -32005),
+        (b"\xff\xfe\xfd\n", -32700),
     ):
         agent.raw(data)
         assert agent.read()["error"]["code"] == code, data[:40]
@@ -167,12 +196,18 @@ def test_garbage_is_answered_and_the_rest_goes_on(agent: Agent) -> None:
     assert not agent.tool("recall", query="tea")["isError"]
 
 
-def test_text_that_is_no_text_is_refused_and_not_lost(agent: Agent) -> None:
+def test_what_cannot_be_sent_is_refused_at_once(agent: Agent) -> None:
     agent.greet()
-    agent.raw(
+    half = (
         b'{"jsonrpc":"2.0","id":"s","method":"tools/call","params":{"name":"recall","arguments":{"query":"\\ud800"}}}\n'
     )
-    assert agent.read()["id"] == "s"
+    agent.raw(half)
+    answer = agent.read()
+    assert (answer["id"], answer["result"]["isError"]) == ("s", True)
+    assert "not UTF-8" in answer["result"]["content"][0]["text"]
+    arguments = {"content": "x" * (LINE_BYTES - 125)}
+    agent.send("tools/call", name="remember", arguments=arguments)
+    assert "is larger than" in agent.read()["result"]["content"][0]["text"]
 
 
 def test_options_reach_the_daemon(daemon: Daemon) -> None:
@@ -215,6 +250,10 @@ def test_it_loads_nothing_heavy() -> None:
     assert subprocess.check_output([sys.executable, "-P", "-c", code], text=True).strip() == "[]"
 
 
+def test_the_version_is_the_installed_one() -> None:
+    assert hello._version() == importlib.metadata.version("shelfd")
+
+
 def test_lines_are_cut_in_bounded_memory() -> None:
     buffer = LineBuffer()
     assert buffer.feed(b"a\r\n\n  \nb") == [b"a"]
@@ -248,6 +287,33 @@ def test_a_daemon_is_started_and_stays(tmp_path: Path) -> None:
         until(lambda: not path.exists(), "the daemon's end")
 
 
+def test_the_daemon_that_served_there_last_is_the_one_that_is_started(tmp_path: Path) -> None:
+    with Daemon(tmp_path) as daemon:
+        daemon.call("remember", content="tea")
+        daemon.stop()
+    path = Path(daemon.socket)
+    with Agent(tmp_path, "--socket", daemon.socket) as agent:
+        try:
+            found = agent.greet().tool("recall", query="tea")["structuredContent"]["results"]
+            assert [hit["note"]["content"] for hit in found] == ["tea"]
+            assert agent.end() == 0
+        finally:
+            pid = pid_at(path)
+            assert str(Path(f"/proc/{pid}/cwd").readlink()) == "/"
+            os.kill(pid, signal.SIGTERM)
+            until(lambda: not path.exists(), "the daemon's end")
+
+
+def test_a_command_that_others_may_have_written_is_not_run(tmp_path: Path) -> None:
+    record = tmp_path / "s.served"
+    record.write_text(json.dumps({"data": str(tmp_path), "command": "shelfd run"}))
+    for mode, command in ((0o600, "shelfd run"), (0o620, None), (0o602, None)):
+        record.chmod(mode)
+        assert restart_command(str(tmp_path / "s")) == command
+    record.write_text(json.dumps({"data": str(tmp_path / "gone"), "command": "shelfd run"}))
+    assert restart_command(str(tmp_path / "s")) is None
+
+
 def test_a_daemon_that_cannot_start_says_why(tmp_path: Path) -> None:
     (tmp_path / ".config/shelfd").mkdir(parents=True)
     (tmp_path / ".config/shelfd/shelfd.toml").write_text("[unknown]\n")
@@ -273,18 +339,36 @@ def test_none_is_started_where_that_is_not_wanted(tmp_path: Path) -> None:
         assert agent.end() == 0
 
 
-def test_a_restart_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
-    with (
-        Daemon(tmp_path) as daemon,
-        Agent(tmp_path, "--socket", daemon.socket, "--no-start", "--timeout", "30") as agent,
-    ):
+def test_a_full_daemon_is_asked_again_until_it_has_room(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    full = {"field": "connections", "type": "QuotaExceeded", "retryable": False}
+    refusal = {"jsonrpc": "2.0", "id": None, "error": {"code": -32010, "message": "close one", "data": full}}
+    with socket.socket(socket.AF_UNIX) as listening, Agent(tmp_path, f"--socket={path}", "--timeout", "20") as agent:
+        agent.send("tools/list")
+        listening.bind(str(path))
+        listening.listen()
+        for number in range(3):
+            connection, _ = listening.accept()
+            with connection:
+                line_ = connection.makefile("rb").readline()
+                assert json.loads(line_)["method"] == "ping"
+                if number < 2:
+                    connection.sendall(json.dumps(refusal).encode() + b"\n")
+                else:
+                    connection.sendall(b'{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}\n')
+                    assert agent.read() == {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
+    assert not path.with_name("none").exists()
+
+
+def test_a_restart_loses_nothing_and_repeats_nothing(daemon: Daemon) -> None:
+    with Agent(daemon.directory, "--socket", daemon.socket, "--no-start", "--timeout", "30") as agent:
         agent.greet()
         agent.call("logging/setLevel", level="info")
-        agent.call("resources/subscribe", uri="memory://nuggets/memory")
+        agent.call("resources/subscribe", uri="memory://nuggets/again")
         waiting: set[int] = set()
         for round_ in range(2):
             for number in range(40):
-                arguments = {"content": f"cup {number} of round {round_}", "evolve": False}
+                arguments = {"content": f"cup {number} of round {round_}", "nugget": "again", "evolve": False}
                 waiting.add(agent.send("tools/call", name="remember", arguments=arguments))
             if round_ % 2:
                 daemon.stop()
@@ -300,13 +384,12 @@ def test_a_restart_loses_nothing_and_repeats_nothing(tmp_path: Path) -> None:
             else:
                 told.append(message["method"])
         assert "notifications/resources/updated" in told
-        assert daemon.call("note.list", limit=1)["total"] == 80
+        assert daemon.call("nugget.status", name="again")["note_count"] == 80
         assert agent.end() == 0
-        daemon.stop()
 
 
-def test_a_daemon_that_hangs_does_not_hang_the_client(tmp_path: Path) -> None:
-    with Daemon(tmp_path) as daemon, Agent(tmp_path, "--socket", daemon.socket, "--timeout", "0.3") as agent:
+def test_a_daemon_that_hangs_does_not_hang_the_client(daemon: Daemon) -> None:
+    with Agent(daemon.directory, "--socket", daemon.socket, "--timeout", "0.3") as agent:
         agent.greet()
         agent.tool("remember", content="tea")
         daemon.signal(signal.SIGSTOP)
@@ -321,4 +404,3 @@ def test_a_daemon_that_hangs_does_not_hang_the_client(tmp_path: Path) -> None:
             daemon.signal(signal.SIGCONT)
         until(lambda: not agent.tool("recall", query="tea")["isError"], "the daemon's answer")
         assert agent.end() == 0
-        daemon.stop()

@@ -3,15 +3,18 @@
 import json
 import os
 import shlex
+import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from running import TIMEOUT_S, Daemon, clean_environment, until
-from shelfd.client.endpoint import advice
+from shelfd.client import NotRunning, connect
+from shelfd.client.endpoint import advice, not_admitted
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -160,3 +163,20 @@ def test_a_service_of_the_machine_is_advised_where_there_is_one(tmp_path: Path) 
     assert advice(sockets, unit=str(unit)) == "start one with: shelfd run"
     unit.touch()
     assert "sudo systemctl start shelfd.socket" in advice(sockets, unit=str(unit))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else for a moment")
+def test_a_socket_of_somebody_else_is_not_taken_for_one_at_which_nobody_listens() -> None:
+    # Not in pytest's own directory, which nobody else may enter.
+    with tempfile.TemporaryDirectory() as directory, socket.socket(socket.AF_UNIX) as listening:
+        os.chmod(directory, 0o755)  # noqa: PTH101 - a directory for everyone, with a socket for root
+        listening.bind(f"{directory}/s")
+        Path(directory, "s").chmod(0o600)
+        listening.listen()
+        os.seteuid(65534)
+        try:
+            with pytest.raises(NotRunning, match="is not open to you"):
+                connect(f"{directory}/s")
+        finally:
+            os.seteuid(0)
+    assert "usermod" in not_admitted("/run/shelfd.sock")

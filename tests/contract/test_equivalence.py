@@ -302,8 +302,9 @@ def _reads(view: View) -> dict[str, object]:
         "injections by turn": [view.injections.last(session, turn=3) for session in SESSIONS],
         "turns in the log": [view.log.of_turns(session, from_turn=1, limit=4) for session in (*SESSIONS, "sess-1")],
         "named": [
-            view.notes.named(name, "note", ["about n1", "about n2", fold_key(text)])
+            view.notes.named(name, type_, ["about n1", "about n2", fold_key(text)])
             for name in NUGGETS
+            for type_ in ("note", None)
             for text in (*NUGGETS, *NOTE_IDS)
         ],
         "typed": [view.notes.count_typed("note", name, limit=3) for name in (None, *NUGGETS)],

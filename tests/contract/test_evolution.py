@@ -138,3 +138,15 @@ async def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
     assert [one.resolution for one in store.view.conflicts.of_note(1, limit=9)] == [None]
     await find(store, "e", 1, 2)
     assert [one.number for one in store.view.conflicts.of_note(1, limit=9)] == [2, 1]
+
+
+async def test_notes_in_open_conflicts_are_known(store: Store) -> None:
+    for name in ("n1", "n2", "n3", "n4"):
+        await store.commit(create(name))
+    await find(store, "open", 1, 2)
+    await find(store, "settled", 3, 4)
+    settled = conflict("settled", 3, 4)._replace(resolved_at=NEW_YEAR, resolution="a")
+    await store.commit(write(lambda rows: rows.conflicts.put(settled)))
+    assert store.view.conflicts.disputed([1, 2, 3, 4, 9]) == {1, 2}
+    assert store.view.conflicts.disputed([2, 3]) == {2}
+    assert store.view.conflicts.disputed([]) == set()

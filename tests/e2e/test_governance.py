@@ -42,7 +42,18 @@ def test_everything_about_somebody_can_be_purged_by_command(daemon: Daemon) -> N
     daemon.call("remember", content="The ferry leaves at nine.")
 
     def entity(*arguments: str) -> dict[str, object]:
-        command = [sys.executable, "-m", "shelfd.client", "entity", "APT28", "--type", "actor", "--purge", "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "shelfd.client",
+            "entity",
+            "APT28",
+            "--type",
+            "actor",
+            "--purge",
+            "--yes",
+            "--json",
+        ]
         done = subprocess.run(
             [*command, *arguments, "--socket", str(daemon.socket)], check=True, capture_output=True, text=True
         )

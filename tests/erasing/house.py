@@ -22,7 +22,7 @@ Json = dict[str, Any]
 PROJECT: Final = "/srv/garden"
 _PROJECT_FILE: Final = ".claude/projects/-srv-garden/memory/MEMORY.md"
 #: What a crash may leave half done, and the next start cleans up.
-_LEFTOVERS: Final = (".*.new", ".dropped-*", ".MEMORY.md.*.tmp")
+_LEFTOVERS: Final = (".*.new", ".dropped-*", ".MEMORY.md.*.tmp", ".shelfd-run-*", ".replacing*")
 _NOT_OVER: Final = frozenset({"queued", "running", "waiting"})
 #: No such method, no such shelf.
 _NOTHING_THERE: Final = (-32601, -32001)

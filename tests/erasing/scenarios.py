@@ -3,6 +3,7 @@
 from typing import Final
 
 from erasing.conversations import TALKS
+from erasing.copies import COPIES
 from erasing.jobs import JOBS
 from erasing.promotions import (
     PromoteLastThenRestore,
@@ -31,5 +32,5 @@ SCENARIOS: Final[tuple[type[Scenario], ...]] = (
     ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetEdited, ForgetUnreadable,
     PromoteMeanwhile, PromoteEditedMeanwhile, RemoveNugget, DropShelf, PromoteThenPurge, PromoteProjectThenPurge,
     PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany,
-    UndoReflection, Import, CreateShelf, *JOBS, *TALKS,
+    UndoReflection, Import, CreateShelf, *JOBS, *TALKS, *COPIES,
 )  # fmt: skip

@@ -28,18 +28,19 @@ _LONGEST_PATH: Final = 4096
 _CALLS: Final = {
     "x86_64": {
         1: "write", 18: "pwrite64", 20: "writev", 74: "fsync", 75: "fdatasync", 76: "truncate", 77: "ftruncate",
-        82: "rename", 83: "mkdir", 84: "rmdir", 87: "unlink", 258: "mkdirat", 263: "unlinkat", 264: "renameat",
-        285: "fallocate", 316: "renameat2",
+        82: "rename", 83: "mkdir", 84: "rmdir", 86: "link", 87: "unlink", 258: "mkdirat", 263: "unlinkat",
+        264: "renameat", 265: "linkat", 285: "fallocate", 316: "renameat2",
     },
     "aarch64": {
-        34: "mkdirat", 35: "unlinkat", 38: "renameat", 45: "truncate", 46: "ftruncate", 47: "fallocate", 64: "write",
-        66: "writev", 68: "pwrite64", 82: "fsync", 83: "fdatasync", 276: "renameat2",
+        34: "mkdirat", 35: "unlinkat", 37: "linkat", 38: "renameat", 45: "truncate", 46: "ftruncate", 47: "fallocate",
+        64: "write", 66: "writev", 68: "pwrite64", 82: "fsync", 83: "fdatasync", 276: "renameat2",
     },
 }  # fmt: skip
 _WITH_DESCRIPTOR: Final = frozenset({"write", "pwrite64", "writev", "fsync", "fdatasync", "ftruncate", "fallocate"})
 #: Which argument is the path that the call changes, and which the directory it may be relative to.
 _WITH_PATH: Final = {
-    "rename": (1, None), "mkdir": (0, None), "rmdir": (0, None), "unlink": (0, None), "truncate": (0, None),
+    "link": (1, None), "linkat": (3, 2), "rename": (1, None), "mkdir": (0, None),
+    "rmdir": (0, None), "unlink": (0, None), "truncate": (0, None),
     "mkdirat": (1, 0), "unlinkat": (1, 0), "renameat": (3, 2), "renameat2": (3, 2),
 }  # fmt: skip
 

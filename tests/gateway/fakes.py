@@ -49,7 +49,8 @@ class FakeShelf:
         for follower in list(self._followers):
             follower(self.seq)
 
-    def events(self, since_seq: int, limit: int, wanted: Wanted) -> tuple[list[dict[str, Any]], int]:
+    def events(self, since_seq: int, limit: int, wanted: Wanted, matches: int = 0) -> tuple[list[dict[str, Any]], int]:
+        assert matches == 0
         if since_seq + 1 < self.first_seq:
             raise HistoryTrimmed("the log begins later", first_seq=self.first_seq)
         found: list[dict[str, Any]] = []

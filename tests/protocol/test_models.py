@@ -27,6 +27,7 @@ from shelfd.protocol.base import Instant, NuggetName, Tag, Word
 
 #: A valid value for every param that a method requires.
 REQUIRED: dict[str, Any] = {
+    "to": "work",
     "keep": "a",
     "child_ids": ["a", "b"], "summary": "x",
     "parts": [{"part": "facts", "items": []}],
@@ -37,11 +38,13 @@ REQUIRED: dict[str, Any] = {
     "job": "reflection", "type": "event", "links": [{"target_ref": "a"}], "ops": [], "relation": "about", "turn": 1,
     "entity_type": "actor", "entity_value": "a", "cve_id": "c", "actor_name": "a", "tool_name": "t",
     "start_type": "actor", "start_value": "a",
+    "entities": [], "relations": [], "observations": [], "names": [],
     "alias": "a", "canonical": "b", "response": {},
     "ids": ["a"], "seed_ids": ["a"], "turns": [{"turn": 1, "text": "x"}],
 }  # fmt: skip
 #: A valid value for every param of several words.
 VALUES: dict[str, Any] = {
+    "as_shelf": "copy", "to_seq": 7, "keep_replaced": False,
     "child_ids": ["a", "b"],
     "session_id": "s", "source_ref": "r", "source_type": "report", "occurred_at": "2025-01-01T00:00:00Z",
     "valid_from": "2025-01-01T00:00:00Z", "valid_to": "2025-01-02T00:00:00Z", "ttl_days": 3, "timeout_ms": 5,
@@ -206,7 +209,8 @@ def test_changes_take_an_idempotency_key_and_reads_take_min_seq(name: str) -> No
 
     assert "timeout_ms" in fields
     if name.split(".", maxsplit=1)[0] not in ("system", "rpc", "events") and name not in (
-        "shelf.create", "shelf.drop", "shelf.list", "shelf.check", "validate_synthesis", "check_synthesis_quality",
+        "shelf.create", "shelf.drop", "shelf.list", "shelf.check", "shelf.backups", "shelf.restore", "shelf.move",
+        "validate_synthesis", "check_synthesis_quality",
     ):  # fmt: skip
         assert ("idempotency_key" in fields) == method.is_change
         assert ("min_seq" in fields) == (not method.is_change)

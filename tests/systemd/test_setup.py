@@ -1,6 +1,7 @@
 """``shelfd setup``: what it plans, what it does to a tree of files, and what it refuses."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -20,6 +21,8 @@ COMMAND = ("/opt/shelfd/bin/shelfd",)
 UNIT = "[Service]\nType=notify\nExecStart=/usr/local/bin/shelfd run --system\nExecReload=/bin/kill -HUP $MAINPID\n"
 #: Where nothing can stop a service from reading: no test writes there.
 OUTSIDE = "/opt/shelfd/bin/shelfd"
+#: The manual page and the completion of bash, zsh and fish.
+FOR_PEOPLE = ("shelfd.1", "shelfd", "_shelfd", "shelfd.fish")
 
 
 def machine(root: Path, **differs: Any) -> Machine:
@@ -104,6 +107,15 @@ def test_files_are_found_beside_the_checkout_first_and_else_in_the_package(tmp_p
     assert shipped.directory("config", checkout=checkout, package=package) == package / "share" / "config"
 
 
+def test_what_is_for_people_is_found_in_a_wheel_too(tmp_path: Path) -> None:
+    found = shipped.for_people()
+    assert [Path(place).name for place, _ in found] == list(FOR_PEOPLE)
+    with pytest.raises(FileNotFoundError):
+        shipped.for_people(checkout=tmp_path, package=tmp_path / "shelfd" / "daemon")
+    shutil.copytree(shipped._CHECKOUT / "client" / "shelfd" / "client", tmp_path / "shelfd" / "client")
+    assert shipped.for_people(checkout=tmp_path, package=tmp_path / "shelfd" / "daemon") == found
+
+
 def test_everything_setup_installs_is_there() -> None:
     assert shipped.drop_ins() == ["broker-local", "broker-remote", "credentials", "home"]
     for name in ("shelfd.service", "user/shelfd.service", "shelfd.sysusers.conf", "shelfd.tmpfiles.conf"):
@@ -125,8 +137,8 @@ def test_installing_on_a_running_system_goes_in_the_right_order(tmp_path: Path) 
     ]
     kinds = [step.path.name if isinstance(step, WriteFile) else "run" for step in planned.steps]
     assert kinds == [
-        "shelfd.conf", "shelfd.conf", "run", "run", "shelfd.toml", "shelfd.socket", "shelfd.service", "run", "run",
-        "run",
+        "shelfd.conf", "shelfd.conf", "run", "run", "shelfd.toml", *FOR_PEOPLE, "shelfd.socket", "shelfd.service",
+        "run", "run", "run",
     ]  # fmt: skip
 
 
@@ -185,6 +197,10 @@ def test_a_tree_gets_files_and_nothing_is_called(tmp_path: Path) -> None:
         "/etc/systemd/system/shelfd.socket",
         "/etc/sysusers.d/shelfd.conf",
         "/etc/tmpfiles.d/shelfd.conf",
+        "/usr/local/share/bash-completion/completions/shelfd",
+        "/usr/local/share/fish/vendor_completions.d/shelfd.fish",
+        "/usr/local/share/man/man1/shelfd.1",
+        "/usr/local/share/zsh/site-functions/_shelfd",
     ]
     assert f"ExecStart={OUTSIDE} run --system" in found["/etc/systemd/system/shelfd.service"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*") if path.is_file()} == {0o644}
@@ -238,13 +254,15 @@ def test_the_way_back_where_nothing_is_installed_does_nothing(tmp_path: Path) ->
 
 
 def test_a_user_gets_units_and_configuration_in_the_home_directory(tmp_path: Path) -> None:
-    planned = plan.install_user(machine(Path("/")), COMMAND, tmp_path / "config")
+    planned = plan.install_user(machine(Path("/")), COMMAND, tmp_path / "config", tmp_path / "share")
     assert commands(planned) == [
         "systemctl --user daemon-reload",
         "systemctl --user enable shelfd.socket shelfd.service",
         "systemctl --user restart shelfd.socket shelfd.service",
     ]
     write_all(planned)
+    assert files(tmp_path / "share")["/man/man1/shelfd.1"].count(".SH COMMANDS") == 1
+    assert len(files(tmp_path / "share")) == len(FOR_PEOPLE)
     found = files(tmp_path / "config")
     assert sorted(found) == [
         "/shelfd/shelfd.toml", "/systemd/user/shelfd.service", "/systemd/user/shelfd.socket"

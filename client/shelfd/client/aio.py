@@ -1,13 +1,16 @@
 """An asyncio client: any number of requests at once on one connection, matched by their id."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, overload
 
 from shelfd.client.endpoint import advice, candidates
+from shelfd.client.events import FIRST_RETRY_S, LONGEST_RETRY_S, is_over, jittered, subscription
 from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure
-from shelfd.client.transport import REPLY_BYTES, decode, encode, result_of
+from shelfd.client.transport import REPLY_BYTES, Into, decode, encode, result_of
+
+M = TypeVar("M")
 
 
 class AsyncClient:
@@ -58,10 +61,23 @@ class AsyncClient:
         self._writer.write(line)
         return answer
 
+    @overload
     async def call(
         self, method: str, params: Mapping[str, Any] | None = None, *, timeout_s: float | None = None
-    ) -> Any:  # noqa: ANN401
-        """Call *method* and return its result.
+    ) -> Any: ...  # noqa: ANN401
+    @overload
+    async def call(
+        self, method: str, params: Mapping[str, Any] | None = None, *, timeout_s: float | None = None, into: Into[M]
+    ) -> M: ...
+    async def call(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        into: Into[Any] | None = None,
+    ) -> Any:
+        """Call *method* and return its result, read *into* a model if one is given.
 
         Raises:
             RpcFailure: If the daemon answers with an error.
@@ -71,12 +87,36 @@ class AsyncClient:
         answer = self.submit(method, params)
         await self._writer.drain()
         async with asyncio.timeout(timeout_s):
-            return await answer
+            result = await answer
+        return result if into is None else into.model_validate(result)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification, which has no answer."""
         self._writer.write(encode({"jsonrpc": "2.0", "method": method, "params": dict(params or {})}))
         await self._writer.drain()
+
+    async def events(
+        self,
+        *,
+        types: Sequence[str] = (),
+        nugget: str | None = None,
+        shelf: str = "default",
+        since_seq: int | None = None,
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """Subscribe to a shelf's events and yield notifications as they come, as :meth:`Client.events` does.
+
+        They are taken from :attr:`notifications`, which nobody else may read meanwhile.
+
+        Raises:
+            RpcFailure: If the subscription is refused.
+            ConnectionError: If the connection ends.
+        """
+        wanted = subscription(types, nugget, shelf)
+        await self.call("events.subscribe", wanted if since_seq is None else wanted | {"since_seq": since_seq})
+        while (message := await self.notifications.get()) is not None:
+            yield message
+        assert self._lost is not None
+        raise self._lost
 
     async def close(self) -> None:
         """End the connection; calls under way fail. A second call is harmless."""
@@ -125,3 +165,44 @@ class AsyncClient:
                 answer.exception()  # its caller may be gone
         self._waiting.clear()
         self.notifications.put_nowait(None)
+
+
+async def follow_async(
+    path: str | None = None,
+    *,
+    types: Sequence[str] = (),
+    nugget: str | None = None,
+    shelf: str = "default",
+    since_seq: int | None = None,
+    on_trouble: Callable[[str], None] = lambda _: None,
+) -> AsyncGenerator[dict[str, Any], None]:
+    """Subscribe to a shelf's events and yield them for ever, as :func:`shelfd.client.follow` does.
+
+    Raises:
+        NotRunning: If no daemon is there at the first try.
+        RpcFailure: If the subscription is refused.
+    """
+    wanted = subscription(types, nugget, shelf)
+    position, is_known, delay_s = since_seq, False, FIRST_RETRY_S
+    while True:
+        try:
+            async with await AsyncClient.connect(path) as client:
+                start = wanted if position is None else wanted | {"since_seq": position}
+                first = await client.call("events.subscribe", start)
+                position = first["seq"] if position is None else position
+                is_known, delay_s = True, FIRST_RETRY_S
+                while (message := await client.notifications.get()) is not None:
+                    if message["method"] == "event":
+                        position = max(position, message["params"].get("seq", position))
+                        yield message["params"]
+                    elif is_over(message, on_trouble):
+                        break
+                else:
+                    raise ConnectionResetError("the daemon closed the connection")
+        except (ConnectionError, RpcFailure) as error:
+            if not is_known or (isinstance(error, RpcFailure) and not error.is_retryable):
+                raise
+            if delay_s == FIRST_RETRY_S:
+                on_trouble("connection lost; waiting for the daemon")
+            await asyncio.sleep(jittered(delay_s))
+            delay_s = min(LONGEST_RETRY_S, delay_s * 2)

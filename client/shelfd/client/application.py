@@ -1,7 +1,7 @@
 """The table of commands. Each is imported and built when it is invoked, and only that one: all of them take 60 ms."""
 
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -26,54 +26,24 @@ COMMANDS: Final = (
     CommandEntry("run", "running:run", "Serve a shelf until SIGTERM or Ctrl-C."),
     CommandEntry("remember", "remembering:remember", "Store TEXT as a note, or as a fact when it has a key."),
     CommandEntry("recall", "finding:recall", "Find the notes that fit QUERY, best first."),
-    CommandEntry(
-        "search",
-        "finding:search",
-        "List notes like QUERY by a simpler measure than recall: it leaves nothing out and counts no hit.",
-    ),
-    CommandEntry(
-        "why-not",
-        "finding:why_not",
-        "Say why recall of QUERY does not return the note ID: which stage lost it, and by how much.",
-    ),
-    CommandEntry(
-        "forget",
-        "changing:forget",
-        "Hide notes, by their ids or by nugget and key; `shelfd restore` brings them back.",
-    ),
-    CommandEntry("restore", "changing:restore", "Bring hidden notes back."),
-    CommandEntry("purge", "changing:purge", "Remove notes for good, with their history; that cannot be undone."),
+    CommandEntry("search", "finding:search", "List notes like QUERY by a simpler measure than recall."),
+    CommandEntry("why-not", "finding:why_not", "Say why recall of QUERY does not return a note."),
+    CommandEntry("forget", "changing:forget", "Hide notes, by their ids or by nugget and key."),
+    CommandEntry("restore", "changing:restore", "Bring hidden notes back; or put a backup in the place of a shelf."),
+    CommandEntry("purge", "changing:purge", "Remove notes for good, with their history."),
     CommandEntry("edit", "changing:edit", "Change what a note says, or what is known of it."),
     CommandEntry("link", "changing:link", "Link two notes, or show a note's links."),
     CommandEntry("notes", "notes:notes", "List notes, the latest change first."),
     CommandEntry("note", "notes:note", "Show one note, hidden or not."),
-    CommandEntry("history", "notes:history", "Show what a note was, and who changed it, the first version first."),
-    CommandEntry(
-        "facts",
-        "notes:facts",
-        "Show keys and values: of a nugget in the order they came, or of all nuggets, the latest change first.",
-    ),
-    CommandEntry("nuggets", "places:nuggets", "Show the nuggets of a shelf, its topics, and how much is in each."),
-    CommandEntry("shelves", "places:shelves", "Show the shelves you may read, whose they are, and how they are."),
-    CommandEntry(
-        "entity",
-        "entities:entity",
-        "Show the notes that mention NAME, a person, a place, an address, a tool, and what it has to do with others.",
-    ),
-    CommandEntry(
-        "graph", "entities:graph", "Show what lies around NAME: what it has to do with others, and these with more."
-    ),
-    CommandEntry(
-        "timeline",
-        "entities:timeline",
-        "Show what notes say of NAME in the order in which it happened, and which of them were replaced.",
-    ),
+    CommandEntry("history", "notes:history", "Show what a note was, and who changed it."),
+    CommandEntry("facts", "notes:facts", "Show keys and values, of a nugget or of all."),
+    CommandEntry("nuggets", "places:nuggets", "Show the nuggets of a shelf, and how much is in each."),
+    CommandEntry("shelves", "places:shelves", "Show the shelves you may read, whose, and how they are."),
+    CommandEntry("entity", "entities:entity", "Show the notes that mention NAME, and who has to do with it."),
+    CommandEntry("graph", "entities:graph", "Show what lies around NAME, and around that."),
+    CommandEntry("timeline", "entities:timeline", "Show what notes say of NAME in the order it happened."),
     CommandEntry("context", "finding:context", "Print recalled notes as text for a prompt."),
-    CommandEntry(
-        "synthesize",
-        "synthesis:synthesize",
-        "Answer QUERY from the notes that say something about it, and show which those are.",
-    ),
+    CommandEntry("synthesize", "synthesis:synthesize", "Answer QUERY from the notes that say something about it."),
     CommandEntry("watch", "following:watch", "Show events as they happen, until Ctrl-C."),
     CommandEntry("log", "following:log", "Show who changed what; without --since, the latest changes."),
     CommandEntry("reflect", "tending:reflect", "Tidy notes now: archive, rewrite, tag, merge, link."),
@@ -86,18 +56,43 @@ COMMANDS: Final = (
     CommandEntry("schedule", "tending:schedule", "Show what runs by itself: when next, and how it went last."),
     CommandEntry("runs", "tending:runs", "Show which runs there were, the last one first."),
     CommandEntry("mcp", "mcp:mcp", "Speak MCP on standard input and output: the command to give to an agent."),
+    CommandEntry("ingest", "ingesting:ingest", "Take notes from a conversation's transcript."),
     CommandEntry(
         "import", "importing:import_", "Move in from another memory: Markdown, conversations, CSV, JSON or a store."
     ),
     CommandEntry(
+        "export",
+        "exporting:export",
+        "Write all notes of a shelf, hidden ones too, as one moment has them: lines, Markdown or a graph.",
+    ),
+    CommandEntry(
+        "merge",
+        "merging:merge",
+        "Bring another copy of a shelf, edited apart, together with this one.",
+    ),
+    CommandEntry(
         "snapshot", "importing:snapshot", "Write all notes to a file beside the shelf, one a line, and print where."
     ),
+    CommandEntry("backup", "backups:backup", "Copy a shelf to a file, complete and checked, while it is in use."),
+    CommandEntry("move", "backups:move", "Give a shelf another name."),
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
     CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
     CommandEntry("call", "running:call_method", "Call any METHOD of the daemon and print its result as JSON."),
+    CommandEntry("completion", "completing:completion", "Print the script that completes commands in a shell."),
     CommandEntry("help", "helping:help_", "Explain a command, or list all of them."),
     CommandEntry("config", "running:config", "Check or show the daemon's settings without starting it."),
+)
+
+
+#: Under which headings they stand in ``--help``; one that is under none stands last.
+_SECTIONS: Final = (
+    ("Remember and find", "remember recall search context synthesize why-not"),
+    ("Notes", "notes note history edit link forget restore purge"),
+    ("What there is", "facts nuggets shelves entity graph timeline conflicts session"),
+    ("What happens", "watch log reflect reflections undo promote schedule runs jobs"),
+    ("In and out", "ingest import export snapshot backup merge move"),
+    ("The daemon", "run setup status doctor config mcp call completion help"),
 )
 
 
@@ -133,12 +128,23 @@ class Commands(PlainGroup):
         for entry in COMMANDS:
             self.add_command(LazyCommand(entry))
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        """Write what ``--help`` says of all commands."""
+        left = dict(self.commands)
+        found = [(title, [left.pop(name) for name in names.split() if name in left]) for title, names in _SECTIONS]
+        room = formatter.width - 6 - max(map(len, self.commands))
+        for title, commands in [*found, ("More", list(left.values()))]:
+            if commands:
+                with formatter.section(title):
+                    formatter.write_dl([(command.name, command.get_short_help_str(room)) for command in commands])
+
 
 app = typer.Typer(
     name="shelfd",
     cls=Commands,
-    epilog="Every command explains itself with -h or --help. --version prints the version.",
+    epilog="Every command explains itself with -h or --help.",
     no_args_is_help=True,
+    add_completion=False,  # ours knows what is on the shelf, see completion.py
     context_settings={"help_option_names": ["-h", "--help"]},
     # rich takes 0.1 s to import, and a traceback with local variables would show memory text.
     rich_markup_mode=None,
@@ -147,5 +153,8 @@ app = typer.Typer(
 
 
 @app.callback()
-def shelfd() -> None:
+def shelfd(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
     """The memory of an AI agent: remember, recall, and the daemon that keeps them."""
+    del version  # it is answered before any of this is loaded

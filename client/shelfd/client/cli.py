@@ -30,7 +30,13 @@ def main() -> None:
     if not streams.prepare():
         streams.complain("stdout is closed: there is nowhere to write the answer to", "NoOutput")
         sys.exit(os.EX_IOERR)
-    status = run(arguments)
+    if arguments[:1] == ["complete"]:
+        from shelfd.client.completion import main as complete  # what shells ask behind Tab: no command of people
+
+        status: int | str | None = complete(arguments[1:])
+        streams.flush()
+    else:
+        status = run(arguments)
     # Everything is flushed, or has no reader; what Python would report about that at exit was reported.
     streams.abandon()
     sys.exit(status)
@@ -88,9 +94,12 @@ def _refuse(error: Any) -> None:  # noqa: ANN401
 
 
 def _print_version() -> int:
-    from importlib.metadata import version  # takes 20 ms
+    from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
 
-    print(f"shelfd {version('shelfd')}")
+    try:
+        print(f"shelfd {version('shelfd')}")
+    except PackageNotFoundError:  # the client by itself
+        print(f"shelfd {version('shelfd-client')}")
     return os.EX_OK
 
 

@@ -33,6 +33,7 @@ def candidates(flag: str | None = None, environ: Mapping[str, str] | None = None
 _ENDING: Final = ".served"
 _SYSTEM_UNIT: Final = "/etc/systemd/system/shelfd.socket"
 _BYTES: Final = 16_384
+_BY_OTHERS: Final = 0o022  #: permission bits by which others may write
 
 
 def is_service_installed(unit: str = _SYSTEM_UNIT) -> bool:
@@ -56,9 +57,14 @@ def daemon_environment(environ: Mapping[str, str] | None = None) -> dict[str, st
 
 
 def restart_command(socket: str) -> str | None:
-    """Return the shell command that starts the daemon which served *socket* last; None unless this user left it."""
+    """Return the shell command that starts the daemon which served *socket* last.
+
+    None unless this user left it, and nobody else can have changed it: it is going to be run.
+    """
     found = _served(socket)
-    return None if found is None or found.owner != os.getuid() or not found.is_there else found.command
+    if found is None or found.owner != os.getuid() or found.mode & _BY_OTHERS or not found.is_there:
+        return None
+    return found.command
 
 
 def advice(sockets: Sequence[str], *, unit: str = _SYSTEM_UNIT) -> str:
@@ -81,10 +87,20 @@ def advice(sockets: Sequence[str], *, unit: str = _SYSTEM_UNIT) -> str:
     return "start one with: shelfd run"
 
 
+def not_admitted(socket: str) -> str:
+    """Return what to do when *socket* is there, and whoever asks may not use it."""
+    if socket == SYSTEM_SOCKET:
+        return "users of the service are in its group: sudo usermod --append --groups shelfd $USER, then log in again"
+    return (
+        f"{socket} is not open to you: its owner can run shelfd for you, or you start a daemon of your own: shelfd run"
+    )
+
+
 class _Served(NamedTuple):
     """What a daemon left beside its socket."""
 
     owner: int  #: user id
+    mode: int  #: permission bits
     data: str
     command: str  #: empty unless it is ours or root's
 
@@ -101,9 +117,9 @@ def _served(socket: str) -> _Served | None:
     except OSError:
         return None
     try:
-        owner = os.fstat(file).st_uid
-        if owner not in (os.getuid(), 0):
-            return _Served(owner, "", "")
+        status = os.fstat(file)
+        if status.st_uid not in (os.getuid(), 0):
+            return _Served(status.st_uid, 0, "", "")
         found = json.loads(os.read(file, _BYTES))
         data, command = found["data"], found["command"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -111,7 +127,7 @@ def _served(socket: str) -> _Served | None:
     finally:
         os.close(file)
     is_text = isinstance(data, str) and isinstance(command, str) and (data + command).isprintable()
-    return _Served(owner, data, command) if is_text else None
+    return _Served(status.st_uid, status.st_mode, data, command) if is_text else None
 
 
 def _record(socket: str) -> str | None:

@@ -17,7 +17,11 @@ _NOTES: Final = 200
 #: Lines of a file's beginning that are looked at for one that is a note.
 _LOOKED_AT: Final = 10
 #: Kinds of items by format, in the order in which they are sent.
-_PARTS: Final = {"zettelforge": ("notes", "links"), "shelfd": ("nuggets", "notes", "links")}
+_PARTS: Final = {
+    "zettelforge": ("notes", "links"),
+    "shelfd": ("nuggets", "notes", "links"),
+    "merge": ("gone", "nuggets", "notes", "links"),
+}
 #: Members of a note's links that are sent.
 _LINKED: Final = ("related", "causal_chain", "superseded_by", "causal_edges")
 _TIMES: Final = ("created_at", "updated_at")
@@ -31,7 +35,7 @@ def format_of(path: str) -> str | None:
         Unusable: If it cannot be read.
     """
     for looked_at, line in enumerate(json_lines.read(path), 1):
-        if isinstance(line.value, dict) and _is_note(line.value):
+        if isinstance(line.value, dict) and _is_item(line.value):
             return "shelfd" if isinstance(line.value.get("shelfd"), dict) else "zettelforge"
         if looked_at == _LOOKED_AT:
             return None
@@ -41,6 +45,12 @@ def format_of(path: str) -> str | None:
 def _is_note(value: Mapping[str, Any]) -> bool:
     content = value.get("content")
     return isinstance(content, dict) and "raw" in content
+
+
+def _is_item(value: Mapping[str, Any]) -> bool:
+    """Whether a line is a note, or a nugget without notes."""
+    rest = value.get("shelfd")
+    return _is_note(value) or (isinstance(rest, dict) and bool({"nugget", "gone"} & rest.keys()))
 
 
 def count(path: str) -> int:
@@ -96,7 +106,7 @@ class NoteLines:
 
     def _add(self, batch: ForeignBatch, line: json_lines.JsonLine) -> None:
         """Add what a line has for a batch; reject it, with the notes, if it is no note."""
-        why = line.why or ("" if isinstance(line.value, dict) and _is_note(line.value) else "is no note")
+        why = line.why or ("" if isinstance(line.value, dict) and _is_item(line.value) else "is no note")
         item = None if why else _ITEMS[self._format](batch.part, line.value)
         size = 0 if item is None else size_of(item)
         if item is not None and (size is None or size > LARGEST_ITEM):
@@ -145,12 +155,14 @@ def _restored(part: str, line: Mapping[str, Any]) -> dict[str, Any] | None:
     if not isinstance(rest, dict):
         rest = {}
     if part == "notes":
+        if not _is_note(line):
+            return None
         kept = {name: value for name, value in rest.items() if name not in ("links", "nugget", "types")}
         return {"id": line.get("id"), "content": line["content"], "shelfd": kept}
-    names = ("nugget", "types") if part == "nuggets" else ("links",)
+    names = {"gone": ("gone",), "nuggets": ("nugget", "types")}.get(part, ("links",))
     if names[0] not in rest:
         return None
     return {"id": line.get("id"), "shelfd": {name: rest[name] for name in ("format", *names) if name in rest}}
 
 
-_ITEMS: Final = {"zettelforge": _zettel, "shelfd": _restored}
+_ITEMS: Final = {"zettelforge": _zettel, "shelfd": _restored, "merge": _restored}

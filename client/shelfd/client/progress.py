@@ -49,8 +49,8 @@ class ProgressLine:
         self, unit: str = "", *, stream: TextIO | None = None, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._unit = unit
-        self._stream = sys.stderr if stream is None else stream
-        self._is_shown = is_terminal(self._stream)
+        self.stream = sys.stderr if stream is None else stream
+        self._is_shown = is_terminal(self.stream)
         self._monotonic = monotonic
         self._next = monotonic() + _QUIET_S
         self._pace = Pace(monotonic)
@@ -63,14 +63,14 @@ class ProgressLine:
         if not self._is_shown or now < self._next:
             return
         self._next = now + _REDRAW_S
-        text = progress_text(done, total, self._pace.rate(done), self._unit, columns_of(self._stream) - 1)
-        print(f"\r{text}\x1b[K", end="", file=self._stream, flush=True)
+        text = progress_text(done, total, self._pace.rate(done), self._unit, columns_of(self.stream) - 1)
+        print(f"\r{text}\x1b[K", end="", file=self.stream, flush=True)
         self._is_drawn = True
 
     def clear(self) -> None:
         """Take the line away, so that something else can be said."""
         if self._is_drawn:
-            print("\r\x1b[K", end="", file=self._stream, flush=True)
+            print("\r\x1b[K", end="", file=self.stream, flush=True)
             self._is_drawn = False
 
     def __enter__(self) -> Self:

@@ -1,17 +1,31 @@
 """A blocking client: JSON-RPC 2.0, one message per line, over a Unix socket."""
 
 import json
+import select
 import socket
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar, overload
 
-from shelfd.client.endpoint import advice, candidates
+from shelfd.client.endpoint import advice, candidates, not_admitted
 from shelfd.client.failure import NotRunning, ProtocolError, RpcFailure, Unsendable
+
+M_co = TypeVar("M_co", covariant=True)
+M = TypeVar("M")
 
 #: A reply is at most 8 MiB by contract; anything longer is not ours.
 REPLY_BYTES = 8 * 1024 * 1024 + 2
+#: How often who waits for an answer is called.
+LOOK_S = 0.25
+
+
+class Into(Protocol[M_co]):
+    """A model that results are read into, such as those of ``shelfd.protocol.methods``, which need pydantic."""
+
+    def model_validate(self, obj: Any, /) -> M_co:  # noqa: ANN401
+        """Return *obj* as an instance of the model."""
+        ...
 
 
 def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Client":
@@ -25,6 +39,7 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
         NotRunning: If no daemon listens there; the message says what was tried.
     """
     tried: list[tuple[str, str]] = []
+    closed: str | None = None
     for candidate in candidates(path):
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(timeout_s)
@@ -34,9 +49,10 @@ def connect(path: str | None = None, *, timeout_s: float | None = 60.0) -> "Clie
             connection.close()
             # A path that is too long has no strerror.
             tried.append((candidate, error.strerror or str(error)))
+            closed = closed or (candidate if isinstance(error, PermissionError) else None)
         else:
             return Client(connection)
-    raise NotRunning(tried, advice([path for path, _ in tried]))
+    raise NotRunning(tried, advice([path for path, _ in tried]) if closed is None else not_admitted(closed))
 
 
 class Client:
@@ -51,8 +67,31 @@ class Client:
         self._last_id = 0
         self._notifications: deque[dict[str, Any]] = deque()
 
-    def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
+    @overload
+    def call(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        while_waiting: Callable[[], None] | None = None,
+    ) -> Any: ...  # noqa: ANN401
+    @overload
+    def call(self, method: str, params: Mapping[str, Any] | None = None, *, into: Into[M]) -> M: ...
+    def call(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        into: Into[Any] | None = None,
+        while_waiting: Callable[[], None] | None = None,
+    ) -> Any:
         """Call *method* and return its result.
+
+        Args:
+            method: Its name, like ``note.get``.
+            params: Its params by name.
+            into: What the result is read into; without it, it is what JSON holds.
+            while_waiting: Called every :data:`LOOK_S` until something comes.
 
         Raises:
             Unsendable: If *params* hold what JSON or UTF-8 cannot say.
@@ -63,16 +102,19 @@ class Client:
         self._last_id += 1
         sent = dict(params or {})
         self._send(encode({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": sent}))
+        while while_waiting is not None and not select.select([self._socket], [], [], LOOK_S)[0]:
+            while_waiting()
         while True:
             message = self._read()
             if message.get("method"):
                 self._notifications.append(message)
             elif message.get("id") == self._last_id or (message.get("id") is None and "error" in message):
                 try:
-                    return result_of(message)
+                    result = result_of(message)
                 except RpcFailure as failure:
                     failure.shelf = sent.get("shelf")
                     raise
+                return result if into is None else into.model_validate(result)
 
     def events(
         self,

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -24,6 +25,7 @@ from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths, SqliteS
 
 SERVICE_MODE = 0o660
 USER_MODE = 0o600
+_BACKUP_LIMIT = timedelta(hours=6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Parts:
     system: DaemonSystem
     server: UnixServer
     scheduler: Scheduler
+    backups: Scheduler | None
     mqtt: MqttService | None
     model: ConfiguredModel
 
@@ -53,7 +56,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     """
     clock = SystemClock()
     counters = Counters()
-    stores = SqliteStores(root=places.data / "shelves", clock=clock)
+    stores = SqliteStores(places.data / "shelves", clock, backup_directory(settings, places))
     shelves = Shelves(stores, clock, memory_settings(settings), PROJECTIONS)
     paths = promotion_paths(settings, places)
     paths.check()
@@ -63,6 +66,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     service = Service(shelves, access(settings, shelves), promoter, settings.limits, model)
     jobs = scheduled_jobs(service)
     scheduler = Scheduler(shelves, jobs, clock, scheduler_settings(settings))
+    backups = backup_scheduler(settings, shelves, service, clock)
     system = DaemonSystem(
         instance=settings.daemon.instance,
         places=places,
@@ -73,6 +77,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
         connections_count=settings.limits.connections_count,
         socket_mode=socket_mode(settings, places),
         scheduler=scheduler.status,
+        backups=None if backups is None else backups.status,
         clock_status=scheduler.clock_status,
         model=model,
     )
@@ -82,13 +87,19 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
         clock=clock,
         limits=settings.limits,
         counters=counters,
-        scheduling=Answers(scheduler, shelves),
+        scheduling=Answers([scheduler] if backups is None else [scheduler, backups], shelves),
     )
     mqtt = None
     if settings.mqtt.url or settings.mqtt.embedded_broker:
         mqtt = MqttService(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
-    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt, model)
+    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, backups, mqtt, model)
+
+
+def backup_directory(settings: Settings, places: Places) -> Path:
+    """Return where backups are kept, a directory for each shelf."""
+    chosen = settings.backup.directory
+    return Path(chosen).expanduser().absolute() if chosen else places.data / "backups"
 
 
 def promotion_paths(settings: Settings, places: Places) -> PromotionPaths:
@@ -126,6 +137,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
             quarantine=settings.governance.injections == "quarantine",
         ),
         synthesis_tiers=tuple(settings.synthesis.tiers),
+        backup_keep=settings.backup.keep,
     )
 
 
@@ -157,6 +169,19 @@ def scheduled_jobs(service: Service) -> tuple[ScheduledJob, ...]:
         ScheduledJob("promotion", perform, follows="reflection", method="promote"),
         ScheduledJob("compaction", perform, follows="promotion", method="session.compact"),
     )
+
+
+def backup_scheduler(settings: Settings, shelves: Shelves, service: Service, clock: SystemClock) -> Scheduler | None:
+    """Return what backs shelves up by a schedule of its own; None if there is none."""
+    if not settings.backup.cron:
+        return None
+
+    async def perform(shelf: str, run_id: str, _reason: str) -> Mapping[str, Any]:
+        return await service.perform(shelf, run_id)
+
+    usual = scheduler_settings(settings)
+    plan = replace(usual, cron=settings.backup.cron, run_limit=_BACKUP_LIMIT, parallel=1)
+    return Scheduler(shelves, (ScheduledJob("backup", perform, method="shelf.backup"),), clock, plan)
 
 
 def scheduler_settings(settings: Settings) -> SchedulerSettings:

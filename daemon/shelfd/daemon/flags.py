@@ -118,8 +118,19 @@ def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Loaded:
 
 
 def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Return the command, ``config`` or ``setup``, and the arguments after its name; None for the daemon itself."""
-    return (argv[0], list(argv[1:])) if argv[:1] in (["config"], ["setup"]) else (None, list(argv))
+    """Return the command, such as ``config``, and the arguments after its name; None for the daemon itself."""
+    is_command = argv[:1] in (["config"], ["setup"], ["offline"], ["doctor"])
+    return (argv[0], list(argv[1:])) if is_command else (None, list(argv))
+
+
+def offline_parser() -> argparse.ArgumentParser:
+    """Return the parser of ``python -m shelfd.daemon offline``."""
+    root = Parser(
+        prog="shelfd", description="Carry out a call without a daemon; reads params, writes JSON.", allow_abbrev=False
+    )
+    root.add_argument("method", choices=("shelf.backup", "shelf.restore"))
+    _add_flags(root)
+    return root
 
 
 def _add_flags(root: argparse.ArgumentParser) -> None:

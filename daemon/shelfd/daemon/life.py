@@ -67,6 +67,8 @@ async def serve(
         await parts.server.start(listener)
         stack.push_async_callback(_stop_gateways, parts, drain)
         stack.push_async_callback(parts.scheduler.stop)
+        if parts.backups is not None:
+            stack.push_async_callback(parts.backups.stop)
         stack.callback(notifier.stopping)
         _on_signals(stop, lambda: _reload(reload, parts, places, notifier))
         # What exists now lives as long as the daemon: the collector need not look at it again.
@@ -84,6 +86,8 @@ async def serve(
         if parts.mqtt is not None:
             parts.mqtt.start()
         await parts.scheduler.start()
+        if parts.backups is not None:
+            await parts.backups.start()
         async with _watched(notifier, watchdog_s, parts):
             await stop.wait()
         parts.system.is_ready = False

@@ -21,7 +21,7 @@ from shelfd.memory.errors import ConfigError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the daemon or its ``config`` or ``setup`` command and return the exit status; ``--help`` explains it."""
+    """Run the daemon, or a command such as ``config``, and return the exit status; ``--help`` explains it."""
     streams.prepare()
     command, rest = flags.split(sys.argv[1:] if argv is None else argv)
     environ = host.take_environment()
@@ -30,6 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from shelfd.daemon import config_command  # the daemon itself never needs it
 
             return config_command.execute(rest, environ)
+        if command == "offline":
+            from shelfd.daemon import offline_command  # as above
+
+            return offline_command.execute(rest, environ)
         if command == "setup":
             from shelfd.daemon import setup  # as above
 

@@ -246,6 +246,14 @@ class Promotion(PromotionTarget):
     shelves: dict[ShelfKey, PromotionTarget] = {}
 
 
+class BackupSection(Section):
+    """When shelves are backed up by themselves, where to, and how many backups of each are kept. No cron: never."""
+
+    cron: Annotated[str, AfterValidator(_cron_text)] = ""
+    keep: Annotated[Integer, Field(ge=1, le=10_000)] = 7
+    directory: str = ""
+
+
 class Events(Section):
     """What events contain of a note."""
 

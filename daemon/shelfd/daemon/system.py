@@ -77,6 +77,7 @@ class DaemonSystem:
         connections_count: int,
         socket_mode: int,
         scheduler: Status,
+        backups: Status | None,
         clock_status: Status,
         model: ConfiguredModel,
     ) -> None:
@@ -89,6 +90,7 @@ class DaemonSystem:
         self._connections_count = connections_count
         self._socket_mode = socket_mode
         self._scheduler = scheduler
+        self._backups = backups
         self._clock_status = clock_status
         self._model = model
         self._started = clock.monotonic()
@@ -126,6 +128,7 @@ class DaemonSystem:
             "connections": self._counters.connections_open,
             "shelves": shelves,
             "scheduler": scheduler,
+            "backups": None if self._backups is None else self._backups(),
             "clock": self._clock_status(),
             "mqtt": mqtt,
             "llm": llm,
@@ -156,7 +159,8 @@ class DaemonSystem:
     def stuck(self) -> list[str]:
         """Return the parts that are stuck: shelves whose writer does not return, the scheduler."""
         stuck = [f"shelf {name}" for name in self._shelves.stuck(_STUCK_S)]
-        if self._scheduler()["last_tick_s"] > _LATE_TICK_S:
+        schedulers = (self._scheduler,) if self._backups is None else (self._scheduler, self._backups)
+        if any(status()["last_tick_s"] > _LATE_TICK_S for status in schedulers):
             stuck.append("scheduler")
         return stuck
 

@@ -108,7 +108,11 @@ class Connection(asyncio.Protocol):
         )
         self._outbox = Outbox(self._transport, entry.budget, self._account, entry.share, self._go_on)
         subscriptions = Subscriptions(
-            self._send, self._outbox.is_backed_up, limit=self._limits.subscriptions_count, counters=self._counters
+            self._send,
+            self._outbox.is_backed_up,
+            principal=self.principal,
+            limit=self._limits.subscriptions_count,
+            counters=self._counters,
         )
         self._lane = Lane(
             self.principal,

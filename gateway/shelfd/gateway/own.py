@@ -1,12 +1,17 @@
 """The methods the gateway answers itself: they need the connection or the daemon, not a shelf's use cases."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 from shelfd.gateway.lane import Request
 from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
+from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.errors import NotAvailable
+from shelfd.memory.ports.store import outcome_of
+from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.protocol import document
+from shelfd.protocol.base import ShelfParams
 from shelfd.protocol.methods.events import SubscribeParams, UnsubscribeParams
 
 Handler: TypeAlias = Callable[[Request], Awaitable[dict[str, Any]]]
@@ -14,6 +19,8 @@ Handler: TypeAlias = Callable[[Request], Awaitable[dict[str, Any]]]
 
 class OwnMethods:
     """Answers ``events.subscribe``, ``events.unsubscribe``, ``scheduler.*``, ``system.*`` and ``rpc.discover``.
+
+    Of ``watch.create`` it adds that matches reach the connection.
 
     Args:
         scheduling: Answers ``scheduler.*``; None when nothing runs by itself.
@@ -35,10 +42,13 @@ class OwnMethods:
             "system.health": self._health,
             "system.metrics": self._metrics,
             "system.version": self._version,
+            "watch.create": self._watch,
         }
         #: Methods that return nothing a change could alter, and so do not wait for changes.
         self.unordered = frozenset(
-            name for name in self.handlers if name.partition(".")[0] != "scheduler" and name != "events.subscribe"
+            name
+            for name in self.handlers
+            if name.partition(".")[0] not in ("scheduler", "watch") and name != "events.subscribe"
         )
 
     async def _subscribe(self, request: Request) -> dict[str, Any]:
@@ -56,6 +66,26 @@ class OwnMethods:
         params = cast("UnsubscribeParams", request.call.params)
         subscriptions = request.lane.subscriptions
         return {"removed": subscriptions is not None and subscriptions.close(params.subscription)}
+
+    async def _watch(self, request: Request) -> dict[str, Any]:
+        """Make a standing query, and have its matches sent to the connection that asks for it."""
+        subscriptions, params = request.lane.subscriptions, cast("ShelfParams", request.call.params)
+        subscription = None
+        if isinstance(subscriptions, Subscriptions):
+            log = await self._service.shelf(request.call)
+            subscription = subscriptions.of_watches(log)
+            if subscription is None:
+                wanted = SubscribeParams(shelf=params.shelf, types=[WATCH_MATCHED])
+                subscription = subscriptions.open(log, wanted)
+                request.follow_up = subscription.start
+        try:
+            answer = await outcome_of(partial(self._service.submit, request.call))
+        except BaseException:
+            if subscriptions is not None and subscription is not None and request.follow_up is not None:
+                request.follow_up = None
+                subscriptions.close(subscription.name)
+            raise
+        return answer if subscription is None else {**answer, "subscription": subscription.name}
 
     async def _jobs(self, request: Request) -> dict[str, Any]:
         return await self._scheduled(request).jobs(request.call)

@@ -23,8 +23,13 @@ class EventLogPort(Protocol):
     def follow(self, callback: Callable[[int], None], /) -> Callable[[], None]:
         """Call *callback* on the loop with the last seq of each applied group; return what ends that."""
 
-    def events(self, since_seq: int, limit: int, wanted: Wanted, /) -> tuple[list[dict[str, Any]], int]:
-        """Return at most *limit* wanted CloudEvents after *since_seq*, and the last seq looked at.
+    def events(
+        self, since_seq: int, limit: int, wanted: Wanted, matches: int = 0, /
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Return wanted CloudEvents of at most *limit* changes after *since_seq*, and the last seq looked at.
+
+        Matches of standing queries follow the change that caused them. They may come in parts: then that change does
+        not count as looked at yet, and *matches* says how many of its were returned before.
 
         Raises:
             HistoryTrimmed: If the log no longer reaches back that far.

@@ -9,13 +9,15 @@ what it was sent, the subscription ends with ``events.lagged`` and can be resume
 # pyright: reportReturnType=false
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 from shelfd.gateway.counters import Counters
 from shelfd.gateway.envelope import notification
 from shelfd.gateway.ports import EventLogPort, Wanted
 from shelfd.memory.errors import InvalidParams, QuotaExceeded, ShelfError
+from shelfd.memory.log.event_log import matches_returned
+from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.protocol.methods.events import SubscribeParams
 
 #: Changes that may be applied while a backed-up reader takes nothing; about 1 MiB of events with titles.
@@ -56,8 +58,10 @@ class Subscription:
         self.name = name
         self.seq = log.seq if params.since_seq is None else params.since_seq
         self._matched_seq = params.since_seq or 0  #: prev_seq of the next event
+        self._matches = 0  #: how many matches of the next change were sent
         self._log = log
         self._wanted = _wanted(params)
+        self.is_of_watches = tuple(params.types) == (WATCH_MATCHED,)
         self._owner = owner
         self._held_at: int | None = None  #: the last change when the transport backed up
         self._is_scheduled = False
@@ -81,6 +85,10 @@ class Subscription:
         if self.name in self._owner.by_name:
             self._unfollow = self._log.follow(self._applied)
             self.schedule()
+
+    def is_about(self, log: EventLogPort) -> bool:
+        """Return whether it sends events of this shelf."""
+        return self._log is log
 
     def stop(self) -> None:
         """Send nothing more."""
@@ -111,23 +119,30 @@ class Subscription:
             return
         self._held_at = None
         try:
-            events, looked_at = self._log.events(self.seq, SLICE_EVENTS, self._wanted)
+            events, looked_at = self._log.events(self.seq, SLICE_EVENTS, self._wanted, self._matches)
         except ShelfError:
             self._lag()  # the log was trimmed under us or its shelf is refused: subscribing again will say
             return
-        for event in events:
+        sent = len(events)
+        for at, event in enumerate(events):
             self._send(event)
-            if self._owner.is_backed_up():
-                looked_at = event["seq"]  # with contents in them, a slice of events is large
-                break
-        progressed = looked_at > self.seq
+            if self._owner.is_backed_up() and at + 1 < len(events):
+                # With contents in them, a slice of events is large. A change is left behind with its last match.
+                is_last = _seq_of(events[at + 1]) > _seq_of(event)
+                if is_last or "cause_seq" in event:
+                    sent, looked_at = at + 1, _seq_of(event) - (not is_last)
+                    break
+        self._matches = matches_returned(events[:sent], looked_at, self._matches)
         self.seq = max(looked_at, self.seq)
-        if progressed and self.seq < self._log.seq:
+        if self.seq < self._log.seq:
             self.schedule()
 
     def _send(self, event: dict[str, Any]) -> None:
-        event["prev_seq"] = self._matched_seq
-        self._matched_seq = event["seq"]
+        if "seq" in event:
+            event["prev_seq"] = self._matched_seq
+            self._matched_seq = event["seq"]
+        elif event["data"]["principal"] != self._owner.principal:
+            return
         self._owner.send(notification("event", event))
         self._owner.counters.events_sent += 1
 
@@ -147,14 +162,22 @@ class Subscriptions:
     Args:
         send: Takes one message for the connection.
         is_backed_up: Says whether the client has fallen behind with reading.
+        principal: Whose connection it is; matches of standing queries go to those whose they are.
         limit: How many there may be.
         counters: Where events are counted.
     """
 
     def __init__(
-        self, send: Callable[[bytes], None], is_backed_up: Callable[[], bool], *, limit: int, counters: Counters
+        self,
+        send: Callable[[bytes], None],
+        is_backed_up: Callable[[], bool],
+        *,
+        principal: str,
+        limit: int,
+        counters: Counters,
     ) -> None:
         self.send = send
+        self.principal = principal
         self.is_backed_up = is_backed_up
         self.counters = counters
         self.by_name: dict[str, Subscription] = {}
@@ -179,6 +202,10 @@ class Subscriptions:
         self.counters.subscriptions_open += 1
         return subscription
 
+    def of_watches(self, log: EventLogPort) -> Subscription | None:
+        """Return the subscription, if there is one, to the matches of standing queries of a shelf."""
+        return next((one for one in self.by_name.values() if one.is_of_watches and one.is_about(log)), None)
+
     def close(self, name: str) -> bool:
         """End a subscription; return whether there was one."""
         subscription = self.by_name.pop(name, None)
@@ -199,6 +226,11 @@ class Subscriptions:
             subscription.schedule()
 
 
+def _seq_of(event: Mapping[str, Any]) -> int:
+    seq: int = event["seq"] if "seq" in event else event["cause_seq"]
+    return seq
+
+
 def _wanted(params: SubscribeParams) -> Wanted:
     nugget = params.nugget
     every = "*" in params.types
@@ -208,6 +240,6 @@ def _wanted(params: SubscribeParams) -> Wanted:
     def wanted(kind: str, of_nugget: str | None) -> bool:
         if nugget is not None and of_nugget != nugget:
             return False
-        return every or kind in exact or kind[: kind.find(".") + 1] in subjects
+        return (every and kind != WATCH_MATCHED) or kind in exact or kind[: kind.find(".") + 1] in subjects
 
     return wanted

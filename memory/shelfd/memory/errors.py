@@ -19,6 +19,7 @@
     ├── HistoryTrimmed
     ├── StorageCorrupt
     ├── SchemaTooNew
+    ├── BackupFailed
     └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable, ModelUnavailable, InvalidReply
 
 An error carries data for programs and builds its own message. Messages never hold memory text.
@@ -316,6 +317,12 @@ class SchemaTooNew(ShelfError):
             schema=schema,
             newest=newest,
         )
+
+
+class BackupFailed(ShelfError):
+    """A backup could not be written, or read. Unlike other trouble with a disk it is not tried again by itself."""
+
+    code = Code.UNAVAILABLE
 
 
 class Unavailable(ShelfError):

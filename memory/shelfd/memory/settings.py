@@ -72,6 +72,7 @@ class MemorySettings:
         recall_log: Whether recent queries are kept, for reflection to see that it pushes nothing away.
         governance: What text may come in.
         synthesis_tiers: Tiers of the notes of which answers are made.
+        backup_keep: How many backups of a shelf stay in its own directory of them, unless one is told otherwise.
     """
 
     instance: str = "local"
@@ -90,3 +91,4 @@ class MemorySettings:
     recall_log: bool = True
     governance: GovernanceSettings = field(default_factory=GovernanceSettings)
     synthesis_tiers: tuple[Tier, ...] = ("A", "B")
+    backup_keep: int = 7

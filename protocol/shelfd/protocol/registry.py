@@ -42,18 +42,25 @@ class Method:
 METHODS: Final[LazyTable[Method]] = LazyTable(
     "shelfd.protocol.methods",
     {
+        "backups": "shelf.backup shelf.backups shelf.restore shelf.move",
         "conflicts": "conflict.list conflict.resolve",
         "distilling": "remember_with_extraction remember_report",
         "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list entity.purge",
         "entity_graph": "get_entity_relationships traverse_graph graph.timeline graph.export",
         "events": "events.subscribe events.unsubscribe events.since",
+        "exporting": "shelf.export",
         "extraction": "session.extract",
         "graph": "note.delete note.move note.merge note.record_hit mark_note_superseded note.supersede",
-        "importing": "shelf.import",
+        "importing": "shelf.import shelf.merge",
         "injection": """
             session.get_injection_state session.list_always_inject session.record_injection session.context_at
             """,
         "jobs": "job.list job.get job.retry job.cancel",
+        "knowledge": """
+            knowledge.create_entities knowledge.create_relations knowledge.add_observations knowledge.delete_entities
+            knowledge.delete_observations knowledge.delete_relations knowledge.read_graph knowledge.search_nodes
+            knowledge.open_nodes
+            """,
         "links": "link.upsert link.delete link.list",
         "notes": """
             remember remember_many forget note.get note.create note.edit note.list note.hide note.release note.restore
@@ -86,6 +93,7 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "synthesis": "synthesize validate_synthesis check_synthesis_quality",
         "system": "system.health system.version system.doctor system.metrics rpc.discover",
         "undo": "undo reflection.undo",
+        "watches": "watch.create watch.list watch.delete",
     },
 )
 
@@ -117,8 +125,6 @@ def define(
 PLANNED = frozenset(
     """
     recall.feedback
-    shelf.export shelf.merge shelf.move shelf.backup shelf.restore
-    watch.create watch.list watch.delete
     """.split()
 )
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 import structlog
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy, traced
-from shelfd.memory.ports.log import LogRow, Origin
+from shelfd.memory.ports.log import LogRow, OfTurn, Origin
 from shelfd.memory.ports.store import Applied, Change, Effects, OnDone
 
 T = TypeVar("T")
@@ -150,18 +150,11 @@ def number_entries(effects: Effects, origin: Origin, *, last_seq: int, at: int) 
         origin = origin._replace(variant=effects.variant)
     entries = effects.entries
     tx, size = last_seq + 1, len(entries)
-    return [
-        LogRow(
-            seq,
-            tx,
-            size,
-            at,
-            origin if entry.of_turn is None else origin._replace(**entry.of_turn._asdict()),
-            entry.kind,
-            entry.nugget,
-            entry.ids,
-            entry.row,
-            entry.before,
-        )
-        for seq, entry in enumerate(entries, tx)
-    ]
+    origins: dict[OfTurn | None, Origin] = {None: origin}
+    rows = []
+    for seq, (kind, nugget, ids, row, before, of_turn) in enumerate(entries, tx):
+        if (whose := origins.get(of_turn)) is None:
+            assert of_turn is not None
+            whose = origins[of_turn] = origin._replace(**of_turn._asdict())
+        rows.append(LogRow(seq, tx, size, at, whose, kind, nugget, ids, row, before))
+    return rows

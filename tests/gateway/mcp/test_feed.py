@@ -145,6 +145,19 @@ async def test_too_many_subscriptions_are_refused(real: House, monkeypatch: pyte
         await client.subscribe_resource("memory://nuggets/c")
 
 
+async def test_too_many_listeners_are_refused(api: Api, open_house: Open) -> None:
+    house = await open_house(memory=api.service, subscriptions_count=2)
+    client = await house.connect()
+    version = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    for number in range(3):
+        client.send("subscriptions/listen", notifications={"resourcesListChanged": True}, _meta=version)
+        answer = await client.read()
+        assert ("error" in answer) == (number == 2)
+    client.send("notifications/cancelled", notify=True, requestId=1)
+    client.send("subscriptions/listen", notifications={"resourcesListChanged": True}, _meta=version)
+    assert (await client.read())["method"] == "notifications/subscriptions/acknowledged"
+
+
 async def test_a_shelf_that_is_not_there_cannot_be_listened_to(real: House) -> None:
     client = await real.connect()
     options = {"shelfd/options": {"shelf": "nowhere"}}

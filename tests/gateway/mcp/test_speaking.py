@@ -15,6 +15,7 @@ from fakes import Api, memory
 from gateway.fakes import Client, House, Open, request
 from mcp_client import SOON_S, socket_client, text
 from shelfd.client.mcp.hello import greeting
+from shelfd.gateway.mcp import progress as telling
 from shelfd.gateway.mcp import tools
 from shelfd.gateway.mcp.era import HANDSHAKE, STATELESS, VERSION
 from shelfd.gateway.mcp.options import OPTIONS
@@ -234,6 +235,20 @@ async def test_bad_params_and_garbage_are_answered_and_the_session_goes_on(real:
     assert await client.call("ping") == {}
 
 
+async def test_a_fault_of_ours_says_nothing_and_the_session_goes_on(
+    real: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fault(_names: object) -> None:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(tools, "chosen", fault)
+    client = await real.connect()
+    assert await client.call("ping") == {}
+    client.send("tools/list")
+    assert (await client.error())["message"] == "internal error"
+    assert await client.call("ping") == {}
+
+
 async def test_half_a_message_is_none(real: House, api: Api) -> None:
     client = await real.connect()
     client.raw(request("tools/call", 1, name="remember", arguments={"content": "tea"})[:-2])
@@ -275,6 +290,24 @@ async def test_a_cancelled_call_is_not_answered(house: House) -> None:
     held.release()
 
 
+async def test_a_long_call_tells_how_far_it_is(real: House, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telling, "PAUSE_S", 0.0)
+    for number in range(8):
+        await api.remember(f"The kettle number {number} is  green", title=f"kettle {number}")
+    seen: list[tuple[float, float | None]] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        del message
+        seen.append((progress, total))
+
+    async with socket_client(real.path) as client:
+        answer = await client.call_tool("reflect", {}, progress_callback=tell)
+        assert "8 inspected" in text(answer)
+        assert not (await client.call_tool("remember", {"content": "tea"}, progress_callback=tell)).is_error
+    assert seen
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+
+
 async def test_a_batch_is_answered_by_an_array(real: House) -> None:
     client = await real.connect()
     await client.call("initialize", protocolVersion="2025-03-26")
@@ -292,7 +325,7 @@ async def test_a_batch_is_answered_by_an_array(real: House) -> None:
 async def test_many_calls_of_many_clients_are_all_answered(real: House, api: Api) -> None:
     async def talk(client: McpClient, name: int) -> None:
         async with anyio.create_task_group() as group:
-            for number in range(50):
+            for number in range(13):
                 arguments = {"content": f"cup {number} of client {name}", "evolve": False}
                 group.start_soon(client.call_tool, "remember", arguments)
                 group.start_soon(client.call_tool, "recall", {"query": f"cup {number}"})
@@ -301,7 +334,7 @@ async def test_many_calls_of_many_clients_are_all_answered(real: House, api: Api
         async with anyio.create_task_group() as group:
             for name in range(8):
                 group.start_soon(_with, real.path, talk, name)
-    assert (await api.call("note.list", limit=1))["total"] == 400
+    assert (await api.call("note.list", limit=1))["total"] == 104
 
 
 async def _with(path: Path, talk: Any, name: int) -> None:

@@ -208,9 +208,10 @@ ALL = {**BY_KIND, **FORMATS}
 async def test_every_kind_can_be_carried_out_and_is_cut_short_here_or_with_its_file(api: Api) -> None:
     """A promotion needs a file: ``tests/memory/tending/promotion`` and ``tests/erasing/jobs.py`` cut that short.
 
-    What needs a language model is cut short in ``tests/memory/knowledge/model``.
+    What needs a language model is cut short in ``tests/memory/knowledge/model``, a backup by
+    ``tests/erasing/copies.py``.
     """
-    elsewhere = {"promotion", "evolution", "enrichment"}
+    elsewhere = {"backup", "promotion", "evolution", "enrichment"}
     assert {kind.name for kind in KINDS} == {*BY_KIND, *elsewhere} == procedures(api.service).keys()
 
 

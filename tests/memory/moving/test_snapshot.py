@@ -36,7 +36,7 @@ def parts(lines: list[Json]) -> list[Json]:
     """Return what the command sends of a snapshot."""
     return [
         {"part": "nuggets", "items": [line for line in lines if "nugget" in line["shelfd"]]},
-        {"part": "notes", "items": lines},
+        {"part": "notes", "items": [line for line in lines if "content" in line]},
         {"part": "links", "items": [line for line in lines if "links" in line["shelfd"]]},
     ]
 
@@ -198,7 +198,7 @@ async def test_the_file_is_private_and_never_overwritten(durable: Api, tmp_path:
 async def test_nothing_that_comes_meanwhile_is_in_it(either: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "_READ_AT_ONCE", 2)
     await either.call("remember_many", notes=[{"content": f"line {n}"} for n in range(20)])
-    shown = writing._Lines.of
+    shown = writing.ShelfLines.of
     seen = 0
 
     def watched(lines: Any, notes: Any) -> Any:
@@ -209,7 +209,7 @@ async def test_nothing_that_comes_meanwhile_is_in_it(either: Api, monkeypatch: p
         return shown(lines, notes)
 
     changing: list[asyncio.Future[Json]] = []
-    monkeypatch.setattr(writing._Lines, "of", watched)
+    monkeypatch.setattr(writing.ShelfLines, "of", watched)
     monkeypatch.setattr(writing, "_TURN_S", -1)
     lines = await taken(either)
     await changing[0]
@@ -276,13 +276,13 @@ async def test_a_shelf_that_closes_ends_it(durable: Api, monkeypatch: pytest.Mon
     await durable.call("remember_many", notes=[{"content": f"line {n}"} for n in range(50)])
     store = durable.shelf().store
     reached = asyncio.Event()
-    shown = writing._Lines.of
+    shown = writing.ShelfLines.of
 
     def watched(lines: Any, notes: Any) -> Any:
         reached.set()
         return shown(lines, notes)
 
-    monkeypatch.setattr(writing._Lines, "of", watched)
+    monkeypatch.setattr(writing.ShelfLines, "of", watched)
     taking = asyncio.ensure_future(durable.refused("snapshot", principal=ROOT))
     await reached.wait()
     closing = asyncio.ensure_future(store.close())

@@ -1,5 +1,6 @@
 """The index against the plain reference: any edits, any filters, dense and in two stages."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from memory.recall.reference import Found, Reference
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall import Analyzer, Document, Ranking, RecallIndex
 
 DAY = 86_400_000_000
@@ -105,7 +107,7 @@ def assert_same(ranking: Ranking, expected: list[Found], strength: float) -> Non
 
 
 class IndexMatchesReference(RuleBasedStateMachine):
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {}  # as the product has it: all that is written here is in the delta
 
     def __init__(self) -> None:
         super().__init__()
@@ -138,6 +140,23 @@ class IndexMatchesReference(RuleBasedStateMachine):
     def compact(self) -> None:
         self.index.compact()
 
+    @rule(steps=st.integers(1, 12))
+    def merge_some(self, steps: int) -> None:
+        for _ in range(steps):
+            self.index.merge_some()
+
+    @rule()
+    def restart(self) -> None:
+        facts, parts = self.index.freeze(())()
+        copies = {name: {key: array.copy() for key, array in (arrays or {}).items()} for name, arrays in parts.items()}
+        self.index = RecallIndex(self.analyzer, **self.options)
+        self.index.restore(Frozen(json.loads(json.dumps(facts)), copies))
+
+    @rule(row=st.integers(1, 14))
+    def erase(self, row: int) -> None:
+        self.index.erase([row])
+        self.model.pop(row, None)
+
     @rule(query=queries, chosen=filters)
     def search(self, query: str, chosen: NoteFilter) -> None:
         reference = Reference(self.analyzer, list(self.model.values()))
@@ -159,16 +178,29 @@ class IndexMatchesReference(RuleBasedStateMachine):
         assert all((row in self.index) == (row in self.model) for row in range(16))
 
 
+class SegmentsMatchReference(IndexMatchesReference):
+    options = {"delta": 3}
+
+
 class TwoStageMatchesReference(IndexMatchesReference):
-    options = {"two_stage_from": 0, "candidates": 10_000}
+    options = {"two_stage_from": 0, "candidates": 10_000, "delta": 4}
+
+
+@pytest.fixture(autouse=True)
+def sessions_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the place of a note looked for among all of its session."""
+    monkeypatch.setattr("shelfd.memory.recall.links._PASSED", 1)
+    monkeypatch.setattr("shelfd.memory.recall.inverted.STEP", 5)
 
 
 quick = settings(
-    derandomize=True, max_examples=60, stateful_step_count=25, deadline=None,
+    derandomize=True, max_examples=40, stateful_step_count=25, deadline=None,
     database=None, suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 TestDense = IndexMatchesReference.TestCase
 TestDense.settings = quick
+TestSegments = SegmentsMatchReference.TestCase
+TestSegments.settings = quick
 TestTwoStage = TwoStageMatchesReference.TestCase
 TestTwoStage.settings = quick
 

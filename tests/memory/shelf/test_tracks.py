@@ -224,7 +224,7 @@ async def test_what_is_behind_waits_longer_each_time_its_rows_cannot_be_read() -
 
 async def test_one_that_fails_is_made_anew_while_the_others_go_on() -> None:
     rows = Rows(10, Copy, Eager)
-    rows.tracks.start()
+    rows.spawn(rows.tracks.fill(), "fill")
     await rows.tracks.complete(Copy)
     await rows.turns()
     rows.copy.fails_to_forget = 1
@@ -246,7 +246,7 @@ async def test_one_that_fails_is_made_anew_while_the_others_go_on() -> None:
 
 async def test_one_that_fails_again_waits_longer_and_one_that_cannot_be_cleared_longest() -> None:
     rows = Rows(10, Eager)
-    rows.tracks.start()
+    rows.spawn(rows.tracks.fill(), "fill")
     await rows.turns()
     for row, wait in ((1, 0.1), (2, 0.2), (3, 0.4)):
         rows.copy.fails_to_forget = 1
@@ -269,7 +269,7 @@ async def test_a_note_that_breaks_one_is_skipped_when_it_is_made_anew() -> None:
     rows = Rows(10, Eager)
     rows.write(7, content="poison")
     rows.copy.poison, rows.copy.fails_to_forget = "poison", 1
-    rows.tracks.start()
+    rows.spawn(rows.tracks.fill(), "fill")
     await rows.later(0.1)
 
     assert rows.copy.by_row == {row: note for row, note in rows.by_row.items() if row != 7}

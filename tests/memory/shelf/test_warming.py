@@ -77,6 +77,8 @@ async def test_a_read_that_fails_is_tried_again(api: Api, monkeypatch: pytest.Mo
         await until_asleep(reads)
         assert health(api)["index_complaint"] == "the shelf cannot be read (StoreBusy), which is tried again"
         assert (await api.call("recall", query="tea"))["index"]["state"] == "warming"
+        assert health(api)["index_share"] == 0.0
+        assert "index_remaining_s" not in health(api)
         for wait in (0.1, 0.2, 0.4):
             api.clock.advance(timedelta(seconds=wait))
             await until_asleep(reads)

@@ -11,6 +11,7 @@ from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import call, daemon, fail, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_json, print_table, width
+from shelfd.client.patience import ask_patiently
 from shelfd.client.streams import warn
 from shelfd.client.texts import fields_of, moment, text_of
 from shelfd.client.transport import Client
@@ -113,7 +114,9 @@ def forget(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Hide notes, by their ids or by nugget and key; `shelfd restore` brings them back. Prints what was hidden.
+    """Hide notes, by their ids or by nugget and key.
+
+    Prints what was hidden; `shelfd restore` brings it back.
 
     For example:
 
@@ -146,7 +149,7 @@ def _forgotten(
     result: dict[str, Any] = {"forgotten": [], "still_in": []}
     with daemon(socket, timeout_s=None) as client:
         for one in named:
-            answer = client.call("forget", {**one, "shelf": shelf, **given(how)})
+            answer = ask_patiently(client, socket, "forget", {**one, "shelf": shelf, **how})
             result = {**answer, **{name: [*result[name], *answer[name]] for name in result}}
     return result
 
@@ -160,21 +163,61 @@ def _nothing_there(result: Mapping[str, Any], key: str | None, nugget: str | Non
 
 
 def restore(
-    note_ids: Annotated[list[str], typer.Argument(metavar="ID", help="Hidden notes.")],
+    what: Annotated[
+        list[str] | None, typer.Argument(metavar="ID|FILE", help="Hidden notes; or a backup, by its file.")
+    ] = None,
+    latest: Annotated[bool, typer.Option("--latest", help="The last backup in the configured directory.")] = False,
+    as_shelf: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Make a new shelf of the backup.")
+    ] = None,
+    to_seq: Annotated[
+        int | None,
+        typer.Option("--to-seq", metavar="N", min=0, help="Take back what was changed after change N (shelfd log)."),
+    ] = None,
+    discard: Annotated[bool, typer.Option("--discard", help="Do not keep the file that the backup replaces.")] = False,
+    dry_run: options.DryRun = False,
+    data_dir: Annotated[
+        str | None,
+        typer.Option("--data-dir", metavar="DIR", help="Work on this directory, without a daemon."),
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="With --data-dir: configuration (TOML).")
+    ] = None,
     idempotency_key: options.IdempotencyKey = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Bring hidden notes back. `shelfd notes --hidden` shows them.
+    """Bring hidden notes back; or put a backup in the place of a shelf. A backup is checked before anything is touched.
+
+    `shelfd notes --hidden` shows hidden notes, `shelfd backup --list` backups. With --to-seq alone, the shelf itself is
+    taken back.
 
     For example:
 
       shelfd restore note-memory-1a2b3c4d
+
+      shelfd restore /mnt/disk/default-20260131T090000Z-4711.db
+
+      shelfd restore --latest --as before
     """
+    ids = what or []
+    is_backup = latest or as_shelf is not None or to_seq is not None or data_dir is not None
+    if is_backup or any("/" in one or one.endswith(".db") for one in ids):
+        if len(ids) > 1 or (latest and ids):
+            fail("one backup at a time", os.EX_USAGE)
+        from shelfd.client.commands.backups import restore_shelf  # what notes need no import of
+
+        restore_shelf(
+            ids[0] if ids else None, as_shelf=as_shelf, to_seq=to_seq, discard=discard, dry_run=dry_run,
+            data_dir=data_dir, config=config, shelf=shelf, socket=socket, as_json=as_json,
+        )  # fmt: skip
+        return
+    if not ids or dry_run or discard:
+        fail("which notes, or which backup? shelfd restore -h", os.EX_USAGE)
     params = given({"idempotency_key": idempotency_key, "shelf": shelf})
     with daemon(socket) as client:
-        results = [client.call("note.restore", {"id": note_id, **params}) for note_id in note_ids]
+        results = [client.call("note.restore", {"id": note_id, **params}) for note_id in ids]
     if as_json:
         print_json(results[0] if len(results) == 1 else {"results": results})
         return
@@ -193,7 +236,9 @@ def purge(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Remove notes for good, with their history; that cannot be undone. Prints what went, and what still holds text.
+    """Remove notes for good, with their history.
+
+    That cannot be undone. Prints what went, and what still holds text.
 
     `shelfd forget` hides them instead. Of a whole nugget: shelfd nuggets remove NAME --purge.
 
@@ -264,8 +309,8 @@ def _of_key(client: Client, named: Mapping[str, str], shelf: str) -> str | None:
 
 
 def link(
-    source: Annotated[str, typer.Argument(metavar="ID", help="A note.")],
-    target: Annotated[
+    first: Annotated[str, typer.Argument(metavar="ID", help="A note.")],
+    second: Annotated[
         str | None, typer.Argument(metavar="ID", help="What it has to do with; without it, its links are shown.")
     ] = None,
     relation: Annotated[list[str] | None, typer.Argument(metavar="RELATION", help="How; else: related.")] = None,
@@ -290,11 +335,11 @@ def link(
 
       shelfd link note-memory-1a2b3c4d note-memory-5e6f7a8b --remove
     """
-    if target is None:
-        _print_links(call(socket, "link.list", {"id": source, "limit": limit, "shelf": shelf}), limit, as_json=as_json)
+    if second is None:
+        _print_links(call(socket, "link.list", {"id": first, "limit": limit, "shelf": shelf}), limit, as_json=as_json)
         return
     params = {
-        "source": source, "target": target, "relation": " ".join(relation) if relation else None,
+        "source": first, "target": second, "relation": " ".join(relation) if relation else None,
         "direction": "outgoing" if one_way else None, "idempotency_key": idempotency_key, "shelf": shelf,
     }  # fmt: skip
     if remove:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from shelfd.client.commands import options
+from shelfd.client.commands.changing import confirm
 from shelfd.client.commands.tree import Branch, print_tree
 from shelfd.client.invocation import daemon, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_found, print_json, print_table
@@ -48,13 +49,16 @@ def entity(
         bool, typer.Option("--purge", help="Purge them all instead, whatever nugget they are in.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="With --purge: only say what would be purged.")] = False,
+    yes: options.Yes = False,
     nugget: options.Nugget = None,
     session: options.Session = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the notes that mention NAME, a person, a place, an address, a tool, and what it has to do with others.
+    """Show the notes that mention NAME, and who has to do with it.
+
+    NAME is a person, a place, an address, a tool, …
 
     Without a type, types are tried until notes mention it as one of them.
 
@@ -68,6 +72,8 @@ def entity(
     """
     name = needed(words, name="NAME")
     if purge:
+        if not dry_run:
+            confirm(f"Purge all notes about {clean(name)} for good?", yes=yes)
         _purge(name, type_, shelf, socket, is_dry=dry_run, as_json=as_json)
         return
     base = given({"entity_value": name, "nugget": nugget, "session_id": session, "shelf": shelf})
@@ -149,7 +155,9 @@ def graph(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what lies around NAME: what it has to do with others, and these with more.
+    """Show what lies around NAME, and around that.
+
+    It is what NAME has to do with others, and these with more.
 
     An arrow to the left means that the one further out does it. Each step names the note that says so.
 
@@ -215,7 +223,9 @@ def timeline(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what notes say of NAME in the order in which it happened, and which of them were replaced.
+    """Show what notes say of NAME in the order it happened.
+
+    What was replaced is marked.
 
     Without a type, types are tried; if no note mentions NAME as one of them, it is looked for like a query.
 

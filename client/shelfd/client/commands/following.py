@@ -2,33 +2,22 @@
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.failure import RpcFailure
+from shelfd.client.event_types import EVENT_TYPES
+from shelfd.client.events import follow
+from shelfd.client.events import watch as standing
 from shelfd.client.invocation import Stop, call, fail, given, reported
 from shelfd.client.output import clean, local_time, print_json, print_line, print_table
 from shelfd.client.streams import complain, warn
-from shelfd.client.transport import connect
-
-#: Every type of event; a test holds it to the protocol's.
-EVENT_TYPES = (
-    "note.created", "note.updated", "note.superseded", "note.hidden", "note.restored", "note.merged", "note.purged",
-    "note.promoted", "note.expired", "link.added", "link.removed", "conflict.found", "conflict.resolved",
-    "nugget.created", "nugget.updated", "nugget.renamed", "nugget.removed", "reflection.started",
-    "reflection.completed", "reflection.undone", "promotion.completed", "context.changed", "session.opened",
-    "session.closed", "session.retracted", "session.extracted", "schedule.missed",
-)  # fmt: skip
-FIRST_RETRY_S = 0.2
-LONGEST_RETRY_S = 10.0
 
 
 def watch(
-    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="Not available in this version.")] = None,
+    query: Annotated[list[str] | None, typer.Argument(metavar="QUERY", help="Notes that enter its results.")] = None,
     types: Annotated[
         list[str] | None, typer.Option("--types", metavar="TYPE", help='Like "note.created" or "note.*".')
     ] = None,
@@ -49,11 +38,14 @@ def watch(
 ) -> None:
     """Show events as they happen, until Ctrl-C. A lost connection is taken up again where it broke.
 
-    By MQTT, what happens while the broker cannot be reached is not shown.
+    With a QUERY, each note is shown that enters its results from now on. By MQTT, what happens while the broker cannot
+    be reached is not shown.
 
     For example:
 
       shelfd watch --types "note.*"
+
+      shelfd watch when does the boat leave
 
       shelfd watch --since 0 --json | jq .type
 
@@ -61,18 +53,20 @@ def watch(
 
       shelfd watch --mqtt-url mqtt://me@localhost --password-file ./secret
     """
-    if query:
-        fail("a standing query is not available in this version", os.EX_USAGE)
     by_mqtt = mqtt or mqtt_url is not None
+    if query and (by_mqtt or types or since is not None):
+        fail("a query stands alone: leave out --types, --since and --mqtt", os.EX_USAGE)
     _check_together(
         by_mqtt=by_mqtt, has_since=since is not None, has_files=bool(password_file or ca_file), url=mqtt_url
     )
     wanted = given({"types": _types(types), "nugget": nugget, "shelf": shelf})
     with reported():
         events = (
-            _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
+            standing(" ".join(query), socket, nugget=nugget, shelf=shelf, on_trouble=warn)
+            if query
+            else _events_by_mqtt(socket, wanted, mqtt_url, password_file, ca_file)
             if by_mqtt
-            else _events(socket, wanted, since)
+            else follow(socket, **wanted, since_seq=since, on_trouble=warn)
         )
         for number, event in enumerate(events, start=1):
             print_line(event) if as_json else _print_event(event)
@@ -94,34 +88,6 @@ def _types(given_types: list[str] | None) -> list[str] | None:
             meant = get_close_matches(one, known) or families
             fail(f"there is no type of event {clean(one)!r}; there are for example: {', '.join(meant)}", os.EX_USAGE)
     return wanted
-
-
-def _events(socket: str | None, wanted: dict[str, Any], since: int | None) -> Iterator[dict[str, Any]]:
-    """Yield events for ever, across lost connections."""
-    position = since
-    is_known = False  # whether there was a daemon at all: the first try must not wait for one
-    delay_s = FIRST_RETRY_S
-    while True:
-        try:
-            with connect(socket) as client:
-                start = given({"since_seq": position})
-                first = client.call("events.subscribe", {**wanted, **start})["seq"]
-                position = first if position is None else position
-                is_known, delay_s = True, FIRST_RETRY_S
-                client.wait_for_ever()
-                for message in client.notifications():
-                    if message["method"] == "event":
-                        position = max(position, message["params"].get("seq", position))
-                        yield message["params"]
-                    elif _must_resume(message):
-                        break
-        except (ConnectionError, RpcFailure) as error:
-            if not is_known or (isinstance(error, RpcFailure) and not error.is_retryable):
-                raise
-            if delay_s == FIRST_RETRY_S:
-                warn("connection lost; waiting for the daemon")
-            _wait(delay_s)
-            delay_s = min(LONGEST_RETRY_S, delay_s * 2)
 
 
 def _check_together(*, by_mqtt: bool, has_since: bool, has_files: bool, url: str | None) -> None:
@@ -151,19 +117,6 @@ def _events_by_mqtt(
     except NotAdmitted as error:
         complain(str(error), "NotAdmitted")
         raise Stop(os.EX_NOPERM) from error
-
-
-def _must_resume(message: dict[str, Any]) -> bool:
-    """Report what is no event; return whether the subscription is over and has to be made again."""
-    params = message.get("params", {})
-    if message["method"] == "events.gap":
-        warn(f"events {params.get('from_seq')} to {params.get('to_seq')} are missing: {params.get('reason')}")
-    return bool(message["method"] == "events.lagged")
-
-
-def _wait(delay_s: float) -> None:
-    # Jitter, so that many watchers do not come back in one moment. Not by ``random``: it takes 9 ms to import.
-    time.sleep(delay_s * (0.5 + os.urandom(1)[0] / 512))
 
 
 def _print_event(event: dict[str, Any]) -> None:

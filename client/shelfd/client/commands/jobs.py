@@ -63,7 +63,7 @@ def list_jobs(
 
 @jobs.command("get", cls=PlainCommand)
 def get(
-    job: JobId, shelf: options.Shelf = "default", socket: options.Socket = None, as_json: options.Json = False
+    job_id: JobId, shelf: options.Shelf = "default", socket: options.Socket = None, as_json: options.Json = False
 ) -> None:
     """Show all there is to say of one job.
 
@@ -71,12 +71,12 @@ def get(
 
       shelfd jobs get job-5f0c31a2b4d6
     """
-    _show(call(socket, "job.get", {"id": job, "shelf": shelf}), as_json=as_json)
+    _show(call(socket, "job.get", {"id": job_id, "shelf": shelf}), as_json=as_json)
 
 
 @jobs.command("retry", cls=PlainCommand)
 def retry(
-    job: JobId, shelf: options.Shelf = "default", socket: options.Socket = None, as_json: options.Json = False
+    job_id: JobId, shelf: options.Shelf = "default", socket: options.Socket = None, as_json: options.Json = False
 ) -> None:
     """Begin a job again that was given up or ended: it goes on where it was.
 
@@ -84,12 +84,12 @@ def retry(
 
       shelfd jobs retry job-5f0c31a2b4d6
     """
-    _show(call(socket, "job.retry", {"id": job, "shelf": shelf}), as_json=as_json)
+    _show(call(socket, "job.retry", {"id": job_id, "shelf": shelf}), as_json=as_json)
 
 
 @jobs.command("cancel", cls=PlainCommand)
 def cancel(
-    job: JobId, shelf: options.Shelf = "default", socket: options.Socket = None, as_json: options.Json = False
+    job_id: JobId, shelf: options.Shelf = "default", socket: options.Socket = None, as_json: options.Json = False
 ) -> None:
     """End a job where it is; what it did stays, and `shelfd undo` takes back its run.
 
@@ -97,7 +97,7 @@ def cancel(
 
       shelfd jobs cancel job-5f0c31a2b4d6
     """
-    _show(call(socket, "job.cancel", {"id": job, "shelf": shelf}), as_json=as_json)
+    _show(call(socket, "job.cancel", {"id": job_id, "shelf": shelf}), as_json=as_json)
 
 
 def _show(result: Mapping[str, Any], *, as_json: bool) -> None:

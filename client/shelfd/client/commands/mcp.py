@@ -15,7 +15,7 @@ from shelfd.client.streams import complain
 def mcp(
     tools: Annotated[
         str | None,
-        typer.Option("--tools", metavar="SETS", help="memory; graph adds those of conversations."),
+        typer.Option("--tools", metavar="SETS", help="memory, graph or compat: docs/mcp.md."),
     ] = None,
     shelf: Annotated[str | None, typer.Option("--shelf", metavar="NAME", help="Shelf to work on.")] = None,
     graph: Annotated[
@@ -33,7 +33,7 @@ def mcp(
 
       claude mcp add memory -- shelfd mcp
 
-      shelfd mcp --tools graph --shelf work
+      shelfd mcp --tools compat --graph people
     """
     given = {"--tools": tools, "--shelf": shelf, "--graph": graph, "--timeout": timeout, "--socket": socket}
     arguments = [f"{name}={value}" for name, value in given.items() if value is not None]

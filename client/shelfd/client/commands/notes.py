@@ -116,7 +116,9 @@ def history(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what a note was, and who changed it, the first version first.
+    """Show what a note was, and who changed it.
+
+    The first version comes first.
 
     For example:
 
@@ -148,7 +150,9 @@ def facts(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show keys and values: of a nugget in the order they came, or of all nuggets, the latest change first.
+    """Show keys and values, of a nugget or of all.
+
+    Of a nugget in the order they came, of all the latest change first.
 
     For example:
 

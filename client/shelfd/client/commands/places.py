@@ -7,8 +7,9 @@ import typer
 
 from shelfd.client.commands import options
 from shelfd.client.commands.changing import confirm
-from shelfd.client.invocation import call, given
+from shelfd.client.invocation import call
 from shelfd.client.output import clean, notice, print_json, print_table
+from shelfd.client.patience import call_patiently
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.streams import warn
 
@@ -31,7 +32,7 @@ def list_shelves(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the shelves you may read, whose they are, and how they are.
+    """Show the shelves you may read, whose, and how they are.
 
     For example:
 
@@ -73,7 +74,9 @@ def list_nuggets(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the nuggets of a shelf, its topics, and how much is in each.
+    """Show the nuggets of a shelf, and how much is in each.
+
+    A nugget is a topic: each note belongs to one.
 
     For example:
 
@@ -136,7 +139,7 @@ def create_nugget(
 
 @nuggets.command("edit", cls=PlainCommand)
 def edit_nugget(
-    name: Name,
+    nugget: Name,
     ttl_days: TtlDays = None,
     max_facts: MaxFacts = None,
     local_only: Annotated[
@@ -152,14 +155,14 @@ def edit_nugget(
 
       shelfd nuggets edit diary --ttl-days 365
     """
-    params = {"name": name, "ttl_days": ttl_days, "max_facts": max_facts, "local_only": local_only, "shelf": shelf}
+    params = {"name": nugget, "ttl_days": ttl_days, "max_facts": max_facts, "local_only": local_only, "shelf": shelf}
     result = call(socket, "nugget.edit", params)
     print_json(result) if as_json else print(f"{clean(result['name'])}  changed")
 
 
 @nuggets.command("rename", cls=PlainCommand)
 def rename(
-    name: Name,
+    nugget: Name,
     new_name: Annotated[str, typer.Argument(metavar="NEW", help="What it is called from now on.")],
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
@@ -171,13 +174,13 @@ def rename(
 
       shelfd nuggets rename project old-project
     """
-    result = call(socket, "nugget.rename", {"name": name, "new_name": new_name, "shelf": shelf})
+    result = call(socket, "nugget.rename", {"name": nugget, "new_name": new_name, "shelf": shelf})
     print_json(result) if as_json else print(f"{clean(result['name'])}  renamed")
 
 
 @nuggets.command("remove", cls=PlainCommand)
 def remove(
-    name: Name,
+    nugget: Name,
     purge: Annotated[bool, typer.Option("--purge", help="Its notes for good; that cannot be undone.")] = False,
     yes: options.Yes = False,
     shelf: options.Shelf = "default",
@@ -193,9 +196,9 @@ def remove(
       shelfd nuggets remove scratch --purge
     """
     if purge:
-        confirm(f"Purge all notes of nugget {clean(name)} for good?", yes=yes)
-    params = {"name": name, "purge": purge or None, "shelf": shelf}
-    result = call(socket, "nugget.remove", params, timeout_s=None)
+        confirm(f"Purge all notes of nugget {clean(nugget)} for good?", yes=yes)
+    params = {"name": nugget, "purge": purge or None, "shelf": shelf}
+    result = call_patiently(socket, "nugget.remove", params)
     if as_json:
         print_json(result)
         return
@@ -208,7 +211,7 @@ def remove(
 
 @nuggets.command("clear", cls=PlainCommand)
 def clear(
-    name: Name,
+    nugget: Name,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
     as_json: options.Json = False,
@@ -219,7 +222,7 @@ def clear(
 
       shelfd nuggets clear scratch
     """
-    result = call(socket, "nugget.clear", given({"name": name, "shelf": shelf}), timeout_s=None)
+    result = call_patiently(socket, "nugget.clear", {"name": nugget, "shelf": shelf})
     if as_json:
         print_json(result)
     elif result["hidden"]:

@@ -9,6 +9,7 @@ from shelfd.client.commands import options
 from shelfd.client.commands.tree import Branch, print_tree
 from shelfd.client.invocation import call, daemon, given
 from shelfd.client.output import clean, local_time, notice, one_line, print_json, print_table
+from shelfd.client.patience import call_patiently
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.transport import Client
 
@@ -235,7 +236,7 @@ def compact(
 
       shelfd session compact talk
     """
-    result = call(socket, "session.compact", {"session_id": session, "shelf": shelf})
+    result = call_patiently(socket, "session.compact", {"session_id": session, "shelf": shelf})
     if as_json:
         print_json(result)
     else:
@@ -258,7 +259,7 @@ def rewind(
       shelfd session rewind talk --from-turn 12 --dry-run
     """
     params = {"session_id": session, "from_turn": from_turn, "dry_run": dry_run or None, "shelf": shelf}
-    _print_rewound(call(socket, "session.retract_turns", params), as_json=as_json)
+    _print_rewound(call_patiently(socket, "session.retract_turns", params), as_json=as_json)
 
 
 @sessions.command("variant", cls=PlainCommand)
@@ -278,7 +279,7 @@ def variant(
       shelfd session variant talk 12 1
     """
     params = {"session_id": session, "turn": turn, "variant": number, "dry_run": dry_run or None, "shelf": shelf}
-    _print_rewound(call(socket, "session.select_variant", params), as_json=as_json)
+    _print_rewound(call_patiently(socket, "session.select_variant", params), as_json=as_json)
 
 
 def _print_rewound(result: Mapping[str, Any], *, as_json: bool) -> None:
@@ -316,7 +317,7 @@ def branch(
         "session_id": session, "new_session_id": new_session, "at_turn": at_turn, "nugget": nugget,
         "dry_run": dry_run or None, "shelf": shelf,
     }  # fmt: skip
-    result = call(socket, "session.branch", params)
+    result = call_patiently(socket, "session.branch", params)
     if as_json:
         print_json(result)
     else:

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from shelfd.client.commands import options
-from shelfd.client.invocation import call
 from shelfd.client.output import clean, notice, one_line, print_json, print_table, width
+from shelfd.client.patience import call_patiently
 from shelfd.client.texts import needed
 
 Synthesis = Mapping[str, Any]
@@ -35,7 +35,9 @@ def synthesize(
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Answer QUERY from the notes that say something about it, and show which those are.
+    """Answer QUERY from the notes that say something about it.
+
+    Shows which those are.
 
     For example:
 
@@ -47,7 +49,7 @@ def synthesize(
         "query": needed(query, name="QUERY"), "format": format_ and _FULL_NAMES.get(format_, format_), "k": k,
         "tier_filter": tier, "nugget": nugget, "session_id": session, "shelf": shelf,
     }  # fmt: skip
-    result = call(socket, "synthesize", params)
+    result = call_patiently(socket, "synthesize", params)
     print_json(result) if as_json else _print(result)
 
 

@@ -10,6 +10,7 @@ from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.invocation import call, daemon, fail, given
 from shelfd.client.output import clean, local_time, notice, print_json, print_table
+from shelfd.client.patience import ask_patiently, call_patiently
 from shelfd.client.progress import ProgressLine
 from shelfd.client.streams import warn
 from shelfd.client.transport import Client
@@ -55,7 +56,7 @@ def reflect(
             fail("--all goes on from what was done, and --dry-run does nothing", os.EX_USAGE)
         _reflect_on_all(socket, params, as_json=as_json)
         return
-    result = call(socket, "reflect", params, timeout_s=None)
+    result = call_patiently(socket, "reflect", params)
     if as_json:
         print_json(result)
         return
@@ -156,7 +157,7 @@ def undo(
             print_json({"run_id": run}) if as_json else print(f"would undo {clean(run)}")
             return
         method, named = ("undo", {"tx": int(run)}) if run.isdecimal() else ("reflection.undo", {"run_id": run})
-        result = client.call(method, {**named, "shelf": shelf})
+        result = ask_patiently(client, socket, method, {**named, "shelf": shelf})
     if as_json:
         print_json(result)
         return
@@ -229,7 +230,7 @@ def promote(
     """
     # The daemon runs in another directory than we do.
     absolute = os.path.abspath(os.path.expanduser(project)) if project is not None else None  # noqa: PTH100, PTH111
-    result = call(socket, "promote", {"project": absolute, "dry_run": dry_run or None, "shelf": shelf})
+    result = call_patiently(socket, "promote", {"project": absolute, "dry_run": dry_run or None, "shelf": shelf})
     if as_json:
         print_json(result)
         return

@@ -14,30 +14,17 @@ import time
 from types import FrameType
 from typing import Any, Final, NoReturn
 
-from shelfd.client.endpoint import advice, candidates, is_service_installed
 from shelfd.client.mcp import messages
+from shelfd.client.mcp.finding import DaemonSearch, Outlook
 from shelfd.client.mcp.hello import greeting
 from shelfd.client.mcp.lines import LINE_BYTES, LineBuffer
 from shelfd.client.mcp.options import BridgeOptions
 from shelfd.client.mcp.pending import OpenRequest, Pending, key_of
-from shelfd.client.mcp.starting import Starting
 from shelfd.client.mcp.state import ClientState
 
 _READ_BYTES: Final = 1 << 16
 #: Unsent bytes from which on nothing more is read from the client.
 _HIGH_WATER_BYTES: Final = 1 << 20
-#: Seconds between two looks for the daemon: the first, and the longest.
-_LOOK_S: Final = (0.02, 0.5)
-#: Seconds after the end of a daemon until another one is started: whoever looks after it may be about to.
-_GRACE_S: Final = 3.0
-#: Seconds that are waited for one that is not to be started: where there was none, and where there was.
-_NEVER_S: Final = 1.0
-_AGAIN_S: Final = 15.0
-#: Seconds that a daemon may take to start, and after the end of one until another that was quicker is found.
-_START_S: Final = 20.0
-_OTHER_S: Final = 2.0
-#: Seconds after which a failed start is tried again.
-_RETRY_S: Final = 5.0
 #: Seconds after the client's end of input within which what was asked is still answered.
 _LAST_S: Final = 10.0
 
@@ -51,8 +38,7 @@ class Bridge:
 
     def __init__(self, options: BridgeOptions) -> None:
         self._options = options
-        self._sockets = candidates(options.socket)
-        self._is_named = len(self._sockets) == 1
+        self._finding = DaemonSearch(options.socket, starts=options.starts)
         self._input: LineBuffer | None = LineBuffer()  # None once it has ended
         self._ends_at: float | None = None
         self._daemon: socket.socket | None = None
@@ -63,12 +49,7 @@ class Bridge:
         self._is_told = False  #: whether the client has said anything
         self._run = os.urandom(9).hex()
         self._calls = 0
-        self._since = time.monotonic()  #: when the daemon was last known to be there, or we began
-        self._look_at = 0.0
-        self._pause_s = _LOOK_S[0]
-        self._starting: Starting | None = None
-        self._started_at = 0.0
-        self._is_first = True
+        self._was_connected = False
 
     def run(self) -> int:
         """Serve until the client is gone; return the exit status."""
@@ -104,14 +85,14 @@ class Bridge:
             elif self._daemon is not None:
                 self._read_daemon()
         self._flush()
-        if self._daemon is None and self._is_wanted() and time.monotonic() >= self._look_at:
+        if self._daemon is None and self._is_wanted() and time.monotonic() >= self._finding.look_at:
             self._look()
         self._answer_overdue()
 
     def _wait_ms(self) -> int | None:
         moments = [self._pending.next_deadline(), self._ends_at]
         if self._daemon is None and self._is_wanted():
-            moments.append(self._look_at)
+            moments.append(self._finding.look_at)
         known = [moment for moment in moments if moment is not None]
         return max(0, int((min(known) - time.monotonic()) * 1000) + 1) if known else None
 
@@ -141,23 +122,29 @@ class Bridge:
             self._say(messages.error(None, messages.TOO_LARGE, text))
             return
         try:
-            message = json.loads(line)
+            message = messages.decoded(line)
         except (ValueError, RecursionError):
             self._say(messages.error(None, messages.PARSE_ERROR, "not JSON"))
             return
         for one in message if isinstance(message, list) and message else [message]:
-            self._take_message(one)
+            if isinstance(one, dict) and messages.is_deep(line, one):
+                self._refuse_message(one, messages.TOO_LARGE, "json: is nested too deeply")
+                continue
+            try:
+                self._take_message(one)
+            except UnicodeEncodeError:
+                self._refuse_message(one, messages.INVALID_PARAMS, "text that is not UTF-8 cannot be stored or sought")
 
     def _take_message(self, message: Any) -> None:  # noqa: ANN401 - whatever JSON holds
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             if not (isinstance(message, dict) and ("result" in message or "error" in message)):
-                self._say(messages.error(None, -32600, "a message is a request or a notification"))
+                self._say(messages.error(None, messages.INVALID_REQUEST, "a message is a request or a notification"))
             return  # nothing is asked of the client, so its answers answer nothing
         method = message["method"]
         if "id" not in message:
             self._take_notification(method, message)
         elif key_of(message["id"]) is None:
-            self._say(messages.error(None, -32600, "id must be a string or a number"))
+            self._say(messages.error(None, messages.INVALID_REQUEST, "id must be a string or a number up to 2^53"))
         elif method == "ping":
             self._say({"jsonrpc": "2.0", "id": message["id"], "result": {}})
         elif self._daemon is None and method in ("initialize", "server/discover") and (hello := greeting(message)):
@@ -180,6 +167,9 @@ class Bridge:
             self._calls += 1
             key = f"mcp-{self._run}-{self._calls}"
         line = messages.encoded(messages.with_options(message, self._options, key))
+        if len(line) > LINE_BYTES:
+            self._refuse_message(message, messages.TOO_LARGE, f"line: is larger than {LINE_BYTES} bytes")
+            return
         lasts = method == "subscriptions/listen"
         deadline = None if lasts else time.monotonic() + self._options.timeout_s
         self._pending.add(OpenRequest(message["id"], line, deadline, is_tool, messages.version_of(message) is not None))
@@ -201,6 +191,14 @@ class Bridge:
             except OSError:
                 raise ClientGone from None
 
+    def _refuse_message(self, message: Any, code: int, why: str) -> None:  # noqa: ANN401
+        """Refuse what is not even sent to the daemon."""
+        if not isinstance(message, dict) or key_of(message.get("id")) is None:
+            self._say(messages.error(None, code, why))
+            return
+        is_tool, stateless = message.get("method") == "tools/call", messages.version_of(message) is not None
+        self._refuse(OpenRequest(message["id"], b"", None, is_tool, stateless), code, why)
+
     def _refuse(self, request: OpenRequest, code: int, why: str) -> None:
         self._pending.pop(request.id)
         if request.is_tool:
@@ -210,14 +208,12 @@ class Bridge:
 
     def _answer_overdue(self) -> None:
         for request in self._pending.overdue(time.monotonic()):
-            if self._daemon is None:
-                self._refuse(request, messages.UNAVAILABLE, self._why_not())
+            if self._daemon is None or self._finding.refusal is not None:
+                self._refuse(request, messages.UNAVAILABLE, self._finding.why_not())
                 continue
-            self._send(
-                messages.encoded(
-                    {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request.id}}
-                )
-            )
+            params = {"requestId": request.id}
+            cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+            self._send(messages.encoded(cancelled))
             text = (
                 f"the memory did not answer within {self._options.timeout_s:g} s. If it was to change something, it is"
                 " not known whether it did: look before you repeat it"
@@ -267,7 +263,8 @@ class Bridge:
             return True
         request_id = message.get("id")
         if request_id is None:
-            return True  # about a line that could not be understood
+            self._finding.refusal = _refused_connection(message)
+            return self._finding.refusal is None  # else about a line that could not be understood
         if b'"ShuttingDown"' in line and _is_ending(message):
             return False  # nothing was done: the next daemon is asked again
         # What is answered already, or was asked by us, is nobody's.
@@ -280,80 +277,38 @@ class Bridge:
         self._daemon = None
         self._replies = LineBuffer()
         self._unsent.clear()
-        self._starting = None
-        self._since = time.monotonic()
-        self._pause_s, self._look_at = _LOOK_S[0], 0.0
+        self._finding.lost()
 
     def _look(self) -> None:
-        """Look for a daemon; start one if none comes."""
-        if self._connect():
+        """Look for the daemon; who waits for one that is not to be expected is answered."""
+        if self._connect() or self._finding.missed() is not Outlook.NOWHERE:
             return
-        now = time.monotonic()
-        self._pause_s = min(self._pause_s * 1.5, _LOOK_S[1])
-        self._look_at = now + self._pause_s
-        if not self._options.starts:
-            if now - self._since > (_NEVER_S if self._is_first else _AGAIN_S):
-                self._give_up()
-            return
-        if self._starting is None:
-            if self._is_first or now - self._since > _GRACE_S:
-                self._start(now)
-        elif (self._starting.has_ended() and now - self._started_at > _OTHER_S) or now - self._started_at > _START_S:
-            self._give_up()
-            if now - self._started_at > _RETRY_S:
-                self._starting = None
-
-    def _start(self, now: float) -> None:
-        self._started_at = now
-        if not self._is_named and is_service_installed():
-            self._give_up()  # its memory is the one that is meant, and only root can start it
-            return
-        try:
-            self._starting = Starting(self._sockets, is_named=self._is_named)
-        except OSError as error:
-            self._refuse_all(f"shelfd's daemon could not be started: {error.strerror}")
-        else:
-            self._pause_s, self._look_at = _LOOK_S[0], now + _LOOK_S[0]
-
-    def _give_up(self) -> None:
-        self._refuse_all(self._why_not())
-
-    def _why_not(self) -> str:
-        if self._starting is not None and self._starting.has_ended():
-            return f"shelfd's daemon does not run, and did not start: {self._starting.why()}"
-        if self._starting is not None:
-            return "shelfd's daemon was started and does not answer yet; try again in a moment"
-        return f"shelfd's daemon does not run at {' or '.join(self._sockets)}; {advice(self._sockets)}"
-
-    def _refuse_all(self, why: str) -> None:
+        why = self._finding.why_not()
         for request in [one for one in self._pending if one.deadline is not None]:
             self._refuse(request, messages.UNAVAILABLE, why)
 
     def _connect(self) -> bool:
-        for path in self._sockets:
-            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            connection.setblocking(False)  # one whose backlog is full is not waited for
-            try:
-                connection.connect(path)
-            except OSError:
-                connection.close()
-                continue
-            self._daemon = connection
-            self._connected()
-            return True
-        return False
-
-    def _connected(self) -> None:
-        is_again, self._is_first = not self._is_first, False
-        self._starting = None
+        self._daemon = self._finding.connect()
+        if self._daemon is None:
+            return False
         for line in self._state.again():
             self._send(line)
         for request in list(self._pending):
             self._send(request.line)
-        if is_again:
+        if self._was_connected:
             for uri in sorted(self._state.subscribed):  # what happened meanwhile was told to nobody
                 params = {"uri": uri}
                 self._say({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params})
+        self._was_connected = True
+        return True
+
+
+def _refused_connection(message: dict[str, Any]) -> str | None:
+    """Return why a daemon that lets nobody else in says so; None if a message says something else."""
+    error = message.get("error")
+    if not isinstance(error, dict) or not isinstance(data := error.get("data"), dict):
+        return None
+    return str(error.get("message")) if data.get("field") == "connections" else None
 
 
 def _is_ending(message: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from typing import Any
 
 from shelfd.client.mcp.messages import version_of
@@ -38,6 +39,15 @@ def _said() -> dict[str, Any]:
 
 
 def _version() -> str:
-    from importlib.metadata import version  # takes 20 ms, and most times the daemon knows
+    """Return the installed version by the name of its folder: ``importlib.metadata`` takes longer than all else."""
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")  # noqa: PTH208
+        except OSError:
+            continue
+        for name in names:
+            if name.startswith("shelfd-") and name.endswith(".dist-info"):
+                return name.removeprefix("shelfd-").removesuffix(".dist-info")
+    from importlib.metadata import version
 
     return version("shelfd")

@@ -11,20 +11,56 @@ UNAVAILABLE: Final = -32003
 DEADLINE: Final = -32009
 TOO_LARGE: Final = -32005
 PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+INVALID_PARAMS: Final = -32602
+#: Levels of nesting that the daemon takes, less those that the bridge adds.
+DEPTH: Final = 30
 
+_TYPES: Final = {
+    UNAVAILABLE: "Unavailable", DEADLINE: "DeadlineExceeded", TOO_LARGE: "TooLarge", PARSE_ERROR: "ParseError",
+    INVALID_REQUEST: "InvalidRequest", INVALID_PARAMS: "InvalidParams",
+}  # fmt: skip
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 _OPTIONS: Final = "shelfd/options"
 
 
 def encoded(message: Json) -> bytes:
-    """Return *message* as a line."""
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+    """Return *message* as a line.
+
+    Raises:
+        UnicodeEncodeError: If it holds half a surrogate pair.
+    """
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def decoded(line: bytes) -> Json:
+    """Return the message on *line*.
+
+    Raises:
+        ValueError: If it is none: no JSON, or a number that is not finite.
+        RecursionError: If it is nested very deeply.
+    """
+    return json.loads(line, parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def is_deep(line: bytes, message: Json) -> bool:
+    """Return whether a message is nested deeper than the daemon takes: it would not say whose it is."""
+    if line.count(b"{") + line.count(b"[") <= DEPTH:
+        return False
+    level = [message]
+    for _ in range(DEPTH + 1):
+        parents = [one for one in level if isinstance(one, dict | list)]
+        level = [child for one in parents for child in (one.values() if isinstance(one, dict) else one)]
+    return any(isinstance(one, dict | list) for one in level)
 
 
 def error(request_id: Json, code: int, message: str) -> Json:
     """Return the refusal of a request."""
-    kind = {UNAVAILABLE: "Unavailable", DEADLINE: "DeadlineExceeded", TOO_LARGE: "TooLarge"}.get(code, "ParseError")
-    data = {"type": kind, "retryable": code == UNAVAILABLE}
+    data = {"type": _TYPES[code], "retryable": code == UNAVAILABLE}
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message, "data": data}}
 
 

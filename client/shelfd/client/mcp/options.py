@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 #: Seconds within which a request is answered, one way or the other.
 TIMEOUT_S: Final = 60.0
-TOOLSETS: Final = ("memory", "graph")
+TOOLSETS: Final = ("memory", "graph", "compat")
 
 
 class BridgeOptions(NamedTuple):

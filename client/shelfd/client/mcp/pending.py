@@ -26,11 +26,14 @@ class OpenRequest(NamedTuple):
 
 
 _IDS: Final = (str, int, float)
+_LARGEST: Final = 2**53  #: a number that every implementation of JSON knows exactly
 
 
 def key_of(request_id: Any) -> Key | None:  # noqa: ANN401 - whatever JSON holds
     """Return what tells a request's id from others; None if it is none."""
     if not isinstance(request_id, _IDS) or isinstance(request_id, bool):
+        return None
+    if not isinstance(request_id, str) and abs(request_id) > _LARGEST:
         return None
     return ("text" if isinstance(request_id, str) else "number", request_id)
 

@@ -40,8 +40,15 @@ class Starting:
                 (os.POSIX_SPAWN_DUP2, log, 1),
                 (os.POSIX_SPAWN_DUP2, log, 2),
             ]
-            # A session of its own: who ends our process group does not mean the daemon.
-            self._pid = os.posix_spawn(command[0], command, daemon_environment(), file_actions=actions, setsid=True)
+            # Neither in our session, for who ends our process group does not mean the daemon, nor in our directory,
+            # which it would keep from being unmounted.
+            here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.chdir("/")
+                self._pid = os.posix_spawn(command[0], command, daemon_environment(), file_actions=actions, setsid=True)
+            finally:
+                os.fchdir(here)
+                os.close(here)
         finally:
             os.close(log)
         self._has_ended = False
@@ -72,7 +79,7 @@ def _command(sockets: Sequence[str], *, is_named: bool) -> list[str]:
     for socket in sockets:
         if (found := restart_command(socket)) is not None:
             return ["/bin/sh", "-c", f"exec {found}" if " && " not in found else found]
-    place = ["--socket", sockets[0]] if is_named else []
+    place = ["--socket", os.path.abspath(sockets[0])] if is_named else []  # noqa: PTH100 - pathlib costs 5 ms here
     # -P: a folder called shelfd in the current directory must not be taken for the daemon.
     return [sys.executable, "-P", "-m", "shelfd.daemon", *place]
 

@@ -47,12 +47,12 @@ def _parser() -> flags.Parser:
 
 def _plan(arguments: Namespace, environ: Mapping[str, str], target: machine.Machine) -> plan.InstallPlan:
     config_home = xdg(environ, "XDG_CONFIG_HOME", ".config")
+    data_home = xdg(environ, "XDG_DATA_HOME", ".local/share")
     if arguments.uninstall:
-        data_home = xdg(environ, "XDG_DATA_HOME", ".local/share")
         return plan.remove_user(target, config_home, data_home) if arguments.user else plan.remove_system(target)
     found = installation.named(arguments.command) if arguments.command else installation.running()
     if arguments.user:
-        return plan.install_user(target, found.command, config_home)
+        return plan.install_user(target, found.command, config_home, data_home)
     try:
         installation.check_reachable(found)
     except UnreachableError as error:

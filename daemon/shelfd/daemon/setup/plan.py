@@ -15,6 +15,7 @@ SERVICE, SOCKET = "shelfd.service", "shelfd.socket"
 _SYSTEM_UNITS = Path("/etc/systemd/system")
 _SYSUSERS = Path("/etc/sysusers.d/shelfd.conf")
 _TMPFILES = Path("/etc/tmpfiles.d/shelfd.conf")
+_SHARE = Path("/usr/local/share")
 #: What enabling makes, beside the units: links that start them.
 _SYSTEM_LINKS = (Path("sockets.target.wants") / SOCKET, Path("multi-user.target.wants") / SERVICE)
 _USER_LINKS = (Path("sockets.target.wants") / SOCKET, Path("default.target.wants") / SERVICE)
@@ -39,18 +40,20 @@ def install_system(machine: Machine, command: Sequence[str], drop_ins: Sequence[
         *([] if machine.is_tree else [*_account(machine), *_directory(machine)]),
         # Its directory is closed to others; the file itself holds no secrets.
         WriteFile(machine.at(SYSTEM_CONFIG), shipped.text("config", "shelfd.toml"), keep=True),
+        *_for_people(machine, _SHARE),
         *units,
         *_start(machine, ["systemctl"], is_changed=any(unit.is_needed for unit in units)),
     ]
     return InstallPlan(steps, _remarks(machine, SYSTEM_CONFIG, "systemctl", "journalctl --unit shelfd", command))
 
 
-def install_user(machine: Machine, command: Sequence[str], config_home: Path) -> InstallPlan:
-    """Plan the service of one user; *config_home* is the user's configuration directory."""
+def install_user(machine: Machine, command: Sequence[str], config_home: Path, data_home: Path) -> InstallPlan:
+    """Plan the service of one user; *config_home* and *data_home* are the user's directories."""
     units = _units(machine, config_home / "systemd" / "user", "user/", command)
     config = config_home / "shelfd" / "shelfd.toml"
     steps: list[InstallStep] = [
         WriteFile(machine.at(config), shipped.text("config", "shelfd.toml"), mode=0o600, keep=True),
+        *_for_people(machine, data_home),
         *units,
         *_start(machine, ["systemctl", "--user"], is_changed=any(unit.is_needed for unit in units)),
     ]
@@ -68,6 +71,7 @@ def remove_system(machine: Machine) -> InstallPlan:
         *_link_removals(machine, _SYSTEM_UNITS, _SYSTEM_LINKS),
         *_drop_in_removals(machine),
         *(RemoveFile(path) for path in (*units, machine.at(_SYSUSERS), machine.at(_TMPFILES)) if path.exists()),
+        *_removed_from_people(machine, _SHARE),
         *_config_removal(machine, SYSTEM_CONFIG),
         *_reload(machine, ["systemctl"], units),
     ]
@@ -85,6 +89,7 @@ def remove_user(machine: Machine, config_home: Path, data_home: Path) -> Install
         *_stop(machine, ["systemctl", "--user"], units),
         *_link_removals(machine, directory, _USER_LINKS),
         *(RemoveFile(path) for path in units if path.exists()),
+        *_removed_from_people(machine, data_home),
         *_config_removal(machine, config_home / "shelfd" / "shelfd.toml"),
         *_reload(machine, ["systemctl", "--user"], units),
     ]
@@ -97,6 +102,16 @@ def _units(machine: Machine, directory: Path, variant: str, command: Sequence[st
         WriteFile(machine.at(directory / SOCKET), shipped.text("systemd", variant + SOCKET)),
         WriteFile(machine.at(directory / SERVICE), service),
     ]
+
+
+def _for_people(machine: Machine, share: Path) -> list[InstallStep]:
+    """The manual page and what completes commands in shells."""
+    return [WriteFile(machine.at(share / place), text) for place, text in shipped.for_people()]
+
+
+def _removed_from_people(machine: Machine, share: Path) -> list[InstallStep]:
+    places = map(machine.at, shipped.places_for_people(share))
+    return [RemoveFile(path) for path in places if path.exists()]
 
 
 def _drop_in(machine: Machine, name: str) -> Path:

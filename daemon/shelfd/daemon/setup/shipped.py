@@ -1,4 +1,7 @@
-"""Finds the files an installation brings along, units and configuration, and puts its command into a unit."""
+"""Finds the files an installation brings along, and puts its command into a unit.
+
+Units and configuration are the daemon's; the manual page and what completes commands in a shell are the client's.
+"""
 
 import re
 from collections.abc import Sequence
@@ -27,6 +30,32 @@ def text(component: str, name: str) -> str:
         OSError: If the installation is incomplete.
     """
     return (directory(component) / name).read_text(encoding="utf-8")
+
+
+def for_people(*, checkout: Path = _CHECKOUT, package: Path = _PACKAGE) -> list[tuple[str, str]]:
+    """Return what helps a person at a shell: where it belongs below a ``share`` directory, and its text.
+
+    Raises:
+        OSError: If the installation is incomplete.
+    """
+    beside = checkout / "client" / "shelfd" / "client"
+    is_checkout = (checkout / "pyproject.toml").is_file() and beside.is_dir()
+    source = beside if is_checkout else package.parent / "client"
+    return [(place, (source / name).read_text(encoding="utf-8")) for place, name in _FOR_PEOPLE]
+
+
+#: By its place below a ``share`` directory, where the shells and man look: a file of the client.
+_FOR_PEOPLE = (
+    ("man/man1/shelfd.1", "man/shelfd.1"),
+    ("bash-completion/completions/shelfd", "completions/shelfd.bash"),
+    ("zsh/site-functions/_shelfd", "completions/_shelfd"),
+    ("fish/vendor_completions.d/shelfd.fish", "completions/shelfd.fish"),
+)
+
+
+def places_for_people(share: Path) -> list[Path]:
+    """Return where :func:`for_people` is installed below *share*."""
+    return [share / place for place, _ in _FOR_PEOPLE]
 
 
 def drop_ins() -> list[str]:

@@ -72,6 +72,13 @@ def invalid(message: str, field: str | None = None) -> Refusal:
     return Refusal(error_object(Code.INVALID_PARAMS, message, kind="InvalidParams", field=field, reason="BAD_ARGS"))
 
 
+class Unsuitable(Refusal):
+    """A tool was called with what it does not take: the model that called it is answered, not its client."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(invalid(message, field).error)
+
+
 def shaped(method: str, result: dict[str, Any], *, stateless: bool) -> dict[str, Any]:
     """Return *result* with what the request's revision wants beside it."""
     if not stateless:

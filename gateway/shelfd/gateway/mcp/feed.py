@@ -13,6 +13,7 @@ from shelfd.gateway.mcp import resources
 from shelfd.gateway.mcp.era import SUBSCRIPTION
 from shelfd.gateway.ports import EventLogPort
 from shelfd.memory.errors import QuotaExceeded, ShelfError
+from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.protocol.methods.events import SubscribeParams
 
 #: Seconds within which changes are told together.
@@ -126,6 +127,8 @@ class ResourceFeed:
 
     def is_of_interest(self, kind: str, _nugget: str | None) -> bool:
         """Return whether a change can be one that somebody is told of."""
+        if kind == WATCH_MATCHED:
+            return False  # the note itself is told of
         return bool(self._wanted) or (bool(self._of_list) and kind in _LISTED)
 
     def touched_by(self, event: Mapping[str, Any]) -> set[str]:

@@ -18,7 +18,7 @@ class McpOptions(Wire):
 
     shelf: ShelfName = "default"
     tools: Annotated[list[str], Field(max_length=8)] = Field(default_factory=list, description="Sets of tools.")
-    graph: NuggetName = Field(default="knowledge-graph", description="Nugget of the knowledge graph.")
+    graph: NuggetName = Field(default="memory", description="Nugget of the knowledge graph.")
     key: Token | None = Field(default=None, description="A repeated call with this key is not carried out again.")
 
 

@@ -1,4 +1,4 @@
-"""Resources: notes and nuggets, as JSON to be read."""
+"""Resources: notes, nuggets and the knowledge graph, as JSON to be read."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from shelfd.gateway.mcp import texts
+from shelfd.gateway.mcp.compat import graph_there
 from shelfd.gateway.mcp.era import invalid
 from shelfd.gateway.mcp.options import McpOptions
 from shelfd.memory.notes.text import cut
@@ -62,10 +63,12 @@ def place_of(uri: object) -> ResourceName:
         Refusal: If it cannot name anything.
     """
     if isinstance(uri, str) and len(uri) <= _URI_CHARACTERS:
+        if uri == GRAPH:
+            return ResourceName("graph", "")
         for kind, beginning in (("nugget", _NUGGETS), ("note", _NOTES)):
             if uri.startswith(beginning) and (name := unquote(uri[len(beginning) :])):
                 return ResourceName(kind, name)
-    raise invalid(f"uri: is none of {_NOTES}ID and {_NUGGETS}NAME", "uri")
+    raise invalid(f"uri: is none of {_NOTES}ID, {_NUGGETS}NAME and {GRAPH}", "uri")
 
 
 def canonical(place: ResourceName) -> str:
@@ -85,6 +88,12 @@ def reading(uri: object, options: McpOptions) -> Ask:
     shelf = {"shelf": options.shelf}
     if place.kind == "note":
         return Ask("note.get", {"id": place.name, **shelf}, lambda result: _contents(uri, _note(result["note"])))
+    if place.kind == "graph":
+        return Ask(
+            "knowledge.read_graph",
+            {"nugget": options.graph, **shelf},
+            lambda result: _contents(uri, graph_there(result)),
+        )
     params = {"nugget": place.name, "limit": PAGE, "desc": True, "include_superseded": False, **shelf}
     return Ask("note.list", params, lambda result: _contents(uri, _nugget(place.name, result)))
 
@@ -110,7 +119,7 @@ def _nugget(name: str, result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def listing(cursor: object, options: McpOptions) -> Ask:
-    """Return how a page of the list is made: the nuggets first, then notes, those changed last first.
+    """Return how a page of the list is made: the graph and the nuggets first, then notes, those changed last first.
 
     Raises:
         Refusal: If *cursor* is none of ours.
@@ -122,14 +131,20 @@ def listing(cursor: object, options: McpOptions) -> Ask:
     part, _, rest = cursor.partition(":")
     params: dict[str, Any] = {"limit": PAGE, "shelf": options.shelf} | ({"cursor": rest} if rest else {})
     if part == "nuggets":
-        return Ask("nugget.list", params, _nuggets_page)
+        return Ask("nugget.list", params, lambda result: _nuggets_page(result, is_first=not rest))
     if part == "notes":
         return Ask("note.list", params | {"desc": True, "include_superseded": False}, _notes_page)
     raise invalid("cursor: is none that was given out", "cursor")
 
 
-def _nuggets_page(result: Mapping[str, Any]) -> dict[str, Any]:
+def _nuggets_page(result: Mapping[str, Any], *, is_first: bool) -> dict[str, Any]:
     page = [
+        {
+            "uri": GRAPH, "name": "knowledge-graph", "title": "Knowledge Graph", "mimeType": _JSON,
+            "description": "The full knowledge graph with all entities and relations",
+        }
+    ] * is_first  # fmt: skip
+    page += [
         {
             "uri": nugget_uri(nugget["name"]), "name": nugget["name"], "mimeType": _JSON,
             "description": f"{nugget['note_count'] - nugget['hidden_count']} memories",

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import structlog
+
 from shelfd.gateway import envelope as rpc
 from shelfd.gateway.dispatch import Dispatcher, Done, Message
 from shelfd.gateway.envelope import Envelope, Id, Refusal
@@ -16,9 +18,10 @@ from shelfd.gateway.mcp import era, prompts, resources, tools
 from shelfd.gateway.mcp.era import invalid
 from shelfd.gateway.mcp.feed import ResourceFeed
 from shelfd.gateway.mcp.options import McpOptions, options_of
+from shelfd.gateway.mcp.progress import Progress
 from shelfd.gateway.mcp.resources import Ask
 from shelfd.gateway.reply import Reply, Send, encoded
-from shelfd.memory.errors import ShelfError, error_of
+from shelfd.memory.errors import QuotaExceeded, ShelfError, error_of, traced
 from shelfd.protocol import METHODS, Code, error_object
 
 _CANCELLED: Final = "notifications/cancelled"
@@ -69,8 +72,10 @@ class McpSession:
         self._dispatcher = dispatcher
         self._lane = lane
         self._send = send
+        self._log = structlog.get_logger().bind(component="gateway.mcp")
         self._level = _LEVELS.index("warning")
         self._listening: set[Id] = set()
+        self._progress: set[Progress] = set()
         if lane.subscriptions is not None:
             lane.subscriptions.close_all()
         self._feed = lane.subscriptions = ResourceFeed(send, is_backed_up, self._said_all_changed)
@@ -123,6 +128,10 @@ class McpSession:
         except ShelfError as error:
             send(Reply(message.id, error=error_of(error)))
             done()
+        except Exception as fault:  # noqa: BLE001 - a boundary: whatever it was, the connection goes on
+            self._log.error("mcp.failed", method=message.method[:64], **traced(fault))
+            send(Reply(message.id, error=rpc.internal_error()))
+            done()
 
     def start_batch(self, members: list[Any], lane: Lane, put: Callable[[int, Reply], Reply], done: Done) -> None:
         """Begin to carry out a batch, which one revision of MCP has: its members, all at once."""
@@ -142,6 +151,8 @@ class McpSession:
 
     def close(self, lane: Lane) -> None:
         """The caller is gone: reads end, changes go on."""
+        for progress in self._progress:
+            progress.end()
         self._dispatcher.close(lane)
 
     def abandon_all(self, lane: Lane) -> None:
@@ -168,9 +179,17 @@ class McpSession:
         else:
             self._ask(asked, answer.method, answer.params, partial(self._shown, asked, answer, send), done)
 
-    def _ask(self, asked: McpRequest, method: str, params: Json, send: Send, done: Done) -> None:
+    def _ask(
+        self,
+        asked: McpRequest,
+        method: str,
+        params: Json,
+        send: Send,
+        done: Done,
+        on_begun: Callable[[], None] | None = None,
+    ) -> None:
         message = Envelope(asked.id, is_notification=False, method=method, params=params)
-        self._dispatcher.start(message, self._lane, send, done)
+        self._dispatcher.start(message, self._lane, send, done, on_begun)
 
     def _shown(self, asked: McpRequest, ask: Ask, send: Send, reply: Reply) -> Reply:
         if reply.error is None:
@@ -192,21 +211,35 @@ class McpSession:
         answer = partial(self._told, asked, send)
         try:
             ask = tools.find(asked.params.get("name"), arguments, tools.chosen(asked.options.tools), asked.options)
-        except tools.Unsuitable as refusal:
+        except era.Unsuitable as refusal:
             answer(None, Reply(asked.id, error=refusal.error))
             done()
             return
         params = ask.params
         if asked.options.key is not None and METHODS[ask.method].is_change:
             params = {**params, "idempotency_key": asked.options.key}
-        self._ask(asked, ask.method, params, partial(answer, ask), done)
+        told = partial(answer, ask)
+        token = asked.meta.get("progressToken")
+        if not METHODS[ask.method].is_change or isinstance(token, bool) or not isinstance(token, str | int):
+            self._ask(asked, ask.method, params, told, done)
+            return
+        progress = Progress(
+            self._dispatcher, self._lane, self._send, token, method=ask.method, shelf=asked.options.shelf
+        )
+        self._progress.add(progress)
+        self._ask(asked, ask.method, params, told, partial(self._ended, progress, done), progress.begin)
+
+    def _ended(self, progress: Progress, done: Done) -> None:
+        progress.end()
+        self._progress.discard(progress)
+        done()
 
     def _told(self, asked: McpRequest, send: Send, ask: tools.ToolAsk | None, reply: Reply) -> Reply:
         """Answer a call of a tool: what went wrong is told to the model that called it."""
         if reply.error is not None and reply.error["code"] == Code.CANCELLED:
             return reply
         if reply.error is not None or ask is None:
-            result = tools.failed(reply.error or {})
+            result = tools.failed(reply.error or {}, None if ask is None else ask.explain(reply.error or {}))
         else:
             result = tools.told(ask.tell(reply.result or {}))
         sent = send(reply._replace(result=era.shaped(asked.method, result, stateless=asked.stateless), error=None))
@@ -280,6 +313,8 @@ class McpSession:
         uris = wanted.get("resourceSubscriptions") or []
         if not isinstance(uris, list):
             raise invalid("notifications.resourceSubscriptions: is not a list", "notifications.resourceSubscriptions")
+        if len(self._listening) >= (limit := self._dispatcher.limits.subscriptions_count):
+            raise QuotaExceeded(f"a connection listens at most {limit} times", field="notifications", limit=limit)
         self._feed.want([resources.canonical(resources.place_of(uri)) for uri in uris], asked.id, asked.options.graph)
         honoured: Json = {"resourceSubscriptions": uris} if uris else {}
         if wanted.get("resourcesListChanged") is True:

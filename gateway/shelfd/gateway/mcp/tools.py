@@ -6,24 +6,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from shelfd.gateway.envelope import Refusal
 from shelfd.gateway.mcp import texts
-from shelfd.gateway.mcp.era import invalid
+from shelfd.gateway.mcp.compat import COMPAT, CompatTool, missing_entity, params_of
+from shelfd.gateway.mcp.era import Unsuitable, invalid
 from shelfd.gateway.mcp.options import McpOptions
-from shelfd.protocol import METHODS
 
 Json: TypeAlias = dict[str, Any]
 
 #: Sets of tools that can be asked for.
-TOOLSETS: Final = ("memory", "graph")
-#: Methods that work on a conversation's graph. Their names have an underscore as tools, where a dot is not allowed.
-_SESSION: Final = (
-    *("open", "close", "list", "list_visible_candidates", "get_edge_summary", "get_node_brief", "expand_from_seeds"),
-    *("get_schema", "keyword_search", "vector_search", "find_by_name", "compaction_candidates", "create_node"),
-    *("edit_node", "delete_node", "upsert_links", "delete_links", "compact_nodes", "apply_extraction_batch"),
-)
-#: Params that are the connection's affair, or the bridge's, and not a model's.
-_NOT_OFFERED: Final = ("shelf", "min_seq", "timeout_ms", "idempotency_key")
+TOOLSETS: Final = ("memory", "graph", "compat")
+_DATA: Final = files("shelfd.gateway.mcp")
+_FILES: Final = {"memory": "tools.json", "compat": "tools.json", "graph": "session_tools.json"}
 
 
 class ToolAnswer(NamedTuple):
@@ -41,24 +34,28 @@ class Tool(NamedTuple):
         arguments: Names it takes.
         tell: Makes its answer of the method's result and the arguments.
         params: Makes the method's params of the arguments.
+        explain: Words an error in the tool's own way, None where it has none; who has it passes over what else it is
+            given.
     """
 
     method: str
     arguments: frozenset[str]
     tell: Callable[[Json, Mapping[str, Any]], ToolAnswer]
     params: Callable[[Json, McpOptions], Json]
+    explain: Callable[[Mapping[str, Any], Mapping[str, Any]], str | None] | None = None
 
 
 class ToolAsk(NamedTuple):
-    """What a call of a tool asks, and how its answer is told."""
+    """What a call of a tool asks, and how its answer and its error are told."""
 
     method: str
     params: Json
     tell: Callable[[Json], ToolAnswer]
+    explain: Callable[[Mapping[str, Any]], str | None]
 
 
 def chosen(names: Sequence[str]) -> list[str]:
-    """Return the sets that *names* ask for: ``graph`` adds to the usual ones.
+    """Return the sets that *names* ask for: ``graph`` adds to the usual ones, ``compat`` stands alone.
 
     Raises:
         Refusal: If there is no such set.
@@ -73,7 +70,8 @@ def chosen(names: Sequence[str]) -> list[str]:
 @cache
 def listed(name: str) -> list[Json]:
     """Return the tools of a set as ``tools/list`` describes them."""
-    return [_described(f"session.{one}") for one in _SESSION] if name == "graph" else list(_catalogue()[name])
+    catalogue: Mapping[str, list[Json]] = json.loads(_DATA.joinpath(_FILES[name]).read_bytes())
+    return catalogue[name]
 
 
 def find(name: object, arguments: Mapping[str, Any], sets: Sequence[str], options: McpOptions) -> ToolAsk:
@@ -87,18 +85,16 @@ def find(name: object, arguments: Mapping[str, Any], sets: Sequence[str], option
         names = ", ".join(one for tools in map(table, sets) for one in tools)
         raise invalid(f"Unknown tool; there are {names}", "name")
     unknown = sorted(arguments.keys() - tool.arguments)
-    if unknown:
+    if unknown and tool.explain is None:
         takes = ", ".join(sorted(tool.arguments)) or "none"
         raise Unsuitable(f"{unknown[0][:64]}: is no argument of this tool, which takes {takes}", unknown[0][:64])
     params = tool.params(dict(arguments), options)
-    return ToolAsk(tool.method, {**params, "shelf": options.shelf}, lambda result: tool.tell(result, arguments))
-
-
-class Unsuitable(Refusal):
-    """A tool was called with what it does not take: the model that called it is answered, not its client."""
-
-    def __init__(self, message: str, field: str) -> None:
-        super().__init__(invalid(message, field).error)
+    return ToolAsk(
+        tool.method,
+        {**params, "shelf": options.shelf},
+        lambda result: tool.tell(result, arguments),
+        lambda error: None if tool.explain is None else tool.explain(error, arguments),
+    )
 
 
 def told(answer: ToolAnswer) -> Json:
@@ -106,10 +102,10 @@ def told(answer: ToolAnswer) -> Json:
     return {"content": [{"type": "text", "text": answer.text}], "structuredContent": answer.data, "isError": False}
 
 
-def failed(error: Mapping[str, Any]) -> Json:
-    """Return an error as a tool's result: what went wrong, and what can be done about it."""
+def failed(error: Mapping[str, Any], said: str | None = None) -> Json:
+    """Return an error as a tool's result: what went wrong, or what is *said* of that, and what can be done about it."""
     data = error.get("data", {})
-    message = error["message"]
+    message = said or error["message"]
     if data.get("retryable"):
         message = f"{message}. Nothing was changed: try again in a moment"
     told_data = {"code": error["code"], "message": error["message"], **data}
@@ -177,45 +173,22 @@ _MEMORY: Final = {
 
 
 @cache
-def _catalogue() -> Mapping[str, list[Json]]:
-    catalogue: Mapping[str, list[Json]] = json.loads(files("shelfd.gateway.mcp").joinpath("tools.json").read_bytes())
-    return catalogue
-
-
-@cache
 def table(name: str) -> Mapping[str, Tool]:
     """Return the tools of a set by their names."""
     taken = {one["name"]: frozenset(one["inputSchema"]["properties"]) for one in listed(name)}
     if name == "graph":
-        methods = {_tool_name(f"session.{one}"): f"session.{one}" for one in _SESSION}
+        methods = {tool: tool.replace("_", ".", 1) for tool in taken}  # a tool's name cannot have a dot
         return {tool: Tool(methods[tool], names, _tell_data, _as_given) for tool, names in taken.items()}
+    if name == "compat":
+        return {tool: _compatible(taken[tool], COMPAT[tool]) for tool in taken}
     return {tool: Tool(method, taken[tool], tell, params) for tool, (method, params, tell) in _MEMORY.items()}
 
 
-# ------------------------------------------------------------------ a conversation's graph
-
-
-def _tool_name(method: str) -> str:
-    return method.replace(".", "_")
-
-
-def _described(name: str) -> Json:
-    """Describe a method as a tool, by the model of its params."""
-    method = METHODS[name]
-    schema = _trimmed(method.params.model_json_schema())
-    for param in _NOT_OFFERED:
-        schema["properties"].pop(param, None)
-    del schema["description"]
-    hints = {"readOnlyHint": not method.is_change, "openWorldHint": False}
-    return {
-        "name": _tool_name(name), "description": method.summary, "inputSchema": schema, "annotations": hints
-    }  # fmt: skip
-
-
-def _trimmed(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    """Return a schema without the titles that a generator gives."""
-    if isinstance(value, list):
-        return [_trimmed(member) for member in value]
-    if not isinstance(value, dict):
-        return value
-    return {name: _trimmed(member) for name, member in value.items() if name != "title" or isinstance(member, dict)}
+def _compatible(taken: frozenset[str], tool: CompatTool) -> Tool:
+    return Tool(
+        tool.method,
+        taken,
+        lambda result, given: ToolAnswer(*tool.tell(result, given)),
+        lambda given, options: params_of(tool, given, options),
+        missing_entity,
+    )

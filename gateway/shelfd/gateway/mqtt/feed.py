@@ -18,6 +18,7 @@ from shelfd.gateway.mqtt.link import MqttLink, Trouble
 from shelfd.gateway.mqtt.topics import Topics
 from shelfd.memory import Clock, Shelf, ShelfError
 from shelfd.memory.errors import BrokerUnreachable, HistoryTrimmed, traced
+from shelfd.memory.log.event_log import matches_returned
 from shelfd.memory.ports.log import Origin, Sink
 from shelfd.protocol import from_micros
 
@@ -49,8 +50,19 @@ class Uplink:
 
 class _Outgoing(NamedTuple):
     seq: int
+    done: int  #: the last change of which everything is delivered with this
     topic: str
     payload: bytes
+
+
+class _OnItsWay(NamedTuple):
+    seq: int
+    done: int
+    task: asyncio.Future[None]
+
+
+def _everything(_kind: str, _nugget: str | None) -> bool:
+    return True
 
 
 class Feed(Sink):
@@ -84,12 +96,13 @@ class Feed(Sink):
         self._noted: int | None = None  #: the cursor on record
         self._note_at = clock.monotonic()
         self._read = 0  #: the last change that was rendered
+        self._matches = 0  #: how many matches of the next one were
         self._is_stuck = False
         self._link: MqttLink | None = None  #: the connection that :attr:`_window` is on
         self._avoided: MqttLink | None = None  #: one that did not take an event, for a while
         self._retry_in = _RETRY_FIRST
         self._rendered: deque[_Outgoing] = deque()
-        self._window: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._window: deque[_OnItsWay] = deque()
         self._queued = 0  #: events that could not be handed to the connection at once
         self._wake = asyncio.Event()
         self._noting: asyncio.Task[None] | None = None
@@ -143,7 +156,7 @@ class Feed(Sink):
 
     async def stop(self) -> None:
         """End and put on record how far events were delivered."""
-        tasks = [task for _, task in self._window] + self._end()
+        tasks = [one.task for one in self._window] + self._end()
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._noted is not None:
             await self.write_cursor()
@@ -200,11 +213,12 @@ class Feed(Sink):
             return False
         if not self._rendered:
             self._render()
+        is_looking = not self._rendered and not self._is_stuck and self._read < self.shelf.seq
         has_sent = bool(self._rendered) and len(self._window) < WINDOW
         while self._rendered and len(self._window) < WINDOW:
             event = self._rendered.popleft()
-            self._window.append((event.seq, self._publish(link, event)))
-        return has_sent
+            self._window.append(_OnItsWay(event.seq, event.done, self._publish(link, event)))
+        return has_sent or is_looking
 
     def _publish(self, link: MqttLink, event: _Outgoing) -> asyncio.Future[None]:
         # Once one has to wait for its turn all after it do, until none waits: the order of the calls is kept.
@@ -235,8 +249,8 @@ class Feed(Sink):
         Raises:
             BrokerUnreachable: If it did not take that one.
         """
-        while self._window and self._window[0][1].done():
-            seq, task = self._window[0]
+        while self._window and self._window[0].task.done():
+            seq, done, task = self._window[0]
             if task.cancelled():
                 raise BrokerUnreachable("the connection ended")
             try:
@@ -246,12 +260,13 @@ class Feed(Sink):
                     raise
                 # It never will be taken. What follows may be on its way already, so this is said a little late.
                 self._window.popleft()
-                self._window.appendleft((seq, self._publish(link, self._gap(seq, seq, "too_large"))))
+                gap = self._publish(link, self._gap(seq, seq, "too_large"))
+                self._window.appendleft(_OnItsWay(seq, done, gap))
                 return
             self._window.popleft()
             self._retry_in = _RETRY_FIRST
             self.held_up = None
-            self.delivered = seq
+            self.delivered = done
             self._uplink.events_sent += 1
         if self._noted != self.delivered and self._noting is None:
             self._noting = self._spawn(self._note(), "note")
@@ -276,11 +291,11 @@ class Feed(Sink):
     def _start_over(self, link: MqttLink | None) -> None:
         """Go back to the last event the broker has taken over for sure."""
         self._link = link
-        for _, task in self._window:
-            task.cancel()
+        for one in self._window:
+            one.task.cancel()
         self._window.clear()
         self._rendered.clear()
-        self._read = self.delivered
+        self._read, self._matches = self.delivered, 0
 
     async def _note(self) -> None:
         try:
@@ -299,7 +314,7 @@ class Feed(Sink):
         if self._is_stuck or self._read >= self.shelf.seq:
             return
         try:
-            events, reached = self.shelf.events(self._read, SLICE_EVENTS, lambda _kind, _nugget: True)
+            events, reached = self.shelf.events(self._read, SLICE_EVENTS, _everything, self._matches)
         except HistoryTrimmed as error:
             last_lost = error.data["first_seq"] - 1
             self._rendered.append(self._gap(self._read + 1, last_lost, "history_trimmed"))
@@ -309,13 +324,24 @@ class Feed(Sink):
             log.error("events.read_failed", shelf=self.shelf.name, error=type(error).__name__)
             self._is_stuck = True  # until something changes
             return
-        for event in events:
-            # Every change is published, and the log has no gaps after its beginning.
-            event["prev_seq"] = event["seq"] - 1
-            kind = event["type"].removeprefix("shelfd.").removesuffix(".v1")
-            topic = self._topics.event(self.shelf.name, event["data"].get("nugget"), kind)
-            self._rendered.append(_Outgoing(event["seq"], topic, to_json(event, inf_nan_mode="null")))
+        self._matches = matches_returned(events, reached, self._matches)
         self._read = reached
+        last = reached + 1
+        for event in reversed(events):
+            # A change counts as delivered with the last of its matches.
+            seq = event["seq"] if "seq" in event else event["cause_seq"]
+            self._rendered.appendleft(self._outgoing(event, seq, seq if seq < last else seq - 1))
+            last = min(last, seq)
+
+    def _outgoing(self, event: dict[str, Any], seq: int, done: int) -> _Outgoing:
+        shelf = self.shelf.name
+        if "seq" in event:
+            event["prev_seq"] = seq - 1  # every change is published, and the log has no gaps after its beginning
+            kind = event["type"].removeprefix("shelfd.").removesuffix(".v1")
+            topic = self._topics.event(shelf, event["data"].get("nugget"), kind)
+        else:
+            topic = self._topics.match(shelf, event["data"]["watch"])
+        return _Outgoing(seq, done, topic, to_json(event, inf_nan_mode="null"))
 
     def _gap(self, from_seq: int, to_seq: int, reason: str) -> _Outgoing:
         """Return the event that names the changes that will not be published."""
@@ -332,7 +358,7 @@ class Feed(Sink):
             "datacontenttype": "application/json",
             "data": {"from_seq": from_seq, "to_seq": to_seq, "reason": reason},
         }
-        return _Outgoing(to_seq, self._topics.event(shelf, None, "events.gap"), to_json(event))
+        return _Outgoing(to_seq, to_seq, self._topics.event(shelf, None, "events.gap"), to_json(event))
 
     # ------------------------------------------------------------ tasks
 

@@ -70,6 +70,10 @@ class Topics:
         """Return the filter for the events of a shelf, or of all."""
         return f"{self._base}/ev/{shelf}/#"
 
+    def match(self, shelf: str, watch: str) -> str:
+        """Return where the matches of a standing query go."""
+        return f"{self._base}/watch/{shelf}/{watch}"
+
     def watch(self, shelf: str) -> str:
         """Return the filter for the standing queries of a shelf."""
         return f"{self._base}/watch/{shelf}/#"

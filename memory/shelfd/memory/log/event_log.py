@@ -1,16 +1,18 @@
 """A shelf's events: its change log as CloudEvents, from memory for recent changes, else from the store."""
 
-from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.errors import HistoryTrimmed
-from shelfd.memory.log.events import render_event
+from shelfd.memory.log.events import render_event, render_match
 from shelfd.memory.log.history import states_after
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.projection import PurgedNote
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
+from shelfd.memory.ports.watching import WATCH_MATCHED, MatchRun, NoWatches, Watching, WatchMatch
 from shelfd.memory.settings import EventContent
 
 #: Changes kept to be delivered without reading the store, which costs three reads each.
@@ -19,6 +21,24 @@ _KEPT: Final = 2048
 _LONGEST: Final = 8192
 #: Decides by event type (``note.created``) and nugget (None: the event has none).
 Wanted = Callable[[str, str | None], bool]
+#: How long one reading looks for matches of standing queries at most, how many it returns of one change, and how many
+#: changes' are kept for other readers.
+_MATCHING_S: Final = 0.002
+_MATCHES: Final = 128
+_RUNS: Final = 256
+
+
+def matches_returned(events: Sequence[Mapping[str, Any]], reached: int, before: int) -> int:
+    """Return how many matches of the next change a reader has by now, see :meth:`EventLog.read`.
+
+    Args:
+        events: What it was given last.
+        reached: The last change that this counts as.
+        before: How many it had before that.
+    """
+    count = sum(event.get("cause_seq", 0) > reached for event in events)
+    is_same = count > 0 or not events
+    return before + count if is_same else 0
 
 
 class _Recent(NamedTuple):
@@ -33,17 +53,27 @@ class EventLog:
     Args:
         view: The shelf's committed state.
         is_followed: Returns whether anything follows the shelf.
+        watching: Returns what finds matches of standing queries.
     """
 
     def __init__(
-        self, view: View, *, shelf: str, instance: str, content: EventContent, is_followed: Callable[[], bool]
+        self,
+        view: View,
+        *,
+        shelf: str,
+        instance: str,
+        content: EventContent,
+        is_followed: Callable[[], bool],
+        watching: Callable[[], Watching] = NoWatches,
     ) -> None:
         self._view = view
         self._shelf = shelf
         self._instance = instance
         self._content: EventContent = content
         self._is_followed = is_followed
+        self._watching = watching
         self._recent: deque[_Recent] = deque(maxlen=_KEPT)
+        self._runs: OrderedDict[int, MatchRun | None] = OrderedDict()  # by the change they are about
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Keep what a group of transactions did, if anything follows the shelf."""
@@ -68,38 +98,86 @@ class EventLog:
             state = None
         self._recent.append(_Recent(row, state, state is not None or row.row is None))
 
-    def purge(self, purged: Collection[object]) -> None:  # noqa: ARG002
+    def purge(self, purged: Sequence[PurgedNote]) -> None:
         """Keep nothing: of any change that touched *purged*, or copied them elsewhere, nothing may stay."""
+        self._watching().purge(purged)
         self.clear()
 
     def clear(self) -> None:
         """Keep nothing; it is read from the store instead."""
         self._recent.clear()
+        self._runs.clear()
 
-    def read(self, since_seq: int, limit: int, last_seq: int, wanted: Wanted) -> tuple[list[dict[str, Any]], int]:
+    def read(
+        self, since_seq: int, limit: int, last_seq: int, wanted: Wanted, matches: int = 0
+    ) -> tuple[list[dict[str, Any]], int]:
         """Return wanted events after *since_seq* among the next *limit* changes, and the last change read.
+
+        The event of a change is followed by those of the standing queries whose results it brought a note into. When
+        these take long to find, fewer changes are read, perhaps none; the next call goes on with them. When they are
+        many, some come without their change counting as read; the next call gives more of them.
 
         Args:
             last_seq: The last change that may be delivered yet.
+            wanted: Which types of events of which nuggets are wanted.
+            matches: How many matches of the next change were returned before; then its own event was, too.
 
         Raises:
             HistoryTrimmed: If the log no longer reaches back to *since_seq*; ``first_seq`` is where it begins.
         """
         recent = self._kept(since_seq, limit, last_seq) or self._stored(since_seq, limit, last_seq)
-        reported = [one for one in recent if wanted(one.row.kind, one.row.nugget)]
+        matched: dict[int, list[dict[str, Any]]] = {}
+        reached = recent[-1].row.seq if recent else since_seq
+        if self._watching() and recent:
+            recent, matched, reached = self._matched(recent, wanted, matches)
+        reported = [one for one in recent if one.row.seq in matched or wanted(one.row.kind, one.row.nugget)]
         unknown = [one.row for one in reported if not one.is_known]
         states = states_after(unknown, self._view) if unknown else {}
-        events = [
-            render_event(
-                one.row,
-                one.state if one.is_known else states.get(one.row.seq),
-                shelf=self._shelf,
-                instance=self._instance,
-                content=self._content,
-            )
-            for one in reported
+        events = []
+        for one in reported:
+            state = one.state if one.is_known else states.get(one.row.seq)
+            is_begun = matches > 0 and one.row.seq == since_seq + 1
+            if not is_begun and (not matched or wanted(one.row.kind, one.row.nugget)):
+                events.append(self._render(one.row, state))
+            events += matched.get(one.row.seq, ())
+        return events, reached
+
+    def _render(self, row: LogRow, state: Note | None) -> dict[str, Any]:
+        return render_event(row, state, shelf=self._shelf, instance=self._instance, content=self._content)
+
+    def _matched(
+        self, recent: Sequence[_Recent], wanted: Wanted, skipped: int
+    ) -> tuple[Sequence[_Recent], dict[int, list[dict[str, Any]]], int]:
+        """Return the changes that are looked at by now, events of matches by change, and the last change read."""
+        until = self._watching().until(_MATCHING_S)
+        matched: dict[int, list[dict[str, Any]]] = {}
+        for at, (row, _, _) in enumerate(recent):
+            run = self._run(row) if wanted(WATCH_MATCHED, row.nugget) else None
+            if run is None:
+                continue
+            if not run.advance(until):
+                return recent[:at], matched, row.seq - 1
+            first = skipped if at == 0 else 0
+            if some := run.matches[first : first + _MATCHES]:
+                matched[row.seq] = self._render_matches(row, some)
+                if len(run.matches) > first + _MATCHES:
+                    return recent[: at + 1], matched, row.seq - 1
+        return recent, matched, recent[-1].row.seq
+
+    def _render_matches(self, row: LogRow, matches: Sequence[WatchMatch]) -> list[dict[str, Any]]:
+        note = self._view.notes.get(matches[0].note)
+        return [
+            render_match(match, row, note, shelf=self._shelf, instance=self._instance, content=self._content)
+            for match in matches
         ]
-        return events, recent[-1].row.seq if recent else since_seq
+
+    def _run(self, row: LogRow) -> MatchRun | None:
+        if row.seq in self._runs:
+            return self._runs[row.seq]
+        run = self._runs[row.seq] = self._watching().begin(row)
+        if len(self._runs) > _RUNS:
+            self._runs.popitem(last=False)
+        return run
 
     def _kept(self, since_seq: int, limit: int, last_seq: int) -> list[_Recent]:
         if not self._recent or not self._recent[0].row.seq <= since_seq + 1 <= last_seq:

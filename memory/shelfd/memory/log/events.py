@@ -6,6 +6,7 @@ from typing import Any, Final
 from shelfd.memory.log.history import changed_values
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.log import LogRow
+from shelfd.memory.ports.watching import WATCH_MATCHED, WatchMatch
 from shelfd.memory.settings import EventContent
 from shelfd.protocol import from_micros
 
@@ -34,6 +35,31 @@ def render_event(row: LogRow, note: Note | None, *, shelf: str, instance: str, c
         "prev_seq": 0,
         "datacontenttype": "application/json",
         "data": _data(row, note, content),
+    }
+
+
+def render_match(
+    match: WatchMatch, row: LogRow, note: Note | None, *, shelf: str, instance: str, content: EventContent
+) -> dict[str, Any]:
+    """Return as a CloudEvent that a change brought a *note*, as it is now, into the results of a standing query."""
+    data: dict[str, Any] = {
+        "nugget": row.nugget,
+        "ids": [match.note],
+        "id": match.note,
+        "watch": match.watch,
+        "principal": match.principal,
+        "relevance": round(match.relevance, 6),
+    }
+    return {
+        "specversion": "1.0",
+        "id": f"{shelf}:{row.seq}:{match.watch}",
+        "source": f"urn:shelfd:{instance}:{shelf}",
+        "type": f"shelfd.{WATCH_MATCHED}.v1",
+        "subject": match.watch,
+        "time": from_micros(row.at),
+        "cause_seq": row.seq,
+        "datacontenttype": "application/json",
+        "data": data if note is None else data | _about(note, content),
     }
 
 

@@ -1,6 +1,8 @@
 """A transaction on a shelf: writes rows and the log together, so that no change can miss its log row."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, Literal, TypeAlias
 
 from shelfd.memory.errors import DuplicateId
@@ -15,10 +17,22 @@ LinkStatus: TypeAlias = Literal["added", "updated", "unchanged"]
 
 #: How a conflict is resolved by itself, and comes back when that is taken back.
 OF_THEMSELVES: Final = ("hidden", "superseded", "quarantined")
+#: Ids that are drawn together.
+_IDS_DRAWN: Final = 256
 #: Conflicts of one note that are followed.
 _CONFLICTS: Final = 256
 
 _COMPARED = tuple((index, name) for index, name in enumerate(Note._fields) if name not in BOOKKEEPING)
+
+
+def gone_link(link: Link) -> str:
+    """Return under which of the shelf's properties stands when a link was removed."""
+    return f"gone link {json.dumps(link[:3], ensure_ascii=False)}"
+
+
+def gone_note(note_id: str) -> str:
+    """Return under which of the shelf's properties stands when a note was purged."""
+    return f"gone note {note_id}"
 
 
 def changed_fields(old: Note, new: Note) -> dict[str, Any]:
@@ -37,7 +51,10 @@ class Transaction:
         variant: Which alternative of its turn is live; None if the turn has none or there is no turn.
     """
 
-    __slots__ = ("_intake", "_nuggets", "_of_turn", "_origin", "_writer", "entries", "now", "touched", "variant")
+    __slots__ = (
+        "_drawn_ids", "_free_ids", "_intake", "_nuggets", "_of_turn", "_origin", "_unwritten", "_writer", "entries",
+        "now", "touched", "variant",
+    )  # fmt: skip
 
     def __init__(self, writer: Writer, now: int, origin: Origin | None = None, intake: Intake = ANY_TEXT) -> None:
         self._writer = writer
@@ -51,11 +68,55 @@ class Transaction:
         self.entries: list[Entry] = []
         self.touched: dict[str, Note] = {}
         self._nuggets: dict[str, Nugget] = {}
+        self._unwritten: list[Note] | None = None  # new notes while they are written together
+        self._free_ids: dict[tuple[str, str], list[str]] = {}  # by kind and nugget; drawn, and of no note
+        self._drawn_ids: set[str] = set()  # all that were, those that notes have got since included
 
     @property
     def rows(self) -> Writer:
         """The shelf's rows as this transaction sees them."""
+        if self._unwritten:
+            self._write_notes()
         return self._writer
+
+    @contextmanager
+    def writing_together(self) -> Iterator[None]:
+        """Write new notes without keys that follow each other by one statement, in the block that this is.
+
+        That makes no difference but in time: before rows are read, or a note is written alone, they are.
+        """
+        self._unwritten = []
+        try:
+            yield
+            self._write_notes()
+        finally:
+            self._unwritten = None
+            self._free_ids.clear()
+            self._drawn_ids.clear()
+
+    def _write_notes(self) -> None:
+        if self._unwritten:
+            notes, self._unwritten = self._unwritten, []
+            self._writer.notes.insert_many(notes)
+
+    def draw_id(self, kind: str, nugget: str, draw: Callable[[str, str], str]) -> str:
+        """Return an id for a new note, drawn by *draw*: of those that are written together one that no note has."""
+        if self._unwritten is None:
+            return draw(kind, nugget)
+        free = self._free_ids.get((kind, nugget))
+        while not free:
+            drawn = {draw(kind, nugget) for _ in range(_IDS_DRAWN)} - self._drawn_ids
+            self._drawn_ids |= drawn
+            free = self._free_ids[kind, nugget] = list(drawn - self._writer.notes.existing(list(drawn)))
+        return free.pop()
+
+    def next_row(self) -> int:
+        """Return the row number for a new note."""
+        return self._writer.notes.next_row()
+
+    def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
+        """Give a turn of a nugget this number, unless it has one; return its number."""
+        return self._writer.nuggets.claim_turn(nugget, session_id, turn, number)
 
     def write_in(self, session_id: str | None, turn: int | None) -> None:
         """Have what follows be of this turn in the log, until the next call; without a session, of the request's."""
@@ -86,26 +147,33 @@ class Transaction:
         """
         return self._intake.admit_line(text, field, self._origin) if text else text
 
-    def create_note(self, note: Note, *, redraw: Callable[[], str] | None = None) -> Note:
+    def create_note(self, note: Note, *, redraw: Callable[[], str] | None = None, is_free: bool = False) -> Note:
         """Add *note*, under the next row number unless it has one that the writer assigned.
 
         Args:
             redraw: Draws another id when the note's is taken; without it a taken id is refused.
+            is_free: Whether it has no key, and an id that no note has: then it may be written with others.
         """
         if not note.row:
             note = note._replace(row=self._writer.notes.next_row())
+        if is_free and self._unwritten is not None:
+            self._unwritten.append(note)
+        else:
+            note = self._inserted(note, redraw)
+        self.log(Entry("note.created", note.nugget, (note.id,), note.row))
+        self.touched[note.id] = note
+        return note
+
+    def _inserted(self, note: Note, redraw: Callable[[], str] | None) -> Note:
         while True:
             try:
-                self._writer.notes.insert(note)
+                self.rows.notes.insert(note)
             except DuplicateId:
                 if redraw is None:
                     raise
                 note = note._replace(id=redraw())
             else:
-                break
-        self.log(Entry("note.created", note.nugget, (note.id,), note.row))
-        self.touched[note.id] = note
-        return note
+                return note
 
     def change_note(self, old: Note, new: Note, *, kind: str | None = None) -> Note:
         """Replace *old* by *new* if they differ; return what stands now, with rev and time moved on.
@@ -119,7 +187,7 @@ class Transaction:
         if kind is None:
             kind = "note.updated" if old.hidden == new.hidden else "note.hidden" if new.hidden else "note.restored"
         stored = new._replace(rev=old.rev + 1, updated_at=self.now)
-        self._writer.notes.update(old, stored)
+        self.rows.notes.update(old, stored)
         self.log(Entry(kind, stored.nugget, (stored.id,), stored.row, before))
         self.touched[stored.id] = stored
         if old.live != stored.live:
@@ -186,6 +254,8 @@ class Transaction:
             if merged == old:
                 return "unchanged"
             link = merged
+        elif (gone := self._writer.meta.get(gone_link(link))) is not None and int(gone) >= link.created_at:
+            link = link._replace(created_at=int(gone) + 1)
         self._writer.links.put(link)
         before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
         self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
@@ -194,6 +264,8 @@ class Transaction:
     def delete_link(self, link: Link, nugget: str) -> None:
         """Remove *link*."""
         self._writer.links.delete(link)
+        # A copy of the shelf may still have it, and have made it by a clock that is ahead.
+        self._writer.meta.put(gone_link(link), str(max(self.now, link.created_at)))
         self.log(Entry("link.removed", nugget, (link.source, link.target), None, {"link": list(link)}))
 
     def nugget(self, name: str) -> Nugget | None:

@@ -14,7 +14,9 @@ from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.promotion import PROMOTION
 from shelfd.memory.methods.recalling import replay
 from shelfd.memory.methods.reflection import REFLECTION
+from shelfd.memory.moving import backup
 from shelfd.memory.moving import job as moving
+from shelfd.memory.moving.backup import BACKUP
 from shelfd.memory.moving.job import IMPORT
 from shelfd.memory.sessions import branching, compaction, retyping, rewinding
 from shelfd.memory.sessions.branching import BRANCH
@@ -30,8 +32,8 @@ from shelfd.memory.tending.reflection import run as reflection
 from shelfd.memory.tending.undo import UNDO
 
 KINDS: Final = (
-    BRANCH, COMPACTION, DISTILLATION, ENRICHMENT, EVOLUTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE, REFLECTION,
-    RETYPING, REWIND, UNDO,
+    BACKUP, BRANCH, COMPACTION, DISTILLATION, ENRICHMENT, EVOLUTION, EXTRACTION, HIDE, IMPORT, PROMOTION, PURGE,
+    REFLECTION, RETYPING, REWIND, UNDO,
 )  # fmt: skip
 BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for kind in KINDS})
 
@@ -39,6 +41,7 @@ BY_NAME: Final[Mapping[str, JobKind]] = MappingProxyType({kind.name: kind for ki
 def procedures(context: Context) -> Mapping[str, Procedure]:
     """Return what carries out each kind of job, by its name."""
     return {
+        BACKUP.name: backup.run,
         BRANCH.name: branching.run,
         COMPACTION.name: compaction.run,
         DISTILLATION.name: distillation.run,

@@ -9,6 +9,7 @@ from shelfd.memory.call import Call
 from shelfd.memory.errors import InvalidParams, NoEmbedder
 from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import Known, answer_view, fact_by_key
+from shelfd.memory.methods.context_text import chosen, context_text
 from shelfd.memory.methods.found import Found, Recalled
 from shelfd.memory.methods.recalling import add_links, filters_of, known_fact, rank, search
 from shelfd.memory.methods.registry import read
@@ -16,7 +17,6 @@ from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.methods.routing import chosen_by_route
 from shelfd.memory.methods.time_travel import known_moment
 from shelfd.memory.notes.note import Note
-from shelfd.memory.notes.text import cut, first_sentence
 from shelfd.memory.recall import Cut, ShelfIndex
 from shelfd.memory.recall.intents import intent_of
 from shelfd.memory.recall.past import past_of
@@ -24,13 +24,13 @@ from shelfd.memory.recall.shelf_index import NOTHING_PLANNED
 from shelfd.memory.sessions.injection import record_context
 from shelfd.memory.shelf.nuggets import get_nugget
 from shelfd.memory.shelf.shelf import Shelf
-from shelfd.protocol import from_micros
 from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.methods.entities import EntityRecallParams
 from shelfd.protocol.methods.recall import GetContextParams, RecallParams
 from shelfd.protocol.moments import WireMoment
 
-_CHARACTERS_PER_TOKEN = 4
+#: Results beyond those wanted among which pinned notes are looked for, which a prompt is to hold.
+_BEYOND = 40
 #: Notes as they were that are ranked among those of now, at least; 0.1 ms each.
 _MOST_REWOUND = 32
 
@@ -202,20 +202,26 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
         query=params.query,
         nugget=params.nugget,
         domain=params.domain,
-        k=params.k,
+        k=min(params.k + _BEYOND, RECALL_LIMIT),
         session_id=params.session_id,
     )
     query, found = relevant_to(shelf, query, call)
-    budget = params.token_budget * _CHARACTERS_PER_TOKEN
-    entries, used = _entries(found, params.content_chars, budget)
+    found = chosen(found, params.k)
+    disputed = shelf.view.conflicts.disputed([item.note.row for item in found])
+    handed = context_text(found, params.content_chars, params.token_budget, disputed)
     if params.record:
-        _record(shelf, query, used, session_of_hits(shelf, params, call))
+        _record(shelf, query.model_copy(update={"k": params.k}), handed.notes, session_of_hits(shelf, params, call))
     shelf.retrievals += 1
-    text = "\n\n".join([_heading(len(entries)), *entries]) if entries else _nothing(budget)
-    ids, tokens = [note.id for note in used], -(-len(text) // _CHARACTERS_PER_TOKEN)
+    ids = [note.id for note in handed.notes]
     if params.record and params.session_id is not None:
-        record_context(shelf, call.origin(), ids, text=text, tokens=tokens, nugget=params.nugget)
-    return {"text": text, "notes": ids, "tokens": tokens, "truncated": len(entries) < len(found)}
+        record_context(shelf, call.origin(), ids, text=handed.text, tokens=handed.tokens, nugget=params.nugget)
+    return {
+        "text": handed.text,
+        "notes": ids,
+        "tokens": handed.tokens,
+        "truncated": bool(handed.left_out),
+        "left_out": [note.id for note in handed.left_out],
+    }
 
 
 def relevant_to(shelf: Shelf, query: RecallParams, call: Call) -> tuple[RecallParams, list[Found]]:
@@ -223,33 +229,3 @@ def relevant_to(shelf: Shelf, query: RecallParams, call: Call) -> tuple[RecallPa
     query = _continued(shelf, query, call)
     filters = filters_of(shelf, query)
     return query, search(shelf, query, filters, fact_by_key(shelf, query.query, filters)).relevant
-
-
-def _heading(count: int) -> str:
-    return f"## Relevant Memories ({count} notes)"
-
-
-def _nothing(budget: int) -> str:
-    return "No relevant memories found."[:budget]
-
-
-def _entries(found: Sequence[Found], content_chars: int, budget: int) -> tuple[list[str], list[Note]]:
-    """Whole entries, best first, as many as fit; a later, shorter one may fit where a longer one did not."""
-    left = budget - len(_heading(len(found)))
-    entries: list[str] = []
-    used: list[Note] = []
-    for item in found:
-        note = item.note
-        content = note.content if content_chars == 0 else cut(note.content, content_chars)
-        day = from_micros(note.when)[:10]
-        lines = [f"### [{len(entries) + 1}] {note.id} (confidence: {note.confidence:.2f}, {day})"]
-        about = note.title if note.kind == "fact" else first_sentence(note.content)
-        lines += [f"Context: {about}", f"Content: {content}"]
-        if related := [link.target for link in item.links]:
-            lines.append(f"Related: {', '.join(dict.fromkeys(related))}")
-        entry = "\n".join(lines)
-        if len(entry) + 2 <= left:
-            left -= len(entry) + 2
-            entries.append(entry)
-            used.append(note)
-    return entries, used

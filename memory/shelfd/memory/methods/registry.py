@@ -64,6 +64,7 @@ class Procedure(NamedTuple):
 USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
     "shelfd.memory.methods",
     {
+        "backups": "shelf.backup shelf.backups shelf.restore shelf.move",
         "branching": "session.branch",
         "conflicts": "conflict.list conflict.resolve",
         "deleting": "forget note.delete nugget.clear nugget.remove",
@@ -71,15 +72,21 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list",
         "entity_graph": "get_entity_relationships traverse_graph graph.export",
         "entity_purge": "entity.purge",
+        "exporting": "shelf.export",
         "extraction": "session.extract",
         "graph": """
             note.move note.record_hit mark_note_superseded note.supersede link.upsert link.delete link.list
             """,
-        "importing": "shelf.import",
+        "importing": "shelf.import shelf.merge",
         "injection": """
             session.record_injection session.get_injection_state session.list_always_inject session.context_at
             """,
         "jobs": "job.list job.get job.retry job.cancel",
+        "knowledge": """
+            knowledge.create_entities knowledge.create_relations knowledge.add_observations knowledge.delete_entities
+            knowledge.delete_observations knowledge.delete_relations knowledge.read_graph knowledge.search_nodes
+            knowledge.open_nodes
+            """,
         "merging": "note.merge",
         "notes": """
             note.get note.hide note.restore note.release note.edit note.list note.history note.revert
@@ -108,6 +115,7 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "shelves": "shelf.create shelf.list shelf.drop shelf.check shelf.log events.since snapshot get_stats",
         "synthesis": "synthesize validate_synthesis check_synthesis_quality",
         "timeline": "graph.timeline",
+        "watches": "watch.create watch.list watch.delete",
         "undo": "undo reflection.undo",
         "why_not": "why_not",
     },

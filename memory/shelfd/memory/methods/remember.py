@@ -7,7 +7,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NotFound, ShelfError, Unavailable, error_of
+from shelfd.memory.errors import NotFound, Unavailable, error_of
 from shelfd.memory.knowledge.evolution.applying import remember_evolved
 from shelfd.memory.knowledge.model.doubts import doubt_of, put_doubt, with_decision
 from shelfd.memory.log.idempotency import Outcome, RolledBack
@@ -16,9 +16,10 @@ from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import change
 from shelfd.memory.methods.render import NoteRenderer, note_view
 from shelfd.memory.shelf.shelf import Changed, Shelf
-from shelfd.memory.shelf.storing import store_note
+from shelfd.memory.shelf.storing import StoredNote, store_note
+from shelfd.memory.shelf.storing_many import store_many
 from shelfd.protocol import from_validation
-from shelfd.protocol.methods.notes import KeyedInput, NoteCreateParams, RememberManyParams, RememberParams
+from shelfd.protocol.methods.notes import NoteCreateParams, RememberManyParams, RememberParams
 
 
 def show_note(shelf: Shelf, changed: Changed | None, note_id: str, *, full: bool = False) -> dict[str, Any]:
@@ -107,18 +108,14 @@ def remember_many(tx: Transaction, params: RememberManyParams, call: Call) -> Ou
     rejected: list[dict[str, Any]] = []
     ids: list[str | None] = [None] * len(params.notes)
     created = 0
-    for index, item in enumerate(params.notes):
-        try:
-            given = KeyedInput.model_validate(item, context=call.limits)
-            tx.write_in(given.session_id, given.turn)
-            kept = store_note(tx, given, call.limits)
-        except ValidationError as error:
-            rejected.append({"index": index, "error": from_validation(error, prefix=("notes", index))})
-        except ShelfError as error:  # found before the item's first write: the others can stand
-            rejected.append({"index": index, "error": error_of(error)})
+    for index, stored in enumerate(store_many(tx, params.notes, call.limits)):
+        if isinstance(stored, StoredNote):
+            ids[index] = stored.note.id
+            created += stored.status == "created"
+        elif isinstance(stored, ValidationError):
+            rejected.append({"index": index, "error": from_validation(stored, prefix=("notes", index))})
         else:
-            ids[index] = kept.note.id
-            created += kept.status == "created"
+            rejected.append({"index": index, "error": error_of(stored)})
     if rejected and params.atomic:
         raise RolledBack({"ids": [None] * len(ids), "rejected": rejected, "created": 0})
     return {"ids": ids, "rejected": rejected, "created": created}

@@ -29,6 +29,7 @@ from shelfd.memory.methods.registry import (
 from shelfd.memory.ports.job import draw_run_id, job_id_of
 from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel
 from shelfd.memory.ports.store import OnDone, outcome_of
+from shelfd.memory.recall.standing_queries import StandingQueries
 from shelfd.memory.shelf.access import Access
 from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.shelf import Changed, Shelf
@@ -217,6 +218,7 @@ class Service(Context):
         shelf.model = ShelfModel(shelf.view, self._model)
         shelf.intake = Gate(shelf.settings.governance, shelf.name)
         shelf.enrichment = Enricher(shelf, LaterReading(shelf, lambda job_id: self.jobs(shelf).start(job_id)))
+        shelf.watching = StandingQueries(shelf)
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, self._procedures)
         shelf.at_close(partial(self._closed, shelf))
         shelf.enrichment.wake()

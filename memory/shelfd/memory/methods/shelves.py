@@ -12,6 +12,7 @@ from shelfd.memory.methods.context import Context
 from shelfd.memory.methods.registry import procedure, read
 from shelfd.memory.methods.render import log_view
 from shelfd.memory.moving.snapshot import write_snapshot
+from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.counts import ShelfCounts
 from shelfd.memory.shelf.shelf import Shelf
@@ -101,7 +102,7 @@ async def events_since(shelf: Shelf, params: EventsSinceParams, _call: Call) -> 
     events: list[dict[str, Any]] = []
     last_seq, left = params.seq, params.limit
     while left > 0:
-        part, reached = shelf.events(last_seq, min(left, _EVENTS_AT_ONCE), lambda _type, _nugget: True)
+        part, reached = shelf.events(last_seq, min(left, _EVENTS_AT_ONCE), lambda kind, _nugget: kind != WATCH_MATCHED)
         if reached == last_seq:
             break
         events += part

@@ -73,7 +73,10 @@ def take(
     import_one = _importing(importer, piece["part"], origin)
     tally = Tally()
     is_last_try = number == waiting_of(number)
-    rejected, waiting = _import_items(import_one, piece, tally, is_last_try=is_last_try)
+    if piece["part"] == "notes":
+        importer.absent |= _absent(tx, piece["items"])
+    with tx.writing_together():
+        rejected, waiting = _import_items(import_one, piece, tally, is_last_try=is_last_try)
     _raise_use(tx, importer.usages)
     outcome = {
         "created": tally.created,
@@ -82,11 +85,18 @@ def take(
         "notes": importer.created,
         "kept": [{"index": index, "id": id_, "fields": list(fields)} for index, id_, fields in tally.kept],
         "rejected": rejected,
+        "purge": list(importer.merger.to_purge),
         "not_kept": [{**loss._asdict(), "indexes": indexes} for loss, indexes in tally.losses.items()],
         "known": {name: to for name, to in importer.known.items() if taken.known.get(name) != to},
         "seen": [list(one) for one in importer.seen - taken.seen],
     }
     return outcome, importer.usages, waiting
+
+
+def _absent(tx: Transaction, items: Sequence[object]) -> set[str]:
+    """The ids that items have and no note has: asked once, not for each."""
+    ids = {item["id"] for item in items if isinstance(item, Mapping) and isinstance(item.get("id"), str)}
+    return ids - tx.rows.notes.existing(list(ids))
 
 
 def _import_items(

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from shelfd.memory.errors import InvalidParams
 from shelfd.memory.moving.placing import NAMED, known_as
 from shelfd.memory.moving.reading import Format, Item, ItemOrigin, past, plain_name
+from shelfd.memory.moving.reconciling import FACETS
 from shelfd.memory.moving.record import LinkRecord, NoteRecord, NoteStanding, OutgoingLinks
 from shelfd.memory.notes.inference import Traits, infer
 from shelfd.memory.notes.note import NO_EXTRA, Extra
@@ -55,7 +56,7 @@ def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
     item = Item(given, origin.limits)
     space, nugget = _space(origin), _nugget_of(item, origin)
     item.take("links")
-    said = item.take("said")
+    base = _marks(item.take("said"))
     id_ = item.checked(_ID, "id")
     name = _named(item, id_)
     text, members = _checked(item, nugget, origin)
@@ -79,7 +80,7 @@ def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
         content=content,
         tags=tags,
         traits=infer(kind, title, content, tags, known),
-        says=frozenset({"title", "content", "tags", *facets, *(("hidden",) if hidden is not None else ())}),
+        says=frozenset(base or {"title", "content", "tags", *facets, *(("hidden",) if hidden is not None else ())}),
         archived_at=origin.now if hidden is True else None,
         created_at=created_at,
         updated_at=updated_at,
@@ -88,7 +89,7 @@ def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
         occurred_at=text.occurred_at,
         standing=NoteStanding(text.domain, text.tier, text.importance),
         stem=NAMED,
-        base=_marks(said),
+        base=base,
         losses=item.all_losses(),
     )
 
@@ -116,11 +117,11 @@ def _unasked(space: str) -> str:
 
 def _named(item: Item, id_: str | None) -> str:
     name = item.take("name")
-    if isinstance(name, str) and name:
-        return name
-    if id_ is None:
+    if id_ is not None:
+        return id_
+    if not isinstance(name, str) or not name:
         raise InvalidParams("name: neither an id nor a name says which note it is", field="name")
-    return id_
+    return name
 
 
 def _checked(item: Item, nugget: str, origin: ItemOrigin) -> tuple[KeyedInput, dict[str, Any]]:
@@ -158,7 +159,7 @@ def _extra(text: KeyedInput) -> Extra:
 def _marks(said: object) -> Mapping[str, str]:
     if not isinstance(said, Mapping):
         return {}
-    return {name: mark for name, mark in said.items() if isinstance(name, str) and isinstance(mark, str)}
+    return {name: mark for name, mark in said.items() if name in FACETS and isinstance(mark, str)}
 
 
 def read_links(given: object, origin: ItemOrigin) -> OutgoingLinks:

@@ -15,7 +15,7 @@ from shelfd.memory.moving.record import NoteRecord
 from shelfd.memory.notes.note import Imported, Note
 
 #: What is compared and adopted as one, by the name it is reported under.
-_FACETS: Final[Mapping[str, tuple[str, ...]]] = {
+FACETS: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title", "key"),
     "content": ("content",),
     "tags": ("tags",),
@@ -76,7 +76,7 @@ def marked(note: Note, sender: Sender, says: frozenset[str], *, stands_for: str 
         says: Facets that its item speaks of.
         stands_for: Digest of the identity it has in the other memory, if its id is another one.
     """
-    said = {sender.part: {facet: _mark(note, facet) for facet in _FACETS if facet in _COMMON or facet in says}}
+    said = {sender.part: {facet: _mark(note, facet) for facet in FACETS if facet in _COMMON or facet in says}}
     return note._replace(extra=note.extra._replace(imported=Imported(sender.format, sender.nugget, said, stands_for)))
 
 
@@ -118,7 +118,7 @@ def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool
     wanted = record.note()
     changes: dict[str, Any] = {}
     kept: list[str] = []
-    for facet in (name for name in _FACETS if name in record.says):
+    for facet in (name for name in FACETS if name in record.says):
         want, now = _mark(wanted, facet), _mark(old, facet)
         written = [mark[facet] for mark in (own, record.base, *others) if facet in mark]
         if want == now:
@@ -128,7 +128,7 @@ def reconcile(old: Note, record: NoteRecord, sender: Sender, *, was_undone: bool
         if want in written[:1] and not (facet == "hidden" and was_undone):
             continue  # the file says what it said before; what differs was done here
         if now in written or (facet == "hidden" and was_undone):
-            changes |= {name: _value(wanted, name) for name in _FACETS[facet]}
+            changes |= {name: _value(wanted, name) for name in FACETS[facet]}
             own[facet] = want
         else:
             kept.append(facet)
@@ -164,5 +164,5 @@ def _mark(note: Note, facet: str) -> str:
     elif facet == "tags":
         said = sorted(note.tags)
     else:
-        said = [_value(note, name) for name in _FACETS[facet]]
+        said = [_value(note, name) for name in FACETS[facet]]
     return blake2b(to_json(said), digest_size=6).hexdigest()

@@ -27,13 +27,16 @@ def restore_nugget(tx: Transaction, record: RestoredNugget, tally: Tally) -> Non
     tally.count("created" if here is None else "unchanged")
 
 
-def restore_note(tx: Transaction, note: Note, index: int, tally: Tally) -> Note:
+def restore_note(tx: Transaction, note: Note, index: int, tally: Tally, *, is_absent: bool = False) -> Note:
     """Make a note as it was; return it, or the one of its id that is here.
+
+    Args:
+        is_absent: Whether it is known that no note has its id.
 
     Raises:
         DuplicateKey: If another note has its key.
     """
-    here = tx.rows.notes.get(note.id)
+    here = None if is_absent else tx.rows.notes.get(note.id)
     if here is not None:
         if kept := _differing(here, note):
             tally.kept.append((index, here.id, kept))
@@ -44,12 +47,14 @@ def restore_note(tx: Transaction, note: Note, index: int, tally: Tally) -> Note:
         raise DuplicateKey(note.nugget, holder.id)
     ensure_nugget(tx, note.nugget)
     tally.count("created")
-    return tx.create_note(note._replace(rev=1))  # its history begins here
+    new = note._replace(rev=1, row=tx.next_row())  # its history begins here
+    return tx.create_note(new, is_free=is_absent and note.key is None)
 
 
 def _differing(here: Note, note: Note) -> tuple[str, ...]:
     """The fields in which the note that is here says something else."""
-    before: dict[str, Any] = changed_fields(here, note)
+    unknown = here._replace(extra=here.extra._replace(lineage=note.extra.lineage))
+    before: dict[str, Any] = changed_fields(unknown, note)
     if here.hidden == note.hidden:
         before.pop("archived_at", None)  # when it was hidden makes no difference
     return tuple(sorted(before))

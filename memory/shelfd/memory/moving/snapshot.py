@@ -41,12 +41,12 @@ async def write_snapshot(shelf: Shelf) -> dict[str, Any]:
     moment = datetime.fromtimestamp(shelf.clock.now() / 1e6, tz=UTC)
     count = 0
     async with shelf.store.snapshot(f"notes_{moment:%Y%m%d_%H%M%S}") as snapshot:
-        lines = _Lines(snapshot.view)
+        lines = ShelfLines(snapshot.view)
         while notes := lines.next_notes():
             part: list[bytes] = []
             until = shelf.clock.monotonic() + _TURN_S
             for line in lines.of(notes):
-                part.append(line)
+                part.append(to_json(line) + b"\n")
                 if shelf.clock.monotonic() >= until:
                     await asyncio.sleep(0)
                     until = shelf.clock.monotonic() + _TURN_S
@@ -55,11 +55,17 @@ async def write_snapshot(shelf: Shelf) -> dict[str, Any]:
     return {"path": snapshot.path, "notes": count}
 
 
-class _Lines:
-    """The lines of a shelf's notes, by row, a few at a time."""
+class ShelfLines:
+    """The lines of a shelf's notes, by row, a few at a time.
 
-    def __init__(self, view: View) -> None:
+    Args:
+        view: The shelf.
+        is_lean: Whether what other programs read is left out: what a note's line has beside its text and ``shelfd``.
+    """
+
+    def __init__(self, view: View, *, is_lean: bool = False) -> None:
         self._view = view
+        self._is_lean = is_lean
         self._after: tuple[int, int] | None = None
         self._nuggets: set[str] = set()
 
@@ -71,14 +77,22 @@ class _Lines:
             self._after = (notes[-1].row, notes[-1].row)
         return notes
 
-    def of(self, notes: Sequence[Note]) -> Iterator[bytes]:
+    def of(self, notes: Sequence[Note]) -> Iterator[dict[str, Any]]:
         """Yield the line of each note."""
         links = self._view.links.leaving([note.id for note in notes])
         usages = self._view.usage.by_rows([note.row for note in notes])
         for note in notes:
             usage, leaving = usages.get(note.row, _NEVER_USED), links.get(note.id, ())
-            line = {**self._shown(note, leaving, usage), "shelfd": self._rest(note, leaving, usage)}
-            yield to_json(line) + b"\n"
+            rest = self._rest(note, leaving, usage)
+            if self._is_lean:
+                yield {"id": note.id, "content": {"raw": note.content}, "shelfd": rest}
+            else:
+                yield {**self._shown(note, leaving, usage), "shelfd": rest}
+
+    def empty_nuggets(self, *, after: str) -> Iterator[dict[str, Any]]:
+        """Yield a line for each of the next nuggets that no line has named so far; none when there are no more."""
+        for nugget in self._view.nuggets.page(after=after, limit=_READ_AT_ONCE):
+            yield {"id": nugget.name, "shelfd": {"format": FORMAT, **self._nugget_of(nugget.name)}}
 
     def _shown(self, note: Note, links: Sequence[Link], usage: Usage) -> dict[str, Any]:
         extra = note.extra
@@ -135,14 +149,14 @@ class _Lines:
             rest["links"] = [link._asdict() for link in links]
         if usage != _NEVER_USED:
             rest["usage"] = usage._asdict()
-        return {**rest, **self._nugget_of(note)}
+        return {**rest, **self._nugget_of(note.nugget)}
 
-    def _nugget_of(self, note: Note) -> Mapping[str, Any]:
-        """What is said of a note's nugget, where that is met first."""
-        if note.nugget in self._nuggets:
+    def _nugget_of(self, name: str) -> Mapping[str, Any]:
+        """What is said of a nugget, where that is met first."""
+        if name in self._nuggets:
             return {}
-        self._nuggets.add(note.nugget)
-        nugget = self._view.nuggets.get(note.nugget)
+        self._nuggets.add(name)
+        nugget = self._view.nuggets.get(name)
         found: dict[str, Any] = {} if nugget is None else {"nugget": nugget._asdict()}
-        types = self._view.note_types.of(note.nugget)
+        types = self._view.note_types.of(name)
         return {**found, "types": types} if types else found

@@ -26,6 +26,7 @@ _SHARED_HINTS = frozenset(
     "shared server project workspace repo system status reaction tool command cmd path file edited task".split()
 )
 _SELF_HINTS = frozenset({"assistant", "self", "identity", "persona"})
+_HINTS = _SHARED_HINTS | _SELF_HINTS
 _LEARNING = frozenset({"learn", "learned", "learning", "learnings", "learnt"})
 #: Not "temperature", "tempting" or "scratched".
 _PASSING = re.compile(r"(?:tmp|temp|scratch)(?:files?|pads?)?(?![^\W\d_])", re.IGNORECASE)
@@ -154,6 +155,8 @@ def _scope_of_words(content: str, tags: tuple[str, ...], key_tokens: Sequence[st
     words += key_tokens
     if tags:
         words += _TOKEN.findall(" ".join(tags))
+    if _HINTS.isdisjoint(words):
+        return "user"  # nearly always
     if not _SHARED_HINTS.isdisjoint(words):
         return "project" if "project" in key_tokens else "shared"
     return "user" if _SELF_HINTS.isdisjoint(words) else "self"

@@ -2,7 +2,7 @@
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -96,6 +96,9 @@ class ConflictsView(Protocol):
 
     def of_note(self, row: int, *, limit: int) -> list[StoredConflict]:
         """Return the conflicts of a note, open and resolved ones, the last found first."""
+
+    def disputed(self, rows: Collection[int]) -> set[int]:
+        """Return those of the notes with these *rows*, some hundred at most, that are in an open conflict."""
 
 
 class ConflictsWriter(ConflictsView, Protocol):

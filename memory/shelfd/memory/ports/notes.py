@@ -42,8 +42,8 @@ class NotesView(Protocol):
     def fact(self, nugget: str, key: str) -> Note | None:
         """Return the fact with this folded key, hidden or not."""
 
-    def named(self, nugget: str, type_: str, names: Sequence[str]) -> list[Note]:
-        """Return the nugget's notes of a (folded) type that answer to one of these folded names, by row.
+    def named(self, nugget: str, type_: str | None, names: Sequence[str]) -> list[Note]:
+        """Return the nugget's notes of a (folded) type, or of any, that answer to one of these folded names, by row.
 
         :func:`~shelfd.memory.notes.names.names_of` says which they answer to.
         """
@@ -104,6 +104,9 @@ class NotesWriter(NotesView, Protocol):
             DuplicateId: If there is a note with its id.
             DuplicateKey: If another fact of the nugget has its key.
         """
+
+    def insert_many(self, notes: Sequence[Note]) -> None:
+        """Add notes without keys whose ids no note has, faster than one by one."""
 
     def update(self, old: Note, note: Note) -> None:
         """Replace the note *old*, which has the same row.

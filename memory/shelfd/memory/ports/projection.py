@@ -7,10 +7,11 @@ slices their work, skips notes they cannot apply, and rebuilds one that failed. 
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias
 
 from shelfd.memory.notes.note import EMPTY, Link, Note
+from shelfd.memory.ports.image import Frozen
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
@@ -80,12 +81,14 @@ class Projection(Purgeable, Protocol):
         is_linked: Whether it is made from the links that leave notes too; then it is lazy, and a change of a link
             counts as one of the note it leaves.
         at_once: Notes applied without yielding to other tasks: a few milliseconds.
+        image_version: Of what it is in an image; 0 if it is in none. One that is in one is :class:`Pictured`.
     """
 
     name: ClassVar[str]
     is_lazy: ClassVar[bool] = False
     is_linked: ClassVar[bool] = False
     at_once: ClassVar[int] = 128
+    image_version: ClassVar[int] = 0
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Apply notes as they are now: after a change, or from the rows. The same state may come more than once.
@@ -117,6 +120,33 @@ class Projection(Purgeable, Protocol):
     def knows(self, note_id: str) -> bool:  # noqa: ARG002
         """Return whether a change of a link that leaves this note may make a difference to it."""
         return False
+
+
+class Pictured(Projection, Protocol):
+    """A projection that is part of the image."""
+
+    def made_by(self) -> str:
+        """Return what has to be the same for an image to be used, beside the version."""
+
+    def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
+        """Return what gives its state as it is now; called on the loop, takes some milliseconds.
+
+        Args:
+            stored: Parts that are stored already.
+
+        Returns:
+            A function for another thread.
+        """
+
+    def thaw(self, frozen: Frozen) -> Callable[[], None]:
+        """Make of a stored state what it knows; called on another thread.
+
+        Returns:
+            A function for the loop after which the projection knows it, and nothing else.
+
+        Raises:
+            Exception: If it is no such state.
+        """
 
 
 class PartProjection(Projection, Protocol):

@@ -17,6 +17,8 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from shelfd.memory.errors import Cancelled, DeadlineExceeded
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.backups import Backup, BackupPlan, NewBackup, Prepared, Report
+from shelfd.memory.ports.image import Images
 from shelfd.memory.ports.log import Entry, LogRow, Origin
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.view import View, Writer
@@ -233,12 +235,34 @@ class Store(Protocol):
             Unavailable: If it cannot be written.
         """
 
+    async def backup(self, plan: BackupPlan, report: Report) -> NewBackup:
+        """Copy the shelf as it is at one moment, check the copy, and give it its name; changes go on meanwhile.
+
+        Cut short by a crash, it leaves nothing that counts as a backup. What the same run made is returned as it is.
+
+        Raises:
+            InvalidParams: If it cannot be where it is wanted.
+            BackupFailed: If it cannot be written; nothing of it is left.
+            ShuttingDown: If the store is closed first.
+        """
+
+    def frozen(self) -> AbstractAsyncContextManager[View]:
+        """Show what is committed by now, and nothing later, for the length of a block. Read on the event loop.
+
+        Another one of the same shelf waits, as do snapshots and what lets nothing remain in the files: so a block ends
+        soon.
+        """
+
     def copies(self) -> Sequence[tuple[str, int]]:
         """Return copies of the shelf, or of notes of it, that lie beside it and that no purge reaches.
 
         Returns:
             Of each its name, and when it was made, microseconds since 1970 UTC.
         """
+
+    @property
+    def images(self) -> Images:
+        """Where the image of its projections lies."""
 
     async def check(self, *, full: bool) -> list[str]:
         """Check the files; return what is wrong in words, with what to do. *full* also checks cross references."""
@@ -292,6 +316,58 @@ class Stores(Protocol):
 
     def next_expiry(self, shelf: str) -> int | None:
         """Return when the first note of a shelf expires that does and of which nobody was told, without opening it."""
+
+    async def backups(self, shelf: str) -> list[Backup]:
+        """Return the backups in the shelf's own directory of them, the last one first; there need be no such shelf."""
+
+    def backups_directory(self, shelf: str) -> str:
+        """Return where backups of a shelf are kept."""
+
+    async def prepare(self, shelf: str, backup: str, *, owner: str | None) -> Prepared:
+        """Check a backup, and copy it to where it can take the place of *shelf*, which need not exist.
+
+        Args:
+            shelf: The shelf's name. It is left alone.
+            backup: Path of the backup.
+            owner: The principal that the copy belongs to; None: as the backup has it.
+
+        Raises:
+            NotFound: If there is no backup.
+            StorageCorrupt: If it is damaged, or no backup.
+            SchemaTooNew: If a newer version made it.
+            Conflict: If another one is prepared for this shelf.
+            BackupFailed: If it cannot be read or copied.
+        """
+
+    async def open_prepared(self, prepared: Prepared) -> Store:
+        """Open the copy, to change it before it takes its place; it has to be closed first."""
+
+    async def replace(self, prepared: Prepared, *, keep: bool) -> str | None:
+        """Put the copy in the shelf's place, in one step; the shelf must be closed.
+
+        Args:
+            prepared: What :meth:`prepare` returned.
+            keep: Whether what was there is kept.
+
+        Returns:
+            Where what was there is now; None if there was no shelf, or it is gone.
+
+        Raises:
+            Conflict: If something else is in the place.
+            Unavailable: If that fails; the shelf is as it was.
+        """
+
+    async def discard(self, prepared: Prepared) -> None:
+        """Remove a copy that took no place; one that did is left alone."""
+
+    async def rename(self, shelf: str, to: str) -> None:
+        """Give a closed shelf another name.
+
+        Raises:
+            ShelfNotFound: If there is none.
+            DuplicateShelf: If the name is taken.
+            Unavailable: If that fails; it has its old name.
+        """
 
     async def clean_up(self) -> int:
         """Remove what a crash left of shelves and files that were being made, replaced or removed; return how many."""

@@ -30,6 +30,7 @@ from shelfd.memory.ports.tending import (
     ReflectionProgressWriter,
 )
 from shelfd.memory.ports.usage import QueriesView, QueriesWriter, UsageView, UsageWriter
+from shelfd.memory.ports.watches import WatchesView, WatchesWriter
 
 
 class Counts(NamedTuple):
@@ -44,10 +45,13 @@ class Counts(NamedTuple):
 
 
 class MetaView(Protocol):
-    """Reads of the shelf's own properties: ``shelf``, ``owner``, ``created_at``."""
+    """Reads of the shelf's own properties: ``shelf``, ``owner``, ``created_at``, and what is gone from it."""
 
     def get(self, name: str) -> str | None:
         """Return one of them."""
+
+    def page(self, beginning: str, *, after: str, limit: int) -> list[tuple[str, str]]:
+        """Return properties whose names begin so, by name, after the name *after*."""
 
 
 class MetaWriter(MetaView, Protocol):
@@ -78,6 +82,7 @@ class View:
     edges: EdgesView  #: between entities
     statements: StatementsView  #: what notes state
     conflicts: ConflictsView  #: between what notes state
+    watches: WatchesView  #: standing queries
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -107,5 +112,6 @@ class Writer(View):
     edges: EdgesWriter
     statements: StatementsWriter
     conflicts: ConflictsWriter
+    watches: WatchesWriter
     sinks: SinksWriter
     meta: MetaWriter

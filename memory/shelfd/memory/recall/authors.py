@@ -1,7 +1,7 @@
 """Who wrote the visible documents, and which of them a query names."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 
 class Authors:
@@ -56,6 +56,18 @@ class Authors:
             number = self._numbers[words] = len(self._names)
             self._names.append(words)
         return number
+
+    def stored(self) -> list[tuple[str, ...]]:
+        """Return the authors' names by their numbers, as they are now."""
+        return self._names[:]
+
+    def restore(self, names: Sequence[tuple[str, ...]], documents: Iterable[int]) -> None:
+        """Begin with what was stored, and how many visible *documents* each has."""
+        self._names, self._numbers = list(names), {name: number for number, name in enumerate(names)}
+        for number, count in enumerate(documents):
+            if count:
+                self._documents[number] = int(count)
+                self._by_first[names[number][0]][number] = names[number]
 
     def having(self, word: str) -> list[int]:
         """Return the numbers of the authors whose names have *word*."""

@@ -1,6 +1,9 @@
 """Per-document values as growing numpy arrays, one slot (ordinal) per document version."""
 
-from typing import Final
+from array import array
+from collections.abc import Mapping
+from mmap import mmap
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +23,9 @@ QUARANTINED: Final = 64
 
 #: Slots to begin with, which double when they are used up: an empty shelf must cost little.
 _CAPACITY: Final = 64
+#: From here on there are as many more at once that they are seldom copied. What is not used yet takes no memory.
+_LARGE: Final = 16_384
+_MORE: Final = 16
 NEVER: Final = int(np.iinfo(np.int64).max)  #: expiry of what does not expire
 ALWAYS: Final = int(np.iinfo(np.int64).min)  #: beginning of what says none
 
@@ -33,6 +39,10 @@ _TYPES: Final = {
     "boost": np.float32, "title": np.uint64, "telling": np.uint8, "standing": np.uint8,
     "when": np.int64, "expires_at": np.int64, "row": np.int64, "turn": np.int64,
 }  # fmt: skip
+
+#: What a change of another document may change; all else stays as it was put.
+CHANGING: Final = ("flags", "previous", "following", "group", "span")
+LASTING: Final = tuple(name for name in _TYPES if name not in CHANGING)
 
 
 class Columns:
@@ -67,18 +77,28 @@ class Columns:
         self.size = 0
         self._capacity = capacity
         for name, kind in _TYPES.items():
-            setattr(self, name, np.zeros(capacity, kind))
+            setattr(self, name, _zeros(capacity, kind))
 
     def append(self) -> int:
         """Return a fresh ordinal, whose values are all zero."""
         if self.size == self._capacity:
-            self._capacity *= 2
+            self._capacity *= 2 if self._capacity < _LARGE else _MORE
             for name, kind in _TYPES.items():
-                grown = np.zeros(self._capacity, kind)
+                grown = _zeros(self._capacity, kind)
                 grown[: self.size] = getattr(self, name)
                 setattr(self, name, grown)
         self.size += 1
         return self.size - 1
+
+    def alive(self, ordinals: Any) -> BoolArray:  # noqa: ANN401 (whatever an array is indexed by)
+        """Return for each of *ordinals* whether it is alive."""
+        alive: BoolArray = (self.flags[ordinals] & ALIVE).view(np.bool_)
+        return alive
+
+    def erase(self, ordinals: IntArray) -> None:
+        """Keep nothing of dead documents."""
+        for name in LASTING:
+            getattr(self, name)[ordinals] = 0
 
     def copy(self) -> "Columns":
         """Return the same values, free to change."""
@@ -95,10 +115,66 @@ class Columns:
             kept: Old ordinals.
             numbers: New ordinal of each old one, shape ``(size + 1,)``, the last being -1.
         """
-        self.size, self._capacity = len(kept), max(_CAPACITY, 2 * len(kept))
-        for name, kind in _TYPES.items():
-            shrunk = np.zeros(self._capacity, kind)
-            shrunk[: self.size] = getattr(self, name)[kept]
-            setattr(self, name, shrunk)
+        self.fill({name: getattr(self, name)[kept] for name in _TYPES})
         self.previous[: self.size] = numbers[self.previous[: self.size]]
         self.following[: self.size] = numbers[self.following[: self.size]]
+
+    def fill(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Begin with the values of these *columns*, all of one length; those that are not given are zero."""
+        self.size = len(next(iter(columns.values())))
+        self._capacity = _CAPACITY
+        while self._capacity < self.size + self.size // 8:
+            self._capacity *= 2 if self._capacity < _LARGE else _MORE
+        for name, kind in _TYPES.items():
+            filled = _zeros(self._capacity, kind)
+            if name in columns:
+                filled[: self.size] = columns[name]
+            setattr(self, name, filled)
+
+
+def _zeros(count: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return zeros, of which many take no memory before they are written."""
+    size = count * np.dtype(kind).itemsize
+    # numpy would ask for huge pages, of which the first byte written takes two megabytes.
+    return np.zeros(count, kind) if count <= _LARGE else np.frombuffer(mmap(-1, size), kind)
+
+
+class Living:
+    """The ordinal of each row that has one."""
+
+    def __init__(self) -> None:
+        self._ordinals = array("i")  # by row; -1 for none
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, row: int) -> bool:
+        return self.get(row) >= 0
+
+    def get(self, row: int) -> int:
+        """Return the ordinal of *row*, -1 if it has none."""
+        return self._ordinals[row] if 0 <= row < len(self._ordinals) else -1
+
+    def put(self, row: int, ordinal: int) -> None:
+        """Set the ordinal of *row*, or -1 for none."""
+        if row >= len(self._ordinals):
+            if ordinal < 0:
+                return
+            self._ordinals.frombytes(np.full(row + 1 - len(self._ordinals), -1, np.int32).tobytes())
+        self._count += (ordinal >= 0) - (self._ordinals[row] >= 0)
+        self._ordinals[row] = ordinal
+
+    def fill(self, columns: Columns) -> None:
+        """Begin with the rows of the documents that are alive."""
+        (alive,) = columns.alive(slice(columns.size)).nonzero()
+        rows = columns.row[alive]
+        ordinals = np.full(int(rows.max(initial=-1)) + 1, -1, np.int32)
+        ordinals[rows] = alive
+        self._ordinals, self._count = array("i", ordinals.tobytes()), len(alive)
+
+    def copy(self) -> "Living":
+        """Return the same ordinals, free to change."""
+        other = Living()
+        other._ordinals, other._count = self._ordinals[:], self._count
+        return other

@@ -22,11 +22,11 @@ class Contents:
     statistics: Statistics
     links: Links
     filtering: Filtering
-    ids: list[str]  #: by ordinal
 
     def layer(self) -> "Contents":
         """Return the same contents, free to change; good until these change."""
-        columns, postings, statistics = self.columns.copy(), self.postings.layer(), self.statistics.copy()
+        columns, statistics = self.columns.copy(), self.statistics.copy()
+        postings = self.postings.layer(columns.alive)
         return Contents(
             vocabulary=self.vocabulary.layer(),
             authors=self.authors.copy(),
@@ -34,6 +34,5 @@ class Contents:
             postings=postings,
             statistics=statistics,
             links=self.links.layer(columns, postings, statistics),
-            filtering=self.filtering.over(columns),
-            ids=self.ids[:],
+            filtering=self.filtering.over(columns, postings),
         )

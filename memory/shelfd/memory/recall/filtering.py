@@ -1,9 +1,9 @@
 """Which documents a query may return, decided before anything is ranked or cut."""
 
 from array import array
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from typing import Final
 
 import numpy as np
 
@@ -22,30 +22,32 @@ from shelfd.memory.recall.columns import (
     IntArray,
 )
 from shelfd.memory.recall.document import Document
-from shelfd.memory.recall.postings import Layered, new_array
+from shelfd.memory.recall.postings import Postings, new_array
 
 #: Nobody recalls by these, so the index has no columns for them.
 _WITHOUT_COLUMN = ("kind", "stability", "needs_review")
 _EXACT = tuple(name for name in EXACT if name not in _WITHOUT_COLUMN)
 _CODED = (*_EXACT, "session")
+#: Names the codes of tags, of which a document has several.
+TAGS: Final = "tags"
 _values_of = attrgetter(*_CODED)
 
 
 class Filtering:
     """Coded filter columns and the mask that filters make of them."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, postings: Postings) -> None:
         self._columns = columns
-        self._codes: dict[str, dict[str, int]] = {name: {} for name in _CODED}
-        self._tags: defaultdict[str, array[int]] = defaultdict(new_array)
+        self._postings = postings
+        self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_CODED, TAGS)}
         self._expiring = False
         self._dated = new_array()  # ordinal, from when and until when, of each that says so
 
-    def over(self, columns: Columns) -> "Filtering":
-        """Return the same filters over a copy of the columns, free to change."""
-        other = Filtering(columns)
+    def over(self, columns: Columns, postings: Postings) -> "Filtering":
+        """Return the same filters over copies of the rest, free to change."""
+        other = Filtering(columns, postings)
         other._codes = {name: dict(codes) for name, codes in self._codes.items()}
-        other._tags, other._expiring = Layered(self._tags), self._expiring
+        other._expiring = self._expiring
         other._dated = self._dated[:]
         return other
 
@@ -53,7 +55,8 @@ class Filtering:
         """Write the filter columns of *document*."""
         columns = self._columns
         arrays = vars(columns)
-        for (name, codes), value in zip(self._codes.items(), _values_of(document), strict=True):
+        for name, value in zip(_CODED, _values_of(document), strict=True):
+            codes = self._codes[name]
             arrays[name][ordinal] = -1 if value is None else codes.setdefault(value, len(codes))
         columns.when[ordinal] = document.when
         if document.expires_at is None:
@@ -64,8 +67,11 @@ class Filtering:
         if document.valid_from is not None or document.valid_to is not None:
             first = ALWAYS if document.valid_from is None else document.valid_from
             self._dated.extend((ordinal, first, NEVER if document.valid_to is None else document.valid_to))
-        for tag in document.tags:
-            self._tags[tag].append(ordinal)
+
+    def tag_codes(self, tags: Sequence[str]) -> list[int]:
+        """Return the codes of *tags*, each once."""
+        codes = self._codes[TAGS]
+        return [codes.setdefault(tag, len(codes)) for tag in dict.fromkeys(tags)]
 
     def admitted(self, filters: NoteFilter, ordinals: IntArray) -> BoolArray:
         """Return for each of *ordinals* whether *filters* let it through: what they say of notes, of all at once.
@@ -99,7 +105,7 @@ class Filtering:
             admitted &= ~np.isin(columns.row[ordinals], np.fromiter(filters.but, np.int64, len(filters.but)))
         for tag in filters.tags:
             tagged = np.zeros(columns.size, np.bool_)
-            tagged[np.array(self._tags.get(tag, ()), np.int64)] = True
+            tagged[self.tagged(tag)] = True
             admitted &= tagged[ordinals]
         return admitted
 
@@ -116,24 +122,33 @@ class Filtering:
         return holding
 
     def codes(self, name: str) -> Mapping[str, int]:
-        """Return the code of each value of the column *name*; values are added at the end and stay."""
+        """Return the code of each value of the column *name*, or tag; values are added at the end and stay."""
         return self._codes[name]
 
-    @property
-    def tags(self) -> Mapping[str, "array[int]"]:
-        """The ordinals that have each tag, dead ones included."""
-        return self._tags
+    def tagged(self, tag: str) -> IntArray:
+        """Return the ordinals that have a tag, dead ones included."""
+        code = self._codes[TAGS].get(tag)
+        return np.zeros(0, np.int64) if code is None else self._postings.tagged(code)
+
+    def stored(self) -> dict[str, list[str]]:
+        """Return the values of each column by their codes, and tags, as they are now."""
+        return {name: list(codes) for name, codes in self._codes.items()}
+
+    def dated(self) -> IntArray:
+        """Return three numbers of each document that says when it holds: its ordinal, from when, until when."""
+        return np.array(self._dated, np.int64)
+
+    def restore(self, values: Mapping[str, Sequence[str]], dated: IntArray) -> None:
+        """Begin with what was stored."""
+        self._codes = {name: {value: code for code, value in enumerate(values[name])} for name in self._codes}
+        self._dated = array("q", dated.tobytes())
+        self._expiring = bool((self._columns.expires_at[: self._columns.size] != NEVER).any())
 
     def retain(self, numbers: IntArray) -> None:
         """Renumber the ordinals (see :meth:`Columns.retain`)."""
         dated = np.array(self._dated, np.int64).reshape(-1, 3)
         dated[:, 0] = numbers[dated[:, 0]]
         self._dated = array("q", dated[dated[:, 0] >= 0].tobytes())
-        for tag, old in list(self._tags.items()):
-            new = numbers[np.array(old, np.int64)]
-            self._tags[tag] = array("q", new[new >= 0].tobytes())
-            if not self._tags[tag]:
-                del self._tags[tag]
 
 
 def _barred(filters: NoteFilter) -> int:

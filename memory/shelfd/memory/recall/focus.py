@@ -12,9 +12,9 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.recall.document import Hit, Ranked, Words
 from shelfd.memory.recall.index import RecallIndex
-from shelfd.memory.recall.names import Admitted, Names, Standing
+from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing
 from shelfd.memory.recall.passages import PassageJudge
-from shelfd.memory.recall.question import Questions
+from shelfd.memory.recall.question import AskedTerm, Question, Questions, reduced
 from shelfd.memory.recall.relevance import (
     Bound,
     Calibration,
@@ -175,6 +175,39 @@ class Focus:
                 if one.hit.row not in here
             ],
         )
+
+    def question(self, query: str) -> Question:
+        """Return what *query* asks for."""
+        return self._questions.parse(query, self._index.analyzer.words(query))
+
+    def forms(self, asked: AskedTerm) -> frozenset[str]:
+        """Return by which other terms a note may say it: those listed, the one it makes with the next, and reduced."""
+        if asked.joined is None:
+            return frozenset()
+        return self._questions.listed(asked.term) | {asked.joined} | reduced(asked.term)
+
+    def resolve(self, question: Question) -> ResolvedQuestion:
+        """Return a *question* as the index knows it now."""
+        return resolve(self._index, question, self._related)
+
+    def judge(self, query: str, question: ResolvedQuestion, filters: NoteFilter, row: int, ratio: float) -> Judged:
+        """Return what is thought of the document of *row* by itself, if it scored that share of the best.
+
+        Args:
+            query: A question, key words or a name.
+            question: The same, resolved; it may be somewhat out of date.
+            filters: Which notes count as having the same name.
+            row: Of a document in the index.
+            ratio: Its score as a share of the best document's.
+        """
+        admitted = self._admitted(filters)
+        standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
+        aim: Aim = "answer"
+        look = _Inspection(self._index, self._names, admitted, standing, question, aim)
+        look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._bound.least_ratio)
+        best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
+        kept = self.kept(best, look.rival, aim)
+        return self._judged(kept[0]) if kept else Judged(best[0].hit, 0.0, 0.0, False)
 
     def passages(self, query: str) -> PassageJudge:
         """Return what judges parts of notes by *query*."""

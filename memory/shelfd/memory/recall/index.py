@@ -1,14 +1,14 @@
 """The recall index: documents in, rankings out."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
 
 from shelfd.memory.facts.lexicon import telling_count
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
@@ -20,6 +20,7 @@ from shelfd.memory.recall.columns import (
     SUPERSEDED,
     TEMPORAL,
     Columns,
+    Living,
 )
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words
@@ -27,14 +28,13 @@ from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.note_search import NoteSearch, word_bits
 from shelfd.memory.recall.overlap import WordOverlap, overlap
-from shelfd.memory.recall.postings import MAX_FREQUENCY, Postings
+from shelfd.memory.recall.postings import DELTA, MAX_FREQUENCY, Postings
 from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
+from shelfd.memory.recall.stored import freeze, thaw
 from shelfd.memory.recall.vocabulary import Vocabulary
 
-_SMALLEST_COMPACTION: Final = 2_000  # documents in the delta
 _SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
-_FEW: Final = 500  # documents that are not worth a compaction of their own
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _NO_TERMS: Final[frozenset[int]] = frozenset()
 _CACHED_DAYS: Final = 10_000
@@ -54,11 +54,15 @@ class RecallIndex:
         two_stage_from: From this many postings of a query's terms on, only the most promising sessions are
             scored exactly. Below, scoring everything is faster, however large the shelf is (measured).
         candidates: How many documents choose those sessions, per two query terms.
+        delta: How many documents are kept in plain lists before they become a segment.
     """
 
-    def __init__(self, analyzer: Analyzer, *, two_stage_from: int = 60_000, candidates: int = 500) -> None:
+    def __init__(
+        self, analyzer: Analyzer, *, two_stage_from: int = 60_000, candidates: int = 500, delta: int = DELTA
+    ) -> None:
         self.analyzer = analyzer
-        columns, postings, statistics = Columns(), Postings(), Statistics()
+        columns, statistics = Columns(), Statistics()
+        postings = Postings(columns.alive, delta)
         self._contents = Contents(
             vocabulary=Vocabulary(analyzer.term),
             authors=Authors(analyzer.words),
@@ -66,13 +70,12 @@ class RecallIndex:
             postings=postings,
             statistics=statistics,
             links=Links(columns, postings, statistics),
-            filtering=Filtering(columns),
-            ids=[],
+            filtering=Filtering(columns, postings),
         )
         self._two_stage_from, self._candidates = two_stage_from, candidates
         self._search = Search(self._contents, two_stage_from, candidates)
         self.notes = NoteSearch(self._contents, analyzer)
-        self._living: dict[int, int] = {}  # ordinal by row
+        self._living = Living()
         self._day_terms: dict[int, list[int]] = {}
         self._term_sets: dict[int, frozenset[int]] = {}  # by ordinal; recall finds the same documents again and again
 
@@ -84,28 +87,42 @@ class RecallIndex:
 
     def put(self, document: Document) -> None:
         """Add *document*, or replace the one of the same row."""
-        self._store(document, inverted=True)
+        self._store(document)
         self._tidy()
 
     def extend(self, documents: Iterable[Document]) -> None:
-        """Put many documents; faster than one by one if they are many."""
-        stream = iter(documents)
-        for document in islice(stream, _FEW):
+        """Put many documents."""
+        for document in documents:
             self.put(document)
-        rest = next(stream, None)
-        if rest is None:
-            return
-        try:
-            self._store(rest, inverted=False)
-            for document in stream:
-                self._store(document, inverted=False)
-        finally:  # what came before an error of the caller's iterable is in the index
-            self.compact()
 
     def remove(self, row: int) -> None:
         """Remove the document of *row*; an unknown row is no error."""
         self._retire(row)
         self._tidy()
+
+    def erase(self, rows: Iterable[int]) -> None:
+        """Remove documents and keep nothing of them, nor of what they said before: an image has no trace of them."""
+        contents, gone = self._contents, set(rows)
+        columns = contents.columns
+        for row in gone:
+            self._retire(row)
+        (dead,) = (columns.flags[: columns.size] == 0).nonzero()
+        dead = dead[np.isin(columns.row[dead], list(gone))]
+        contents.postings.erase(dead.tolist())
+        columns.erase(dead)
+
+    def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
+        """Return what gives the index as it is now; see :class:`~shelfd.memory.ports.projection.Pictured`."""
+        return freeze(self._contents, stored)
+
+    def restore(self, frozen: Frozen) -> None:
+        """Be what was frozen; this index is empty.
+
+        Raises:
+            Exception: If that is not what :meth:`freeze` gives.
+        """
+        thaw(self._contents, frozen)
+        self._living.fill(self._contents.columns)
 
     def search(self, query: str, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
         """Return the *k* best documents for *query* that *filters* admit.
@@ -127,7 +144,7 @@ class RecallIndex:
         if row not in self._living:
             return None
         parsed = self._dated(self.analyzer.parse_query(query), filters)
-        return self._search.place(parsed, filters, k, self._living[row])
+        return self._search.place(parsed, filters, k, self._living.get(row))
 
     def _dated(self, parsed: ParsedQuery, filters: NoteFilter) -> ParsedQuery:
         """A query with the days that it speaks of as seen from today."""
@@ -141,14 +158,19 @@ class RecallIndex:
 
     def admitted(self, rows: Sequence[int], filters: NoteFilter) -> list[int]:
         """Return those of *rows* that *filters* let through; an unknown one they do not."""
-        known = [row for row in rows if row in self._living]
-        ordinals = np.array([self._living[row] for row in known], np.int64)
+        known = [(row, ordinal) for row in rows if (ordinal := self._living.get(row)) >= 0]
+        ordinals = np.array([ordinal for _, ordinal in known], np.int64)
         passed = self._contents.filtering.admitted(filters, ordinals).tolist()
-        return [row for row, passes in zip(known, passed, strict=True) if passes]
+        return [row for (row, _), passes in zip(known, passed, strict=True) if passes]
 
     def number(self, term: str) -> int | None:
         """Return the number of *term*; None if no document has it."""
         return self._contents.vocabulary.number(term)
+
+    def documents_with(self, term: str) -> int:
+        """Return how many documents that are not hidden have *term*."""
+        number = self.number(term)
+        return 0 if number is None else int(self._contents.statistics.own[number])
 
     def vocabulary_state(self) -> tuple[int, int]:
         """Return what differs once there are new terms, or other numbers for those there are."""
@@ -168,7 +190,7 @@ class RecallIndex:
     def words_of(self, row: int, asked: frozenset[int]) -> Words:
         """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words say."""
         columns, sets = self._contents.columns, self._term_sets
-        ordinal = self._living[row]
+        ordinal = self._living.get(row)
         before = columns.previous.item(ordinal)
         own = sets.get(ordinal) or self._term_set(ordinal)
         return Words(
@@ -194,9 +216,9 @@ class RecallIndex:
         other = RecallIndex(self.analyzer, two_stage_from=self._two_stage_from, candidates=self._candidates)
         other._contents = self._contents.layer()
         other._search = Search(other._contents, self._two_stage_from, self._candidates)
-        other._living = dict(self._living)
+        other._living = self._living.copy()
         for document in documents:
-            other._store(document, inverted=True)
+            other._store(document)
         return other
 
     def near(
@@ -217,27 +239,24 @@ class RecallIndex:
         return near(self._contents, {self.analyzer.term(word) for word in words}, filters, terms, missing)[:limit]
 
     def compact(self) -> None:
-        """Fold recent documents into the main segment and free what dead ones hold; no result changes.
+        """Make everything one segment and free what dead documents hold; no result changes.
 
-        Copies all postings; happens by itself when the delta or the dead are many.
+        Copies all postings. What is needed of it happens by itself, in small steps.
         """
-        contents = self._contents
-        size = contents.columns.size
-        if size - len(self._living) > max(_SMALLEST_RENUMBERING, len(self._living)):
-            self._renumber()
-        alive = (contents.columns.flags[: contents.columns.size] & ALIVE) != 0
-        contents.postings.compact(alive, contents.vocabulary.size)
+        self._contents.postings.compact()
+
+    def merge_some(self) -> bool:
+        """Take a step of what merging there is to do, some milliseconds; return whether there was any."""
+        return self._contents.postings.merge_some() > 0
 
     def _tidy(self) -> None:
-        contents = self._contents
-        living, recent = len(self._living), contents.postings.delta_documents
-        dead = contents.columns.size - living
-        if recent <= _SMALLEST_COMPACTION and dead <= _SMALLEST_RENUMBERING:
-            return  # nearly always
-        if recent > max(_SMALLEST_COMPACTION, living // 8) or dead > max(_SMALLEST_RENUMBERING, living):
-            self.compact()
+        living = len(self._living)
+        if self._contents.columns.size - living > max(_SMALLEST_RENUMBERING, living):
+            self._renumber()
+        else:
+            self._contents.postings.tidy()
 
-    def _store(self, document: Document, *, inverted: bool) -> None:
+    def _store(self, document: Document) -> None:
         contents = self._contents
         columns, vocabulary = contents.columns, contents.vocabulary
         parsed = self.analyzer.parse_text(document.text)
@@ -253,8 +272,7 @@ class RecallIndex:
         self._retire(document.row)
         contents.statistics.reserve(vocabulary.size)
         ordinal = columns.append()
-        contents.postings.append(counts, inverted=inverted)
-        contents.ids.append(document.id)
+        contents.postings.append(counts, document.id, contents.filtering.tag_codes(document.tags))
         columns.row[ordinal] = document.row
         columns.turn[ordinal] = document.turn or 0
         columns.length[ordinal] = length
@@ -278,14 +296,15 @@ class RecallIndex:
         if not document.hidden:
             contents.statistics.add(counts, length)
             contents.authors.add(speaker)
-        contents.links.insert(ordinal, counts.keys(), document.nugget, document.session, hidden=document.hidden)
-        self._living[document.row] = ordinal
+        contents.links.insert(ordinal, counts.keys(), hidden=document.hidden)
+        self._living.put(document.row, ordinal)
 
     def _retire(self, row: int) -> None:
         """Mark the present version of *row*, if any, dead and unlink it."""
-        ordinal = self._living.pop(row, None)
-        if ordinal is None:
+        ordinal = self._living.get(row)
+        if ordinal < 0:
             return
+        self._living.put(row, -1)
         contents = self._contents
         columns = contents.columns
         hidden = bool(columns.flags[ordinal] & HIDDEN)
@@ -314,13 +333,12 @@ class RecallIndex:
         alive = (contents.columns.flags[:size] & ALIVE) != 0
         kept = np.flatnonzero(alive)
         numbers = np.append(np.where(alive, np.cumsum(alive) - 1, -1), -1)
-        used = contents.postings.retain(kept, contents.vocabulary.size)
+        used = contents.postings.retain(kept, numbers, contents.vocabulary.size) >= 0
         contents.vocabulary.retain(used)
         contents.statistics.retain(used)
         contents.columns.retain(kept, numbers)
         contents.links.retain(numbers)
         contents.filtering.retain(numbers)
-        contents.ids[:] = [contents.ids[old] for old in kept.tolist()]
-        self._living = {row: int(numbers[old]) for row, old in self._living.items()}
+        self._living.fill(contents.columns)
         self._day_terms.clear()
         self._term_sets.clear()

@@ -8,7 +8,7 @@ import numpy as np
 
 from shelfd.memory.notes.words import fold, split
 from shelfd.memory.recall.columns import Codes, Columns, IntArray
-from shelfd.memory.recall.filtering import Filtering
+from shelfd.memory.recall.filtering import TAGS, Filtering
 from shelfd.memory.recall.spellings import JoinedWords
 
 _NEWEST: Final = 100_000  #: notes that are found by their labels, at most
@@ -38,8 +38,9 @@ class Labels:
             codes = self._filtering.codes(name)
             if len(codes) > len(known):
                 known.extend(_FORMS[name].format(_line(value)) for value in islice(codes, len(known), None))
-        if len(self._tags) < min(_TAGS, len(self._filtering.tags)):
-            self._tags = tuple(islice(self._filtering.tags, _TAGS))
+        tags = self._filtering.codes(TAGS)
+        if len(self._tags) < min(_TAGS, len(tags)):
+            self._tags = tuple(islice(tags, _TAGS))
             self._tag_lines = JoinedWords()
             self._tag_lines.extend(map(_line, self._tags))
 
@@ -63,7 +64,7 @@ class Labels:
                 is_chosen[chosen] = True
                 column: Codes = getattr(self._columns, name)
                 marked |= is_chosen[column[begin:size]]
-        tagged = [np.array(self._filtering.tags.get(self._tags[number], ()), np.int64) for number in tags]
+        tagged = [self._filtering.tagged(self._tags[number]) for number in tags]
         return np.concatenate([np.flatnonzero(marked) + begin, *tagged])
 
 

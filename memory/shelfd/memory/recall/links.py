@@ -1,38 +1,28 @@
-"""Who comes before whom: the notes of a session in order, and what that means for the statistics."""
+"""Who comes before whom: the notes of a session in order, and what that means for the statistics.
 
-from bisect import bisect_left, insort
+The visible notes of a session are linked by their columns ``previous`` and ``following``, of which only the two ends
+are kept beside them. Most notes are written at an end; where another one belongs is looked for from there.
+"""
+
+from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from shelfd.memory.recall.columns import Columns, IntArray
+from shelfd.memory.recall.columns import ALIVE, HIDDEN, Columns, IntArray
+from shelfd.memory.recall.inverted import Numbers
 from shelfd.memory.recall.postings import Postings
 from shelfd.memory.recall.statistics import Statistics
 
-Entry = tuple[int, int, int]  # turn, row, ordinal
+Key: TypeAlias = tuple[int, int]  # turn, row: the order within a session
 
-
-@dataclass(slots=True)
-class _Chain:
-    """The notes of one (nugget, session), sorted by (turn, row)."""
-
-    key: tuple[str, str]
-    group: int
-    visible: list[Entry] = field(default_factory=list)
-    hidden: list[Entry] = field(default_factory=list)
-
-    def around(self, entry: Entry) -> tuple[int, int, list[int]]:
-        """Return the visible ordinals before and after *entry* and the hidden ones up to the latter."""
-        at = bisect_left(self.visible, entry)
-        after = at + 1 if at < len(self.visible) and self.visible[at] == entry else at
-        previous = self.visible[at - 1][2] if at else -1
-        following = self.visible[after][2] if after < len(self.visible) else -1
-        if not self.hidden:
-            return previous, following, []
-        first = bisect_left(self.hidden, entry)
-        last = bisect_left(self.hidden, self.visible[after]) if following >= 0 else len(self.hidden)
-        return previous, following, [hidden[2] for hidden in self.hidden[first:last]]
+#: Notes passed from the end of a session before all of its notes are looked at together.
+_PASSED: Final = 32
+_NUGGET: Final = 32  #: bits of the session's code in the number of a (nugget, session)
 
 
 class Links:
@@ -46,94 +36,192 @@ class Links:
         self._columns = columns
         self._postings = postings
         self._statistics = statistics
-        self._chains: dict[tuple[str, str], _Chain] = {}
-        self._by_group: dict[int, _Chain] = {}
-        self._chains_below: Mapping[tuple[str, str], _Chain] = {}
-        self._groups_below: Mapping[int, _Chain] = {}
-        self.groups = 0  #: group numbers assigned
+        self._group_of: dict[int, int] = {}  # by the codes of nugget and session
+        self._groups_below: Mapping[int, int] = {}
+        self._heads = array("i")  # by group: the first and the last visible ordinal, -1 for none
+        self._tails = array("i")
+        self._hidden: dict[int, array[int]] = {}  # by group, in order
+        self._hidden_below: Mapping[int, array[int]] = {}
+        #: The session that was looked at last as a whole, in order: a session that is written at random costs little.
+        self._sorted: tuple[int, list[tuple[int, int, int]]] = (-1, [])
+
+    @property
+    def groups(self) -> int:
+        """Group numbers assigned."""
+        return len(self._heads)
 
     def layer(self, columns: Columns, postings: Postings, statistics: Statistics) -> "Links":
         """Return the same sessions over copies of the rest, free to change; good until these change."""
         other = Links(columns, postings, statistics)
-        other._chains_below, other._groups_below, other.groups = self._chains, self._by_group, self.groups
+        other._groups_below, other._hidden_below = self._group_of, self._hidden
+        other._heads, other._tails = self._heads[:], self._tails[:]
         return other
 
-    def _copied(self, chain: _Chain | None) -> _Chain | None:
-        """Take over a session from below."""
-        if chain is None:
-            return None
-        own = _Chain(chain.key, chain.group, chain.visible[:], chain.hidden[:])
-        self._chains[own.key] = self._by_group[own.group] = own
-        return own
-
-    def insert(self, ordinal: int, terms: Collection[int], nugget: str, session: str | None, *, hidden: bool) -> None:
-        """Take *ordinal*, which has *terms*, into its session. Its length, row and turn are in the columns."""
+    def insert(self, ordinal: int, terms: Collection[int], *, hidden: bool) -> None:
+        """Take *ordinal*, which has *terms*, into its session; what else it is is in the columns."""
         columns = self._columns
         columns.previous[ordinal] = columns.following[ordinal] = -1
         columns.span[ordinal] = columns.length[ordinal]
-        if session is None:
+        columns.group[ordinal] = -1  # it is in none while its place is looked for
+        session = columns.session.item(ordinal)
+        if session < 0:
             columns.group[ordinal] = self._new_group()
             return
-        chain = self._chains.get((nugget, session)) or self._copied(self._chains_below.get((nugget, session)))
-        if chain is None:
-            chain = _Chain((nugget, session), self._new_group())
-            self._chains[nugget, session] = self._by_group[chain.group] = chain
-        columns.group[ordinal] = chain.group
-        entry = self._entry(ordinal)
-        previous, following, gap = chain.around(entry)
+        number = columns.nugget.item(ordinal) << _NUGGET | session
+        group = self._group_of.get(number, self._groups_below.get(number, -1))
+        if group < 0:
+            group = self._group_of[number] = self._new_group()
+        key = self._key(ordinal)
+        previous, following = self._around(group, key)
+        columns.group[ordinal] = group
         if hidden:
-            insort(chain.hidden, entry)
+            among = self._hidden_of(group)
+            among.insert(bisect_left(among, key, key=self._key), ordinal)
             self._point(ordinal, previous)
             return
-        insort(chain.visible, entry)
+        if group == self._sorted[0]:
+            some = self._sorted[1]
+            some.insert(bisect_left(some, (*key, ordinal)), (*key, ordinal))
+        if previous < 0:
+            self._heads[group] = ordinal
+        if following < 0:
+            self._tails[group] = ordinal
         self._follow(ordinal, previous, terms)
         if following >= 0:
             self._follow(following, ordinal)
-        for between in gap:
+        for between in self._gap(group, key, following):
             self._point(between, ordinal)
 
     def withdraw(self, ordinal: int, *, hidden: bool) -> None:
         """Take *ordinal* out of its session; its neighbours become each other's."""
-        group = int(self._columns.group[ordinal])
-        chain = self._by_group.get(group) or self._copied(self._groups_below.get(group))
-        if chain is None:
+        columns = self._columns
+        if columns.session[ordinal] < 0:
             return
-        entry = self._entry(ordinal)
+        group, key = columns.group.item(ordinal), self._key(ordinal)
         if hidden:
-            del chain.hidden[bisect_left(chain.hidden, entry)]
+            among = self._hidden_of(group)
+            del among[bisect_left(among, key, key=self._key)]
             self._point(ordinal, -1)
+            return
+        if group == self._sorted[0]:
+            some = self._sorted[1]
+            del some[bisect_left(some, (*key, ordinal))]
+        previous, following = columns.previous.item(ordinal), columns.following.item(ordinal)
+        gap = self._gap(group, key, following)
+        self._follow(ordinal, -1)
+        columns.following[ordinal] = -1
+        if previous < 0:
+            self._heads[group] = following
+        if following >= 0:
+            self._follow(following, previous)
         else:
-            previous, following, gap = chain.around(entry)
-            del chain.visible[bisect_left(chain.visible, entry)]
-            self._follow(ordinal, -1)
-            self._columns.following[ordinal] = -1
-            if following >= 0:
-                self._follow(following, previous)
-            elif previous >= 0:
-                self._columns.following[previous] = -1
-            for between in gap:
-                self._point(between, previous)
-        if not chain.visible and not chain.hidden and not self._groups_below:
-            del self._chains[chain.key], self._by_group[chain.group]
+            self._tails[group] = previous
+            if previous >= 0:
+                columns.following[previous] = -1
+        for between in gap:
+            self._point(between, previous)
+
+    # ------------------------------------------------------------- finding
+
+    def _around(self, group: int, key: Key) -> tuple[int, int]:
+        """Return the visible ordinals before and after the place of *key* in its session."""
+        tail = self._tails[group]
+        if tail < 0 or self._key(tail) < key:
+            return tail, -1
+        head = self._heads[group]
+        if key < self._key(head):
+            return -1, head
+        if group != self._sorted[0]:
+            following = tail
+            for _ in range(_PASSED):
+                previous = self._columns.previous.item(following)
+                if self._key(previous) < key:
+                    return previous, following
+                following = previous
+            self._sorted = group, self._visible(group)
+        some = self._sorted[1]
+        at = bisect_left(some, (*key, -1))
+        return some[at - 1][2], some[at][2]
+
+    def _visible(self, group: int) -> list[tuple[int, int, int]]:
+        """All visible notes of a session in order: turn, row, ordinal."""
+        columns = self._columns
+        flags = columns.flags[: columns.size] & (ALIVE | HIDDEN)
+        (found,) = ((columns.group[: columns.size] == group) & (flags == ALIVE)).nonzero()
+        turns, rows = columns.turn[found], columns.row[found]
+        order = np.lexsort((rows, turns))
+        return list(zip(turns[order].tolist(), rows[order].tolist(), found[order].tolist(), strict=True))
+
+    def _hidden_of(self, group: int) -> "array[int]":
+        """The hidden notes of a session in order, free to change."""
+        found = self._hidden.get(group)
+        if found is None:
+            found = self._hidden[group] = array("i", self._hidden_below.get(group, ()))
+        return found
+
+    def _gap(self, group: int, key: Key, following: int) -> list[int]:
+        """The hidden notes after *key* and before the visible one that is *following*."""
+        hidden = self._hidden.get(group)
+        if hidden is None:
+            hidden = self._hidden_below.get(group)
+        if not hidden:
+            return []
+        first = bisect_left(hidden, key, key=self._key)
+        last = bisect_left(hidden, self._key(following), key=self._key) if following >= 0 else len(hidden)
+        return list(hidden[first:last])
+
+    def _key(self, ordinal: int) -> Key:
+        columns = self._columns
+        return columns.turn.item(ordinal), columns.row.item(ordinal)
+
+    # ------------------------------------------------------------- whole
 
     def retain(self, numbers: IntArray) -> None:
         """Renumber the ordinals (see :meth:`Columns.retain`) and close the gaps in group numbers."""
-        size = self._columns.size
-        groups, dense = np.unique(self._columns.group[:size], return_inverse=True)
-        self._columns.group[:size] = dense
-        self.groups = len(groups)
-        for chain in self._chains.values():
-            chain.group = int(np.searchsorted(groups, chain.group))
-            chain.visible = [(turn, row, int(numbers[old])) for turn, row, old in chain.visible]
-            chain.hidden = [(turn, row, int(numbers[old])) for turn, row, old in chain.hidden]
-        self._by_group = {chain.group: chain for chain in self._chains.values()}
+        columns = self._columns
+        groups, dense = np.unique(columns.group[: columns.size], return_inverse=True)
+        columns.group[: columns.size] = dense
+        new = dict(zip(groups.tolist(), range(len(groups)), strict=True))
+        self._heads = array("i", numbers[np.array(self._heads, np.int64)[groups]].astype(np.int32).tobytes())
+        self._tails = array("i", numbers[np.array(self._tails, np.int64)[groups]].astype(np.int32).tobytes())
+        self._group_of = {number: new[group] for number, group in self._group_of.items() if group in new}
+        self._hidden = {
+            new[group]: array("i", numbers[np.array(some, np.int64)].tolist())
+            for group, some in self._hidden.items()
+            if some
+        }
+        self._sorted = -1, []
+
+    def stored(self) -> dict[str, IntArray | Numbers]:
+        """Return sessions as arrays, as they are now."""
+        hidden = [(group, some) for group, some in self._hidden.items() if some]
+        return {
+            "heads": np.array(self._heads, np.int32),
+            "tails": np.array(self._tails, np.int32),
+            "sessions": np.fromiter(self._group_of, np.int64, len(self._group_of)),
+            "groups": np.fromiter(self._group_of.values(), np.int64, len(self._group_of)),
+            "hidden": np.array([ordinal for _, some in hidden for ordinal in some], np.int32),
+            "hidden_groups": np.repeat(
+                np.array([group for group, _ in hidden], np.int64), [len(some) for _, some in hidden]
+            ),
+        }
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Begin with what was stored."""
+        self._heads, self._tails = array("i", arrays["heads"].tobytes()), array("i", arrays["tails"].tobytes())
+        self._group_of = dict(zip(arrays["sessions"].tolist(), arrays["groups"].tolist(), strict=True))
+        groups = arrays["hidden_groups"]
+        edges = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(groups)).tolist()
+        self._hidden = {
+            int(groups[begin]): array("i", arrays["hidden"][begin:end].tobytes()) for begin, end in pairwise(edges)
+        }
 
     def _new_group(self) -> int:
-        self.groups += 1
-        return self.groups - 1
+        self._heads.append(-1)
+        self._tails.append(-1)
+        return len(self._heads) - 1
 
-    def _entry(self, ordinal: int) -> Entry:
-        return int(self._columns.turn[ordinal]), int(self._columns.row[ordinal]), ordinal
+    # ------------------------------------------------------------- pointers
 
     def _point(self, ordinal: int, previous: int) -> None:
         """Set the previous note of *ordinal*."""

@@ -67,6 +67,17 @@ class Names:
         other._lengths, other._is_layer = defaultdict(Counter, self._lengths), True
         return other
 
+    def stored(self) -> tuple[list[int], list[tuple[Name, ...]]]:
+        """Return the notes that have names, and the names of each, as they are now."""
+        return list(self._names), list(self._names.values())
+
+    def restore(self, rows: Iterable[int], names: Iterable[tuple[Name, ...]]) -> None:
+        """Begin with what was stored."""
+        for row, some in zip(rows, names, strict=True):
+            self._names[row] = some
+            for name in some:
+                self._give(name, row)
+
     def __len__(self) -> int:
         return len(self._names)
 
@@ -86,7 +97,7 @@ class Names:
         before = self._names.get(row, ())
         if not names and not before:
             return
-        after = tuple(dict.fromkeys(form for name in names for form in self._forms(name) if 0 < len(form) <= _LONGEST))
+        after = tuple(dict.fromkeys(form for name in names for form in self.forms(name) if 0 < len(form) <= _LONGEST))
         if before == after:
             return
         for name in before:
@@ -117,7 +128,7 @@ class Names:
         """Return the names that stand in *query*; of overlapping ones the longest."""
         notes: dict[int, frozenset[str]] = {}
         found: set[Name] = set()
-        for words in self._forms(query) if self._rows else ():
+        for words in self.forms(query) if self._rows else ():
             spans = self._spans(words[:_LOOKED_AT], admitted)
             for begin, end in _longest(spans):
                 found.add(words[begin:end])
@@ -135,8 +146,8 @@ class Names:
                     found[begin, begin + length] = rows
         return found
 
-    def _forms(self, text: str) -> Iterable[Name]:
-        """The words of *text*, and those with its humps apart."""
+    def forms(self, text: str) -> Iterable[Name]:
+        """Return the words of *text* as they are in a name, and those with its humps apart."""
         return dict.fromkeys(map(self._name, dict.fromkeys((text, _HUMP.sub(" ", text)))))
 
     def _is_short(self, title: str) -> bool:

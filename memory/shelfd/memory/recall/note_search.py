@@ -208,7 +208,7 @@ class NoteSearch:
         best = best[np.lexsort((-rows[best], -shorter[best], -bounds[best]))]
         rest = np.ones(len(ordinals), np.bool_)
         rest[best] = False
-        ids = [self._contents.ids[ordinal] for ordinal in ordinals[best].tolist()]
+        ids = [self._contents.postings.id_of(ordinal) for ordinal in ordinals[best].tolist()]
         return Candidates(ids, bounds[best], estimates[best], estimates[rest])
 
     def _cosines(self, question: NoteQuestion, holding: Mapping[int, _Holding], view: "_View") -> FloatArray:
@@ -232,8 +232,9 @@ class NoteSearch:
         """Return where each of some terms stands in a text, in the form given or another; of too many the newest."""
         postings = self._contents.postings
         found, room = {number: _Holding(_NOWHERE, np.zeros(0)) for number in words}, _POSTINGS
-        for number in sorted(words, key=postings.size):
-            if postings.size(number) <= room:
+        sizes = dict(zip(words, postings.sizes(list(words)), strict=True))
+        for number in sorted(words, key=sizes.__getitem__):
+            if sizes[number] <= room:
                 ordinals, _, frequencies = postings.lookup([number])
             else:
                 ordinals = postings.some(number, max(room, 1))

@@ -28,8 +28,9 @@ def overlap(contents: Contents, terms: Sequence[str], filters: NoteFilter) -> Wo
     """Return which documents have some of *terms*. Of terms that too many have, the most common find nothing."""
     number_of, statistics = contents.vocabulary.number, contents.statistics
     numbers = [number for term in terms[:_TERMS] if (number := number_of(term)) is not None]
-    numbers.sort(key=contents.postings.size)
-    room = np.cumsum([contents.postings.size(number) for number in numbers])
+    pairs = sorted(zip(contents.postings.sizes(numbers), range(len(numbers)), numbers, strict=True))
+    numbers = [number for _, _, number in pairs]
+    room = np.cumsum([size for size, _, _ in pairs])
     numbers = numbers[: max(1, int(np.searchsorted(room, _POSTINGS, side="right")))]
     if not numbers:
         return _NOTHING

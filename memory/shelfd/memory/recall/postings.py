@@ -1,20 +1,21 @@
-"""The inverted index: an immutable main segment in CSC form and a delta for what came after it.
+"""The index of words: which documents have which terms and tags, and by document which terms it has.
 
-Both speak of the same ordinals. The forward index (terms by ordinal) is kept
-because removal and the previous-note statistics need the terms of a
-document, and because the main segment is built from it. Dead ordinals stay in the postings
-until the next compaction: they are masked, which is cheaper than finding them.
+What was added last is the *delta*, plain lists in memory. A delta that has grown becomes a *segment*, arrays that never
+change, and several segments become one a step at a time, so that nothing ever waits for it. All speak of the same
+ordinals. Dead ones stay until their segment is merged: they are masked, which is cheaper than finding them.
 """
 
 from array import array
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar, overload
 
 import numpy as np
-import numpy.typing as npt
 
-from shelfd.memory.recall.columns import BoolArray, FloatArray, IntArray
+from shelfd.memory.recall.columns import FloatArray, IntArray
+from shelfd.memory.recall.inverted import STEP, Alive, Inverted
+from shelfd.memory.recall.segments import IndexSegment, Lists, erase, merge, segment_of
 
 K = TypeVar("K", bound=Hashable)
 D = TypeVar("D")
@@ -51,83 +52,207 @@ class Layered(defaultdict[K, "array[int]"]):
 PostingLists: TypeAlias = tuple[IntArray, IntArray, FloatArray]
 
 MAX_FREQUENCY: Final = 255  # term frequencies are bytes; BM25 is flat long before
+DELTA: Final = 2_048  #: documents in the delta at most: some 6 ms to make them a segment
+#: How often a posting is merged until it is in the largest segment of a million documents, with something to spare.
+_TIMES: Final = 14
+_NOTHING: Final = np.zeros(0, np.int64)
 
 
 class Postings:
-    """Term frequencies by document (forward) and by term (inverted)."""
+    """Terms, tags and ids of documents by their ordinal, and documents by term and tag.
 
-    def __init__(self) -> None:
-        self._start: array[int] = array("q", [0])  # where an ordinal's terms begin
-        self._terms: array[int] = array("i")
-        self._frequencies: array[int] = array("B")
-        self._delta: defaultdict[int, array[int]] = defaultdict(new_array)  # term -> ordinal << 8 | frequency
-        self._first = 0  # the first ordinal whose terms are here; those before are below
+    Args:
+        alive: Returns for each of some ordinals whether it is alive.
+        delta: Documents that are a segment together.
+    """
+
+    def __init__(self, alive: Alive, delta: int = DELTA) -> None:
+        self._alive = alive
+        self._delta = delta
+        self._first = 0  #: ordinal of the delta's first document
         self._below: Postings | None = None
-        self._indexed = 0  # ordinals below are in the main segment
-        self._pointer = np.zeros(1, np.int64)  # where a term's postings begin in the main segment
-        self._documents = np.zeros(0, np.int32)
-        self._counts = np.zeros(0, np.uint8)
+        self._segments: tuple[IndexSegment, ...] = ()
+        self._ends: list[int] = []  #: of the segments
+        self._terms: defaultdict[int, array[int]] = defaultdict(new_array)  # term -> ordinal << 8 | frequency
+        self._tags: defaultdict[int, array[int]] = defaultdict(new_array)  # code of a tag -> ordinals
+        self._merges: list[tuple[Sequence[IndexSegment], Generator[int, None, IndexSegment]]] = []
+        self._credit = 0  #: postings that may be merged by now
+        self._begin()
 
-    @property
-    def delta_documents(self) -> int:
-        """How many ordinals are not in the main segment."""
-        return len(self._start) - 1 - self._indexed
+    def _begin(self) -> None:
+        """Begin a delta."""
+        self._start: array[int] = array("q", [0])  # where a document's terms begin
+        self._own: array[int] = array("i")
+        self._frequencies: array[int] = array("B")
+        self._ids: list[str] = []
 
-    def append(self, counts: Mapping[int, int], *, inverted: bool) -> None:
-        """Add the terms of the next ordinal.
+    # --------------------------------------------------------------- writing
+
+    def append(self, counts: Mapping[int, int], document_id: str, tags: Sequence[int]) -> None:
+        """Add the next ordinal.
 
         Args:
             counts: Frequency by term number, at most ``MAX_FREQUENCY``.
-            inverted: Whether to index it now; if not, :meth:`compact` must follow.
+            document_id: Its id.
+            tags: Codes of its tags.
         """
-        ordinal = self._first + len(self._start) - 1
-        self._terms.extend(counts)
+        ordinal = self._first + len(self._ids)
+        self._own.extend(counts)
         self._frequencies.extend(counts.values())
-        self._start.append(len(self._terms))
-        if inverted:
-            base, delta = ordinal << 8, self._delta
-            for term, frequency in counts.items():
-                delta[term].append(base | frequency)
+        self._start.append(len(self._own))
+        self._ids.append(document_id)
+        base, terms = ordinal << 8, self._terms
+        for term, frequency in counts.items():
+            terms[term].append(base | frequency)
+        for tag in tags:
+            self._tags[tag].append(ordinal)
+        self._credit += _TIMES * len(counts)
 
-    def layer(self) -> "Postings":
+    def tidy(self) -> None:
+        """Make a grown delta a segment, or take a step of merging, if there is need; both take some milliseconds."""
+        if len(self._ids) >= self._delta:
+            self.flush()
+        elif self._credit >= STEP:
+            self._credit = self._credit - self.merge_some() if self._merges else STEP
+
+    def flush(self) -> None:
+        """Make the delta a segment."""
+        if not self._ids:
+            return
+        lists = Lists(np.array(self._start, np.int64), np.array(self._own, np.int32))
+        tags = sorted(self._tags)
+        tagged = [np.array(self._tags[tag], np.int32) for tag in tags]
+        codes = np.repeat(np.array(tags, np.int32), [len(ordinals) for ordinals in tagged])
+        every = np.concatenate(tagged) if tagged else np.zeros(0, np.int32)
+        order = np.argsort(every, kind="stable")
+        frequencies = np.array(self._frequencies, np.uint8)
+        made = segment_of(self._first, lists, frequencies, self._ids, (codes[order], every[order]), self._alive)
+        self._first = made.last
+        self._terms, self._tags = defaultdict(new_array), defaultdict(new_array)
+        self._begin()
+        self._use((*self._segments, made))
+        self._plan()
+
+    def _use(self, segments: tuple[IndexSegment, ...]) -> None:
+        self._segments = segments
+        self._ends = [segment.last for segment in segments]
+
+    def _plan(self) -> None:
+        """Begin to merge segments that are not being merged yet, if the sizes of the last ones call for it."""
+        busy = self._merges[-1][0][-1].last if self._merges else 0
+        free = [segment for segment in self._segments if segment.first >= busy]
+        after = sum(segment.size for segment in free)
+        for at, segment in enumerate(free[:-1]):
+            after -= segment.size
+            if segment.size <= after:
+                some = free[at:]
+                self._merges.append((some, merge(some, self._alive)))
+                return
+
+    def merge_some(self) -> int:
+        """Take a step of the merge that was begun last, which is the smallest; return how many postings that were."""
+        if not self._merges:
+            return 0
+        some, work = self._merges[-1]
+        try:
+            return max(next(work), 1)
+        except StopIteration as end:
+            self._merges.pop()
+            at = self._segments.index(some[0])
+            self._use((*self._segments[:at], end.value, *self._segments[at + len(some) :]))
+            self._plan()
+            return 1
+
+    def compact(self) -> None:
+        """Make everything one segment without what is dead. It takes as long as there are many postings."""
+        self.flush()
+        self._merges.clear()
+        if self._segments:
+            work = merge(self._segments, self._alive)
+            self._use((_result(work),))
+
+    def erase(self, ordinals: Sequence[int]) -> None:
+        """Keep nothing of dead documents in segments. What is in the delta goes when it becomes one."""
+        found: dict[int, list[int]] = {}
+        for ordinal in ordinals:
+            if ordinal < self._first:
+                found.setdefault(bisect_right(self._ends, ordinal), []).append(ordinal)
+        if found:
+            self._merges.clear()
+            self._use(tuple(erase(one, found[at]) if at in found else one for at, one in enumerate(self._segments)))
+            self._plan()
+
+    # --------------------------------------------------------------- reading
+
+    @property
+    def segments(self) -> tuple[IndexSegment, ...]:
+        """What is not in the delta."""
+        return self._segments
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the segments' arrays."""
+        return sum(segment.nbytes for segment in self._segments)
+
+    def restore(self, segments: Sequence[IndexSegment]) -> None:
+        """Begin with these segments."""
+        self._use(tuple(segments))
+        self._first = self._ends[-1] if self._ends else 0
+        self._plan()
+
+    def layer(self, alive: Alive) -> "Postings":
         """Return postings to which more can be added without adding them here; good until these change."""
-        other = Postings()
-        other._first, other._below, other._delta = len(self._start) - 1, self, Layered(self._delta)
-        other._pointer, other._documents, other._counts = self._pointer, self._documents, self._counts
+        other = Postings(alive)
+        other._first, other._below = self._first + len(self._ids), self
+        other._use(self._segments)
+        other._terms, other._tags = Layered(self._terms), Layered(self._tags)
         return other
 
     def terms_of(self, ordinal: int) -> Sequence[int]:
-        """Return the distinct terms of *ordinal*."""
+        """Return the distinct terms of *ordinal*, which is alive."""
+        at = ordinal - self._first
+        if at >= 0:
+            return self._own[self._start[at] : self._start[at + 1]]
         if self._below is not None:
-            if ordinal < self._first:
-                return self._below.terms_of(ordinal)
-            ordinal -= self._first
-        return self._terms[self._start[ordinal] : self._start[ordinal + 1]]
+            return self._below.terms_of(ordinal)
+        segment = self._segments[bisect_right(self._ends, ordinal)]
+        found: list[int] = segment.terms.of(ordinal - segment.first).tolist()
+        return found
+
+    def id_of(self, ordinal: int) -> str:
+        """Return the id of *ordinal*."""
+        at = ordinal - self._first
+        if at >= 0:
+            return self._ids[at]
+        if self._below is not None:
+            return self._below.id_of(ordinal)
+        segment = self._segments[bisect_right(self._ends, ordinal)]
+        return segment.ids.of(ordinal - segment.first).tobytes().decode("utf-8", "surrogatepass")
 
     def lookup(self, terms: Sequence[int]) -> PostingLists:
         """Return the postings of *terms*: ordinals, position in *terms*, frequencies; equal lengths."""
         ordinals, frequencies, slots, sizes = [], [], [], []
-        recent, recent_slots = [], []
-        last = len(self._pointer) - 2
-        for slot, term in enumerate(terms):
-            if term <= last:
-                main = slice(self._pointer[term], self._pointer[term + 1])
-                ordinals.append(self._documents[main])
-                frequencies.append(self._counts[main])
-                slots.append(slot)
-                sizes.append(len(ordinals[-1]))
-            if packed := self._delta.get(term):
-                recent.append(packed)
-                recent_slots.append(slot)
+        for segment in self._segments:
+            postings = segment.postings
+            for slot, (begin, end) in enumerate(postings.spans(terms)):
+                if begin < end:
+                    documents, counts = postings.documents[begin:end], postings.frequencies[begin:end]
+                    if segment.holes:
+                        documents, counts = documents[counts > 0], counts[counts > 0]
+                    ordinals.append(documents)
+                    frequencies.append(counts)
+                    slots.append(slot)
+                    sizes.append(len(documents))
+        recent = [(slot, packed) for slot, term in enumerate(terms) if (packed := self._terms.get(term))]
         if recent:
             # A copy: an array that lends its buffer cannot grow until every borrower is gone.
-            together = np.concatenate(recent, dtype=np.int64)
+            together = np.concatenate([packed for _, packed in recent], dtype=np.int64)
             ordinals.append(together >> 8)
             frequencies.append(together.astype(np.uint8))
-            slots += recent_slots
-            sizes += map(len, recent)
+            slots += [slot for slot, _ in recent]
+            sizes += [len(packed) for _, packed in recent]
         if not ordinals:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+            return _NOTHING, _NOTHING, np.zeros(0)
         if len(ordinals) == 1:  # as in a shelf that is still small, all of whose postings are recent
             return ordinals[0].astype(np.int64, copy=False), np.repeat(slots, sizes), frequencies[0].astype(np.float64)
         return (
@@ -138,78 +263,82 @@ class Postings:
 
     def size(self, term: int) -> int:
         """Return how many documents have *term*, dead ones included."""
-        in_main = self._pointer[term + 1] - self._pointer[term] if term < len(self._pointer) - 1 else 0
-        return int(in_main) + len(self._delta.get(term, ()))
+        return self.sizes((term,))[0]
+
+    def sizes(self, terms: Sequence[int]) -> list[int]:
+        """Return how many documents have each of *terms*, dead ones included."""
+        found = [len(self._terms.get(term, ())) for term in terms]
+        for segment in self._segments:
+            for at, (begin, end) in enumerate(segment.postings.spans(terms)):
+                found[at] += end - begin
+        return found
 
     def some(self, term: int, count: int) -> IntArray:
-        """Return ordinals of documents with *term*, the *count* most recent ones of each segment; dead ones, too."""
-        begin, end = (self._pointer[term], self._pointer[term + 1]) if term < len(self._pointer) - 1 else (0, 0)
-        main = self._documents[max(begin, end - count) : end]
-        recent = self._delta.get(term)
-        if not recent:
-            return main.astype(np.int64)
-        return np.concatenate([main, np.array(recent[-count:], np.int64) >> 8], dtype=np.int64)
+        """Return ordinals of documents with *term*, at most *count*, the most recent ones; dead ones, too."""
+        found = [np.array(self._terms.get(term, ())[-count:], np.int64) >> 8]
+        left = count - len(found[0])
+        for segment in reversed(self._segments):
+            if left <= 0:
+                break
+            ((begin, end),) = segment.postings.spans((term,))
+            some = slice(max(begin, end - left), end)
+            documents = segment.postings.documents[some]
+            found.append(documents[segment.postings.frequencies[some] > 0] if segment.holes else documents)
+            left -= len(found[-1])
+        return np.concatenate(found[::-1], dtype=np.int64)
 
-    def compact(self, alive: BoolArray, terms: int) -> None:
-        """Fold the delta into the main segment and drop the postings of dead ordinals.
+    def tagged(self, tag: int) -> IntArray:
+        """Return the ordinals that have a tag, by its code; dead ones, too."""
+        found = [segment.tags.documents[slice(*segment.tags.spans((tag,))[0])] for segment in self._segments]
+        return np.concatenate([*found, np.array(self._tags.get(tag, ()), np.int64)], dtype=np.int64)
 
-        Args:
-            alive: One flag per ordinal.
-            terms: How many term numbers exist.
-        """
-        kept = alive[self._documents]
-        passed = np.concatenate([[0], np.cumsum(kept)])
-        main_sizes = np.zeros(terms, np.int64)
-        main_sizes[: len(self._pointer) - 1] = np.diff(passed[self._pointer])
-        new_terms, new_documents, new_counts = self._recent(alive)
-        new_sizes = np.bincount(new_terms, minlength=terms)
-        pointer = np.concatenate([[0], np.cumsum(main_sizes + new_sizes)])
-        # Each main list moves to its term's new place, the new postings go after it.
-        new_at = np.repeat(pointer[:-1] + main_sizes - np.cumsum(new_sizes) + new_sizes, new_sizes)
-        new_at += np.arange(len(new_at))
-        is_new = np.zeros(int(pointer[-1]), np.bool_)
-        is_new[new_at] = True
-        documents, counts = np.empty(len(is_new), np.int32), np.empty(len(is_new), np.uint8)
-        documents[new_at], counts[new_at] = new_documents, new_counts
-        documents[~is_new], counts[~is_new] = self._documents[kept], self._counts[kept]
-        self._pointer, self._documents, self._counts = pointer, documents, counts
-        self._delta = defaultdict(new_array)
-        self._indexed = len(self._start) - 1
+    # --------------------------------------------------------------- renumbering
 
-    def _recent(self, alive: BoolArray) -> tuple[IntArray, IntArray, npt.NDArray[np.uint8]]:
-        """Return the living postings after the main segment, sorted by term, then ordinal."""
-        begin = self._start[self._indexed]
-        start = np.array(self._start[self._indexed :], np.int64)
-        ordinals = np.repeat(np.arange(self._indexed, len(self._start) - 1), np.diff(start))
-        terms = np.array(self._terms[begin:], np.int64)
-        counts = np.array(self._frequencies[begin:], np.uint8)
-        living = alive[ordinals]
-        ordinals, terms, counts = ordinals[living], terms[living], counts[living]
-        order = np.argsort(terms, kind="stable")
-        return terms[order], ordinals[order], counts[order]
-
-    def retain(self, kept: IntArray, terms: int) -> BoolArray:
-        """Keep the ordinals *kept* (ascending) and renumber them and their terms in order.
+    def retain(self, kept: IntArray, numbers: IntArray, terms: int) -> IntArray:
+        """Keep the ordinals *kept* (ascending) only, as one segment, and renumber them and their terms in order.
 
         Args:
-            kept: Old ordinals.
+            kept: Old ordinals, all that are alive.
+            numbers: New ordinal of each old one.
             terms: How many term numbers exist.
 
         Returns:
-            Which of the old terms are still used, one flag per term. The inverted
-            index is empty until :meth:`compact`.
+            The new number of each old term, -1 for one that nothing has.
         """
-        start = np.array(self._start, np.int64)
-        sizes = np.diff(start)
-        living = np.zeros(len(sizes), np.bool_)
-        living[kept] = True
-        chosen = np.repeat(living, sizes)
-        old_terms = np.array(self._terms, np.int64)[chosen]
-        frequencies = np.array(self._frequencies, np.uint8)[chosen]
-        used: BoolArray = np.bincount(old_terms, minlength=terms) > 0
-        numbers = np.cumsum(used) - 1
-        self.__init__()  # type: ignore[misc]
-        self._start = array("q", np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64).tobytes())
-        self._terms = array("i", numbers[old_terms].astype(np.int32).tobytes())
-        self._frequencies = array("B", frequencies.tobytes())
-        return used
+        self.compact()
+        if not self._segments:
+            return np.full(terms, -1)
+        (old,) = self._segments
+        used = np.zeros(terms, np.bool_)
+        used[old.postings.keys] = True
+        renumbered = np.where(used, np.cumsum(used) - 1, -1)
+        ids = [self.id_of(ordinal) for ordinal in kept.tolist()]
+        lists = Lists(_compressed(old.terms.start, kept), renumbered[old.terms.values].astype(np.int32))
+        texts = [each.encode("utf-8", "surrogatepass") for each in ids]
+        starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
+        name_lists = Lists(starts, np.frombuffer(b"".join(texts), np.uint8))
+
+        def moved(part: Inverted, keys: IntArray) -> Inverted:
+            documents = numbers[part.documents].astype(np.int32)
+            return part._replace(keys=keys.astype(np.int32), documents=documents)
+
+        postings, tags = (
+            moved(old.postings, renumbered[old.postings.keys]),
+            moved(old.tags, old.tags.keys.astype(np.int64)),
+        )
+        self._use((IndexSegment(old.name, 0, len(kept), lists, name_lists, postings, tags),))
+        self._first = len(kept)
+        return renumbered
+
+
+def _compressed(start: IntArray, kept: IntArray) -> IntArray:
+    """Where the lists of the documents *kept* begin; the others have none."""
+    return np.concatenate([[0], np.cumsum(np.diff(start)[kept])]).astype(np.int64)
+
+
+def _result(work: Generator[int, None, IndexSegment]) -> IndexSegment:
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.recall.analyzer import Analyzer
@@ -115,9 +116,24 @@ class Questions:
                 wants |= enough
         return wants
 
+    def listed(self, term: str) -> frozenset[str]:
+        """Return what a note may say instead of *term* by the lists."""
+        return self._listed.get(term, _NONE)
+
     def related_to(self, term: str) -> frozenset[str]:
         """Return what a note may say instead of *term*: by the lists, or with another ending; most are no words."""
         return self._listed.get(term, _NONE) | _other_endings(term)
+
+
+@lru_cache(maxsize=1 << 14)
+def reduced(term: str) -> frozenset[str]:
+    """Return *term* without the endings it may have: what is related to another term has one of these in common."""
+    if len(term) < _SHORTEST_STEM or not term.isascii():
+        return _NONE
+    found = {term.removesuffix(ending) for ending in _ENDINGS if len(term) >= len(ending) + _SHORTEST_STEM}
+    if term[-1] == "e":
+        found.add(term[:-1])
+    return frozenset(found - {term})
 
 
 def _other_endings(term: str) -> frozenset[str]:

@@ -45,7 +45,7 @@ class Search:
         totals, ordinals, scale, strength = scored
         best = best_first(totals, ordinals, contents.columns, k)
         hits = [
-            Hit(row, contents.ids[ordinal], min(1.0, max(0.0, total * scale)), {})
+            Hit(row, contents.postings.id_of(ordinal), min(1.0, max(0.0, total * scale)), {})
             for row, ordinal, total in zip(
                 contents.columns.row[ordinals[best]].tolist(),
                 ordinals[best].tolist(),
@@ -118,7 +118,7 @@ class Search:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
         if len(terms) * self._contents.columns.size <= _POSTINGS:
             return terms
-        sizes = [self._contents.postings.size(number) for number, _, _ in terms]
+        sizes = self._contents.postings.sizes([number for number, _, _ in terms])
         if sum(sizes) <= _POSTINGS:
             return terms
         rarest = sorted(range(len(terms)), key=lambda at: (sizes[at], at))
@@ -191,4 +191,4 @@ def near(
     enough = enough[contents.filtering.admitted(filters, ordinals[enough])]
     weight = np.bincount(place, np.concatenate(weights), len(ordinals))[enough]
     best = np.lexsort((contents.columns.row[ordinals[enough]], -weight))
-    return [contents.ids[ordinal] for ordinal in ordinals[enough][best].tolist()]
+    return [contents.postings.id_of(ordinal) for ordinal in ordinals[enough][best].tolist()]

@@ -1,13 +1,17 @@
 """A shelf's recall index as a projection of its notes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
+from zlib import crc32
+
+import numpy as np
 
 from shelfd.memory.notes.digest import is_digest
 from shelfd.memory.notes.note import Link, Note
-from shelfd.memory.ports.projection import Projection, PurgedNote
+from shelfd.memory.ports.image import Frozen
+from shelfd.memory.ports.projection import Pictured, PurgedNote
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document, standing_of
@@ -16,7 +20,18 @@ from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Names
 from shelfd.memory.recall.note_score import boost_of
 from shelfd.memory.recall.question import Questions
+from shelfd.memory.recall.stored import texts, texts_of
 from shelfd.memory.settings import MemorySettings
+
+#: How names are written in an image: index terms have no such characters.
+_NAMES, _BETWEEN_WORDS, _BETWEEN_NAMES = "names", "\x1f", "\x1e"
+#: Texts that show how texts are read: whoever reads one of them differently cannot use the image.
+_READ: Final = (
+    "The geese's children went to Zürich yesterday, on 7 May 2023 at 10:30; didn't they?",
+    "getUserName get_user_name HTTPServer2 v1.2.3 CVE-2024-1234 /etc/hosts https://example.org/a?b=c 3.5 km 🙂",
+    "日本語の本 한국어 Größe STRASSE café naïve Donaudampfschiff l'été mañana well-known up-to-date",
+    "She earned $1,200.50 a month, weighs 60 kg and calls +49 30 1234567 at 5 Main Street twice a week.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +67,11 @@ class Planned:
 NOTHING_PLANNED: Final = Planned()
 
 
-class ShelfIndex(Projection):
+class ShelfIndex(Pictured):
     """All notes of a shelf as recall finds them, by their words and names; hidden ones, too."""
 
     name: ClassVar[str] = "index"
+    image_version: ClassVar[int] = 1
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view
@@ -65,9 +81,11 @@ class ShelfIndex(Projection):
 
     def clear(self) -> None:
         """Begin with an empty index."""
-        self.index = RecallIndex(self._analyzer)
-        self._names = Names(self._analyzer)
-        self.focus = Focus(self.index, self._names, questions=self._questions)
+        self._begin(RecallIndex(self._analyzer), Names(self._analyzer))
+
+    def _begin(self, index: RecallIndex, names: Names) -> None:
+        self.index, self._names = index, names
+        self.focus = Focus(index, names, questions=self._questions)
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Index *notes* as they are now."""
@@ -76,10 +94,45 @@ class ShelfIndex(Projection):
             self._names.put(note.row, names_of(note), title=note.title)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
-        """Remove these notes from the index."""
+        """Remove these notes from the index, and all that it has of what they said before."""
         for row, _ in purged:
             self._names.remove(row)
-            self.index.remove(row)
+        self.index.erase([row for row, _ in purged])
+
+    def made_by(self) -> str:
+        """Return what differs if texts are read in another way than by this version, with these settings."""
+        analyzer = self._analyzer
+        read = [(analyzer.parse_text(text), analyzer.terms(text)) for text in _READ]
+        names = [list(self._names.forms(text)) for text in _READ]
+        return (
+            f"{analyzer.language} {analyzer.timezone} {crc32(repr((read, names)).encode('utf-8', 'surrogatepass')):08x}"
+        )
+
+    def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
+        """Return what gives the index as it is now. See the port."""
+        frozen, (rows, names) = self.index.freeze(stored), self._names.stored()
+
+        def parts() -> Frozen:
+            facts, arrays = frozen()
+            lines = [_BETWEEN_NAMES.join(_BETWEEN_WORDS.join(name) for name in some) for some in names]
+            return Frozen(facts, {**arrays, _NAMES: {**texts(lines), "rows": np.array(rows, np.int64)}})
+
+        return parts
+
+    def thaw(self, frozen: Frozen) -> Callable[[], None]:
+        """Make an index of what was stored. See the port."""
+        index, names, parts = RecallIndex(self._analyzer), Names(self._analyzer), dict(frozen.parts)
+        arrays = parts.pop(_NAMES) or {}
+        index.restore(Frozen(frozen.facts, parts))
+        lines = (line.split(_BETWEEN_NAMES) for line in texts_of(arrays))
+        names.restore(
+            arrays["rows"].tolist(), (tuple(tuple(name.split(_BETWEEN_WORDS)) for name in some) for some in lines)
+        )
+
+        def use() -> None:
+            self._begin(index, names)
+
+        return use
 
     def may_be_key(self, query: str) -> bool:
         """Return whether *query* may be the key of a fact; False for certain if this knows all notes."""

@@ -51,6 +51,16 @@ class Vocabulary(dict[str, int]):
         get = self._numbers.get if self._below is None else self.number
         return frozenset([number for term in terms if (number := get(term)) is not None])
 
+    def stored(self) -> tuple[list[str], list[str], list[int]]:
+        """Return the terms by number, and the words with the numbers of their terms, as they are now."""
+        return list(self._numbers), list(self), list(self.values())
+
+    def restore(self, terms: Iterable[str], words: Iterable[str], numbers: Iterable[int]) -> None:
+        """Begin with what was stored."""
+        self._numbers = {term: number for number, term in enumerate(terms)}
+        self.clear()
+        self.update(zip(words, numbers, strict=True))
+
     def retain(self, used: npt.NDArray[np.bool_]) -> None:
         """Remove the terms that are not *used* (one flag per term) and renumber the rest in order."""
         numbers = np.cumsum(used) - 1

@@ -2,12 +2,16 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import ClassVar, Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.image import Frozen
 from shelfd.memory.ports.notes import NuggetCounts
-from shelfd.memory.ports.projection import Projection, PurgedNote
+from shelfd.memory.ports.projection import Pictured, PurgedNote
 from shelfd.memory.ports.view import View
 from shelfd.memory.settings import MemorySettings
 
@@ -27,10 +31,11 @@ class NoteCounts(NamedTuple):
     superseded: int
 
 
-class ShelfCounts(Projection):
+class ShelfCounts(Pictured):
     """Counts of all notes by nugget. Of each note it keeps four bytes: its nugget, and as what it counts."""
 
     name: ClassVar[str] = "counts"
+    image_version: ClassVar[int] = 1
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view, settings
@@ -59,6 +64,34 @@ class ShelfCounts(Projection):
         """Stop counting these notes."""
         for row, _ in purged:
             self._set(row, 0)
+
+    def made_by(self) -> str:
+        """Return nothing: no setting concerns it. See the port."""
+        return ""
+
+    def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
+        """Return what gives the counts as they are now. See the port."""
+        del stored  # its one part is never the same
+        counted = np.array(self._counted, np.uint32)
+        names = [name if self._nuggets.get(number, (0,))[0] else "" for name, number in self._numbers.items()]
+        return lambda: Frozen({"nuggets": names}, {"notes": {"counted": counted}})
+
+    def thaw(self, frozen: Frozen) -> Callable[[], None]:
+        """Count what was stored. See the port."""
+        counted = (frozen.parts["notes"] or {})["counted"]
+        names: list[str] = frozen.facts["nuggets"]
+        nuggets = {number: counts.tolist() for number, counts in enumerate(_sums(counted, len(names) + 1)) if counts[0]}
+        total = [sum(counts[at] for counts in nuggets.values()) for at in range(len(NoteCounts._fields))]
+
+        def use() -> None:
+            self.clear()
+            self._counted.frombytes(counted.astype(np.uint32).tobytes())
+            # A nugget without notes keeps its number, under a name that none has.
+            self._numbers = {name or f"\0{number}": number for number, name in enumerate(names, 1)}
+            self._nuggets.update(nuggets)
+            self._total = total
+
+        return use
 
     @property
     def total(self) -> NoteCounts:
@@ -91,3 +124,11 @@ class ShelfCounts(Projection):
                 counts[1] += by
             if what & _SUPERSEDED:
                 counts[3] += by
+
+
+def _sums(counted: npt.NDArray[np.uint32], nuggets: int) -> npt.NDArray[np.int64]:
+    """Counts as in :class:`NoteCounts` by nugget, shape (nuggets, 4), of notes as they are counted."""
+    number, what = (counted >> _SHIFT).astype(np.int64), counted & (_HIDDEN | _SUPERSEDED | _FACT)
+    is_hidden = (what & _HIDDEN) != 0
+    chosen = counted > 0, ~is_hidden & ((what & _FACT) != 0), is_hidden, (what & _SUPERSEDED) != 0
+    return np.stack([np.bincount(number[some], minlength=nuggets) for some in chosen], axis=1)

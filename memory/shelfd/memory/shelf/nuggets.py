@@ -75,6 +75,7 @@ def restore_nugget(tx: Transaction, said: Mapping[str, Any]) -> None:
 def rename_nugget(tx: Transaction, old: str, new: str) -> None:
     """Give a nugget a name that no other one has; its notes, hidden ones too, sessions and types go with it."""
     tx.rows.nuggets.rename(old, new)
+    tx.rows.watches.rename_nugget(old, new)
     tx.log(Entry("nugget.renamed", new, (), None, {"old_name": old, "new_name": new}))
     after: tuple[int, int] | None = None
     everything = NoteFilter(nugget=new, include_hidden=True)

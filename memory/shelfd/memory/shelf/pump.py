@@ -20,6 +20,7 @@ from shelfd.memory.ports.log import LogRow, Sink
 from shelfd.memory.ports.projection import OF_LINKS, PURGED, Follower, Purgeable, PurgedNote
 from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
+from shelfd.memory.shelf.imaging import ShelfImage
 from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
 
 log = structlog.get_logger("shelfd.memory")
@@ -62,6 +63,7 @@ class Pump:
         tracks: State made from notes.
         followers: Take each group as it is committed.
         holders: Others that hold something of notes, which a purge must remove.
+        image: Of the eager projections.
         spawn: Starts a task that ends with the shelf.
 
     Attributes:
@@ -77,8 +79,10 @@ class Pump:
         *,
         followers: Sequence[Follower],
         holders: Sequence[Purgeable],
+        image: ShelfImage,
         spawn: Spawn,
     ) -> None:
+        self._image = image
         self.seq = self._known_seq = view.log.last_seq
         self._followers = followers
         self._tracks = tracks
@@ -148,6 +152,7 @@ class Pump:
             except Exception as error:  # noqa: BLE001 - the failure of one must affect neither recall nor the others
                 log.error("shelf.follower_failed", shelf=self._shelf, last_seq=last_seq, **traced(error))
         self._waiting.reached(last_seq)
+        self._image.advanced(last_seq)
 
     # ------------------------------------------------------------- feeding
 

@@ -18,9 +18,11 @@ from shelfd.memory.ports.log import Origin, Sink
 from shelfd.memory.ports.projection import PartProjection, Project, Projection
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store, outcome_of
 from shelfd.memory.ports.view import View, Writer
+from shelfd.memory.ports.watching import NoWatches, Watching
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.asking import ShelfModel
 from shelfd.memory.shelf.hot import HotNotes
+from shelfd.memory.shelf.imaging import ShelfImage
 from shelfd.memory.shelf.pump import Pump
 from shelfd.memory.shelf.queries import LastQueries, QueryBuffer
 from shelfd.memory.shelf.tracks import Tracks
@@ -63,6 +65,7 @@ class Shelf:
         self.model = ShelfModel(store.view)
         self.enrichment: Enrichment = NoEnrichment()
         self.intake: Intake = ANY_TEXT
+        self.watching: Watching = NoWatches()
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
@@ -75,14 +78,17 @@ class Shelf:
             instance=settings.instance,
             content=settings.event_content,
             is_followed=lambda: self.pump.is_followed,
+            watching=lambda: self.watching,
         )
         made = [project(store.view, settings) for project in projections]
         self.tracks = Tracks(made, store.view, clock, name, spawn=self.spawn)
+        self.image = ShelfImage(self.tracks.eager, store, clock, name, seq=lambda: self.seq)
         self.pump = Pump(
             self.tracks,
             store.view,
             clock,
             name,
+            image=self.image,
             followers=(self._event_log, self.hot, self.usage),
             holders=(self.queries, self.last_queries),
             spawn=self.spawn,
@@ -100,8 +106,14 @@ class Shelf:
     # ---------------------------------------------------------------- life
 
     def start(self) -> None:
-        """Begin to fill the index in the background."""
-        self.tracks.start()
+        """Begin to read the image, and to fill what it does not have, in the background."""
+        self.image.begin()
+        self.spawn(self._fill(), "fill")
+
+    async def _fill(self) -> None:
+        await self.image.load()
+        await self.tracks.fill()
+        self.image.advanced(self.seq)
 
     def enter(self) -> None:
         """Note that a call uses the shelf; it is not closed meanwhile."""
@@ -128,6 +140,7 @@ class Shelf:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         try:
             await self._usage_writer.write()
+            await self.image.close()
         finally:
             # What is queued still becomes durable and reaches recall, and its callers are notified.
             await self.store.close()
@@ -242,6 +255,8 @@ class Shelf:
             InvalidParams: If that change is so far ahead that it cannot be on its way.
             DeadlineExceeded: If that change does not come within five seconds.
         """
+        if self.image.is_loading:
+            await self.image.loaded()
         await self.pump.reach(min_seq)
 
     def index_state(self) -> dict[str, Any]:
@@ -257,7 +272,10 @@ class Shelf:
 
     def index_complaint(self) -> str | None:
         """Return why recall does not know every note, None if it does or will soon."""
-        return self.tracks.complaint()
+        found = [self.tracks.complaint()]
+        if self.image.problem is not None and self.tracks.state()["state"] != "ready":
+            found.append(f"the index is made anew, for its image could not be used: {self.image.problem}")
+        return "; ".join(filter(None, found)) or None
 
     def follow(self, callback: Callable[[int], None]) -> Callable[[], None]:
         """Call *callback* with the last sequence number after each change; return a function that ends that."""
@@ -268,16 +286,17 @@ class Shelf:
         return self.pump.attach(sink)
 
     def events(
-        self, since_seq: int, limit: int, wanted: Callable[[str, str | None], bool]
+        self, since_seq: int, limit: int, wanted: Callable[[str, str | None], bool], matches: int = 0
     ) -> tuple[list[dict[str, Any]], int]:
         """Return wanted events after *since_seq* among the next *limit* changes, and the last change read.
 
-        Changes that recall does not know yet are left for later, so that a subscriber that receives one can recall it.
+        See :meth:`EventLog.read` for matches of standing queries. Changes that recall does not know yet are left for
+        later, so that a subscriber that receives one can recall it.
 
         Raises:
             HistoryTrimmed: If the log no longer reaches back to *since_seq*; ``first_seq`` is where it begins.
         """
-        return self._event_log.read(since_seq, limit, self.seq, wanted)
+        return self._event_log.read(since_seq, limit, self.seq, wanted, matches)
 
     # --------------------------------------------------------------- usage
 

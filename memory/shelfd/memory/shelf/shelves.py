@@ -1,30 +1,22 @@
 """All shelves of one daemon: opened on demand, closed when idle, refused alone when damaged."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
 import structlog
 
-from shelfd.memory.errors import (
-    Conflict,
-    DuplicateShelf,
-    QuotaExceeded,
-    SchemaTooNew,
-    ShelfError,
-    ShelfNotFound,
-    ShuttingDown,
-    StorageCorrupt,
-    StoreBusy,
-)
+from shelfd.memory.errors import Conflict, DuplicateShelf, ShelfError, ShelfNotFound, ShuttingDown, StoreBusy
 from shelfd.memory.ports.projection import Project
 from shelfd.memory.ports.store import Clock, OnDone, Store, Stores
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.access import DEFAULT_SHELF
 from shelfd.memory.shelf.locks import NameLocks
+from shelfd.memory.shelf.quota import check_quota
 from shelfd.memory.shelf.shelf import Shelf
+from shelfd.memory.shelf.states import state_after
 from shelfd.memory.shelf.unfinished import UnfinishedWork
 
 log = structlog.get_logger("shelfd.memory")
@@ -68,10 +60,15 @@ class Shelves:
             else:
                 await self.get(DEFAULT_SHELF)
         except ShelfError as error:
-            self._failed[DEFAULT_SHELF] = _state_after(error)  # the daemon continues: other shelves may be sound
+            self._failed[DEFAULT_SHELF] = state_after(error)  # the daemon continues: other shelves may be sound
         loop = asyncio.get_running_loop()
         self._sweeper = loop.create_task(self._sweep(), name="shelfd.shelves.sweep")
         self._resuming = loop.create_task(self._unfinished.find(), name="shelfd.shelves.resume")
+
+    @property
+    def stores(self) -> Stores:
+        """Where the shelves are."""
+        return self._stores
 
     @property
     def cleaned_up(self) -> int:
@@ -204,7 +201,7 @@ class Shelves:
         except ShelfNotFound:
             raise
         except ShelfError as error:
-            self._failed[name] = _state_after(error)
+            self._failed[name] = state_after(error)
             log.error("shelf.open_failed", shelf=name, error=type(error).__name__, message=error.message)
             raise
 
@@ -255,8 +252,18 @@ class Shelves:
             callback(shelf)
         return shelf
 
-    async def create(self, name: str, *, owner: str, is_unlimited: bool = False) -> None:
+    async def create(
+        self,
+        name: str,
+        *,
+        owner: str,
+        is_unlimited: bool = False,
+        put: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
         """Make a shelf that belongs to *owner*, which may have any number of them if *is_unlimited*.
+
+        Args:
+            put: Puts files that there are in its place.
 
         Raises:
             DuplicateShelf: If the name is taken.
@@ -267,25 +274,13 @@ class Shelves:
         async with self._locks.held(name), self._reserve(name), self._creating:
             if self._stores.exists(name):
                 raise DuplicateShelf(name)
-            await self._check_quota(None if is_unlimited else owner)
-            self._add(name, await self._stores.create(name, owner=owner))
-            self._owners[name] = owner
-
-    async def _check_quota(self, owner: str | None) -> None:
-        """Raise if there may be no further shelf, or *owner* may have none."""
-        names, limit = self._stores.names(), self.settings.shelves_count
-        if len(names) >= limit:
-            raise QuotaExceeded(f"there are {limit} shelves already", field="shelf", limit=limit)
-        if owner is None:
-            return
-        count, limit = 0, self.settings.shelves_per_principal_count
-        for name in names:
-            if name not in self._owners:
-                await asyncio.sleep(0)  # it is read from the shelf's file, once
-            count += self.owner(name) == owner
-        if count >= limit:
-            message = f"{owner} has {limit} shelves already; drop one, or have an administrator create it"
-            raise QuotaExceeded(message, field="shelf", limit=limit)
+            await check_quota(self, None if is_unlimited else owner)
+            if put is None:
+                self._add(name, await self._stores.create(name, owner=owner))
+                self._owners[name] = owner
+            else:
+                await put()
+                self._add(name, await self._store(name))
 
     def check_droppable(self, name: str) -> None:
         """Make sure that a shelf may be dropped.
@@ -307,15 +302,35 @@ class Shelves:
             ShelfNotFound: If there is none.
         """
         self.check_droppable(name)
+        async with self.closed(name, check):
+            await self._stores.drop(name)
+
+    @asynccontextmanager
+    async def closed(self, name: str, check: Callable[[], None]) -> AsyncIterator[None]:
+        """Have a shelf closed, and its callers wait, for the length of a block that may change its files.
+
+        Args:
+            check: Called before. Another shelf may have the name by now.
+        """
         async with self._locks.held(name):
             check()
             if name in self._opening:  # for a caller that was cancelled meanwhile
                 await asyncio.wait([self._opening[name]])
             if name in self._open:
                 await self._close_one(name)
-            await self._stores.drop(name)
+            yield
             self._owners.pop(name, None)
             self._failed.pop(name, None)
+
+    async def rename(self, name: str, to: str, check: Callable[[], None]) -> None:
+        """Give a shelf another name; *check* is called before.
+
+        Raises:
+            ShelfNotFound: If there is none.
+            DuplicateShelf: If the name is taken.
+        """
+        async with self.closed(name, check):
+            await self._stores.rename(name, to)
 
     def names(self) -> list[str]:
         """Return the shelves that exist."""
@@ -383,10 +398,3 @@ class Shelves:
             await asyncio.shield(task)
         except ShelfError as error:  # what was acknowledged is safe, and the store is released
             log.error("shelf.close_failed", shelf=name, error=type(error).__name__)
-
-
-def _state_after(error: ShelfError) -> str:
-    """The state of a shelf that could not be opened."""
-    if isinstance(error, StorageCorrupt):
-        return "corrupt"
-    return "newer" if isinstance(error, SchemaTooNew) else "failed"

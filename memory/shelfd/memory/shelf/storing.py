@@ -15,7 +15,7 @@ from shelfd.memory.notes.relations import check_writable, directed
 from shelfd.memory.notes.text import render_fields, tidy_content
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.nuggets import ensure_nugget, hide_surplus
-from shelfd.memory.shelf.turns import check_turn, stamp_turn
+from shelfd.memory.shelf.turns import check_far_turn, stamp_turn
 from shelfd.protocol import Limits
 from shelfd.protocol.methods.notes import KeyedInput, LinkInput, NoteInput
 
@@ -63,14 +63,12 @@ def store_note(
         old = tx.rows.notes.fact(given.nugget, fold_key(given.key))
     text = text or text_of(given, old, limits)
     targets = _targets(tx, given.links, old, limits) if given.links else []
-    if given.session_id is not None:
-        check_turn(tx.rows, given.nugget, given.session_id, given.turn)
+    check_far_turn(tx, given.nugget, given.session_id, given.turn)
     nugget = tx.nugget(given.nugget)
-    default_ttl_days = None if nugget is None else nugget.ttl_days
     if old is not None and isinstance(given, KeyedInput):
-        note = _revised(tx, old, given, text, default_ttl_days, limits)
+        note = _revised(tx, old, given, text, None if nugget is None else nugget.ttl_days, limits)
     else:
-        note = _composed(tx, given, text, default_ttl_days, limits)
+        note = compose(tx, given, text, limits)
     note = tx.admit(note, old)
     links = _admitted(tx, given.links) if given.links else ()
     seq_to = stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
@@ -90,13 +88,12 @@ def store_note(
     return kept
 
 
-def _composed(
-    tx: Transaction,
-    given: NoteInput,
-    text: tuple[str, Extra],
-    default_ttl_days: int | None,
-    limits: Limits,
-) -> Note:
+def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: Limits) -> Note:
+    """Return the new note that a caller's params are, of which nothing is stored yet.
+
+    Args:
+        text: What :func:`text_of` makes of it.
+    """
     key = given.key if isinstance(given, KeyedInput) else None
     kind = "note" if key is None else "fact"
     title = key or given.title or (_column_title(given.fields) if given.fields else "")
@@ -104,38 +101,42 @@ def _composed(
     tags = with_title_tags(own_tags(given.tags), title, limits)
     said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
     traits = infer(kind, title, content, tags, said)
-    ttl_days = given.ttl_days or default_ttl_days
+    nugget = tx.nugget(given.nugget)
+    ttl_days = given.ttl_days or (None if nugget is None else nugget.ttl_days)
     if key is not None or ttl_days is not None or given.source_type != extra.source_type:
         extra = extra._replace(source_key=key, source_type=given.source_type, ttl_days=ttl_days)
-    return Note(
-        row=tx.rows.notes.next_row(),
-        id=draw_id(kind, given.nugget),
-        nugget=given.nugget,
-        kind=kind,
-        title=title,
-        key=None if key is None else fold_key(key),
-        content=content,
-        tags=tuple(tag for tag in tags if tag != given.nugget) if tags else (),
-        type=traits.type,
-        subject=traits.subject,
-        scope=traits.scope,
-        source=traits.source,
-        confidence=traits.confidence,
-        stability=traits.stability,
-        domain=given.domain,
-        tier=given.tier,
-        importance=given.importance,
-        author=given.author,
-        session_id=given.session_id,
-        turn=given.turn,
-        occurred_at=given.occurred_at,
-        valid_from=given.valid_from,
-        valid_to=given.valid_to,
-        expires_at=None if ttl_days is None else tx.now + ttl_days * DAY_MICROS,
-        pinned=given.pinned,
-        created_at=tx.now,
-        updated_at=tx.now,
-        extra=extra,
+    # In the order of its fields: by their names, this would take four times as long.
+    return Note._make(
+        (
+            tx.next_row(),
+            tx.draw_id(kind, given.nugget, draw_id),
+            given.nugget,
+            kind,
+            title,
+            None if key is None else fold_key(key),
+            content,
+            tuple(tag for tag in tags if tag != given.nugget) if tags else (),
+            *traits,
+            given.domain,
+            given.tier,
+            given.importance,
+            given.author,
+            given.session_id,
+            given.turn,
+            None,  # seq_to
+            given.occurred_at,
+            given.valid_from,
+            given.valid_to,
+            None if ttl_days is None else tx.now + ttl_days * DAY_MICROS,
+            None,  # archived_at
+            None,  # superseded_by
+            None,  # parent_id
+            given.pinned,
+            tx.now,
+            tx.now,
+            1,
+            extra,
+        )
     )
 
 

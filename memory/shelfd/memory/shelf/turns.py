@@ -19,12 +19,22 @@ def stamp_turn(tx: Transaction, nugget: Nugget, session_id: str | None, turn: in
     """
     if session_id is None or turn is None:
         return None
-    check_turn(tx.rows, nugget.name, session_id, turn)
+    check_far_turn(tx, nugget.name, session_id, turn)
     fresh = nugget.turn_count + 1
-    number = tx.rows.nuggets.claim_turn(nugget.name, session_id, turn, fresh)
+    number = tx.claim_turn(nugget.name, session_id, turn, fresh)
     if number == fresh:
         tx.count_turns(nugget, number)
     return number
+
+
+def check_far_turn(tx: Transaction, nugget: str, session_id: str | None, turn: int | None) -> None:
+    """Do what :func:`check_turn` does; rows are read only if the turn is so far on that they matter.
+
+    Raises:
+        InvalidParams: As that does.
+    """
+    if session_id is not None and turn is not None and turn > TURNS_AHEAD:
+        check_turn(tx.rows, nugget, session_id, turn)
 
 
 def check_turn(view: View, nugget: str, session_id: str, turn: int | None, *, field: str = "turn") -> None:

@@ -36,6 +36,8 @@ _SCRUBS: Final = 50
 _SCRUB_PAUSE: Final = timedelta(milliseconds=100)
 #: What ``still_in`` says when it could not be emptied.
 WAL: Final = "shelf.db-wal"
+#: The same of the image of the index.
+IMAGE: Final = "index/image.json"
 
 Cursor: TypeAlias = dict[str, Any]
 
@@ -141,9 +143,12 @@ async def run(work: Work, withdraw: Withdraw) -> Mapping[str, Any]:
         await asyncio.sleep(0)
     await _delete_outcomes(work)
     await _redact_injections(work)
+    await _delete_watches(work)
     files = await withdraw(work.shelf, work.job.origin(), work.cursor["promoted"], work.cursor["touched"])
     # Now that no write of earlier is under way any more that could bring one back.
     await work.step(_delete_last_queries)
+    if not await work.shelf.image.forget_purged():
+        files.append(IMAGE)
     if not await _scrub(work.shelf):
         files.append(WAL)
     files += _copies(work)
@@ -204,6 +209,15 @@ async def _redact_injections(work: Work) -> None:
             if found:
                 await work.step(lambda tx, _, numbers=found, ids=gone: _redact(tx, numbers, ids))  # type: ignore[misc]
             await asyncio.sleep(0)
+
+
+async def _delete_watches(work: Work) -> None:
+    """Delete standing queries that have a word which only purged notes had."""
+    watching = work.shelf.watching
+    if ids := watching.telling(began_at=work.job.created_at):
+        await work.step(lambda tx, _: tx.rows.watches.delete(ids) and None)
+        for watch_id in ids:
+            watching.remove(watch_id)
 
 
 def _redact(tx: Transaction, numbers: Sequence[int], gone: Collection[str]) -> None:

@@ -46,7 +46,9 @@ class SubscribeParams(ShelfParams):
     """Params of ``events.subscribe``."""
 
     types: Annotated[list[TypePattern], Field(min_length=1, max_length=64)] = Field(
-        default=["*"], description='Like "note.created" or "note.*".'
+        default=["*"],
+        description='Like "note.created" or "note.*". "*" is all that have a sequence number; "watch.matched" has none'
+        " and is sent for the caller's own standing queries.",
     )
     nugget: NuggetName | None = None
     since_seq: Count | None = Field(default=None, description="Begin after this change instead of now.")

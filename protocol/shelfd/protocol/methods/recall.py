@@ -240,7 +240,8 @@ class ContextResult(Result):
     text: str
     notes: list[str]
     tokens: int
-    truncated: bool
+    truncated: bool = Field(description="Whether there was no room for all.")
+    left_out: list[str] = Field(description="Relevant notes for which there was no room; the text names the first.")
 
 
 define("recall", RecallParams, RecallResult, need="read", summary="The notes that fit a query, best first.")

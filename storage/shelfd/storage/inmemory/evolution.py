@@ -1,7 +1,7 @@
 """The twin's statements and conflicts."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from shelfd.memory.ports.evolution import ConflictsWriter, OlderNote, StatementsWriter, StoredConflict
 from shelfd.storage.inmemory.tables import InMemoryRows, Tables
@@ -62,6 +62,10 @@ class InMemoryConflicts(InMemoryRows, ConflictsWriter):
     def of_note(self, row: int, *, limit: int) -> list[StoredConflict]:
         found = [conflict for conflict in self._tables.conflicts.values() if row in (conflict.a, conflict.b)]
         return _last_first(found)[: max(limit, 0)]
+
+    def disputed(self, rows: Collection[int]) -> set[int]:
+        found = [one for one in self._tables.conflicts.values() if one.resolved_at is None]
+        return {row for one in found for row in (one.a, one.b)}.intersection(rows)
 
     def put(self, conflict: StoredConflict) -> None:
         tables = self._tables

@@ -49,11 +49,11 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         row = self._tables.facts.get((key, nugget))
         return None if row is None else self._tables.notes[row]
 
-    def named(self, nugget: str, type_: str, names: Sequence[str]) -> list[Note]:
+    def named(self, nugget: str, type_: str | None, names: Sequence[str]) -> list[Note]:
         return [
             note
             for note in self._tables.notes.values()
-            if note.nugget == nugget and fold_key(note.type) == type_ and not names_of(note).isdisjoint(names)
+            if note.nugget == nugget and type_ in (None, fold_key(note.type)) and not names_of(note).isdisjoint(names)
         ]
 
     def count_typed(self, type_: str, nugget: str | None, *, limit: int) -> int:
@@ -119,6 +119,10 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         if note.id in self._tables.note_rows:
             raise DuplicateId(note.id)
         _put_note(self._tables, note)
+
+    def insert_many(self, notes: Sequence[Note]) -> None:
+        for note in notes:
+            self.insert(note)
 
     def update(self, old: Note, note: Note) -> None:
         if old.row not in self._tables.notes:

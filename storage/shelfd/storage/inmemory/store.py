@@ -4,16 +4,21 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from shelfd.memory.errors import DuplicateShelf, ShelfNotFound
+from shelfd.memory.errors import Conflict, DuplicateShelf, ShelfNotFound
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.backups import Backup, BackupPlan, NewBackup, Prepared, Report
+from shelfd.memory.ports.image import Arrays, Image, Images
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Snapshot, Store, Stores
 from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.commit_queue import CommitQueue, Deliver, Outcome, Take, number_entries
+from shelfd.storage.inmemory.backups import InMemoryBackups
 from shelfd.storage.inmemory.edges import InMemoryEdges
 from shelfd.storage.inmemory.entities import InMemoryEntities
 from shelfd.storage.inmemory.evolution import InMemoryConflicts, InMemoryStatements
@@ -26,6 +31,7 @@ from shelfd.storage.inmemory.sessions import (
     InMemorySessions,
 )
 from shelfd.storage.inmemory.tables import Tables
+from shelfd.storage.inmemory.watches import InMemoryWatches
 from shelfd.storage.inmemory.work import (
     InMemoryJobs,
     InMemoryMeta,
@@ -62,6 +68,7 @@ class InMemoryShelf(Writer):
         self.edges = InMemoryEdges(tables)
         self.statements = InMemoryStatements(tables)
         self.conflicts = InMemoryConflicts(tables)
+        self.watches = InMemoryWatches(tables)
         self.sinks = InMemorySinks(tables)
         self.meta = InMemoryMeta(tables)
 
@@ -93,6 +100,43 @@ class InMemorySnapshot(Snapshot):
         self.data += data
 
 
+class InMemoryImages(Images):
+    """The image of a shelf's projections among its rows."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def save(self, image: Image) -> None:
+        """Keep copies of the arrays. See the port."""
+        before = self._tables.image
+        parts = {
+            projection: {
+                name: before.parts[projection][name] if arrays is None and before is not None else _copied(arrays or {})
+                for name, arrays in some.items()
+            }
+            for projection, some in image.parts.items()
+        }
+        made_by, facts = json.loads(json.dumps([image.made_by, image.facts]))  # as a file would have it
+        self._tables.image = Image(image.seq, made_by, facts, parts)
+
+    async def load(self) -> Image | None:
+        image = self._tables.image
+        if image is None:
+            return None
+        parts = {
+            projection: {name: _copied(arrays or {}) for name, arrays in some.items()}
+            for projection, some in image.parts.items()
+        }
+        return replace(image, parts=parts)
+
+    async def drop(self) -> None:
+        self._tables.image = None
+
+
+def _copied(arrays: Arrays) -> Arrays:
+    return {name: array.copy() for name, array in arrays.items()}
+
+
 class InMemoryStore(Store):
     """The twin of a shelf's file: nothing survives the process, everything else is as there.
 
@@ -101,13 +145,19 @@ class InMemoryStore(Store):
         shelf: The shelf's name.
         owner: The principal it belongs to.
         tables: Rows of an earlier store, to open that shelf again.
+        backups: Where backups are kept.
 
     Attributes:
         snapshots: What was written of them, by name.
     """
 
     def __init__(
-        self, clock: Clock, shelf: str = "default", owner: str = "uid:0", tables: Tables | None = None
+        self,
+        clock: Clock,
+        shelf: str = "default",
+        owner: str = "uid:0",
+        tables: Tables | None = None,
+        backups: InMemoryBackups | None = None,
     ) -> None:
         if tables is None:
             tables = Tables()
@@ -117,7 +167,10 @@ class InMemoryStore(Store):
         self._rows = InMemoryShelf(tables)
         self._queue = CommitQueue(self._write_group, shelf=shelf)
         self._writing_snapshot = asyncio.Lock()
+        self._images = InMemoryImages(tables)
         self.snapshots: dict[str, bytes] = {}
+        self._shelf = shelf
+        self._backups = backups or InMemoryBackups()
 
     @property
     def view(self) -> View:
@@ -154,9 +207,25 @@ class InMemoryStore(Store):
             self.snapshots[path] = bytes(snapshot.data)
             snapshot.path = path
 
+    async def backup(self, plan: BackupPlan, report: Report) -> NewBackup:
+        """Copy the rows. See the port."""
+        made = self._backups.make(plan, self._tables, self._rows, self._clock.now())
+        report(1, 1)
+        return made
+
+    @asynccontextmanager
+    async def frozen(self) -> AsyncIterator[View]:
+        """Show a copy of the tables. See the port."""
+        async with self._writing_snapshot:
+            yield InMemoryShelf(self._tables.copy())
+
     def copies(self) -> list[tuple[str, int]]:
-        """Return none: there is no file. See the port."""
-        return []
+        """Return the backups: there is no file. See the port."""
+        return [(backup.path, backup.manifest.made_at) for backup in self._backups.of(self._shelf)]
+
+    @property
+    def images(self) -> InMemoryImages:
+        return self._images
 
     async def check(self, *, full: bool) -> list[str]:  # noqa: ARG002
         return []
@@ -193,6 +262,8 @@ class InMemoryStores(Stores):
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._shelves: dict[str, Tables] = {}
+        self._backups = InMemoryBackups()
+        self._prepared: dict[str, Tables] = {}
 
     def names(self) -> list[str]:
         return sorted(self._shelves)
@@ -203,7 +274,7 @@ class InMemoryStores(Stores):
     async def open(self, shelf: str) -> InMemoryStore:
         if shelf not in self._shelves:
             raise ShelfNotFound(shelf)
-        return InMemoryStore(self._clock, shelf, tables=self._shelves[shelf])
+        return InMemoryStore(self._clock, shelf, tables=self._shelves[shelf], backups=self._backups)
 
     async def create(self, shelf: str, *, owner: str) -> InMemoryStore:
         if shelf in self._shelves:
@@ -226,6 +297,38 @@ class InMemoryStores(Stores):
 
     def next_expiry(self, shelf: str) -> int | None:
         return min(self._shelves[shelf].expiring.values(), default=None) if shelf in self._shelves else None
+
+    async def backups(self, shelf: str) -> list[Backup]:
+        return self._backups.of(shelf)
+
+    def backups_directory(self, shelf: str) -> str:
+        return self._backups.directory(shelf)
+
+    async def prepare(self, shelf: str, backup: str, *, owner: str | None) -> Prepared:
+        if shelf in self._prepared:
+            raise Conflict(f"a backup is being put in the place of shelf {shelf!r} already", shelf=shelf)
+        found, self._prepared[shelf] = self._backups.take(backup, shelf=shelf, owner=owner)
+        return Prepared(shelf, shelf, found)
+
+    async def open_prepared(self, prepared: Prepared) -> InMemoryStore:
+        return InMemoryStore(self._clock, prepared.shelf, tables=self._prepared[prepared.shelf])
+
+    async def replace(self, prepared: Prepared, *, keep: bool) -> str | None:
+        """Keep nothing that could be named by a path. See the port."""
+        was_there = prepared.shelf in self._shelves
+        self._shelves[prepared.shelf] = self._prepared.pop(prepared.shelf)
+        return f"{prepared.shelf} before" if keep and was_there else None
+
+    async def discard(self, prepared: Prepared) -> None:
+        self._prepared.pop(prepared.shelf, None)
+
+    async def rename(self, shelf: str, to: str) -> None:
+        if shelf not in self._shelves:
+            raise ShelfNotFound(shelf)
+        if to in self._shelves:
+            raise DuplicateShelf(to)
+        self._shelves[to] = self._shelves.pop(shelf)
+        self._shelves[to].meta["shelf"] = to
 
     async def clean_up(self) -> int:
         return 0

@@ -8,11 +8,13 @@ from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.edges import Edge
 from shelfd.memory.ports.entities import MentionedEntity, StoredAlias, StoredEntity
 from shelfd.memory.ports.evolution import StoredConflict
+from shelfd.memory.ports.image import Image
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
 from shelfd.memory.ports.tending import Promoted, ReflectionProgress
 from shelfd.memory.ports.usage import RecentQuery
+from shelfd.memory.ports.watches import Watch
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -31,6 +33,7 @@ _NUMBERS: Final = (
     "injection_number",
     "entity_number",
     "conflict_number",
+    "watch_number",
 )
 
 
@@ -75,9 +78,12 @@ class Tables:
         statements: Rev, text and slots by note row.
         conflicts: By id.
         conflict_number: Number of the last conflict ever added.
+        watches: Standing queries by number, ascending.
+        watch_number: Number of the last standing query ever added.
         enrichment: How far the log was read for entities, as "position".
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
+        image: Of the shelf's projections.
     """
 
     def __init__(self) -> None:
@@ -120,8 +126,11 @@ class Tables:
         self.statements: dict[int, tuple[int, str, tuple[int, ...]]] = {}
         self.conflicts: dict[str, StoredConflict] = {}
         self.conflict_number = 0
+        self.watches: dict[int, Watch] = {}
+        self.watch_number = 0
         self.last_seq = 0
         self.last_row = 0
+        self.image: Image | None = None
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def put(self, table: dict[K, V], key: K, value: V) -> None:

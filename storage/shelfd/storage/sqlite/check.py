@@ -9,6 +9,7 @@ import structlog
 
 from shelfd.storage.sqlite.connection import open_reader
 from shelfd.storage.sqlite.database import sqlite3_name
+from shelfd.storage.sqlite.images import image_problem
 
 log = structlog.get_logger(__name__)
 
@@ -97,11 +98,14 @@ def check_file(path: Path, *, full: bool) -> list[str]:
     except sqlite3.Error as error:
         return [_unreadable(error)]
     try:
-        return check_rows(reader, full=full)
+        problems = check_rows(reader, full=full)
     except sqlite3.Error as error:
         return [_unreadable(error)]
     finally:
         reader.close()
+    if full and (problem := image_problem(path)) is not None:
+        problems.append(f"{problem}; nothing is lost: the daemon makes it anew by itself at its next start")
+    return problems
 
 
 def check_rows(connection: sqlite3.Connection, *, full: bool) -> list[str]:

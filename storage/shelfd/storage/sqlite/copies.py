@@ -1,6 +1,7 @@
-"""Copies of a shelf's file that are made before its schema changes, and lie beside it.
+"""Copies of a shelf's file that lie beside it: made before its schema changes, or replaced by a backup.
 
-A copy has what the shelf had then, and no purge reaches it: the reply to a purge names it. Only the last one is kept.
+A copy has what the shelf had then, and no purge reaches it: the reply to a purge names it. Of those made before the
+schema changes only the last one is kept; one that was replaced stays until a person removes it.
 """
 
 import os
@@ -17,7 +18,8 @@ from shelfd.storage.sqlite.files import sync
 
 log = structlog.get_logger("shelfd.storage")
 
-_NAME: Final = re.compile(r"shelf\.before-\d+\.sqlite")
+_NAME: Final = re.compile(r"shelf\.(before-\d+|replaced-\d{8}T\d{6}Z(_\d+)?)\.sqlite")
+_BEFORE: Final = "shelf.before-"
 _PRIVATE: Final = 0o600
 _MICROSECONDS: Final = 1_000
 
@@ -68,7 +70,7 @@ def copy_before(connection: sqlite3.Connection, path: Path, *, version: int) -> 
             schema=version,
         ) from error
     for other in copies_of(path):
-        if other.name != name:
+        if other.name.startswith(_BEFORE) and other.name != name:
             path.with_name(other.name).unlink(missing_ok=True)
     log.info("shelf.copied", shelf=path.parent.name, copy=name, schema=version)
 

@@ -1,7 +1,7 @@
 """What notes state, and which contradict each other, as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from pydantic_core import from_json
@@ -81,6 +81,14 @@ class SqliteConflicts(SqliteRows, ConflictsWriter):
             f"{_CONFLICT} WHERE a = ?1 OR b = ?1 ORDER BY number DESC LIMIT ?2", (row, max(limit, 0))
         )
         return [StoredConflict._make(columns) for columns in found]
+
+    def disputed(self, rows: Collection[int]) -> set[int]:
+        asked = ", ".join("?" * len(rows))
+        found = self._database.all(
+            f"SELECT a, b FROM conflict WHERE resolved_at IS NULL AND (a IN ({asked}) OR b IN ({asked}))",  # noqa: S608
+            (*rows, *rows),
+        )
+        return {row for pair in found for row in pair}.intersection(rows)
 
     def put(self, conflict: StoredConflict) -> None:
         database = self._database

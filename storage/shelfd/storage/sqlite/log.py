@@ -137,7 +137,7 @@ class SqliteLog(SqliteRows, LogView):
     def completed(self, kind: str, *, before: int | None, limit: int) -> list[LogRow]:
         # The kinds in so many words let SQLite use the index of what ends a run.
         return self._read(
-            "WHERE kind IN ('reflection.completed', 'reflection.undone', 'promotion.completed')"
+            "WHERE (kind = 'reflection.completed' OR kind = 'reflection.undone' OR kind = 'promotion.completed')"
             " AND kind = ?1 AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3",
             (kind, before, max(limit, 0)),
         )
@@ -179,16 +179,10 @@ def _at_most(limit: int | None) -> int:
     return _ALL if limit is None else max(limit, 0)
 
 
-def _to_columns(row: LogRow) -> Columns:
-    return (
-        *row[:4],  # seq, tx, tx_size, at
-        *row.origin,
-        row.kind,
-        row.nugget,
-        row.row,
-        encode_strings(row.ids),
-        None if row.before is None else encode_before(row.before),
-    )
+def _to_columns(log_row: LogRow) -> Columns:
+    seq, tx, tx_size, at, origin, kind, nugget, ids, row, before = log_row
+    encoded = None if before is None else encode_before(before)
+    return (seq, tx, tx_size, at, *origin, kind, nugget, row, encode_strings(ids), encoded)
 
 
 def _from_columns(columns: Columns) -> LogRow:

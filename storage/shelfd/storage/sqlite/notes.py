@@ -37,11 +37,11 @@ _UPDATED_COLUMNS: Final = NOTE_COLUMNS.removeprefix("row, ")
 _UPDATE: Final = f"UPDATE note SET ({_UPDATED_COLUMNS}) = ({placeholders(_UPDATED_COLUMNS)}) WHERE row = ?"  # noqa: S608
 _LAST_ROW: Final = "SELECT max(last_row, coalesce((SELECT max(row) FROM note), 0)) FROM floor"
 
-_NAMED: Final = f"SELECT note FROM note_name WHERE name {AMONG} AND nugget = ? AND type = ?"  # noqa: S608
+_NAMED: Final = f"SELECT note FROM note_name WHERE name {AMONG} AND nugget = ?"  # noqa: S608
 _ADD_NAME: Final = "INSERT OR IGNORE INTO note_name VALUES (?, ?, ?, ?)"
 _REMOVE_NAME: Final = "DELETE FROM note_name WHERE name = ? AND nugget = ? AND type = ? AND note = ?"
 #: In the words of the index of those notes.
-_TYPED: Final = f"type NOT IN ({', '.join(map(repr, MEMORY_TYPES))})"
+_TYPED: Final = " AND ".join(f"type <> '{name}'" for name in MEMORY_TYPES)
 
 _EXPIRED: Final = "SELECT note FROM expiring WHERE expires_at <= ? ORDER BY expires_at, note LIMIT ?"
 
@@ -82,8 +82,9 @@ class SqliteNotes(SqliteRows, NotesView):
     def facts(self, key: str) -> list[Note]:
         return self._read("WHERE key = ? ORDER BY row", (key,))
 
-    def named(self, nugget: str, type_: str, names: Sequence[str]) -> list[Note]:
-        return self._read(f"WHERE row IN ({_NAMED}) ORDER BY row", (encode_strings(names), nugget, type_))
+    def named(self, nugget: str, type_: str | None, names: Sequence[str]) -> list[Note]:
+        typed, params = ("", ()) if type_ is None else (" AND type = ?", (type_,))
+        return self._read(f"WHERE row IN ({_NAMED}{typed}) ORDER BY row", (encode_strings(names), nugget, *params))
 
     def count_typed(self, type_: str, nugget: str | None, *, limit: int) -> int:
         place, params = ("", ()) if nugget is None else (" AND nugget = ?", (nugget,))
@@ -188,7 +189,16 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         except sqlite3.IntegrityError as error:
             self._raise_duplicate(note, error)
             raise
-        if note.key is None and (note.title or note.extra.aliases):  # not asked of most notes
+        self._add_beside(note)
+
+    def insert_many(self, notes: Sequence[Note]) -> None:
+        self._database.run_many(_INSERT, list(map(note_to_columns, notes)))
+        for note in notes:
+            self._add_beside(note)
+
+    def _add_beside(self, note: Note) -> None:
+        """Add what stands beside a new note's row; not asked of most notes."""
+        if note.key is None and (note.title or note.extra.aliases):
             self._change_names(set(), _name_rows(note))
         if note.expires_at is not None:
             self._change_expiry(None, note)

@@ -57,7 +57,7 @@ async def snapshot_beside(path: Path, name: str, is_over: Callable[[], bool]) ->
     with _translated():
         draft, descriptor = await asyncio.to_thread(_begin, folder, name)
     try:
-        with _frozen(path) as view:
+        with frozen(path) as view:
             snapshot = SqliteSnapshot(view, descriptor, is_over)
             yield snapshot
         with _translated():
@@ -69,7 +69,7 @@ async def snapshot_beside(path: Path, name: str, is_over: Callable[[], bool]) ->
 
 
 @contextmanager
-def _frozen(path: Path) -> Iterator[View]:
+def frozen(path: Path) -> Iterator[View]:
     """Show what is committed by now, and nothing later, for the length of a block."""
     with translating():
         view = SqliteView(open_reader(path))

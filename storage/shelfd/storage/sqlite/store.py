@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from sqlite3 import Error as SqliteError
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shelfd.memory.errors import ShuttingDown, StoreBusy
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.backups import BackupPlan, NewBackup, Report
 from shelfd.memory.ports.notes import Listing
 from shelfd.memory.ports.store import Applied, Change, Clock, OnDone, Store
 from shelfd.memory.ports.view import View
@@ -20,10 +21,14 @@ from shelfd.storage.sqlite.copies import Copy, copies_of
 from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.files import empty_wal, has_wal, wipe_wal
 from shelfd.storage.sqlite.group import GroupWriter, group_error
+from shelfd.storage.sqlite.images import SqliteImages
 from shelfd.storage.sqlite.migrations import prepare
 from shelfd.storage.sqlite.paging import Page, Pages
-from shelfd.storage.sqlite.snapshots import SqliteSnapshot, snapshot_beside, snapshots_of
+from shelfd.storage.sqlite.snapshots import SqliteSnapshot, frozen, snapshot_beside, snapshots_of
 from shelfd.storage.sqlite.view import SqliteView
+
+if TYPE_CHECKING:
+    from shelfd.storage.sqlite.backing_up import BackupWriter
 
 T = TypeVar("T")
 
@@ -43,12 +48,15 @@ class SqliteStore(Store):
     :meth:`rest` goes the other way.
     """
 
-    def __init__(self, path: Path, clock: Clock, *, unclean: bool) -> None:
+    def __init__(self, path: Path, clock: Clock, *, unclean: bool, backups: Path) -> None:
         self._path = path
+        self._backups = backups  # the shelf's own directory of them
+        self._backing_up: BackupWriter | None = None
         self._clock = clock
         self._view = SqliteView(open_untouched(path))
         self._pages = Pages(path)
         self._snapshots = asyncio.Lock()  # one at a time
+        self._images = SqliteImages(path)
         self._queue = CommitQueue(self._write_group, shelf=path.parent.name)
         self._background_check = BackgroundCheck(path) if unclean else None
         self._writing: _Writing | None = None
@@ -60,8 +68,8 @@ class SqliteStore(Store):
         self._closing: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, path: Path, clock: Clock) -> "SqliteStore":
-        """Open an existing shelf file, bring its schema up to date and recover its WAL.
+    async def open(cls, path: Path, clock: Clock, backups: Path) -> "SqliteStore":
+        """Open an existing shelf file, bring its schema up to date and recover its WAL; *backups* are kept there.
 
         The time this takes does not depend on the size of the shelf: after an unclean stop its pages are
         checked in the background, and what is found is logged as ``store.check_failed``.
@@ -74,7 +82,7 @@ class SqliteStore(Store):
         try:
             unclean = has_wal(path)
             await asyncio.to_thread(prepare, path, now=clock.now())
-            return cls(path, clock, unclean=unclean)
+            return cls(path, clock, unclean=unclean, backups=backups)
         except SqliteError as error:
             raise translated(error) or StoreBusy("the shelf's file cannot be opened") from error
         except OSError as error:
@@ -118,9 +126,13 @@ class SqliteStore(Store):
             self._scrubs -= 1
 
     def copies(self) -> list[Copy]:
-        """Return the copies made before the schema changed, and the snapshots. See the port."""
+        """Return copies of the file, snapshots, and backups in the shelf's own directory. See the port."""
+        from shelfd.storage.sqlite.manifests import backups_in  # only a purge needs it
+
         try:
-            return [*copies_of(self._path), *snapshots_of(self._path)]
+            backups = backups_in(self._backups, self._path.parent.name)
+            saved = [Copy(backup.path, backup.manifest.made_at) for backup in backups]
+            return [*copies_of(self._path), *snapshots_of(self._path), *saved]
         except OSError as error:
             raise StoreBusy(f"the shelf's directory cannot be read: {error.strerror}") from error
 
@@ -130,8 +142,43 @@ class SqliteStore(Store):
         async with self._snapshots, snapshot_beside(self._path, name, lambda: self._closing is not None) as snapshot:
             yield snapshot
 
+    async def backup(self, plan: BackupPlan, report: Report) -> NewBackup:
+        """Copy on another thread, by a connection of its own. See the port."""
+        from shelfd.storage.sqlite.backing_up import BackupWriter  # only a backup needs it
+
+        loop = asyncio.get_running_loop()
+        async with self._snapshots:
+            if self._closing is not None:
+                raise ShuttingDown
+
+            def told(done: int, total: int) -> None:
+                loop.call_soon_threadsafe(report, done, total)
+
+            self._backing_up = writer = BackupWriter(self._path, plan, self._backups, self._clock, told)
+            making = asyncio.ensure_future(asyncio.to_thread(writer.make))
+            try:
+                return await asyncio.shield(making)
+            except asyncio.CancelledError:
+                writer.stop()
+                await asyncio.wait([making])  # a file that somebody still writes cannot be closed
+                raise
+            finally:
+                self._backing_up = None
+
+    @asynccontextmanager
+    async def frozen(self) -> AsyncIterator[View]:
+        """Read by a connection of its own, on the loop. See the port."""
+        async with self._snapshots:
+            with frozen(self._path) as view:
+                yield view
+
+    @property
+    def images(self) -> SqliteImages:
+        """Files in the folder ``index``. See the port."""
+        return self._images
+
     async def check(self, *, full: bool) -> list[str]:
-        """Check the file on another thread; return what is wrong. See the port."""
+        """Check the files on another thread; return what is wrong. See the port."""
         return await asyncio.to_thread(check_file, self._path, full=full)
 
     async def rest(self) -> None:
@@ -154,6 +201,8 @@ class SqliteStore(Store):
         if self._background_check is not None:
             await self._background_check.stop()
         await self._pages.close()
+        if self._backing_up is not None:
+            self._backing_up.stop()
         async with self._snapshots:  # the one that is being written ends early
             pass
         async with self._changing:

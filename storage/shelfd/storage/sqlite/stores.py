@@ -8,18 +8,31 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
-from shelfd.memory.errors import Conflict, DuplicateShelf, InvalidParams, ShelfNotFound, StorageCorrupt, StoreBusy
+from shelfd.memory.errors import (
+    BackupFailed,
+    Conflict,
+    DuplicateShelf,
+    InvalidParams,
+    ShelfNotFound,
+    StorageCorrupt,
+    StoreBusy,
+)
+from shelfd.memory.ports.backups import Backup, Prepared
 from shelfd.memory.ports.store import Clock, Stores
 from shelfd.storage.memory_files import FILE_NAME, remove_left_over
-from shelfd.storage.sqlite.connection import open_untouched
+from shelfd.storage.sqlite import restoring
+from shelfd.storage.sqlite.backing_up import remove_backup_drafts
+from shelfd.storage.sqlite.connection import open_untouched, open_writer
 from shelfd.storage.sqlite.database import translated
 from shelfd.storage.sqlite.files import check_kinds, remove_all, sync
+from shelfd.storage.sqlite.manifests import backups_in
 from shelfd.storage.sqlite.migrations import load_migrations, migrate
 from shelfd.storage.sqlite.snapshots import remove_drafts
 from shelfd.storage.sqlite.store import SqliteStore
 from shelfd.storage.sqlite.work import UNFINISHED_JOB
 
 _FILE: Final = "shelf.db"
+_BACKUPS: Final = ".backups"
 _PRIVATE_DIR: Final = 0o700
 _PRIVATE_FILE: Final = 0o600
 _WORK_LEFT: Final = f"SELECT EXISTS (SELECT 1 FROM job WHERE {UNFINISHED_JOB}) OR EXISTS (SELECT 1 FROM promoting)"  # noqa: S608
@@ -29,11 +42,18 @@ class SqliteStores(Stores):
     """Shelves as directories under *root*, which one process at a time may use.
 
     Names that begin with a dot are work in progress: a shelf that is being made or removed.
+
+    Args:
+        root: The directory.
+        clock: Tells the time.
+        backups: Where backups are kept, a directory for each shelf; None: below *root*.
     """
 
-    def __init__(self, root: Path, clock: Clock) -> None:
+    def __init__(self, root: Path, clock: Clock, backups: Path | None = None) -> None:
         self._root = root
         self._clock = clock
+        self._backups = backups or root / _BACKUPS
+        self._preparing: set[str] = set()
         self._changing = asyncio.Lock()
         root.mkdir(mode=_PRIVATE_DIR, parents=True, exist_ok=True)
 
@@ -50,7 +70,10 @@ class SqliteStores(Stores):
     async def open(self, shelf: str) -> SqliteStore:
         if not self.exists(shelf):
             raise ShelfNotFound(shelf)
-        return await SqliteStore.open(self._file(shelf), self._clock)
+        if restoring.was_cut_short(self._file(shelf)):
+            async with self._changing:
+                await asyncio.to_thread(self._recover, shelf)
+        return await SqliteStore.open(self._file(shelf), self._clock, self._backups / shelf)
 
     async def create(self, shelf: str, *, owner: str) -> SqliteStore:
         """Make a shelf aside and move it into place: a crash leaves all of it or nothing. See the port."""
@@ -76,6 +99,118 @@ class SqliteStores(Stores):
                 await asyncio.to_thread(self._remove, shelf)
             except OSError as error:
                 raise StoreBusy(f"the shelf's files cannot be removed: {error.strerror}") from error
+
+    async def backups(self, shelf: str) -> list[Backup]:
+        try:
+            return await asyncio.to_thread(backups_in, self._backups / shelf, shelf)
+        except OSError as error:
+            raise BackupFailed(f"the directory of backups cannot be read: {error.strerror}") from error
+
+    def backups_directory(self, shelf: str) -> str:
+        return str(self._backups / shelf)
+
+    async def prepare(self, shelf: str, backup: str, *, owner: str | None) -> Prepared:
+        """Copy it into the shelf's directory, or one that will be the shelf's. See the port."""
+        if not _is_name(shelf):
+            raise InvalidParams("this cannot be the name of a shelf", field="shelf")
+        if shelf in self._preparing:
+            raise Conflict(f"a backup is being put in the place of shelf {shelf!r} already", shelf=shelf)
+        self._preparing.add(shelf)
+        preparing = asyncio.ensure_future(asyncio.to_thread(self._prepare, shelf, Path(backup), owner))
+        try:
+            return await asyncio.shield(preparing)
+        except BaseException:
+            await asyncio.wait([preparing])  # what is still written must not be in the way of the next one
+            self._discard(shelf)
+            raise
+
+    def _prepare(self, shelf: str, source: Path, owner: str | None) -> Prepared:
+        draft = self._draft(shelf)
+        try:
+            if self.exists(shelf):
+                restoring.remove_draft(draft)  # left by a crash
+            else:
+                self._check_place(shelf)
+                if os.path.lexists(draft.parent):
+                    remove_all(draft.parent)
+                draft.parent.mkdir(mode=_PRIVATE_DIR)
+        except OSError as error:
+            raise StoreBusy(f"the shelf's directory cannot be written to: {error.strerror}") from error
+        backup = restoring.copy_checked(source, draft, shelf=shelf, owner=owner, now=self._clock.now())
+        return Prepared(shelf, str(draft), backup)
+
+    async def open_prepared(self, prepared: Prepared) -> SqliteStore:
+        return await SqliteStore.open(Path(prepared.place), self._clock, self._backups / prepared.shelf)
+
+    async def replace(self, prepared: Prepared, *, keep: bool) -> str | None:
+        """Do it by a rename. See the port."""
+        async with self._changing:
+            try:
+                replaced = await asyncio.to_thread(self._replace, prepared, keep)
+            except OSError as error:
+                raise StoreBusy(f"the shelf's file cannot be replaced: {error.strerror}; it is as it was") from error
+        self._preparing.discard(prepared.shelf)
+        return None if replaced is None else str(replaced)
+
+    def _replace(self, prepared: Prepared, keep: bool) -> Path | None:
+        draft, path, now = Path(prepared.place), self._file(prepared.shelf), self._clock.now()
+        if draft.parent == path.parent:
+            try:
+                return restoring.replace(path, draft, now=now, keep=keep)
+            except BaseException:
+                restoring.recover(path, now=now)
+                raise
+        self._check_place(prepared.shelf)
+        self._put_in_place(draft.parent, prepared.shelf)
+        return None
+
+    def _recover(self, shelf: str) -> None:
+        try:
+            restoring.recover(self._file(shelf), now=self._clock.now())
+        except OSError as error:
+            raise StoreBusy(f"what was begun with a backup of the shelf cannot be ended: {error.strerror}") from error
+
+    async def discard(self, prepared: Prepared) -> None:
+        await asyncio.to_thread(self._discard, prepared.shelf)
+
+    def _discard(self, shelf: str) -> None:
+        if shelf not in self._preparing:
+            return
+        with suppress(OSError):
+            if self.exists(shelf):
+                restoring.remove_draft(self._draft(shelf))
+            elif os.path.lexists(aside := self._root / f".{shelf}.new"):
+                remove_all(aside)
+        self._preparing.discard(shelf)
+
+    def _draft(self, shelf: str) -> Path:
+        return self._root / shelf / restoring.DRAFT if self.exists(shelf) else self._root / f".{shelf}.new" / _FILE
+
+    async def rename(self, shelf: str, to: str) -> None:
+        """Rename its directory; the name inside follows. See the port."""
+        if not _is_name(to):
+            raise InvalidParams("this cannot be the name of a shelf", field="to")
+        async with self._changing:
+            if not self.exists(shelf):
+                raise ShelfNotFound(shelf)
+            if self.exists(to) or self._is_taken(to):
+                raise DuplicateShelf(to)
+            try:
+                await asyncio.to_thread(self._rename, shelf, to)
+            except sqlite3.Error as error:
+                raise translated(error) or StoreBusy("the shelf's file cannot be written") from error
+            except OSError as error:
+                raise StoreBusy(f"the shelf's directory cannot be renamed: {error.strerror}") from error
+
+    def _is_taken(self, shelf: str) -> bool:
+        return os.path.lexists(self._root / shelf)
+
+    def _rename(self, shelf: str, to: str) -> None:
+        check_kinds(self._file(shelf))
+        (self._root / shelf).rename(self._root / to)
+        sync(self._root)
+        with closing(open_writer(self._file(to))) as connection:
+            connection.execute("UPDATE meta SET value = ? WHERE name = 'shelf'", (to,))
 
     def owner(self, shelf: str) -> str | None:
         """Return the shelf's owner, None if there is no such shelf or it cannot be read."""
@@ -114,9 +249,20 @@ class SqliteStores(Stores):
                     remove_all(Path(entry.path))
                     removed += 1
             elif entry.is_dir(follow_symlinks=False):
-                removed += remove_left_over(Path(entry.path)) + remove_drafts(Path(entry.path))
+                removed += self._remove_drafts(Path(entry.path))
         if removed:
             sync(self._root)
+        return removed
+
+    def _remove_drafts(self, directory: Path) -> int:
+        """Remove what was being written in a shelf's directory, and for the shelf elsewhere; return how many files."""
+        shelf = directory.name
+        removed = remove_left_over(directory) + remove_drafts(directory) + remove_backup_drafts(self._backups / shelf)
+        with suppress(OSError):
+            removed += restoring.recover(directory / _FILE, now=self._clock.now())
+            if shelf not in self._preparing and os.path.lexists(draft := directory / restoring.DRAFT):
+                restoring.remove_draft(draft)
+                removed += 1
         return removed
 
     def _file(self, shelf: str) -> Path:
@@ -143,10 +289,14 @@ class SqliteStores(Stores):
                 [("shelf", shelf), ("owner", owner), ("created_at", str(now))],
             )
         sync(file)
+        self._put_in_place(aside, shelf)
+
+    def _put_in_place(self, aside: Path, shelf: str) -> None:
+        """Make a directory with a shelf's file in it the shelf's."""
         sync(aside)
         directory = self._root / shelf
         if directory.exists():  # with a MEMORY.md in it, which stays
-            file.rename(directory / _FILE)
+            (aside / _FILE).rename(directory / _FILE)
             sync(directory)
             aside.rmdir()
         else:

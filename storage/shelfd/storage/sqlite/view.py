@@ -3,6 +3,7 @@
 # pyright: reportIncompatibleVariableOverride=false
 
 import sqlite3
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from shelfd.memory.ports.view import Counts, View, Writer
@@ -16,6 +17,7 @@ from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
 from shelfd.storage.sqlite.sessions import SqliteInjections, SqliteNoteTypes, SqliteRewinds, SqliteSessions
 from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
+from shelfd.storage.sqlite.watches import SqliteWatches
 from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteReflectionProgress
 
 _COUNTS: Final = (
@@ -45,6 +47,7 @@ def _add_aggregates(rows: View, database: Database) -> None:
     rows.edges = SqliteEdges(database)
     rows.statements = SqliteStatements(database)
     rows.conflicts = SqliteConflicts(database)
+    rows.watches = SqliteWatches(database)
     rows.sinks = SqliteSinks(database)
     rows.meta = SqliteMeta(database)
 
@@ -67,6 +70,23 @@ class SqliteView(View):
         """Show what is committed by now, and nothing that comes later."""
         self._database.connection.execute("BEGIN")
         self._database.connection.execute("SELECT 1 FROM floor").fetchone()  # the first read settles which state it is
+
+    def size(self) -> tuple[int, int]:
+        """Return the bytes of a page, and how many pages the state has that is shown."""
+        return int(self._database.value("PRAGMA page_size")), int(self._database.value("PRAGMA page_count"))
+
+    def copy_to(self, copy: sqlite3.Connection, *, pages: int, after_step: Callable[[int, int, int], None]) -> None:
+        """Copy the state that is shown, *pages* at a time.
+
+        Args:
+            copy: Of an empty file.
+            pages: How many are copied at once.
+            after_step: Called after each time with SQLite's status, the pages left, and all; what it raises ends this.
+
+        Raises:
+            sqlite3.Error: If it cannot be copied.
+        """
+        self._database.connection.backup(copy, pages=pages, progress=after_step)
 
     def move_to(self, connection: sqlite3.Connection) -> None:
         """Read by *connection* from now on; the one before is closed."""

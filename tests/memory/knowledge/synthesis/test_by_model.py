@@ -170,7 +170,7 @@ async def test_whatever_it_says_the_notes_answer(talk: Talk, behaviour: Behaviou
 
 @pytest.mark.parametrize("behaviour", [hangs, drips])
 async def test_who_has_no_time_gets_what_the_notes_say(talk: Talk, behaviour: Behaviour) -> None:
-    found = await talk.ask(behaviour, timeout_ms=600)
+    found = await talk.ask(behaviour, timeout_ms=400)
     assert found["engine"] == "rules"
     assert BOAT in found["synthesis"]["answer"]
 

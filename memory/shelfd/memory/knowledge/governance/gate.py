@@ -73,7 +73,7 @@ class Gate(Intake):
             note = self._without(note, self._search(_parts(note)), origin)
         if old is not None and not _is_reworded(note, old):
             return note
-        is_ordering = self._settings.quarantine and may_give_orders(text, words) and gives_orders(text)
+        is_ordering = self._settings.quarantine and may_give_orders(text, words) and gives_orders(text, words)
         trust = QUARANTINED if is_ordering else None
         return note if note.extra.trust == trust else self._trusted(note, trust, origin)
 

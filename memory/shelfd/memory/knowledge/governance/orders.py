@@ -7,7 +7,7 @@ if there is text around it, and a text about attacks has to give more than one o
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -16,6 +16,7 @@ from unicodedata import normalize
 #: What the orders of a passage weigh together, at least, for it to give orders; and if the text is about attacks.
 _ENOUGH: Final = 1.0
 _ENOUGH_IN_REPORTS: Final = 2.0
+_ROUNDING: Final = 1e-9
 #: Before an order, so many characters tell whether it is one.
 _TOLD: Final = 10
 #: So many characters beside what is quoted make a frame around it.
@@ -37,7 +38,10 @@ _BLANKED: Final = bytes(
 )
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 _LETTERS_APART: Final = re.compile(r"\b(?:\w ){3,200}\w\b")
-_MIXED: Final = re.compile(r"[a-z][013457@$]|[013457@$][a-z]")
+# These three tell at a tenth of the cost that there is nothing for the expression after them to find.
+_MAY_BE_APART: Final = re.compile(r" \w \w ")
+_MIXED: Final = re.compile(r"[013457@$](?:(?<=[a-z].)|(?=[a-z]))")
+_MAY_QUOTE: Final = re.compile("[\"`'\u201c\u201e\u00ab\u300c](?<!\\w')")
 _DISGUISED: Final = re.compile(r"\b[a-z@$0-9]{4,40}\b")
 _PLAIN_LETTERS: Final = str.maketrans("013457@$", "oieastas")
 _TYPOGRAPHIC: Final = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201b": "'", "\u02bc": "'"})
@@ -136,19 +140,23 @@ def may_give_orders(text: str, words: Sequence[bytes]) -> bool:
         words: Its words, as :func:`words_of` returns them.
     """
     known = _known()
-    if not known.words.isdisjoint(words) and (
-        len(known.words.intersection(words)) >= _FEWEST_WORDS or not known.telling.isdisjoint(words)
-    ):
+    found = known.words.intersection(words)
+    if found and (len(found) >= _FEWEST_WORDS or not known.telling.isdisjoint(found)):
         return True
     if len(words) * _APART > len(text) > _FRAME:
         return True
     return not text.isascii() and (_INVISIBLE.search(text) is not None or any(stem in text for stem in known.by_stem))
 
 
-def gives_orders(text: str) -> bool:
-    """Return whether *text* gives orders to the machine that reads it."""
+def gives_orders(text: str, words: Sequence[bytes] | None = None) -> bool:
+    """Return whether *text* gives orders to the machine that reads it.
+
+    Args:
+        text: The text.
+        words: Its words, as :func:`words_of` returns them, if they are known.
+    """
     if len(text) <= _PASSAGE + _SHARED:
-        return _weigh(text)
+        return _weigh(text, words)
     passages = [text[begin : begin + _PASSAGE] for begin in range(0, len(text), _PASSAGE - _SHARED)]
     known = _known().words
     counted = [
@@ -161,22 +169,47 @@ def gives_orders(text: str) -> bool:
     return any(_weigh(passage) for _, passage in counted[:_PASSAGES])
 
 
-def _weigh(text: str) -> bool:
+def _weigh(text: str, words: Sequence[bytes] | None = None) -> bool:
+    plain = text.lower()
+    text = _undisguised(text)
+    orders = _orders_by_words(text, words if plain == text else None)
+    if text.isascii() and _weight_of(orders) < _ENOUGH:
+        return False  # nor can there be more in what is left without quotations
+    own = _own_words(text)
+    if own is not text:
+        orders = _orders_by_words(own)
+    return _weighs(own, orders, _ENOUGH) and (
+        not any(word in own for word in _known().reporting) or _weighs(own, orders, _ENOUGH_IN_REPORTS)
+    )
+
+
+def _orders_by_words(text: str, given: Sequence[bytes] | None = None) -> set[_Order]:
+    """The orders that may be in *text*, by its words, which may be given."""
     known = _known()
-    text = _own_words(_undisguised(text))
-    enough = _ENOUGH_IN_REPORTS if any(word in text for word in known.reporting) else _ENOUGH
-    words = frozenset(words_of(text))
+    words = words_of(text) if given is None else given
     orders = {
         order
-        for word in known.by_word.keys() & words
+        for word in known.words.intersection(words) & known.by_word.keys()
         for order in known.by_word[word]
         if not (order.also and order.also.isdisjoint(words))
     }
     if not text.isascii():
         orders |= {order for stem, found in known.by_stem.items() if stem in text for order in found}
-    weight = 0.0
+    return orders
+
+
+def _weight_of(orders: Iterable[_Order]) -> float:
+    return sum(order.weight for order in orders) + _ROUNDING
+
+
+def _weighs(text: str, orders: Collection[_Order], enough: float) -> bool:
+    """Whether those of *orders* that are in *text* weigh *enough*."""
+    told, weight, left = _known().told, 0.0, _weight_of(orders)
     for order in orders:
-        if order.is_in(text, known.told):
+        if weight + left < enough:
+            return False
+        left -= order.weight
+        if order.is_in(text, told):
             weight += order.weight
             if weight >= enough:
                 return True
@@ -188,7 +221,8 @@ def _undisguised(text: str) -> str:
     if not text.isascii():
         text = normalize("NFKC", _INVISIBLE.sub("", text)).translate(_TYPOGRAPHIC)
     text = text.lower()
-    text = _LETTERS_APART.sub(lambda match: _parted(match[0].replace(" ", "")), text)
+    if _MAY_BE_APART.search(text) is not None:
+        text = _LETTERS_APART.sub(lambda match: _parted(match[0].replace(" ", "")), text)
     return _DISGUISED.sub(_plain, text) if _MIXED.search(text) else text
 
 
@@ -204,5 +238,7 @@ def _plain(match: re.Match[str]) -> str:
 
 def _own_words(text: str) -> str:
     """Return *text* without what it quotes, if anything is left around that."""
+    if _MAY_QUOTE.search(text) is None:
+        return text
     own = _QUOTED.sub(" ", text)
     return own if len(own) < len(text) and len(_NO_LETTER.sub("", own)) >= _FRAME else text

@@ -1,0 +1,119 @@
+"""Sorted lists of documents by key, immutable, and the merging of several into one in small steps."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from shelfd.memory.recall.columns import BoolArray, IntArray
+
+Numbers: TypeAlias = npt.NDArray[np.int32]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+#: Returns for each of some ordinals whether it is alive by now.
+Alive: TypeAlias = Callable[[Any], BoolArray]
+
+#: Postings merged in one step: some 3 ms.
+STEP: Final = 100_000
+
+
+class Inverted(NamedTuple):
+    """The documents that have each key.
+
+    Attributes:
+        keys: Distinct keys, ascending; shape (k,).
+        pointer: Where the documents of each key begin, and where the last ones end; shape (k + 1,).
+        documents: Ordinals, ascending for each key; shape (n,).
+        frequencies: How often the document has the key; shape (n,), or empty where nobody counts.
+    """
+
+    keys: Numbers
+    pointer: IntArray
+    documents: Numbers
+    frequencies: Bytes
+
+    def spans(self, keys: Sequence[int]) -> list[tuple[int, int]]:
+        """Return where the postings of each of *keys* begin and end; an unknown one has none."""
+        if not len(self.keys) or not keys:
+            return [(0, 0)] * len(keys)
+        wanted = np.array(keys, np.int32)
+        at = self.keys.searchsorted(wanted)
+        at[at == len(self.keys)] = 0
+        known = self.keys[at] == wanted
+        begin, end = self.pointer[at] * known, self.pointer[at + 1] * known
+        return list(zip(begin.tolist(), end.tolist(), strict=True))
+
+
+def invert(keys: Numbers, documents: Numbers, frequencies: Bytes) -> Inverted:
+    """Return the postings that say that ``documents[i]``, ascending, has ``keys[i]``."""
+    order = np.argsort(keys, kind="stable")
+    keys, documents = keys[order], documents[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    pointer = np.append(first, len(keys)).astype(np.int64)
+    return Inverted(keys[first], pointer, documents, frequencies[order] if len(frequencies) else frequencies)
+
+
+def merged(parts: Sequence[Inverted], alive: Alive) -> Generator[int, None, Inverted]:
+    """Yield before every step, of a few milliseconds, how many postings it takes; return all that are alive of *parts*.
+
+    Args:
+        parts: Each of documents that come after those of the one before.
+        alive: Asked at every step; what dies later stays in the result.
+    """
+    keys = np.unique(np.concatenate([part.keys for part in parts]))
+    sizes = np.zeros(len(keys), np.int64)
+    for part in parts:
+        sizes[keys.searchsorted(part.keys)] += np.diff(part.pointer)
+    has_frequencies = any(len(part.frequencies) for part in parts)
+    total = int(sizes.sum())
+    documents, frequencies = np.empty(total, np.int32), np.empty(total if has_frequencies else 0, np.uint8)
+    kept_sizes = np.zeros(len(keys), np.int64)
+    done = 0
+    for begin, end in _slices(sizes):
+        yield int(sizes[begin:end].sum())
+        places, some, counts = _between(parts, keys, begin, end)
+        living = alive(some) & (counts > 0) if has_frequencies else alive(some)
+        if not living.all():
+            places, some, counts = places[living], some[living], counts[living] if has_frequencies else counts
+        documents[done : done + len(some)] = some
+        if has_frequencies:
+            frequencies[done : done + len(some)] = counts
+        kept_sizes[begin:end] = np.bincount(places, minlength=end - begin)
+        done += len(some)
+    yield len(keys)
+    used = kept_sizes > 0
+    pointer = np.concatenate([[0], np.cumsum(kept_sizes[used])]).astype(np.int64)
+    return Inverted(keys[used], pointer, documents[:done], frequencies[:done])
+
+
+def _between(parts: Sequence[Inverted], keys: Numbers, begin: int, end: int) -> tuple[IntArray, Numbers, Bytes]:
+    """The postings of ``keys[begin:end]``, sorted: which of these keys, documents, frequencies."""
+    places, documents, frequencies = [], [], []
+    for part in parts:
+        first, last = part.keys.searchsorted(keys[begin]), part.keys.searchsorted(keys[end - 1], "right")
+        if first == last:
+            continue
+        postings = slice(part.pointer[first], part.pointer[last])
+        own = keys[begin:end].searchsorted(part.keys[first:last])
+        places.append(np.repeat(own, np.diff(part.pointer[first : last + 1])))
+        documents.append(part.documents[postings])
+        frequencies.append(part.frequencies[postings])
+    if len(places) == 1:
+        return places[0], documents[0], frequencies[0]
+    every = np.concatenate(places)
+    if end - begin == 1:
+        return every, np.concatenate(documents), np.concatenate(frequencies)
+    order = np.argsort(every, kind="stable")  # of runs that are sorted: nearly a merge
+    counts = np.concatenate(frequencies)
+    return every[order], np.concatenate(documents)[order], counts[order] if len(counts) else counts
+
+
+def _slices(sizes: IntArray) -> Iterator[tuple[int, int]]:
+    """Divide keys with that many postings each so that a part has some :data:`STEP`, or is a single key."""
+    total = np.cumsum(sizes)
+    begin = 0
+    while begin < len(sizes):
+        before = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(total.searchsorted(before + STEP, "right")))
+        yield begin, end
+        begin = end

@@ -1,0 +1,160 @@
+"""Segments: what an index holds of consecutive ordinals, immutable, by document and by term."""
+
+from collections.abc import Generator, Sequence
+from typing import Final, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from shelfd.memory.recall.columns import IntArray
+from shelfd.memory.recall.inverted import Alive, Bytes, Inverted, Numbers, invert, merged
+
+#: Documents whose terms are copied in one step: some 3 ms.
+_STEP: Final = 16_384
+#: To copy a document's term takes less than to merge a posting, by this factor.
+_LIGHT: Final = 8
+NO_COUNTS: Final = np.zeros(0, np.uint8)
+
+
+class Lists(NamedTuple):
+    """Several lists of one kind, one after another: that of document *i* is ``values[start[i]:start[i + 1]]``."""
+
+    start: IntArray
+    values: Numbers | Bytes
+
+    def of(self, document: int) -> Numbers | Bytes:
+        """Return one list."""
+        return self.values[self.start[document] : self.start[document + 1]]
+
+
+class IndexSegment(NamedTuple):
+    """The documents with the ordinals from *first* to before *last*.
+
+    Attributes:
+        name: Unlike that of any other segment of any index.
+        terms: The distinct terms of each document; of one that was dead when the segment was made, none.
+        ids: Their ids in UTF-8.
+        postings: By term.
+        tags: By the code of a tag; nobody counts.
+        holes: Whether there are postings with a frequency of 0, which are none: see :func:`erase`.
+    """
+
+    name: str
+    first: int
+    last: int
+    terms: Lists
+    ids: Lists
+    postings: Inverted
+    tags: Inverted
+    holes: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many ordinals it has."""
+        return self.last - self.first
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return sum(array.nbytes for part in (self.terms, self.ids, self.postings, self.tags) for array in part)
+
+
+def new_name() -> str:
+    """Return a name for a segment."""
+    return uuid4().hex
+
+
+def segment_of(
+    first: int, terms: Lists, frequencies: Bytes, ids: Sequence[str], tags: tuple[Numbers, Numbers], alive: Alive
+) -> IndexSegment:
+    """Make a segment of some documents.
+
+    Args:
+        first: Ordinal of the first.
+        terms: Distinct terms of each.
+        frequencies: How often a document has each of them.
+        ids: Of the documents.
+        tags: Codes of tags, and the ordinals that have them, ascending.
+        alive: Those that are not are left out.
+    """
+    sizes = np.diff(terms.start)
+    ordinals = np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes)
+    kept, tagged = alive(ordinals), alive(tags[1])
+    sizes = sizes * alive(slice(first, first + len(sizes)))
+    values = terms.values[kept].astype(np.int32, copy=False)
+    texts = [each.encode("utf-8", "surrogatepass") for each in ids]
+    return IndexSegment(
+        new_name(),
+        first,
+        first + len(sizes),
+        Lists(_starts(sizes), values),
+        Lists(_starts(np.array([len(text) for text in texts], np.int64)), np.frombuffer(b"".join(texts), np.uint8)),
+        invert(values, ordinals[kept], frequencies[kept]),
+        invert(tags[0][tagged], tags[1][tagged], NO_COUNTS),
+    )
+
+
+def merge(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, None, IndexSegment]:
+    """Yield before every step about how many postings it takes; return one segment in place of consecutive ones."""
+    terms = yield from _joined(segments, alive)
+    postings = yield from merged([segment.postings for segment in segments], alive)
+    tags = yield from merged([segment.tags for segment in segments], alive)
+    ids = Lists(
+        _starts(np.concatenate([np.diff(segment.ids.start) for segment in segments])),
+        np.concatenate([segment.ids.values for segment in segments]),
+    )
+    yield len(ids.start)
+    return IndexSegment(new_name(), segments[0].first, segments[-1].last, terms, ids, postings, tags)
+
+
+def _joined(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, None, Lists]:
+    """The terms of each document that is alive."""
+    sizes = np.concatenate([np.diff(segment.terms.start) for segment in segments])
+    values = np.empty(int(sizes.sum()), np.int32)
+    done = at = 0
+    for segment in segments:
+        for begin in range(0, segment.size, _STEP):
+            end = min(begin + _STEP, segment.size)
+            yield int(segment.terms.start[end] - segment.terms.start[begin]) // _LIGHT
+            living = alive(slice(segment.first + begin, segment.first + end))
+            some = segment.terms.values[segment.terms.start[begin] : segment.terms.start[end]]
+            here = slice(at, at + end - begin)
+            if not living.all():
+                some = some[np.repeat(living, sizes[here])]
+                sizes[here] *= living
+            values[done : done + len(some)] = some
+            done, at = done + len(some), at + end - begin
+    return Lists(_starts(sizes), values[:done])
+
+
+def _starts(sizes: IntArray) -> IntArray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def erase(segment: IndexSegment, ordinals: Sequence[int]) -> IndexSegment:
+    """Keep nothing of dead documents, in the arrays of *segment*; return them under another name.
+
+    A posting is replaced by one of a document beside it, with a frequency of 0.
+    """
+    for ordinal in ordinals:
+        own = segment.terms.of(ordinal - segment.first)
+        for begin, end in segment.postings.spans(own.tolist()):
+            at = begin + int(segment.postings.documents[begin:end].searchsorted(ordinal))
+            if at < end and segment.postings.documents[at] == ordinal:
+                _cover(segment.postings.documents, begin, end, at, segment.first)
+                segment.postings.frequencies[at] = 0
+        own[:] = 0
+    gone = np.zeros(segment.size, np.bool_)
+    gone[np.array(ordinals) - segment.first] = True
+    tags = segment.tags
+    for at in np.flatnonzero(gone[tags.documents - segment.first]).tolist():
+        tag = int(tags.pointer.searchsorted(at, "right")) - 1
+        begin, end = tags.pointer[tag : tag + 2].tolist()
+        _cover(tags.documents, begin, end, at, int(tags.documents[at]))
+    return segment._replace(name=new_name(), holes=True)
+
+
+def _cover(documents: Numbers, begin: int, end: int, at: int, other: int) -> None:
+    """Put in the place *at* of a list what is beside it; of a list of one, an *other* document."""
+    beside = at - 1 if at > begin else at + 1
+    documents[at] = documents[beside] if beside < end else other

@@ -1,0 +1,235 @@
+"""A shelf's image: a restart reads it and what changed since, and nothing else; one that is no use is passed over."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+from structlog.typing import EventDict
+
+from fakes import Api
+from shelfd.memory import MemorySettings
+from shelfd.memory.notes.note import Note
+from shelfd.memory.recall import ShelfIndex
+
+NOTES = 30
+
+
+@pytest.fixture(autouse=True)
+def few_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shelfd.memory.shelf.imaging._FIRST_CHANGES", 5)
+    monkeypatch.setattr("shelfd.memory.shelf.imaging._LAST_CHANGES", 5)
+
+
+@pytest.fixture
+def indexed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ids of the notes that the index was made of."""
+    ids: list[str] = []
+    apply = ShelfIndex.apply
+
+    def noted(index: ShelfIndex, notes: Sequence[Note]) -> None:
+        ids.extend(note.id for note in notes)
+        apply(index, notes)
+
+    monkeypatch.setattr(ShelfIndex, "apply", noted)
+    return ids
+
+
+async def remember(api: Api, count: int = NOTES, **fields: Any) -> list[str]:
+    said = [
+        {
+            "content": f"crane {n % 7} lifts barrel {n} at the harbour",
+            "session_id": f"s{n % 3}",
+            "turn": n + 1,
+            **fields,
+        }
+        for n in range(count)
+    ]
+    reply = await api.call("remember_many", notes=said)
+    ids: list[str] = reply["ids"]
+    return ids
+
+
+async def saved(api: Api) -> None:
+    await api.shelf().reach(None)
+    assert await api.shelf().image.save()
+
+
+async def asked(api: Api, query: str = "which barrel does crane 3 lift") -> list[Any]:
+    reply = await api.call("recall", query=query, k=20, count_hits=False)
+    assert reply["index"]["state"] == "ready"
+    return [(hit["note"]["id"], hit["score"]) for hit in reply["results"]]
+
+
+async def restarted(api: Api) -> list[EventDict]:
+    with capture_logs() as logs:
+        await api.reopen()
+        await api.shelf().image.loaded()
+        await api.warmed()
+    return [entry for entry in logs if entry["event"].startswith("image.")]
+
+
+def events(logs: list[EventDict]) -> list[str]:
+    return [entry["event"] for entry in logs]
+
+
+async def test_a_restart_indexes_what_changed_since_alone(either: Api, indexed: list[str]) -> None:
+    ids = await remember(either)
+    await saved(either)
+    await either.call("note.edit", id=ids[3], content="crane 3 was sold")
+    await either.call("forget", id=ids[10])
+    new = await remember(either, 2, author="Ada")
+    before, counts = await asked(either), await either.call("nugget.list")
+    indexed.clear()
+    logs = await restarted(either)
+
+    assert "image.read" in events(logs)
+    assert set(indexed) <= {ids[3], ids[10], *new}
+    assert await asked(either) == before
+    assert await either.call("nugget.list") == counts
+    assert (await asked(either, "what was sold"))[0][0] == ids[3]
+
+
+async def test_what_is_written_while_the_image_is_read_is_known_at_once(either: Api) -> None:
+    await remember(either)
+    await saved(either)
+    await either.reopen()
+    await either.call("remember", content="the lighthouse burnt down")
+
+    assert await asked(either, "lighthouse")
+
+
+async def test_it_is_written_when_there_were_many_changes_and_when_the_shelf_is_closed(either: Api) -> None:
+    with capture_logs() as logs:
+        await remember(either)
+        for _ in range(200):
+            either.clock.advance(timedelta(seconds=1))
+            await asyncio.sleep(0.001 if either.shelf().image._task else 0)
+        assert events(logs).count("image.written") == 1
+        await remember(either, 6)
+        await either.shelf().reach(None)
+        await either.shelves.close()
+
+    assert [entry["event"] for entry in logs].count("image.written") == 2
+    assert events(await restarted(either)) == ["image.read"]
+
+
+async def test_what_was_purged_is_in_no_file_when_the_purge_is_answered(
+    durable: Api, tmp_path: Path, indexed: list[str]
+) -> None:
+    secret = "zanzibar"
+    ids = await remember(durable)
+    fields: dict[str, Any] = {"author": f"{secret}author", "session_id": f"{secret}session", "tags": [f"{secret}tag"]}
+    gone = (await durable.call("remember", content=f"the {secret}word was first", **fields))["note"]["id"]
+    await saved(durable)
+    await durable.call("note.edit", id=gone, content=f"now it is {secret}other")
+    await saved(durable)
+    folder = tmp_path / "default" / "index"
+    assert any(secret.encode() in path.read_bytes() for path in folder.iterdir())
+    before = durable.shelf().projection(ShelfIndex).index
+    words = [before.number(before.analyzer.term(word)) for word in (f"{secret}word", f"{secret}other")]
+    await durable.call("forget", id=gone, purge=True)
+
+    image = await durable.shelf().store.images.load()
+    assert image is not None
+    held = {
+        name: b"".join(array.tobytes() for array in (some or {}).values())
+        for name, some in image.parts["index"].items()
+    }
+    assert [name for name, data in held.items() if secret.encode() in data] == []
+    assert not any(secret.encode() in path.read_bytes() for path in folder.iterdir())
+    for number in words:  # nor which of the nameless words were together in a note
+        assert number is not None
+        assert not len(before._contents.postings.lookup([number])[0])
+    indexed.clear()
+    logs = await restarted(durable)
+    assert "image.read" in events(logs)
+    assert indexed == []
+    assert {note_id for note_id, _ in await asked(durable)} <= set(ids)
+
+
+def flipped(folder: Path) -> None:
+    part = max(folder.glob("*.part"), key=lambda path: path.stat().st_size)
+    damaged = bytearray(part.read_bytes())
+    damaged[len(damaged) // 2] ^= 4
+    part.write_bytes(damaged)
+
+
+def cut_short(folder: Path) -> None:
+    part = max(folder.glob("*.part"), key=lambda path: path.stat().st_size)
+    part.write_bytes(part.read_bytes()[:-1])
+
+
+def emptied(folder: Path) -> None:
+    (folder / "image.json").write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [flipped, cut_short, emptied])
+async def test_a_damaged_one_is_named_deleted_and_made_anew(
+    durable: Api, tmp_path: Path, indexed: list[str], damage: Callable[[Path], None]
+) -> None:
+    ids = await remember(durable)
+    before = await asked(durable)
+    await saved(durable)
+    folder = tmp_path / "default" / "index"
+    await durable.shelves.close()
+    damage(folder)
+    [problem] = (await durable_check(durable))[-1:]
+    indexed.clear()
+    logs = await restarted(durable)
+
+    assert "image" in problem
+    assert "image.passed_over" in events(logs)
+    assert set(indexed) == set(ids)
+    assert await asked(durable) == before
+
+
+async def durable_check(api: Api) -> list[str]:
+    await api.shelves.close()
+    store = await api.stores.open("default")
+    try:
+        return await store.check(full=True)
+    finally:
+        await store.close()
+
+
+async def test_one_of_other_settings_is_passed_over(either: Api, indexed: list[str]) -> None:
+    ids = await remember(either)
+    await saved(either)
+    either.settings = MemorySettings(language="german")
+    indexed.clear()
+
+    assert "image.passed_over" in events(await restarted(either))
+    assert set(indexed) == set(ids)
+
+
+async def test_one_from_before_a_nugget_was_renamed_is_passed_over(either: Api, indexed: list[str]) -> None:
+    ids = await remember(either, 4)
+    await saved(either)
+    await either.call("nugget.rename", name="memory", new_name="quay")
+    indexed.clear()
+
+    assert "image.passed_over" in events(await restarted(either))
+    assert set(indexed) == set(ids)
+
+
+async def test_one_of_rows_that_are_gone_is_passed_over(durable: Api, tmp_path: Path, indexed: list[str]) -> None:
+    """A backup was put in place of the file, and more was written since."""
+    await remember(durable)
+    await durable.shelves.close()
+    file, backup = tmp_path / "default" / "shelf.db", tmp_path / "backup"
+    backup.write_bytes(file.read_bytes())
+    await durable.reopen()
+    await remember(durable, 8)
+    await saved(durable)
+    await durable.shelves.close()
+    file.write_bytes(backup.read_bytes())
+    durable.clock.advance(timedelta(seconds=5))
+    indexed.clear()
+    logs = await restarted(durable)
+
+    assert "image.passed_over" in events(logs)
+    assert len(set(indexed)) == NOTES
