@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shelfd.daemon import flags, streams
-from shelfd.daemon.places import Places, choose
+from shelfd.daemon.places import choose
 from shelfd.daemon.settings import Loaded
+from shelfd.daemon.shown import rows_of
 
 
 def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -31,19 +32,6 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         with_origin = arguments.origin
         return _print({key: {"value": value, "origin": of} if with_origin else value for key, value, of in rows})
     return _print("\n".join(_lines(rows, with_origin=arguments.origin)))
-
-
-def rows_of(loaded: Loaded, places: Places) -> Iterator[tuple[str, Any, str]]:
-    """Yield key, value and origin of every setting, with the paths that were chosen."""
-    chosen = {
-        ("daemon", "data_dir"): (str(places.data), places.data_origin),
-        ("daemon", "socket"): (str(places.socket), places.socket_origin),
-    }
-    for section, values in loaded.settings.model_dump().items():
-        for name, value in values.items():
-            where = (section, name)
-            shown, origin = chosen.get(where, (value, loaded.origin(where)))
-            yield f"{section}.{name}", shown, origin
 
 
 def _check_llm(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> None:

@@ -18,6 +18,7 @@ from shelfd.daemon.looks import Finding, look_at_files
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
+from shelfd.daemon.shown import rows_of
 from shelfd.gateway import Counters
 from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelf, Shelves
 from shelfd.models import ConfiguredModel
@@ -190,8 +191,6 @@ class DaemonSystem:
 
     def config(self) -> dict[str, Any]:
         """Answer ``system.config``."""
-        from shelfd.daemon.config_command import rows_of  # the daemon itself needs it for nothing else
-
         assert self.settings is not None
         rows = list(rows_of(self.settings, self._places))
         file = self.settings.file
