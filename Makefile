@@ -7,7 +7,7 @@ QUIET := $(shell test -t 2 || echo --quiet)
 # Compiled bytecode is what makes commands and the daemon start fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check lint types imports drift readme docs bare lock clean distclean
+.PHONY: run test check lint types imports drift readme docs bare lock clean distclean site
 
 .tools/bin/uv:
 	$(PYTHON) -m pip install $(QUIET) --disable-pip-version-check --target .tools uv
@@ -33,7 +33,7 @@ run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
 test: .venv/.dev  ## run the test suite
 	.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
-check: lint types imports drift readme test  ## everything CI checks but a bare machine
+check: lint types imports drift readme site test  ## everything CI checks but a bare machine
 
 lint: .venv/.dev
 	.venv/bin/ruff check .
@@ -51,6 +51,9 @@ drift: .venv/.dev  ## generated documents still say what the models say
 
 readme: .venv/.dev  ## every command in README.md does what it says
 	.venv/bin/python docs/readme.py --check
+
+site: .venv/.dev  ## the documentation as HTML, in dist/site
+	.venv/bin/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs dist/site
 
 docs: .venv/.dev  ## write the generated documents anew
 	.venv/bin/python docs/generate.py

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 from commands import cli_md, manual_page
+from settings import settings_md
 
 from shelfd.protocol import METHODS, PLANNED, WIRE_VERSION, Code, Limits, Method, document
 from shelfd.protocol.asyncapi import asyncapi
@@ -204,6 +205,7 @@ def main() -> int:
         (HERE / "protocol.md", protocol()),
         (HERE / "asyncapi.yaml", asyncapi_yaml()),
         (HERE / "cli.md", cli_md()),
+        (HERE / "settings.md", settings_md()),
         (client / "man" / "shelfd.1", manual_page()),
         (client / "completions" / "methods.txt", methods_txt()),
         (SESSION_TOOLS, session_tools()),

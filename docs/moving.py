@@ -18,7 +18,7 @@ END = "<!-- until here -->\n"
 INTRODUCTION = """\
 ### What it looks like
 
-Each is a sample of [the tests](../tests/moving_in), imported into a shelf of its own.
+Each is a sample of the tests (`tests/moving_in`), imported into a shelf of its own.
 """
 
 START = (

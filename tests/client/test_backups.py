@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from client import in_process
 from client.in_process import Ended
-from running import Daemon
+from running import Daemon, until
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +79,27 @@ def test_without_a_daemon_the_directory_is_worked_on_under_its_lock(tmp_path: Pa
     fresh.rename(daemon.data)
     with Daemon(tmp_path) as restored:
         assert len(restored.call("recall", query="crane")["results"]) == 1
+
+
+def test_shelves_are_backed_up_by_a_schedule_of_their_own(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    settings = {"SHELFD__BACKUP__CRON": "@daily", "SHELFD__BACKUP__KEEP": "1", "SHELFD__BACKUP__DIRECTORY": str(kept)}
+    with Daemon(tmp_path, environment=settings) as daemon:
+        jobs = {job["job"]: job["cron"] for job in daemon.call("scheduler.jobs")["jobs"]}
+        assert jobs == {
+            "reflection": "0 9 * * *",
+            "promotion": "0 9 * * *",
+            "compaction": "0 9 * * *",
+            "backup": "@daily",
+        }
+        assert daemon.call("system.health")["backups"]["cron"] == "@daily"
+        for _ in range(2):
+            run_id = daemon.call("scheduler.run", job="backup")["run_id"]
+            until(partial(_ended, daemon, run_id), "the backup ends")
+        assert len(list((kept / "default").glob("*.db"))) == 1
+        assert [run["status"] for run in daemon.call("scheduler.history", job="backup")["runs"]] == ["done", "done"]
+
+
+def _ended(daemon: Daemon, run_id: str) -> bool:
+    runs = daemon.call("scheduler.history", job="backup")["runs"]
+    return any(run["run_id"] == run_id and run["status"] == "done" for run in runs)

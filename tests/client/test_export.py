@@ -12,6 +12,7 @@ import pytest
 from client.test_import_formats import Shelf
 from running import Daemon
 from shelfd.client.commands.exporting import export
+from shelfd.client.commands.merging import merge
 from shelfd.client.invocation import Stop
 
 GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
@@ -125,3 +126,41 @@ def test_a_graph_is_valid_xml(shelf: Shelf, tmp_path: Path) -> None:
     assert told == {"edge.relation": "next_to", "edge.reason": '"moored"'}
     declared = {key.get("id") for key in root.iter(f"{GRAPHML}key")}
     assert {data.get("key") for data in root.iter(f"{GRAPHML}data")} <= declared
+
+
+def joined(shelf: Shelf, file: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    capsys.readouterr()
+    merge(str(file), shelf=shelf.name, socket=shelf.daemon.socket, as_json=True)
+    said: dict[str, object] = json.loads(capsys.readouterr().out)
+    return said
+
+
+def test_two_copies_are_merged(shelf: Shelf, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here, there = tmp_path / "here.jsonl", tmp_path / "there.jsonl"
+    assert write(shelf, here) == 0
+    other = Shelf(shelf.daemon, f"{shelf.name}-other", capsys)
+    joined(other, here, capsys)
+    boat, fact = shelf.notes()["Boat: 1/2"]["id"], shelf.notes()["colour"]["id"]
+    edited = {"note.edit": {"id": boat, "content": "The boat was sold."}, "remember": {"content": "new here"}}
+    for method, params in edited.items():
+        shelf.daemon.call(method, shelf=shelf.name, **params)
+    for content, name in (("green", other.name), ("red", shelf.name)):
+        shelf.daemon.call("note.edit", shelf=name, id=fact, content=content)
+    hidden = next(note["id"] for note in shelf.notes().values() if note["hidden"])
+    shelf.daemon.call("forget", shelf=other.name, id=hidden, purge=True)
+    assert write(other, there) == 0
+    joined(shelf, there, capsys)
+    assert write(shelf, here, force=True) == 0
+    joined(other, here, capsys)
+    for one in (shelf, other):
+        notes = one.daemon.call("note.list", shelf=one.name, include_hidden=True)["notes"]
+        assert {note["content"] for note in notes} == {
+            "The boat was sold.", "Another boat.", "red", "green", "new here",
+        }  # fmt: skip
+        (conflict,) = one.daemon.call("conflict.list", shelf=one.name)["conflicts"]
+        assert {conflict["a"]["content"], conflict["b"]["content"]} == {"red", "green"}
+    foreign = tmp_path / "foreign.jsonl"
+    foreign.write_text('{"text": "x"}\n', encoding="utf-8")
+    with pytest.raises(Stop) as refused:
+        merge(str(foreign), shelf=shelf.name, socket=shelf.daemon.socket)
+    assert str(refused.value) == str(os.EX_DATAERR)

@@ -177,3 +177,15 @@ async def test_what_is_frozen_shows_one_moment(store: Store) -> None:
         assert view.log.last_seq < store.view.log.last_seq
     async with store.frozen() as view:
         assert view.counts().notes == 2
+
+
+async def test_properties_are_listed_by_how_they_begin(store: Store) -> None:
+    def put(writer: Writer) -> None:
+        for name in ("gone note b", "gone note a", "gone link x", "gonf", "gon", "gone \U0001f600"):
+            writer.meta.put(name, name.upper())
+
+    await store.commit(write(put))
+    found = store.view.meta.page("gone ", after="", limit=9)
+    assert [name for name, _ in found] == ["gone link x", "gone note a", "gone note b", "gone \U0001f600"]
+    assert found[1] == ("gone note a", "GONE NOTE A")
+    assert store.view.meta.page("gone note", after="gone note a", limit=1) == [("gone note b", "GONE NOTE B")]

@@ -8,7 +8,7 @@ import pytest
 
 from scheduler.house import HOUR, MINUTE, House, StoresOf, running
 from shelfd.memory import Call, Ticket
-from shelfd.memory.errors import Cancelled, IdempotencyMismatch, InvalidParams, NotAvailable, ShelfNotFound
+from shelfd.memory.errors import Cancelled, IdempotencyMismatch, InvalidParams, ShelfNotFound
 from shelfd.protocol import METHODS
 from shelfd.scheduler import Answers
 
@@ -18,7 +18,7 @@ class Caller:
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self.answers = Answers(house.scheduler, house.shelves)
+        self.answers = Answers([house.scheduler], house.shelves)
 
     async def __call__(self, name: str, *, cancelled: bool = False, **params: Any) -> dict[str, Any]:
         method = METHODS[f"scheduler.{name}"]
@@ -102,8 +102,8 @@ async def test_jobs_that_are_not_there() -> None:
         with pytest.raises(InvalidParams, match="expected one of reflection, promotion") as refused:
             await call("run", job="cooking")
         assert refused.value.data["field"] == "job"
-        with pytest.raises(NotAvailable):
-            await call("run", job="backup")
+        with pytest.raises(InvalidParams, match="expected one of reflection, promotion"):
+            await call("run", job="backup")  # which is another schedule's
         assert (await call("history", job="cooking"))["runs"] == []
 
 

@@ -9,7 +9,7 @@ from shelfd.client.output import clean, print_table
 from shelfd.client.streams import complain
 
 COUNTS = ("created", "updated", "unchanged")
-_LISTS = ("kept", "rejected", "not_kept")
+_LISTS = ("kept", "rejected", "purge", "not_kept")
 #: What the places of a part count, where its file has no other name for it.
 _UNITS = {"nuggets": "nugget", "notes": "note", "facts": "fact", "links": "note", "edges": "edge", "commits": "commit"}
 #: Kinds of items that are summed up, in this order. Turns are no memories: of them only refusals are said.
@@ -33,6 +33,16 @@ class Report:
         """Whether anything was refused."""
         return any(part["rejected"] for part in self._parts.values())
 
+    @property
+    def to_purge(self) -> list[str]:
+        """Notes that a merge found to be purged."""
+        return list(dict.fromkeys(id_ for part in self._parts.values() for id_ in part["purge"]))
+
+    @property
+    def conflicts(self) -> int:
+        """How many notes a merge found to be edited apart."""
+        return sum(one["fields"] == ["conflict"] for part in self._parts.values() for one in part["kept"])
+
     def part(self, file: str, part: str, unit: str = "") -> dict[str, Any]:
         """Return the account of one kind of items of a file."""
         account = {"file": file, "part": part, "unit": unit or _UNITS.get(part, part)}
@@ -46,6 +56,7 @@ class Report:
                 account[name] += result[name]
             for name in ("kept", "rejected"):
                 account[name] += [{**one, "index": batch.indexes[one["index"]]} for one in result[name]]
+            account["purge"] += result.get("purge", [])
             for loss in result["not_kept"]:
                 _add_loss(account["not_kept"], loss, [batch.indexes[index] for index in loss["indexes"]])
 
@@ -98,6 +109,7 @@ def _warnings(account: Mapping[str, Any]) -> list[str]:
     kept = [
         f"{item} {one['index']}: {', '.join(one['fields'])} of {one['id']} changed here, too, and stays"
         for one in account["kept"]
+        if one["fields"] != ["conflict"]
     ]
     lines = [*_first(rejected), *_first(kept)]
     for loss in account["not_kept"]:

@@ -17,7 +17,11 @@ _NOTES: Final = 200
 #: Lines of a file's beginning that are looked at for one that is a note.
 _LOOKED_AT: Final = 10
 #: Kinds of items by format, in the order in which they are sent.
-_PARTS: Final = {"zettelforge": ("notes", "links"), "shelfd": ("nuggets", "notes", "links")}
+_PARTS: Final = {
+    "zettelforge": ("notes", "links"),
+    "shelfd": ("nuggets", "notes", "links"),
+    "merge": ("gone", "nuggets", "notes", "links"),
+}
 #: Members of a note's links that are sent.
 _LINKED: Final = ("related", "causal_chain", "superseded_by", "causal_edges")
 _TIMES: Final = ("created_at", "updated_at")
@@ -46,7 +50,7 @@ def _is_note(value: Mapping[str, Any]) -> bool:
 def _is_item(value: Mapping[str, Any]) -> bool:
     """Whether a line is a note, or a nugget without notes."""
     rest = value.get("shelfd")
-    return _is_note(value) or (isinstance(rest, dict) and "nugget" in rest)
+    return _is_note(value) or (isinstance(rest, dict) and bool({"nugget", "gone"} & rest.keys()))
 
 
 def count(path: str) -> int:
@@ -155,10 +159,10 @@ def _restored(part: str, line: Mapping[str, Any]) -> dict[str, Any] | None:
             return None
         kept = {name: value for name, value in rest.items() if name not in ("links", "nugget", "types")}
         return {"id": line.get("id"), "content": line["content"], "shelfd": kept}
-    names = ("nugget", "types") if part == "nuggets" else ("links",)
+    names = {"gone": ("gone",), "nuggets": ("nugget", "types")}.get(part, ("links",))
     if names[0] not in rest:
         return None
     return {"id": line.get("id"), "shelfd": {name: rest[name] for name in ("format", *names) if name in rest}}
 
 
-_ITEMS: Final = {"zettelforge": _zettel, "shelfd": _restored}
+_ITEMS: Final = {"zettelforge": _zettel, "shelfd": _restored, "merge": _restored}

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +25,7 @@ from shelfd.storage import Destination, DiskMemoryFiles, PromotionPaths, SqliteS
 
 SERVICE_MODE = 0o660
 USER_MODE = 0o600
+_BACKUP_LIMIT = timedelta(hours=6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Parts:
     system: DaemonSystem
     server: UnixServer
     scheduler: Scheduler
+    backups: Scheduler | None
     mqtt: MqttService | None
     model: ConfiguredModel
 
@@ -64,6 +66,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     service = Service(shelves, access(settings, shelves), promoter, settings.limits, model)
     jobs = scheduled_jobs(service)
     scheduler = Scheduler(shelves, jobs, clock, scheduler_settings(settings))
+    backups = backup_scheduler(settings, shelves, service, clock)
     system = DaemonSystem(
         instance=settings.daemon.instance,
         places=places,
@@ -71,9 +74,11 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
         service=service,
         counters=counters,
         clock=clock,
+        backup_directory=backup_directory(settings, places),
         connections_count=settings.limits.connections_count,
         socket_mode=socket_mode(settings, places),
         scheduler=scheduler.status,
+        backups=None if backups is None else backups.status,
         clock_status=scheduler.clock_status,
         model=model,
     )
@@ -83,13 +88,13 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
         clock=clock,
         limits=settings.limits,
         counters=counters,
-        scheduling=Answers(scheduler, shelves),
+        scheduling=Answers([scheduler] if backups is None else [scheduler, backups], shelves),
     )
     mqtt = None
     if settings.mqtt.url or settings.mqtt.embedded_broker:
         mqtt = MqttService(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
-    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, mqtt, model)
+    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, backups, mqtt, model)
 
 
 def backup_directory(settings: Settings, places: Places) -> Path:
@@ -165,6 +170,19 @@ def scheduled_jobs(service: Service) -> tuple[ScheduledJob, ...]:
         ScheduledJob("promotion", perform, follows="reflection", method="promote"),
         ScheduledJob("compaction", perform, follows="promotion", method="session.compact"),
     )
+
+
+def backup_scheduler(settings: Settings, shelves: Shelves, service: Service, clock: SystemClock) -> Scheduler | None:
+    """Return what backs shelves up by a schedule of its own; None if there is none."""
+    if not settings.backup.cron:
+        return None
+
+    async def perform(shelf: str, run_id: str, _reason: str) -> Mapping[str, Any]:
+        return await service.perform(shelf, run_id)
+
+    usual = scheduler_settings(settings)
+    plan = replace(usual, cron=settings.backup.cron, run_limit=_BACKUP_LIMIT, parallel=1)
+    return Scheduler(shelves, (ScheduledJob("backup", perform, method="shelf.backup"),), clock, plan)
 
 
 def scheduler_settings(settings: Settings) -> SchedulerSettings:

@@ -51,7 +51,7 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "exporting": "shelf.export",
         "extraction": "session.extract",
         "graph": "note.delete note.move note.merge note.record_hit mark_note_superseded note.supersede",
-        "importing": "shelf.import",
+        "importing": "shelf.import shelf.merge",
         "injection": """
             session.get_injection_state session.list_always_inject session.record_injection session.context_at
             """,
@@ -125,7 +125,6 @@ def define(
 PLANNED = frozenset(
     """
     recall.feedback
-    shelf.merge
     """.split()
 )
 

@@ -1,9 +1,10 @@
 """Answers to ``scheduler.*``: what is planned, what was run, and a run on request."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from shelfd.memory import Call, Shelf, Shelves
-from shelfd.memory.errors import InvalidParams, NotAvailable
+from shelfd.memory.errors import InvalidParams
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods import cursor
 from shelfd.memory.ports.job import Job
@@ -11,15 +12,17 @@ from shelfd.scheduler.ledger import claim_in, run_view
 from shelfd.scheduler.scheduler import Scheduler
 from shelfd.scheduler.settings import ScheduledJob
 
-#: Jobs that callers may know of and this version does not have.
-_NOT_YET = frozenset({"backup"})
-
 
 class Answers:
-    """Implements the gateway's port. The caller's access has been checked."""
+    """Implements the gateway's port. The caller's access has been checked.
 
-    def __init__(self, scheduler: Scheduler, shelves: Shelves) -> None:
-        self._scheduler = scheduler
+    Args:
+        schedulers: Each with its own schedule and jobs, the main one first.
+        shelves: The shelves they tend.
+    """
+
+    def __init__(self, schedulers: Sequence[Scheduler], shelves: Shelves) -> None:
+        self._schedulers = schedulers
         self._shelves = shelves
 
     async def jobs(self, call: Call) -> dict[str, Any]:
@@ -29,15 +32,12 @@ class Answers:
             ShelfNotFound: If there is no such shelf.
         """
         shelf = await self._read(call)
-        schedule = self._scheduler.schedule
-        shared = {"shelf": shelf.name, "cron": schedule.text, "tz": schedule.zone_name}
-        next_at = self._scheduler.next_at()
-        return {
-            "jobs": [
-                {"job": job.name, **shared, "next_at": next_at, "last": self._last(shelf, job)}
-                for job in self._scheduler.jobs
-            ]
-        }
+        found = []
+        for scheduler in self._schedulers:
+            schedule, next_at = scheduler.schedule, scheduler.next_at()
+            shared = {"shelf": shelf.name, "cron": schedule.text, "tz": schedule.zone_name, "next_at": next_at}
+            found += [{"job": job.name, **shared, "last": self._last(shelf, job)} for job in scheduler.jobs]
+        return {"jobs": found}
 
     async def history(self, call: Call) -> dict[str, Any]:
         """Answer ``scheduler.history``: runs of a shelf, the last claimed first.
@@ -66,7 +66,7 @@ class Answers:
             QuotaExceeded: If too many runs wait on the shelf.
         """
         params: Any = call.params
-        job = self._job(params.job)
+        scheduler, job = self._job(params.job)
         shelf = await self._shelves.get(params.shelf)
         outcome: dict[str, Any] = {}
 
@@ -83,7 +83,7 @@ class Answers:
 
         shelf.enter()
         try:
-            await self._scheduler.run_now(job, shelf, claim)
+            await scheduler.run_now(job, shelf, claim)
         finally:
             shelf.leave()
         return outcome
@@ -98,12 +98,10 @@ class Answers:
             shelf.leave()
         return shelf
 
-    def _job(self, name: str) -> ScheduledJob:
-        known = {job.name: job for job in self._scheduler.jobs}
+    def _job(self, name: str) -> tuple[Scheduler, ScheduledJob]:
+        known = {job.name: (scheduler, job) for scheduler in self._schedulers for job in scheduler.jobs}
         if name in known:
             return known[name]
-        if name in _NOT_YET:
-            raise NotAvailable(f"job {name}", field="job")
         raise InvalidParams(f"job: there is no such job; expected one of {', '.join(known)}", field="job")
 
     @staticmethod

@@ -147,23 +147,23 @@ async def put(shelf: Shelf, run: Job) -> None:
         await shelf.commit(_origin("scheduler.record", run), apply)
 
 
-def unfinished(shelf: Shelf) -> list[Job]:
-    """Return the unfinished runs that are the scheduler's."""
+def unfinished(shelf: Shelf, kinds: Container[str] | None = None) -> list[Job]:
+    """Return the unfinished runs that are the scheduler's; None is every kind."""
     found = shelf.view.jobs.page(unfinished=True, in_slots=True, before=None, limit=_ORPHANS_AMONG)
-    return [job for _, job in found if job.is_scheduled]
+    return [job for _, job in found if job.is_scheduled and (kinds is None or job.kind in kinds)]
 
 
-async def mark_orphans(shelf: Shelf, at_work: Container[str], now: int) -> int:
-    """Mark as interrupted the runs whose daemon is gone; return how many."""
-    orphans = [run for run in unfinished(shelf) if run.state != "waiting" and run.run_id not in at_work]
+async def mark_orphans(shelf: Shelf, at_work: Container[str], now: int, kinds: Container[str] | None = None) -> int:
+    """Mark as interrupted the runs, of some *kinds* or all, whose daemon is gone; return how many."""
+    orphans = [run for run in unfinished(shelf, kinds) if run.state != "waiting" and run.run_id not in at_work]
     for run in orphans:
         await put(shelf, cut_short(run, now))
     return len(orphans)
 
 
-async def end_passed(shelf: Shelf, planned_at: int) -> None:
-    """Give up runs of earlier slots that wait for another attempt: there will be none."""
-    for run in unfinished(shelf):
+async def end_passed(shelf: Shelf, planned_at: int, kinds: Container[str] | None = None) -> None:
+    """Give up runs of earlier slots, of some *kinds* or all, that wait for another attempt: there will be none."""
+    for run in unfinished(shelf, kinds):
         if run.state == "waiting" and (run.planned_at or 0) < planned_at:
             await put(shelf, run._replace(state="dead"))
 

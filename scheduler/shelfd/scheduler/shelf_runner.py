@@ -83,6 +83,7 @@ class ShelfRunner:
         self.settings = settings
         self._shelves = shelves
         self._jobs = jobs
+        self._kinds = frozenset(job.name for job in jobs)  # others are another schedule's
         self._clock = clock
         self._runner = runner
         self._places = asyncio.Semaphore(settings.parallel)
@@ -100,7 +101,7 @@ class ShelfRunner:
             await self._prepare(state, shelf)
             if state.looked_back != slot.key:
                 await self._give_up(state, shelf, schedule, slot)
-                await ledger.end_passed(shelf, slot.planned_at)
+                await ledger.end_passed(shelf, slot.planned_at, self._kinds)
                 state.looked_back = slot.key
             await self._run_due(state, shelf, slot, trigger)
 
@@ -137,7 +138,7 @@ class ShelfRunner:
     async def _prepare(self, state: ShelfState, shelf: Shelf) -> None:
         now = self._clock.monotonic()
         if state.cleaned_at is None:
-            count = await ledger.mark_orphans(shelf, self._runner, self._clock.now())
+            count = await ledger.mark_orphans(shelf, self._runner, self._clock.now(), self._kinds)
             if count:
                 log.warning("run.found_interrupted", shelf=shelf.name, runs=count)
         await self._runner.write_rest(shelf)

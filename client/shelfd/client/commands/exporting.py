@@ -46,7 +46,7 @@ def export(
         raise typer.BadParameter("Markdown needs a folder", param_hint="PLACE")
     try:
         with daemon(socket) as client, ProgressLine("notes") as line:
-            lines = _Lines(client, {"shelf": shelf, "marks": found == "markdown"}, line)
+            lines = _Lines(client, {"shelf": shelf, "marks": found == "markdown", "states": found == "jsonl"}, line)
             if found == "markdown":
                 write_markdown(lines, place)
             else:

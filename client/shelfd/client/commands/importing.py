@@ -7,24 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
-from shelfd.client import chat_file, foreign, json_lines, luker_file, note_lines, nugget_files, zettelforge_db
+from shelfd.client import chat_file, json_lines, luker_file, note_lines, nugget_files, zettelforge_db
 from shelfd.client.chat_file import ChatFile
 from shelfd.client.commands import options
-from shelfd.client.failure import RpcFailure
 from shelfd.client.floor_log import LeftOut
 from shelfd.client.foreign import ForeignBatch, Unusable
 from shelfd.client.formats import mapping, opening
-from shelfd.client.import_report import COUNTS, Report
+from shelfd.client.import_report import Report
 from shelfd.client.invocation import Stop, daemon
 from shelfd.client.luker_file import FloorLog
 from shelfd.client.output import clean, notice, print_json
 from shelfd.client.patience import call_patiently
 from shelfd.client.progress import ProgressLine
 from shelfd.client.recognition import FORMATS, PLAIN, ForeignSource, recognise
+from shelfd.client.sending import Sending
 from shelfd.client.streams import complain
-from shelfd.client.transport import Client
 
-_TOO_LARGE = -32005
 _SESSION_CHARACTERS = 128
 #: Other names of formats that people use.
 _ALSO = {
@@ -34,7 +32,6 @@ _ALSO = {
     "mcp": "mcp-memory",
     "sqlite-vec": "mcp-memory-service",
 }
-_NOT_EXACT = "this is more than one dry run can hold: what needs items of an earlier part counts as missing"
 _NODES = {"notes": "node", "links": "node"}
 
 
@@ -88,7 +85,7 @@ def import_(
     if sources:
         params = {"shelf": shelf, **({"dry_run": True} if dry_run else {})}
         with daemon(socket) as client, ProgressLine("items") as line:
-            sending = _Sending(client, params, report, line)
+            sending = Sending(client, params, report, line)
             plain = (_entries(source, nugget, columns, report, sending) for source in sources if source.format in PLAIN)
             for format_name, batches in chain(_opened(sources, nugget, chat, report, sending), plain):
                 try:
@@ -173,7 +170,7 @@ def _find(path: str, asked: str | None, found: list[str], sources: list[ForeignS
 
 
 def _entries(
-    source: ForeignSource, nugget: str | None, columns: Mapping[str, str], report: Report, sending: "_Sending"
+    source: ForeignSource, nugget: str | None, columns: Mapping[str, str], report: Report, sending: Sending
 ) -> tuple[str, Iterator[ForeignBatch]]:
     """A file of a plain format, and what was found when it has been read."""
 
@@ -191,7 +188,7 @@ def _entries(
 
 
 def _opened(
-    sources: Sequence[ForeignSource], nugget: str | None, chat: str | None, report: Report, sending: "_Sending"
+    sources: Sequence[ForeignSource], nugget: str | None, chat: str | None, report: Report, sending: Sending
 ) -> Iterator[tuple[str, Iterator[ForeignBatch]]]:
     """Iterate over what is sent, by its format: one large file at a time, and chats before their floor logs."""
     files = [source.file for source in sources if source.file is not None]
@@ -214,7 +211,7 @@ def _opened(
         yield "luker", _floor_log(path, chat or _chat_of(path, chats, logs), nugget, report, sending)
 
 
-def _notes(source: ForeignSource, nugget: str | None, report: Report, sending: "_Sending") -> Iterator[ForeignBatch]:
+def _notes(source: ForeignSource, nugget: str | None, report: Report, sending: Sending) -> Iterator[ForeignBatch]:
     sending.total += note_lines.count(source.path)
     header = {} if nugget is None or source.format == "shelfd" else {"nugget": nugget}
     notes = note_lines.NoteLines(source.path, source.format, header)
@@ -238,7 +235,7 @@ def _header(path: str, nugget: str | None) -> dict[str, Any]:
     return header if nugget is None else {**header, "nugget": nugget}
 
 
-def _chat(path: str, nugget: str | None, report: Report, sending: "_Sending") -> Iterator[ForeignBatch]:
+def _chat(path: str, nugget: str | None, report: Report, sending: Sending) -> Iterator[ForeignBatch]:
     sending.total += json_lines.count(path)
     chat = ChatFile(path, _header(path, nugget))
     yield from chat.batches()
@@ -248,60 +245,10 @@ def _chat(path: str, nugget: str | None, report: Report, sending: "_Sending") ->
 
 
 def _floor_log(
-    path: str, chat: str | None, nugget: str | None, report: Report, sending: "_Sending"
+    path: str, chat: str | None, nugget: str | None, report: Report, sending: Sending
 ) -> Iterator[ForeignBatch]:
     shown = None if chat is None else chat_file.shown(chat)
     log = FloorLog(path, _header(chat or path, nugget), shown)
     sending.total += len(log.graph.nodes) + len(log.graph.edges)
     yield from log.batches()
     report.add_findings(path, log.findings, _NODES)
-
-
-class _Sending:
-    """Sends items, with what earlier answers to the same format said is known.
-
-    Attributes:
-        total: How many items there are, as far as is known.
-    """
-
-    def __init__(self, client: Client, params: Mapping[str, Any], report: Report, line: ProgressLine) -> None:
-        self.total = 0
-        self._line = line
-        self._client = client
-        self._params = params
-        self._report = report
-        self._done = 0
-
-    def send(self, format_: str, batches: Iterator[ForeignBatch]) -> None:
-        """Send everything; an item that the daemon finds too large spoils none of the others."""
-        is_dry = "dry_run" in self._params
-        items, size = (foreign.REHEARSED_ITEMS, foreign.REHEARSED_BYTES) if is_dry else (foreign.ITEMS, foreign.BYTES)
-        requests = foreign.requests(batches, items=items, size=size)
-        known: dict[str, str] = {}
-        waiting: list[list[ForeignBatch]] = []
-        sent = 0
-        while (request := waiting.pop() if waiting else next(requests, None)) is not None:
-            sent += 1
-            if is_dry and sent == 2:
-                complain(
-                    "this is more than one dry run can hold: what needs items of an earlier part counts as missing"
-                )
-            count = sum(len(batch.items) for batch in request)
-            params = {**self._params, "format": format_, "parts": [one.params() for one in request], "known": known}
-            try:
-                result = self._client.call("shelf.import", params)
-            except RpcFailure as failure:
-                if failure.code != _TOO_LARGE:
-                    raise
-                if count > 1:  # one of the items is too deep or too large: the others need not suffer
-                    waiting += reversed(foreign.halves(request))
-                    continue
-                error = {"code": failure.code, "message": failure.message, "data": failure.data}
-                none = {**dict.fromkeys(COUNTS, 0), "rejected": [{"index": 0, "error": error}]}
-                self._report.add(request[:1], [{**none, "kept": [], "not_kept": []}])
-            else:
-                known |= result["known"]
-                self._report.last_seq = result["last_seq"]
-                self._report.add(request, result["parts"])
-            self._done += count
-            self._line.update(self._done, self.total)

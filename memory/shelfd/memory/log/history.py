@@ -14,7 +14,7 @@ KEPT_BY_REVERT = frozenset({"row", "id", "nugget", "kind", "created_at", "update
 _FIRST = ("title", "content", "tags", "type", "subject", "scope", "source", "confidence", "stability")
 _NOTHING = {**dict.fromkeys(_FIRST), "extra": NO_EXTRA}
 #: Stored fields that are never shown.
-_INTERNAL = frozenset({"key", "rendered", "imported"})
+_INTERNAL = frozenset({"key", "rendered", "imported", "lineage"})
 
 
 def rewind(note: Note, before: Mapping[str, Any] | None, *, rev: int | None = None) -> Note:

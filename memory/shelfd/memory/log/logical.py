@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.notes.note import BOOKKEEPING, Note
+from shelfd.memory.notes.note import BOOKKEEPING, NOTHING_KNOWN, Note
 from shelfd.memory.ports.view import View
 
 #: When it was hidden is no part of what a note says; that it is hidden is.
@@ -18,12 +18,15 @@ _PAGE: Final = 1000
 
 
 def logical_hash(view: View) -> str:
-    """Return the hash of the shelf as hexadecimal digits. Reads every row: for checks and tests."""
-    digest = sha256()
+    """Return the hash of the shelf as hexadecimal digits, whatever order it is in.
+
+    Reads every row: for checks and tests.
+    """
+    total = 0
     for line in _lines(view):
-        digest.update(json.dumps(line, ensure_ascii=False, sort_keys=True, default=list).encode())
-        digest.update(b"\n")
-    return digest.hexdigest()
+        text = json.dumps(line, ensure_ascii=False, sort_keys=True, default=list)
+        total += int.from_bytes(sha256(text.encode()).digest())
+    return f"{total % 2**256:064x}"
 
 
 def _lines(view: View) -> Iterator[list[Any]]:
@@ -49,5 +52,6 @@ def _notes(view: View) -> Iterator[Note]:
 def _said(note: Note) -> dict[str, Any]:
     said = {name: value for name, value in note._asdict().items() if name not in _LEFT_OUT}
     said["hidden"] = note.hidden
-    said["extra"] = note.extra._replace(last_rewritten_at=None, promoted_at=None).as_mapping()
+    extra = note.extra._replace(last_rewritten_at=None, promoted_at=None, lineage=NOTHING_KNOWN)
+    said["extra"] = extra.as_mapping()
     return said

@@ -1,5 +1,6 @@
 """A transaction on a shelf: writes rows and the log together, so that no change can miss its log row."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal, TypeAlias
@@ -22,6 +23,16 @@ _IDS_DRAWN: Final = 256
 _CONFLICTS: Final = 256
 
 _COMPARED = tuple((index, name) for index, name in enumerate(Note._fields) if name not in BOOKKEEPING)
+
+
+def gone_link(link: Link) -> str:
+    """Return under which of the shelf's properties stands when a link was removed."""
+    return f"gone link {json.dumps(link[:3], ensure_ascii=False)}"
+
+
+def gone_note(note_id: str) -> str:
+    """Return under which of the shelf's properties stands when a note was purged."""
+    return f"gone note {note_id}"
 
 
 def changed_fields(old: Note, new: Note) -> dict[str, Any]:
@@ -243,6 +254,8 @@ class Transaction:
             if merged == old:
                 return "unchanged"
             link = merged
+        elif (gone := self._writer.meta.get(gone_link(link))) is not None and int(gone) >= link.created_at:
+            link = link._replace(created_at=int(gone) + 1)
         self._writer.links.put(link)
         before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
         self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
@@ -251,6 +264,8 @@ class Transaction:
     def delete_link(self, link: Link, nugget: str) -> None:
         """Remove *link*."""
         self._writer.links.delete(link)
+        # A copy of the shelf may still have it, and have made it by a clock that is ahead.
+        self._writer.meta.put(gone_link(link), str(max(self.now, link.created_at)))
         self.log(Entry("link.removed", nugget, (link.source, link.target), None, {"link": list(link)}))
 
     def nugget(self, name: str) -> Nugget | None:

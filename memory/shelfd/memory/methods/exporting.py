@@ -12,4 +12,4 @@ from shelfd.protocol.methods.exporting import ShelfExportParams
 @read("shelf.export")
 async def export(shelf: Shelf, params: ShelfExportParams, _call: Call) -> dict[str, Any]:
     """Return some of the shelf's notes, as one moment had them."""
-    return await next_page(shelf, params.cursor, limit=params.limit, has_marks=params.marks)
+    return await next_page(shelf, params.cursor, limit=params.limit, has_marks=params.marks, has_states=params.states)

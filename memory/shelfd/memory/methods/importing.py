@@ -57,6 +57,12 @@ async def import_(context: Context, call: Call) -> dict[str, Any]:
     return {**result, "dry_run": False}
 
 
+@procedure("shelf.merge")
+async def merge(context: Context, call: Call) -> dict[str, Any]:
+    """Bring another copy of the shelf together with this one."""
+    return await import_(context, call)
+
+
 def _rolled_back(shelf: Shelf, outcome: Outcome) -> Outcome:
     """Roll a dry run back: it does all of it, for each item's outcome depends on those before."""
     raise RolledBack({**outcome, "run_id": None, "dry_run": True, "last_seq": shelf.seq})

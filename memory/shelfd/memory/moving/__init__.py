@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from shelfd.memory.moving.conversations import CONVERSATIONS
+from shelfd.memory.moving.copies import COPIES
 from shelfd.memory.moving.importer import Importer
 from shelfd.memory.moving.lines import LINES
 from shelfd.memory.moving.luker import LUKER
@@ -19,7 +20,7 @@ from shelfd.memory.moving.sillytavern import SILLYTAVERN
 from shelfd.memory.moving.tally import Tally
 from shelfd.memory.moving.zettelforge import ZETTELFORGE
 
-_FORMATS: Final = (NUGGETS, LUKER, SILLYTAVERN, ZETTELFORGE, LINES, *PLAIN, *CONVERSATIONS)
+_FORMATS: Final = (NUGGETS, LUKER, SILLYTAVERN, ZETTELFORGE, LINES, COPIES, *PLAIN, *CONVERSATIONS)
 #: Every format by its name on the wire.
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType({format_.name: format_ for format_ in _FORMATS})
 

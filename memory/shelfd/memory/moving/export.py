@@ -15,8 +15,9 @@ from weakref import WeakKeyDictionary
 from pydantic_core import to_json
 
 from shelfd.memory.errors import Conflict, InvalidParams
+from shelfd.memory.moving.lineage import NoteState, state_of
 from shelfd.memory.moving.reconciling import marks_of
-from shelfd.memory.moving.snapshot import ShelfLines
+from shelfd.memory.moving.snapshot import FORMAT, ShelfLines
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.shelf import Shelf
 
@@ -26,13 +27,17 @@ _TURN_S: Final = 0.004
 _PATIENCE: Final = timedelta(seconds=30)
 #: Facets of a note that its file in Markdown has, and by which an edit of that is known.
 _EDITED: Final = ("title", "content", "tags", "fields", "hidden")
+_GONE: Final = "gone "
+_GONE_AT_ONCE: Final = 200
 _MOST: Final = 4  #: exports of one shelf that are read at a time: each waits for the others
 
 Line = dict[str, Any]
 _readings: Final[WeakKeyDictionary[Shelf, dict[str, "_Reading"]]] = WeakKeyDictionary()
 
 
-async def next_page(shelf: Shelf, cursor: str | None, *, limit: int, has_marks: bool) -> dict[str, Any]:
+async def next_page(
+    shelf: Shelf, cursor: str | None, *, limit: int, has_marks: bool, has_states: bool
+) -> dict[str, Any]:
     """Return the next page of an export; without a cursor, the first one of a new export.
 
     Raises:
@@ -44,20 +49,24 @@ async def next_page(shelf: Shelf, cursor: str | None, *, limit: int, has_marks: 
         if len(readings) >= _MOST:
             raise Conflict("too many exports of this shelf are read; wait until one has ended")
         cursor = token_hex(16)
-        readings[cursor] = _Reading(shelf, cursor, limit=limit, has_marks=has_marks)
+        readings[cursor] = _Reading(shelf, cursor, limit=limit, has_marks=has_marks, has_states=has_states)
     reading = readings.get(cursor)
     if reading is None:
         raise InvalidParams("cursor: of no export that is read; begin again", field="cursor")
     return await reading.next()
 
 
+def _shown(state: NoteState) -> dict[str, Any]:
+    return {"now": sorted(state.now), "past": sorted(state.past), "at": state.at, "says": state.says}
+
+
 class _Reading:
     """One export: its pages, and whether somebody still wants them."""
 
-    def __init__(self, shelf: Shelf, token: str, *, limit: int, has_marks: bool) -> None:
+    def __init__(self, shelf: Shelf, token: str, *, limit: int, has_marks: bool, has_states: bool) -> None:
         self._shelf = shelf
         self._token = token
-        self._pages = _pages(shelf, limit=limit, has_marks=has_marks)
+        self._pages = _pages(shelf, limit=limit, has_marks=has_marks, has_states=has_states)
         self._is_busy = False
         self._waited = 0
         shelf.spawn(self._end_if_forgotten(), "export")
@@ -92,7 +101,7 @@ class _Reading:
                 self._waited += 1
 
 
-async def _pages(shelf: Shelf, *, limit: int, has_marks: bool) -> AsyncGenerator[dict[str, Any]]:
+async def _pages(shelf: Shelf, *, limit: int, has_marks: bool, has_states: bool) -> AsyncGenerator[dict[str, Any]]:
     """Yield the pages of an export."""
     await shelf.write_usage()
     async with shelf.store.frozen() as view:
@@ -100,7 +109,7 @@ async def _pages(shelf: Shelf, *, limit: int, has_marks: bool) -> AsyncGenerator
         page: list[Line] = []
         size = 0
         until = shelf.clock.monotonic() + _TURN_S
-        for line in _lines(view, has_marks=has_marks):
+        for line in _lines(view, has_marks=has_marks, has_states=has_states):
             weight = len(to_json(line))
             if page and (len(page) >= limit or size + weight > _PAGE_BYTES):
                 yield {**said, "lines": page, "is_last": False}
@@ -114,12 +123,18 @@ async def _pages(shelf: Shelf, *, limit: int, has_marks: bool) -> AsyncGenerator
         yield {**said, "lines": page, "is_last": True}
 
 
-def _lines(view: View, *, has_marks: bool) -> Iterator[Line]:
+def _lines(view: View, *, has_marks: bool, has_states: bool) -> Iterator[Line]:
     lines = ShelfLines(view, is_lean=True)
+    after = ""
+    while has_states and (gone := view.meta.page(_GONE, after=after, limit=_GONE_AT_ONCE)):
+        yield {"shelfd": {"format": FORMAT, "gone": [[name, int(at)] for name, at in gone]}}
+        after = gone[-1][0]
     while notes := lines.next_notes():
         for note, line in zip(notes, lines.of(notes), strict=True):
             if has_marks:
                 line["shelfd"]["said"] = marks_of(note, _EDITED)
+            if has_states:
+                line["shelfd"]["state"] = _shown(state_of(view, note))
             yield line
     after = ""
     while nuggets := list(lines.empty_nuggets(after=after)):

@@ -6,11 +6,16 @@ from typing import Final, Literal
 from shelfd.memory.errors import DuplicateKey, InvalidParams
 from shelfd.memory.knowledge.graph.edges import put_read
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.moving.merging import Merger
 from shelfd.memory.moving.placing import Placement, stand_in
 from shelfd.memory.moving.reconciling import Sender, digest, mark_replaced, marked, reconcile, speaks_for_another
 from shelfd.memory.moving.record import (
+    Gone,
     LinkRecord,
     Loss,
+    MergedLinks,
+    MergedNote,
+    MergedNugget,
     NoteRecord,
     NuggetRecord,
     OutgoingLinks,
@@ -54,9 +59,11 @@ class Importer:
     seen: set[tuple[str, int | str]] = field(default_factory=set)
     absent: set[str] = field(default_factory=set)
     places: Placement = field(init=False)
+    merger: Merger = field(init=False)
 
     def __post_init__(self) -> None:
         self.places = Placement(self.tx)
+        self.merger = Merger(self.tx)
 
     def import_record(self, record: Record, part: str, index: int, tally: Tally) -> None:
         """Take in what an item of a part says.
@@ -83,6 +90,8 @@ class Importer:
                 self.restore_note(record, part, index, tally)
             case RestoredLinks():
                 restore_links(self.tx, record, self.limits.links_count, index, tally)
+            case _:
+                self.merge(record, part, index, tally)
 
     def import_nugget(self, record: NuggetRecord, index: int, tally: Tally) -> None:
         """Make a nugget; one that is here keeps its options."""
@@ -171,6 +180,34 @@ class Importer:
         self.created += tally.created - created
         self.seen.add((part, note.id))
         if record.usage != Usage():
+            self.usages[note.row] = record.usage
+
+    def merge(
+        self, record: MergedNugget | MergedNote | MergedLinks | Gone, part: str, index: int, tally: Tally
+    ) -> None:
+        """Bring what is here together with what another copy of the shelf says."""
+        match record:
+            case MergedNugget():
+                self.merger.merge_nugget(record, tally)
+            case MergedNote():
+                self.merge_note(record, part, index, tally)
+            case MergedLinks():
+                self.merger.merge_links(record, index, tally)
+            case Gone():
+                self.merger.merge_gone(record, tally)
+
+    def merge_note(self, record: MergedNote, part: str, index: int, tally: Tally) -> None:
+        """Bring a note together with what another copy of the shelf says of it.
+
+        Raises:
+            InvalidParams: If another item was the same note.
+        """
+        self._check_first(part, record.note.id)
+        created = self.merger.created
+        note = self.merger.merge_note(record, index, tally)
+        self.created += self.merger.created - created
+        self.seen.add((part, record.note.id))
+        if note is not None and record.usage != Usage():
             self.usages[note.row] = record.usage
 
     # ------------------------------------------------------------- notes

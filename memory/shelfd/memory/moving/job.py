@@ -85,6 +85,7 @@ def take(
         "notes": importer.created,
         "kept": [{"index": index, "id": id_, "fields": list(fields)} for index, id_, fields in tally.kept],
         "rejected": rejected,
+        "purge": list(importer.merger.to_purge),
         "not_kept": [{**loss._asdict(), "indexes": indexes} for loss, indexes in tally.losses.items()],
         "known": {name: to for name, to in importer.known.items() if taken.known.get(name) != to},
         "seen": [list(one) for one in importer.seen - taken.seen],

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from operator import itemgetter
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
+from shelfd.memory.moving.lineage import NoteState
 from shelfd.memory.moving.reading import Format, ItemOrigin
 from shelfd.memory.moving.record import RestoredLinks, RestoredNote, RestoredNugget
 from shelfd.memory.moving.snapshot import ELSEWHERE, FORMAT
@@ -22,6 +23,9 @@ _USAGE: Final = TypeAdapter(Usage)
 _LINK: Final = TypeAdapter(Link)
 _NUGGET: Final = TypeAdapter(Nugget)
 _TYPE_NAME: Final = TypeAdapter[str](TypeName)
+_DIGESTS: Final = TypeAdapter(frozenset[Annotated[str, Field(max_length=32)]])
+_SAYS: Final = TypeAdapter[str](Annotated[str, Field(max_length=32)])
+_AT: Final = TypeAdapter[int](Annotated[int, Field(strict=True, ge=0, le=MAX_INTEGER)])
 _FIELDS: Final = frozenset(Note._fields) - ELSEWHERE
 _USUAL: Final = BLANK._asdict()
 _in_order: Final = itemgetter(*Note._fields)
@@ -37,6 +41,8 @@ def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
         raise InvalidParams(f"shelfd.note.{unknown[0][:64]}: is not known here", field="shelfd.note")
     content = _object(line.get("content"), "content").get("raw")
     extra = _extra(fields.pop("extra", {}))
+    if "state" in rest:
+        extra = extra._replace(lineage=read_state(rest).lineage())
     tags = fields.pop("tags", ())
     values = {
         **_USUAL,
@@ -50,6 +56,19 @@ def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
     _check(note, origin)
     usage = rest.get("usage")
     return RestoredNote(note, Usage() if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage"))
+
+
+def read_state(rest: Mapping[str, Any]) -> NoteState:
+    """Read which states a note has had there, as far as the line says."""
+    given = rest.get("state")
+    if given is None:
+        return NoteState("", frozenset(), frozenset(), 0)
+    state = _object(given, "shelfd.state")
+    try:
+        now, past = (_DIGESTS.validate_python(state.get(name)) for name in ("now", "past"))
+        return NoteState(_SAYS.validate_python(state.get("says")), now, past, _AT.validate_python(state.get("at")))
+    except ValidationError:
+        raise InvalidParams("shelfd.state: is not what a shelf has", field="shelfd.state") from None
 
 
 def _extra(given: object) -> Extra:
@@ -111,6 +130,15 @@ def _line(item: object) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     if rest.get("format") != FORMAT:
         raise InvalidParams("shelfd.format: is not known here; install a newer shelfd", field="shelfd.format")
     return line, rest
+
+
+def rest_of(item: object) -> Mapping[str, Any]:
+    """Return what stands under ``shelfd`` in a line.
+
+    Raises:
+        InvalidParams: If that is not known here.
+    """
+    return _line(item)[1]
 
 
 def _object(value: object, name: str) -> Mapping[str, Any]:

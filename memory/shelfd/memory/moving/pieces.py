@@ -87,14 +87,15 @@ def combine(parts: Sequence[str], outcomes: Iterable[tuple[int, Mapping[str, Any
         outcomes: The outcome of each piece, by the piece's number.
     """
     accounts: list[dict[str, Any]] = [
-        {"part": part, **dict.fromkeys(_COUNTS, 0), "kept": [], "rejected": [], "not_kept": []} for part in parts
+        {"part": part, **dict.fromkeys(_COUNTS, 0), "kept": [], "rejected": [], "purge": [], "not_kept": []}
+        for part in parts
     ]
     for number, outcome in outcomes:
         account = accounts[part_of(number)]
         for name in _COUNTS:
             account[name] += outcome[name]
-        for name in ("kept", "rejected"):
-            account[name] += outcome[name]
+        for name in ("kept", "rejected", "purge"):
+            account[name] += outcome.get(name, ())
         for loss in outcome["not_kept"]:
             known = (one for one in account["not_kept"] if (one["field"], one["why"]) == (loss["field"], loss["why"]))
             if (same := next(known, None)) is None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from shelfd.memory.moving.lineage import NoteState
 from shelfd.memory.notes.inference import KnownTraits
 from shelfd.memory.notes.note import BLANK, NO_EXTRA, Extra, Link, Note, Nugget, Usage, fold_key
 from shelfd.memory.ports.edges import Edge
@@ -213,7 +214,46 @@ class RestoredLinks(NamedTuple):
     links: tuple[Link, ...]
 
 
+class MergedNugget(NamedTuple):
+    """A nugget as another copy of the shelf has it, and the types of notes that were set in it."""
+
+    nugget: Nugget
+    types: Mapping[str, Mapping[str, Any]]
+
+
+class MergedNote(NamedTuple):
+    """A note as another copy of the shelf has it, and which states it has had there."""
+
+    note: Note
+    usage: Usage
+    state: NoteState
+
+
+class MergedLinks(NamedTuple):
+    """The links that leave a note in another copy of the shelf."""
+
+    source: str
+    links: tuple[Link, ...]
+
+
+class Gone(NamedTuple):
+    """What was purged or removed in another copy of the shelf, by its name among the shelf's properties, and when."""
+
+    entries: tuple[tuple[str, int], ...]
+
+
 #: Whatever an item can be.
 Record: TypeAlias = (
-    NuggetRecord | TurnsRecord | TypeRecord | NoteRecord | OutgoingLinks | RestoredNugget | RestoredNote | RestoredLinks
+    NuggetRecord
+    | TurnsRecord
+    | TypeRecord
+    | NoteRecord
+    | OutgoingLinks
+    | RestoredNugget
+    | RestoredNote
+    | RestoredLinks
+    | MergedNugget
+    | MergedNote
+    | MergedLinks
+    | Gone
 )

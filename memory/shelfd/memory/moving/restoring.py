@@ -53,7 +53,8 @@ def restore_note(tx: Transaction, note: Note, index: int, tally: Tally, *, is_ab
 
 def _differing(here: Note, note: Note) -> tuple[str, ...]:
     """The fields in which the note that is here says something else."""
-    before: dict[str, Any] = changed_fields(here, note)
+    unknown = here._replace(extra=here.extra._replace(lineage=note.extra.lineage))
+    before: dict[str, Any] = changed_fields(unknown, note)
     if here.hidden == note.hidden:
         before.pop("archived_at", None)  # when it was hidden makes no difference
     return tuple(sorted(before))

@@ -5,7 +5,7 @@ creation, is never reused and never leaves the daemon.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -41,6 +41,23 @@ class Imported(NamedTuple):
     alias: str | None = None  #: digest of what else it is known by there
 
 
+class Lineage(NamedTuple):
+    """What was known, when copies of a shelf were brought together, of the states that a note has had: digests."""
+
+    now: tuple[str, ...] = ()  #: the state it had then, by each way that led to it
+    past: tuple[str, ...] = ()  #: those that this one replaced
+    at: int = 0  #: when it was so first
+    says: str = ""  #: digest of what it said then
+
+
+NOTHING_KNOWN: Final = Lineage()
+
+
+def _lineage(values: Sequence[Any]) -> Lineage:
+    now, past, at, says = values
+    return Lineage(tuple(now), tuple(past), at, says)
+
+
 class Extra(NamedTuple):
     """What few notes have. Kept as one JSON object, in rows and in the log's before-images alike."""
 
@@ -68,6 +85,7 @@ class Extra(NamedTuple):
     superseded_reason: str | None = None  #: by which rule it was superseded; None if a caller did it
     trust: str | None = None  #: whether it was quarantined, and whether it was released since
     redacted: tuple[str, ...] = ()  #: names of the rules by which something was taken out of its text
+    lineage: Lineage = NOTHING_KNOWN
 
     def __bool__(self) -> bool:
         """Whether anything is set."""
@@ -125,6 +143,7 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "imported": _imported,
     "source_span": tuple,
     "redacted": tuple,
+    "lineage": _lineage,
 }
 _NAMES: Final = Extra._fields
 NO_EXTRA: Final = Extra()

@@ -45,10 +45,13 @@ class Counts(NamedTuple):
 
 
 class MetaView(Protocol):
-    """Reads of the shelf's own properties: ``shelf``, ``owner``, ``created_at``."""
+    """Reads of the shelf's own properties: ``shelf``, ``owner``, ``created_at``, and what is gone from it."""
 
     def get(self, name: str) -> str | None:
         """Return one of them."""
+
+    def page(self, beginning: str, *, after: str, limit: int) -> list[tuple[str, str]]:
+        """Return properties whose names begin so, by name, after the name *after*."""
 
 
 class MetaWriter(MetaView, Protocol):

@@ -9,7 +9,7 @@ from itertools import chain, pairwise, takewhile
 from typing import Any, Final, NamedTuple
 
 from shelfd.memory.log.history import rewind
-from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.log.transaction import Transaction, gone_note
 from shelfd.memory.notes.note import EVOLVED_BY, MERGED_INTO, NO_EXTRA, Extra, Link, Note
 from shelfd.memory.ports.log import REDACTED, Entry, LogRow
 from shelfd.memory.ports.projection import PURGED
@@ -56,6 +56,7 @@ def purge(tx: Transaction, note: Note, *, leaving: Leaving = _NONE, is_redacted:
         after = tx.rows.notes.redact(note, after=after, limit=_ALL)
     tx.rows.notes.delete(note)
     tx.touched.pop(note.id, None)
+    tx.rows.meta.put(gone_note(note.id), str(tx.now))  # a copy of the shelf may still have it
     tx.log(Entry(PURGED, note.nugget, (note.id,), note.row))
     return still_in
 

@@ -18,6 +18,9 @@ class ShelfExportParams(ReadParams):
     marks: bool = Field(
         default=False, description="Add to each note marks of what it says, by which an edited copy of it is known."
     )
+    states: bool = Field(
+        default=False, description="Add to each note which states it has had, and what is gone: `shelf.merge` needs it."
+    )
 
 
 class ShelfExportResult(Result):

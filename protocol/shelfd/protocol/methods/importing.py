@@ -12,7 +12,7 @@ from shelfd.protocol.errors import ErrorObject
 from shelfd.protocol.registry import define
 
 #: Kinds of items, in the order in which they are best sent: links need both of their ends.
-Part = Literal["nuggets", "sessions", "types", "notes", "facts", "links"]
+Part = Literal["gone", "nuggets", "sessions", "types", "notes", "facts", "links"]
 
 
 class ImportSource(Wire):
@@ -83,6 +83,10 @@ class ImportPartResult(Result):
     unchanged: int
     kept: list[ImportKept]
     rejected: list[ImportRejected]
+    purge: list[str] = Field(
+        default_factory=list,
+        description="Of a merge: notes to purge, as another copy did, or of a conflict gone by.",
+    )
     not_kept: list[ImportLoss]
 
 
@@ -101,6 +105,21 @@ class ShelfImportResult(Result):
     replayed: bool | None = None
 
 
+class ShelfMergeParams(ShelfImportParams):
+    """Params of ``shelf.merge``: the lines of an export with states, of another copy of the shelf."""
+
+    format: Literal["merge"] = "merge"
+
+
+define(
+    "shelf.merge",
+    ShelfMergeParams,
+    ShelfImportResult,
+    need="admin",
+    summary="Bring another copy of the shelf, edited apart, together with this one; nothing is overwritten.",
+    is_change=True,
+    is_barrier=True,
+)
 define(
     "shelf.import",
     ShelfImportParams,

@@ -187,6 +187,10 @@ class InMemoryMeta(InMemoryRows, MetaWriter):
     def get(self, name: str) -> str | None:
         return self._tables.meta.get(name)
 
+    def page(self, beginning: str, *, after: str, limit: int) -> list[tuple[str, str]]:
+        named = sorted(one for one in self._tables.meta.items() if one[0].startswith(beginning) and one[0] > after)
+        return named[: max(limit, 0)]
+
     def put(self, name: str, value: str) -> None:
         self._tables.put(self._tables.meta, name, value)
 

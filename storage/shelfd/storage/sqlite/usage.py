@@ -101,5 +101,10 @@ class SqliteMeta(SqliteRows, MetaWriter):
         columns = self._database.one("SELECT value FROM meta WHERE name = ?", (name,))
         return None if columns is None else columns[0]
 
+    def page(self, beginning: str, *, after: str, limit: int) -> list[tuple[str, str]]:
+        sql = "SELECT name, value FROM meta WHERE name > ? AND name >= ? AND name < ? ORDER BY name LIMIT ?"
+        end = beginning[:-1] + chr(ord(beginning[-1]) + 1)
+        return [(name, value) for name, value in self._database.all(sql, (after, beginning, end, max(limit, 0)))]
+
     def put(self, name: str, value: str) -> None:
         self._database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
