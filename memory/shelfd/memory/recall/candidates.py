@@ -40,7 +40,8 @@ def members_of_best_sessions(
     ordinals, slots, frequencies = postings
     saturated = saturation(frequencies, columns.length[ordinals], terms.own_average)
     # One slot more than ordinals is what the pointer -1 reads.
-    own = np.bincount(ordinals, terms.own_idf[slots] * saturated, columns.size + 1)
+    sums = np.bincount(ordinals, terms.own_idf[slots] * saturated, columns.size + 1)
+    own: FloatArray = sums.astype(np.float64, copy=False)
     touched = np.flatnonzero(own > 0)  # numpy finds flags much faster than floats
     touched = touched[columns.alive(touched)]
     # Single precision halves the memory traffic; these numbers only choose, they are no scores.
@@ -84,7 +85,8 @@ def _distinct(ordinals: IntArray) -> IntArray:
     """Each of *ordinals* once, ascending, but for -1, which is nobody; numpy's own way takes ten times as long."""
     found = np.sort(ordinals)
     found = found[np.diff(found, prepend=-1) != 0]
-    return found[found.searchsorted(0) :]
+    distinct: IntArray = found[found.searchsorted(0) :]
+    return distinct
 
 
 def _promises(columns: Columns, own: FloatArray, ordinals: IntArray) -> npt.NDArray[np.float32]:
