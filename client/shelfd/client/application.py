@@ -77,7 +77,7 @@ COMMANDS: Final = (
     CommandEntry("move", "backups:move", "Give a shelf another name."),
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
-    CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do."),
+    CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do, also while no daemon runs."),
     CommandEntry(
         "log-level", "running:log_level", "Have the running daemon log more, or less, until it is started again."
     ),
