@@ -200,7 +200,7 @@ _STEP = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(_STEP, max_size=25))
 def test_any_steps_lead_where_the_reference_gets(steps: Sequence[tuple[Any, ...]]) -> None:
     asyncio.run(_take(steps))
