@@ -56,6 +56,7 @@ COMMANDS: Final = (
     CommandEntry("schedule", "tending:schedule", "Show what runs by itself: when next, and how it went last."),
     CommandEntry("runs", "tending:runs", "Show which runs there were, the last one first."),
     CommandEntry("mcp", "mcp:mcp", "Speak MCP on standard input and output: the command to give to an agent."),
+    CommandEntry("ingest", "ingesting:ingest", "Take notes from a conversation's transcript."),
     CommandEntry(
         "import", "importing:import_", "Move in from another memory: Markdown, conversations, CSV, JSON or a store."
     ),
@@ -90,7 +91,7 @@ _SECTIONS: Final = (
     ("Notes", "notes note history edit link forget restore purge"),
     ("What there is", "facts nuggets shelves entity graph timeline conflicts session"),
     ("What happens", "watch log reflect reflections undo promote schedule runs jobs"),
-    ("In and out", "import export snapshot backup merge move"),
+    ("In and out", "ingest import export snapshot backup merge move"),
     ("The daemon", "run setup status doctor config mcp call completion help"),
 )
 

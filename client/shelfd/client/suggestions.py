@@ -35,7 +35,7 @@ _TRIED: Final[Mapping[str, str]] = {
     "call": "rpc method api",
     "config": "settings configuration configure",
     "setup": "install uninstall",
-    "import": "load ingest migrate",
+    "import": "load migrate",
     "export": "dump",
     "--version": "version",
     "-h": "man usage",

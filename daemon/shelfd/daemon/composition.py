@@ -74,6 +74,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
         service=service,
         counters=counters,
         clock=clock,
+        backup_directory=backup_directory(settings, places),
         connections_count=settings.limits.connections_count,
         socket_mode=socket_mode(settings, places),
         scheduler=scheduler.status,

@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from importlib import import_module
 
 import structlog
 
@@ -20,6 +21,7 @@ from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Listener
 from shelfd.memory.methods.loading import load_rest
+from shelfd.protocol.lazy_table import importing
 
 log = structlog.get_logger("shelfd.daemon")
 
@@ -82,7 +84,7 @@ async def serve(
         stack.callback(_remember, parts, places, origin)
         _say_ready(loaded, places, parts, notifier)
         # After READY: most requests need little of it, and none needs it all.
-        asyncio.get_running_loop().run_in_executor(None, load_rest).add_done_callback(_freeze)
+        asyncio.get_running_loop().run_in_executor(None, _load).add_done_callback(_freeze)
         if parts.mqtt is not None:
             parts.mqtt.start()
         await parts.scheduler.start()
@@ -93,6 +95,13 @@ async def serve(
         parts.system.is_ready = False
         log.info("daemon.stopping", drain_s=loaded.settings.daemon.drain_s)
     log.info("daemon.stopped")
+
+
+def _load() -> None:
+    """Import what the start leaves out: methods, and how agents speak."""
+    load_rest()
+    with importing:
+        import_module("shelfd.gateway.mcp")
 
 
 def _freeze(loaded: asyncio.Future[None]) -> None:

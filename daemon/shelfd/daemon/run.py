@@ -30,6 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from shelfd.daemon import config_command  # the daemon itself never needs it
 
             return config_command.execute(rest, environ)
+        if command == "doctor":
+            from shelfd.daemon import doctor_command  # as above
+
+            return doctor_command.execute(rest, environ)
         if command == "offline":
             from shelfd.daemon import offline_command  # as above
 

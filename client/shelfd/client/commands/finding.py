@@ -1,6 +1,6 @@
 """Commands that find notes: recall, search, why-not and context."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -12,6 +12,7 @@ from shelfd.client.texts import moment, needed
 Focus = Annotated[
     str | None, typer.Option("--focus", metavar="WHAT", help="auto, or off: leave out nothing of what fits.")
 ]
+_HOOK_S: Final = 5.0  #: an agent, and a person, wait for what a hook says
 Author = Annotated[str | None, typer.Option("--author", metavar="NAME", help="Only what this one said.")]
 
 
@@ -167,7 +168,12 @@ def _print_why(result: dict[str, Any]) -> None:
 
 
 def context(
-    query: options.Query,
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="QUERY", help="What the prompt is about; - reads stdin.")
+    ] = None,
+    stdin_prompt: Annotated[
+        bool, typer.Option("--stdin-prompt", help="Stdin has the prompt, as an agent's hook says it; never fails.")
+    ] = False,
     k: options.Best = None,
     nugget: options.Nugget = None,
     session: options.Session = None,
@@ -182,9 +188,16 @@ def context(
 
       shelfd context plan the afternoon --token-budget 1000
     """
-    params = {
-        "query": needed(query, name="QUERY"), "k": k, "nugget": nugget, "session_id": session,
-        "token_budget": token_budget, "shelf": shelf,
-    }  # fmt: skip
-    result = call(socket, "get_context", params)
-    print_json(result) if as_json else print(clean(result["text"]))
+    params: dict[str, Any] = {"k": k, "nugget": nugget, "token_budget": token_budget, "shelf": shelf}
+    if not stdin_prompt:
+        result = call(socket, "get_context", {**params, "query": needed(query, name="QUERY"), "session_id": session})
+        print_json(result) if as_json else print(clean(result["text"]))
+        return
+    from shelfd.client.hooks import never_fails, prompted  # for agents only
+
+    with never_fails():
+        result = call(socket, "get_context", {**params, **prompted(session)}, timeout_s=_HOOK_S)
+        if as_json:
+            print_json(result)
+        elif result["notes"]:  # nothing at all is better than that nothing was found
+            print(clean(result["text"]))

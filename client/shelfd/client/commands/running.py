@@ -187,17 +187,22 @@ def status(
 
 
 def doctor(
+    config_file: Config = None,
+    data_dir: DataDir = None,
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Look for what is wrong and say what to do. Ends with status 1 when something is.
+    """Look for what is wrong and say what to do, also while no daemon runs. Ends with status 1 when something is.
 
     For example:
 
       shelfd doctor
+
+      shelfd doctor --data-dir ./shelf --json
     """
-    with daemon(socket) as client:
-        found = client.call("system.doctor")
+    from shelfd.client.examining import examine  # only this command asks without a daemon
+
+    found = examine(socket, data_dir=data_dir, config=config_file)
     if as_json:
         print_json(found)
     else:
@@ -205,6 +210,9 @@ def doctor(
             ("ok" if finding["ok"] else "WRONG", finding["check"], finding["detail"]) for finding in found["findings"]
         ]
         print_table(rows, header=("", "check", "detail"))
+        for finding in found["findings"]:
+            if not finding["ok"] and finding.get("fix"):
+                print(f"{finding['check']}: {clean(finding['fix'])}")
     if not found["ok"]:
         raise Stop(1)
 

@@ -52,6 +52,7 @@ class DoctorFinding(Result):
     check: str
     ok: bool
     detail: str
+    fix: str | None = Field(default=None, description="A command that mends it, or goes further.")
 
 
 class DoctorResult(Result):
