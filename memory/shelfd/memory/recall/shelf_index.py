@@ -108,6 +108,10 @@ class ShelfIndex(Pictured):
             f"{analyzer.language} {analyzer.timezone} {crc32(repr((read, names)).encode('utf-8', 'surrogatepass')):08x}"
         )
 
+    def prepare(self) -> None:
+        """Make a segment of what was written last. See the port."""
+        self.index.flush()
+
     def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
         """Return what gives the index as it is now. See the port."""
         frozen, (rows, names) = self.index.freeze(stored), self._names.stored()
