@@ -1,8 +1,11 @@
 """A real daemon in its own process, for tests that need one."""
 
+import array
+import atexit
 import json
 import os
 import select
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +21,62 @@ from shelfd.client import Client, connect
 TIMEOUT_S = 60.0
 
 
+class Forked:
+    """A daemon that was forked by ``tests/forking.py``, with as much of what a ``Popen`` has as is needed."""
+
+    _control: socket.socket | None = None
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], log: int) -> None:
+        readable, writable = os.pipe()
+        self.stdout = os.fdopen(readable, encoding="utf-8")
+        try:
+            self.pid: int = self._ask({"arguments": list(arguments), "environment": dict(environment)}, writable, log)[
+                "pid"
+            ]
+        finally:
+            os.close(writable)
+        self.returncode: int | None = None
+        self._end = os.pidfd_open(self.pid)
+
+    @classmethod
+    def _ask(cls, request: Mapping[str, Any], *descriptors: int) -> dict[str, Any]:
+        if cls._control is None:
+            cls._control, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+            # Who forks must have no other thread, and numpy's would be such.
+            environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+            command = [sys.executable, "-P", str(Path(__file__).with_name("forking.py"))]
+            forking = subprocess.Popen(command, stdin=theirs.fileno(), env=environment)  # its end is waited for at exit
+            theirs.close()
+            atexit.register(forking.wait)  # it ends when the socket is closed
+            atexit.register(cls._control.close)
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        cls._control.sendmsg([json.dumps(request).encode()], ancillary)
+        answer: dict[str, Any] = json.loads(cls._control.recv(4096))
+        return answer
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal; nothing if it has ended."""
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send it SIGKILL."""
+        self.send_signal(SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended; return its exit status, the signal's number with a minus if it was one.
+
+        Raises:
+            subprocess.TimeoutExpired: If that takes longer than *timeout* seconds.
+        """
+        if self.returncode is None:
+            if not select.select([self._end], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("shelfd.daemon", timeout or 0.0)
+            self.returncode = int(self._ask({"wait": self.pid})["status"])
+            os.close(self._end)
+        return self.returncode
+
+
 class Daemon:
     """A daemon on a directory; start, stop and kill it at will. As a context manager it is gone on exit.
 
@@ -27,6 +86,8 @@ class Daemon:
         environment: Settings beside what a test run has, less what configures a daemon.
         argv: What Python is run with instead of the daemon's module and all flags.
         pass_fds: Descriptors it inherits.
+        afresh: Whether it is a Python of its own, which imports everything, as it is anyway with *argv* or *pass_fds*;
+            otherwise it is forked from a process that has.
     """
 
     def __init__(
@@ -36,6 +97,7 @@ class Daemon:
         environment: Mapping[str, str] | None = None,
         argv: Sequence[str] = (),
         pass_fds: Sequence[int] = (),
+        afresh: bool = False,
     ) -> None:
         self.directory = directory
         self.data = directory / "data"
@@ -43,10 +105,12 @@ class Daemon:
         self.log = directory / "log"
         self.ready: list[str] = []
         places = ("--data-dir", str(self.data), "--socket", self.socket)
+        self._arguments = [*places, *flags]
+        self._is_forked = not (argv or pass_fds or afresh)
         self._command = [sys.executable, *(argv or ("-P", "-m", "shelfd.daemon", *places, *flags))]
         self._environment = clean_environment(directory, environment)
         self._pass_fds = pass_fds
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | Forked | None = None
 
     def __enter__(self) -> Self:
         return self.start()
@@ -66,10 +130,13 @@ class Daemon:
     def start(self) -> Self:
         """Start it and wait for READY."""
         with self.log.open("ab") as sink:
-            self._process = subprocess.Popen(
-                self._command, stdout=subprocess.PIPE, stderr=sink, text=True, env=self._environment,
-                pass_fds=self._pass_fds,
-            )  # fmt: skip
+            if self._is_forked:
+                self._process = Forked(self._arguments, self._environment, sink.fileno())
+            else:
+                self._process = subprocess.Popen(
+                    self._command, stdout=subprocess.PIPE, stderr=sink, text=True, env=self._environment,
+                    pass_fds=self._pass_fds,
+                )  # fmt: skip
         output = self._process.stdout
         assert output is not None
         readable, _, _ = select.select([output], [], [], TIMEOUT_S)
@@ -97,7 +164,7 @@ class Daemon:
         assert self._process is not None
         process, self._process = self._process, None
         try:
-            process.wait(timeout_s)
+            return process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -105,7 +172,6 @@ class Daemon:
         finally:
             if process.stdout is not None:
                 process.stdout.close()
-        return process.returncode
 
     def stop(self, number: int = SIGTERM) -> int:
         """Ask it to end, wait, return its exit status."""

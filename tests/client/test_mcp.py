@@ -360,6 +360,27 @@ def test_a_full_daemon_is_asked_again_until_it_has_room(tmp_path: Path) -> None:
     assert not path.with_name("none").exists()
 
 
+def test_a_daemon_that_is_too_old_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        with Agent(tmp_path, f"--socket={path}") as agent:
+            connection, _ = listening.accept()
+            with connection:
+                sent = agent.send("initialize", protocolVersion="2025-06-18")
+                lines = connection.makefile("rb")
+                ping = json.loads(lines.readline())
+                assert json.loads(lines.readline())["method"] == "initialize"
+                error = {"code": -32601, "message": "unknown method", "data": {}}
+                connection.sendall(json.dumps({"jsonrpc": "2.0", "id": ping["id"], "error": error}).encode() + b"\n")
+                answer = agent.read()
+                assert (answer["id"], answer["error"]["code"]) == (sent, -32601)
+                assert "older than this command" in answer["error"]["message"]
+                later = agent.tool("recall", query="tea")
+                assert "older than this command" in later["content"][0]["text"]
+
+
 def test_a_restart_loses_nothing_and_repeats_nothing(daemon: Daemon) -> None:
     with Agent(daemon.directory, "--socket", daemon.socket, "--no-start", "--timeout", "30") as agent:
         agent.greet()

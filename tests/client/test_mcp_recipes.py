@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +78,30 @@ def test_lines_by_hand(daemon: Daemon) -> None:
     answers = {message["id"]: message for message in map(json.loads, ended.stdout.splitlines()) if "id" in message}
     assert sorted(answers) == [1, 2, 3]
     assert "The kettle is green." in answers[3]["result"]["content"][0]["text"]
+
+
+def bring(daemon: Daemon, lines: Sequence[dict[str, Any]]) -> None:
+    """Import a file of the reference server."""
+    file = daemon.directory / "memory.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    command = [sys.executable, "-P", "-m", "shelfd.client", "import", str(file), "--nugget", "people"]
+    subprocess.run(command, env=environment(daemon), check=True, capture_output=True, timeout=TIMEOUT_S)
+
+
+async def test_a_file_of_the_reference_server_is_a_graph_here(daemon: Daemon) -> None:
+    entities = [
+        {"name": "Ada", "entityType": "person", "observations": ["speaks Spanish", "likes tea"]},
+        {"name": "Acme", "entityType": "organization", "observations": []},
+    ]
+    relations = [{"from": "Ada", "to": "Acme", "relationType": "works_at"}]
+    lines = [{"type": "entity", **one} for one in entities] + [{"type": "relation", **one} for one in relations]
+    bring(daemon, lines)
+    arguments = ["mcp", "--tools", "compat", "--graph", "people"]
+    server = StdioServerParameters(command="shelfd", args=arguments, env=environment(daemon))
+    async with Client(server) as client:
+        graph = (await client.call_tool("read_graph", {})).structured_content
+        assert graph == {"entities": entities, "relations": relations}
+        more = [{"entityName": "Acme", "contents": ["builds lighthouses"]}]
+        await client.call_tool("add_observations", {"observations": more})
+        found = (await client.call_tool("search_nodes", {"query": "lighthouse"})).structured_content
+        assert found == {"entities": [{**entities[1], "observations": ["builds lighthouses"]}], "relations": relations}

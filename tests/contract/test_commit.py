@@ -80,6 +80,29 @@ async def test_the_log_of_earlier_changes_of_the_group_is_readable(store: Store)
     assert applied.value == [1]
 
 
+@pytest.mark.parametrize("has_written", [True, False])
+async def test_of_changes_that_can_be_repeated_too_only_the_failing_one_is_rolled_back(
+    store: Store, *, has_written: bool
+) -> None:
+    def refuse(_: Transaction) -> None:
+        raise NoteNotFound("gone")
+
+    failing: Change[None] = fail(NoteNotFound("gone")) if has_written else change(refuse)
+    changes: list[Change[Any]] = [create("before"), failing, edit("before", title="Edited"), failing, create("after")]
+    outcomes = await asyncio.gather(
+        *(store.commit(one._replace(can_repeat=True)) for one in changes), return_exceptions=True
+    )
+
+    assert [type(outcome) for outcome in outcomes] == [Applied, NoteNotFound, Applied, NoteNotFound, Applied]
+    assert store.view.notes.get("doomed") is None
+    assert store.view.nuggets.get("doomed") is None
+    assert [note[:5:4] for note in store.view.notes.scan(before_row=None, limit=9)] == [
+        (2, "About after"),
+        (1, "Edited"),
+    ]
+    assert [row.seq for row in store.view.log.page(since_seq=0, limit=9)] == [1, 2, 3]
+
+
 async def test_a_failing_change_is_rolled_back_alone(store: Store) -> None:
     outcomes = await asyncio.gather(
         store.commit(create("before")),

@@ -25,17 +25,19 @@ async def find(store: Store, name: str, a: int, b: int, nugget: str = "memory") 
 async def test_notes_of_a_slot_come_newest_first(store: Store) -> None:
     for row in range(1, 6):
         await put(store, row, 7, 100 + row)
-    in_slot = store.view.statements.in_slot
-    assert in_slot(7, limit=3) == [5, 4, 3]
-    assert in_slot(103, limit=3) == [3]
-    assert (in_slot(8, limit=3), in_slot(7, limit=0)) == ([], [])
+    in_slots = store.view.statements.in_slots
+    assert in_slots([7], limit=3) == {5, 4, 3}
+    assert in_slots([103], limit=3) == {3}
+    assert in_slots([7, 8, 101, 103], limit=2) == {5, 4, 3, 1}
+    assert in_slots(range(100), limit=1) == {5}
+    assert (in_slots([8], limit=3), in_slots([7], limit=0), in_slots([], limit=3)) == (set(), set(), set())
 
 
 async def test_what_a_note_states_is_replaced(store: Store) -> None:
     await put(store, 1, 7, 8)
     await put(store, 1, 8, 2**32 - 1, rev=2)
-    in_slot = store.view.statements.in_slot
-    assert [in_slot(slot, limit=9) for slot in (7, 8, 2**32 - 1)] == [[], [1], [1]]
+    in_slots = store.view.statements.in_slots
+    assert [in_slots([slot], limit=9) for slot in (7, 8, 2**32 - 1)] == [set(), {1}, {1}]
     assert (store.view.statements.rev(1), store.view.statements.rev(2)) == (2, None)
 
 
@@ -108,7 +110,7 @@ async def test_what_is_derived_of_a_note_goes_with_it(store: Store) -> None:
     for name, a, b in (("c1", 1, 2), ("c2", 2, 3), ("c3", 1, 3)):
         await find(store, name, a, b)
     await store.commit(change(lambda tx: tx.rows.notes.delete(make_note("n1", row=1))))
-    assert store.view.statements.in_slot(7, limit=9) == [2]
+    assert store.view.statements.in_slots([7], limit=9) == {2}
     assert store.view.statements.rev(1) is None
     assert [one.id for one in store.view.conflicts.page(nugget=None, resolved=False, before=None, limit=9)] == ["c2"]
 
@@ -132,7 +134,7 @@ async def test_a_change_that_fails_leaves_nothing(store: Store) -> None:
 
     with pytest.raises(ValueError, match=r"^$"):
         await store.commit(write(fail))
-    assert store.view.statements.in_slot(7, limit=9) == [1]
+    assert store.view.statements.in_slots([7], limit=9) == {1}
     assert [one.resolution for one in store.view.conflicts.of_note(1, limit=9)] == [None]
     await find(store, "e", 1, 2)
     assert [one.number for one in store.view.conflicts.of_note(1, limit=9)] == [2, 1]

@@ -15,7 +15,7 @@ from shelfd.daemon.lock import LOCK_FILE
 
 
 def test_it_says_where_it_is_serves_and_ends_well(tmp_path: Path) -> None:
-    with Daemon(tmp_path) as daemon:
+    with Daemon(tmp_path, afresh=True) as daemon:
         assert daemon.ready[0] == f"READY socket={daemon.socket} data={daemon.data}"
         assert " remember " in daemon.ready[1]
         assert " recall " in daemon.ready[2]
@@ -35,7 +35,7 @@ def test_it_says_where_it_is_serves_and_ends_well(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_it_well_too(tmp_path: Path) -> None:
-    with Daemon(tmp_path) as daemon:
+    with Daemon(tmp_path, afresh=True) as daemon:
         assert daemon.stop(signal.SIGINT) == 0
 
 

@@ -53,7 +53,7 @@ def test_methods_are_imported_after_ready(tmp_path: Path) -> None:
 
 
 def test_a_request_that_comes_at_once_is_answered(tmp_path: Path) -> None:
-    with Daemon(tmp_path) as daemon:
+    with Daemon(tmp_path, afresh=True) as daemon:
         assert daemon.call("session.list") == {"sessions": []}
         assert daemon.call("remember", content="the kettle is green")["status"] == "created"
         assert "run_id" in daemon.call("reflect", dry_run=True)

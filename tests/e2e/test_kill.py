@@ -20,6 +20,8 @@ WRITERS = 8
 #: Four rounds of 25, so that they can run side by side: 100 kills in all.
 ROUNDS = range(4)
 KILLS = 25
+#: Notes of one request.
+MANY = 400
 
 
 @dataclass
@@ -116,6 +118,53 @@ def test_kill_loses_and_doubles_nothing(tmp_path: Path, seed: int) -> None:
     assert sequence == list(range(1, len(sequence) + 1)), "the log has a gap"
     assert check == {"ok": True, "problems": [], "notes": len(notes), "last_seq": len(sequence)}
     assert len(acknowledged) >= KILLS
+
+
+async def load_until_killed(daemon: Daemon, acknowledged: list[int], first: int, chance: random.Random) -> int:
+    """Store many notes a request, each request in a nugget of its own; kill in one of them. Return the next number."""
+    number = first
+    loader, other = await AsyncClient.connect(daemon.socket), await AsyncClient.connect(daemon.socket)
+
+    async def load() -> None:
+        nonlocal number
+        while True:
+            notes = [{"content": f"line {line}", "nugget": f"load-{number}"} for line in range(MANY)]
+            number += 1
+            result = await loader.call("remember_many", {"notes": notes})
+            assert len(result["ids"]) == MANY
+            acknowledged.append(number - 1)
+
+    task, goal = asyncio.create_task(load()), len(acknowledged) + chance.randint(0, 2)
+    while len(acknowledged) < goal:
+        await asyncio.sleep(0)
+        assert not task.done()
+    for _ in range(chance.randint(0, 25)):  # answered while the next one is being written, or recall takes it in
+        await other.call("system.health")
+    daemon.kill()
+    assert isinstance((await asyncio.gather(task, return_exceptions=True))[0], ConnectionError)
+    for client in (loader, other):
+        with contextlib.suppress(ConnectionError):
+            await client.close()
+    return number
+
+
+def test_a_request_of_many_notes_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    chance, daemon, acknowledged, number = random.Random(14), Daemon(tmp_path), list[int](), 0
+    try:
+        for _ in range(3):
+            daemon.start()
+            number = asyncio.run(load_until_killed(daemon, acknowledged, number, chance))
+        daemon.start()
+        counts = {nugget["name"]: nugget["note_count"] for nugget in daemon.call("nugget.list", limit=1000)["nuggets"]}
+        check = daemon.call("shelf.check")
+        sequence = log_sequence(daemon)
+    finally:
+        if daemon.is_running:
+            daemon.kill()
+    assert set(counts.values()) == {MANY}
+    assert {f"load-{done}" for done in acknowledged} <= counts.keys() <= {f"load-{begun}" for begun in range(number)}
+    assert sequence == list(range(1, len(counts) * (MANY + 1) + 1)), "the log has a gap"
+    assert check == {"ok": True, "problems": [], "notes": len(counts) * MANY, "last_seq": len(sequence)}
 
 
 def fact_values(daemon: Daemon, note_id: str) -> list[str]:

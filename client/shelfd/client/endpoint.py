@@ -51,9 +51,15 @@ def state_directory(environ: Mapping[str, str] | None = None) -> str:
 
 
 def daemon_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a daemon whose log is a file that nobody turns over: it writes what is wrong alone."""
+    """Return the environment of a daemon that an agent starts.
+
+    It listens where one that the user starts would. Its log is a file that nobody turns over: it writes what is wrong
+    alone.
+    """
     env = os.environ if environ is None else environ
-    return {"SHELFD__LOG__LEVEL": "warning", **env}
+    own = f"/run/user/{os.getuid()}"
+    place = {"XDG_RUNTIME_DIR": own} if os.path.isdir(own) else {}  # noqa: PTH112
+    return {"SHELFD__LOG__LEVEL": "warning", **place, **env}
 
 
 def restart_command(socket: str) -> str | None:

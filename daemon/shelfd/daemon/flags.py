@@ -123,6 +123,13 @@ def split(argv: Sequence[str]) -> tuple[str | None, list[str]]:
     return (argv[0], list(argv[1:])) if is_command else (None, list(argv))
 
 
+def doctor_parser() -> argparse.ArgumentParser:
+    """Return the parser of ``python -m shelfd.daemon doctor``."""
+    root = Parser(prog="shelfd doctor", description="Look for what is wrong without a daemon.", allow_abbrev=False)
+    _add_flags(root)
+    return root
+
+
 def offline_parser() -> argparse.ArgumentParser:
     """Return the parser of ``python -m shelfd.daemon offline``."""
     root = Parser(

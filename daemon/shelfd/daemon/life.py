@@ -8,18 +8,21 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from importlib import import_module
 
 import structlog
 
 from shelfd.daemon import served
 from shelfd.daemon.composition import Parts, build, socket_mode
 from shelfd.daemon.host import SystemClock
+from shelfd.daemon.logging import Threshold
 from shelfd.daemon.notify import Notifier
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
 from shelfd.gateway import Listener
 from shelfd.memory.methods.loading import load_rest
+from shelfd.protocol.lazy_table import importing
 
 log = structlog.get_logger("shelfd.daemon")
 
@@ -40,6 +43,7 @@ async def serve(
     notifier: Notifier,
     watchdog_s: float | None,
     reload: Reload,
+    threshold: Threshold,
 ) -> None:
     """Serve until SIGTERM or SIGINT.
 
@@ -51,6 +55,7 @@ async def serve(
         notifier: Speaks to the service manager.
         watchdog_s: How often to ping it; None for never.
         reload: Called on SIGHUP with the daemon's parts and places.
+        threshold: Of what is logged.
 
     Raises:
         ConfigError: If the socket cannot be listened on.
@@ -78,13 +83,15 @@ async def serve(
         gc.set_threshold(_GC_THRESHOLD, 20, 50)
         parts.system.is_ready = True
         parts.system.settings = loaded
+        parts.system.threshold = threshold
         _compare_with_last(parts, places, origin)
         stack.callback(_remember, parts, places, origin)
         _say_ready(loaded, places, parts, notifier)
         # After READY: most requests need little of it, and none needs it all.
-        asyncio.get_running_loop().run_in_executor(None, load_rest).add_done_callback(_freeze)
+        asyncio.get_running_loop().run_in_executor(None, _load).add_done_callback(_freeze)
         if parts.mqtt is not None:
             parts.mqtt.start()
+        await _start_metrics(loaded, parts, stack)
         await parts.scheduler.start()
         if parts.backups is not None:
             await parts.backups.start()
@@ -95,9 +102,30 @@ async def serve(
     log.info("daemon.stopped")
 
 
+def _load() -> None:
+    """Import what the start leaves out: methods, and how agents speak."""
+    load_rest()
+    with importing:
+        import_module("shelfd.gateway.mcp")
+
+
 def _freeze(loaded: asyncio.Future[None]) -> None:
     loaded.result()  # or the loop's log has what went wrong
     gc.freeze()
+
+
+async def _start_metrics(loaded: Loaded, parts: Parts, stack: AsyncExitStack) -> None:
+    """Let Prometheus ask, if that is wanted; without it everything else works all the same."""
+    if parts.metrics is None:
+        return
+    host, _, port = loaded.settings.metrics.listen.rpartition(":")
+    try:
+        await parts.metrics.start(host.strip("[]"), int(port))
+    except OSError as error:
+        parts.system.metrics_complaint = f"cannot listen on {loaded.settings.metrics.listen}: {error.strerror}"
+        log.error("metrics.listen_failed", listen=loaded.settings.metrics.listen, why=error.strerror)
+    else:
+        stack.push_async_callback(parts.metrics.stop)
 
 
 async def _stop_gateways(parts: Parts, drain: timedelta) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import structlog
 
 from shelfd.daemon.places import Places
+from shelfd.daemon.sections import Mqtt as MqttSection
 from shelfd.daemon.settings import Settings
 from shelfd.daemon.system import DaemonSystem, package_version
 from shelfd.gateway import Dispatcher
@@ -70,9 +71,9 @@ class MqttService:
             self._embedded = EmbeddedBroker(
                 places.data / "broker", may_read=lambda principal, shelf: service.access.may(principal, shelf, "read")
             )
-        self._password = self._read_password()
+        self._password = read_password(settings.mqtt, places)
         self._share_group = self._read_share_group()
-        self._tls = _tls(settings.mqtt.ca_file) if settings.mqtt.url.startswith("mqtts:") else None
+        self._tls = tls_of(settings.mqtt)
         self._session: BrokerSession | None = None
         self._starting: asyncio.Task[None] | None = None
         self._complaint: str | None = None
@@ -170,13 +171,6 @@ class MqttService:
 
     # ---------------------------------------------------------------- files
 
-    def _read_password(self) -> str | None:
-        if self._settings.password_file:
-            return _read(Path(self._settings.password_file).expanduser(), "mqtt.password_file")
-        if self._places.credentials is not None and (self._places.credentials / _CREDENTIAL).exists():
-            return _read(self._places.credentials / _CREDENTIAL, f"credential {_CREDENTIAL}")
-        return None
-
     def _read_share_group(self) -> str | None:
         if not self._settings.share_file:
             return None
@@ -194,6 +188,28 @@ class MqttService:
             return f"shelfd-{self._instance}"
         machine = f"{socket.gethostname()}:{self._places.data}"
         return f"shelfd-{self._instance}-{sha256(machine.encode()).hexdigest()[:8]}"
+
+
+def read_password(section: MqttSection, places: Places) -> str | None:
+    """Return the password for the broker; None if there is none.
+
+    Raises:
+        ConfigError: If its file cannot be read.
+    """
+    if section.password_file:
+        return _read(Path(section.password_file).expanduser(), "mqtt.password_file")
+    if places.credentials is not None and (places.credentials / _CREDENTIAL).exists():
+        return _read(places.credentials / _CREDENTIAL, f"credential {_CREDENTIAL}")
+    return None
+
+
+def tls_of(section: MqttSection) -> Any:  # noqa: ANN401 - an SSL context
+    """Return what checks an ``mqtts`` broker; None for another.
+
+    Raises:
+        ConfigError: If the authorities' file cannot be used.
+    """
+    return _tls(section.ca_file) if section.url.startswith("mqtts:") else None
 
 
 def _read(file: Path, name: str) -> str:

@@ -30,6 +30,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from shelfd.daemon import config_command  # the daemon itself never needs it
 
             return config_command.execute(rest, environ)
+        if command == "doctor":
+            from shelfd.daemon import doctor_command  # as above
+
+            return doctor_command.execute(rest, environ)
         if command == "offline":
             from shelfd.daemon import offline_command  # as above
 
@@ -73,7 +77,7 @@ def _run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     origin = served.by_this(loaded, places, environ, system=arguments.system, pid=os.getpid())
     coroutine = partial(
         serve, loaded, places, origin, activated=sockets.get("rpc"), notifier=notifier,
-        watchdog_s=watchdog_interval_s(environ, os.getpid()), reload=reloading,
+        watchdog_s=watchdog_interval_s(environ, os.getpid()), reload=reloading, threshold=threshold,
     )  # fmt: skip
     with lock:
         return _serve(coroutine, loaded, places, notifier)

@@ -3,25 +3,26 @@
 import asyncio
 import os
 import platform
-import resource
-import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from shlex import quote
+from typing import Any, Final
 
+import structlog
+
+from shelfd.daemon.logging import Threshold
+from shelfd.daemon.looks import Finding, look_at_files
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
+from shelfd.daemon.shown import rows_of
 from shelfd.gateway import Counters
-from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelves
+from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelf, Shelves
 from shelfd.models import ConfiguredModel
-from shelfd.protocol import WIRE_VERSION
-
-_LOW_SPACE_BYTES = 256 * 1024 * 1024
-_FEW_FILES = 1024
+from shelfd.protocol import WIRE_VERSION, from_micros
 
 #: A shelf that is not served, by its state: what to do about it.
 _REMEDIES = {
@@ -42,16 +43,11 @@ _LLM_REMEDIES = {
     "on_trial": "it failed several times in a row; the next question is a trial",
     "spent": "llm.tokens_per_day is used up until midnight",
 }
+log = structlog.get_logger("shelfd.daemon")
+
+_RUNS: Final = 20  #: looked through for the last of each job
 _STUCK_S = 60.0  #: a commit that takes this long will not come back
 _LATE_TICK_S = 180.0  #: three times the scheduler's longest sleep
-
-
-class Finding(NamedTuple):
-    """One thing that was looked at; *detail* says what to do when it is not ok."""
-
-    check: str
-    ok: bool
-    detail: str
 
 
 #: Reports the state of a part of the daemon.
@@ -74,6 +70,7 @@ class DaemonSystem:
         service: Service,
         counters: Counters,
         clock: Clock,
+        backup_directory: Path,
         connections_count: int,
         socket_mode: int,
         scheduler: Status,
@@ -87,6 +84,7 @@ class DaemonSystem:
         self._service = service
         self._counters = counters
         self._clock = clock
+        self._backup_directory = backup_directory
         self._connections_count = connections_count
         self._socket_mode = socket_mode
         self._scheduler = scheduler
@@ -97,6 +95,8 @@ class DaemonSystem:
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
         self.mqtt_probe: Probe | None = None  #: checks whether requests arrive by MQTT
+        self.metrics_complaint: str | None = None  #: why nobody can scrape them
+        self.threshold: Threshold | None = None  #: of what is logged
         self.settings: Loaded | None = None  #: for where they come from
         self.before: Served | None = None  #: what served our socket last, if its data is not ours
         self.complaints: list[str] = []  #: what was wrong with the configuration when it was last reloaded
@@ -177,7 +177,9 @@ class DaemonSystem:
     async def doctor(self) -> dict[str, Any]:
         """Answer ``system.doctor``."""
         # A data directory on a network mount that hangs must not stop the loop.
-        found = await asyncio.to_thread(lambda: list(self._look_at_files()))
+        look = partial(look_at_files, self._places, self._backup_directory, self._connections_count, self._clock.now())
+        found = await asyncio.to_thread(look)
+        found.append(self._socket())
         found.append(self._left_over())
         found += self._look_at_shelves()
         found += self._look_at_parts()
@@ -185,7 +187,27 @@ class DaemonSystem:
             found.append(Finding("mqtt requests", *await self.mqtt_probe()))
         if self._model.is_configured:
             found += await self._look_at_model()
-        return {"ok": all(finding.ok for finding in found), "findings": [finding._asdict() for finding in found]}
+        return {"ok": all(finding.ok for finding in found), "findings": [finding.view() for finding in found]}
+
+    def config(self) -> dict[str, Any]:
+        """Answer ``system.config``."""
+        assert self.settings is not None
+        rows = list(rows_of(self.settings, self._places))
+        file = self.settings.file
+        return {
+            "settings": {key: value for key, value, _ in rows},
+            "origins": {key: origin for key, _, origin in rows},
+            "file": None if file is None else str(file),
+        }
+
+    def log_level(self, level: str | None) -> dict[str, Any]:
+        """Answer ``system.log_level``."""
+        assert self.settings is not None
+        assert self.threshold is not None
+        if level is not None and level != self.threshold.name:
+            self.threshold.set(level)
+            log.warning("log.level_set", level=level)
+        return {"level": self.threshold.name, "configured": self.settings.settings.log.level}
 
     def metrics(self) -> dict[str, Any]:
         """Answer ``system.metrics``: counters since start, memory in bytes, processor time in seconds."""
@@ -204,52 +226,15 @@ class DaemonSystem:
     def _uptime_s(self) -> float:
         return round(self._clock.monotonic() - self._started, 3)
 
-    def _look_at_files(self) -> Iterator[Finding]:
-        looks: tuple[Callable[[], Finding], ...] = (
-            self._data_dir,
-            self._free_space,
-            self._copies,
-            self._socket,
-            self._open_files,
-        )
-        for look in looks:
-            yield look()
-
-    def _data_dir(self) -> Finding:
-        data = self._places.data
-        is_writable = os.access(data, os.W_OK | os.X_OK)
-        is_private = data.exists() and not data.stat().st_mode & 0o077
-        detail = "writable and private" if is_writable and is_private else "writable; others can look in: chmod 700"
-        return Finding(
-            "data_dir", is_writable and is_private, detail if is_writable else "not writable: see its owner and mode"
-        )
-
-    def _free_space(self) -> Finding:
-        free = shutil.disk_usage(self._places.data).free
-        advice = "" if free >= _LOW_SPACE_BYTES else f"; less than {_LOW_SPACE_BYTES >> 20} MiB, make room"
-        return Finding("free_space", free >= _LOW_SPACE_BYTES, f"{free >> 20} MiB{advice}")
-
-    def _copies(self) -> Finding:
-        """Copies of shelves that were made before a newer version changed them: theirs is to be removed by a person."""
-        found = sorted((self._places.data / "shelves").glob("*/shelf.before-*.sqlite"))
-        names = ", ".join(f"{copy.parent.name}/{copy.name}, {copy.stat().st_size >> 20} MiB" for copy in found)
-        detail = f"{names}: as they were before this version; remove them when all is well" if found else "none"
-        return Finding("copies", True, detail)
-
     def _socket(self) -> Finding:
         try:
             mode = self._places.socket.stat().st_mode & 0o777
         except OSError:
-            return Finding("socket", False, "the socket's file is gone: restart the daemon")
+            return Finding("socket", False, "the socket's file is gone: restart the daemon", "systemctl restart shelfd")
         is_right = self._places.activated or mode == self._socket_mode
         advice = "" if is_right else f", expected {self._socket_mode:04o}: it was changed"
-        return Finding("socket", is_right, f"mode {mode:04o}{advice}")
-
-    def _open_files(self) -> Finding:
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        needed = max(_FEW_FILES, self._connections_count * 2)
-        advice = "" if soft >= needed else f"; at least {needed} are wanted: LimitNOFILE or ulimit -n"
-        return Finding("open_files", soft >= needed, f"limit {soft}{advice}")
+        fix = None if is_right else f"chmod {self._socket_mode:04o} {quote(str(self._places.socket))}"
+        return Finding("socket", is_right, f"mode {mode:04o}{advice}", fix)
 
     def _look_at_parts(self) -> Iterator[Finding]:
         if (elsewhere := self.elsewhere()) is not None:
@@ -258,7 +243,11 @@ class DaemonSystem:
         complaint = scheduler["complaint"]
         yield Finding("scheduler", not complaint, complaint or f"{scheduler['cron']} {scheduler['tz']}")
         if self.complaints:
-            yield Finding("config", False, "; ".join(self.complaints) + ": the settings before hold on")
+            yield Finding(
+                "config", False, "; ".join(self.complaints) + ": the settings before hold on", "shelfd config check"
+            )
+        if self.metrics_complaint is not None:
+            yield Finding("metrics", False, self.metrics_complaint, "ss -ltnp")
         if self.mqtt is not None:
             mqtt = self.mqtt()
             remedy = _MQTT_REMEDIES.get(mqtt["state"])
@@ -289,7 +278,23 @@ class DaemonSystem:
             complaint = shelf.get("index_complaint")
             if remedy is None and complaint:
                 detail = f"{detail}: {complaint}"
-            yield Finding(f"shelf {shelf['shelf']}", not (remedy or complaint), detail)
+            name = shelf["shelf"]
+            fix = f"shelfd restore --latest --shelf {name}" if shelf["state"] == "corrupt" else None
+            yield Finding(f"shelf {name}", not (remedy or complaint), detail, fix)
+            if (opened := self._shelves.opened(name)) is not None:
+                yield from _runs(opened)
+
+
+def _runs(shelf: Shelf) -> Iterator[Finding]:
+    """Say of each scheduled job of a shelf that its last run failed, or was missed."""
+    seen: set[str] = set()
+    for _, job in shelf.view.jobs.page(in_slots=True, before=None, limit=_RUNS):
+        if job.kind not in seen and not job.is_unfinished:
+            seen.add(job.kind)
+            if job.state != "done":
+                detail = f"the last run, of {from_micros(job.planned_at or job.created_at)}: {job.error or job.state}"
+                params = f'{{"job": "{job.kind}", "shelf": "{shelf.name}"}}'
+                yield Finding(f"{job.kind} of {shelf.name}", False, detail, f"shelfd call scheduler.run '{params}'")
 
 
 def _held_up(mqtt: dict[str, Any]) -> list[tuple[str, str]]:

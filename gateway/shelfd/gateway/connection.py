@@ -20,6 +20,7 @@ from shelfd.gateway.reply import Reply, ReplyArray, encoded, fitted
 from shelfd.gateway.subscriptions import Subscriptions
 from shelfd.memory.errors import ShelfError, error_of
 from shelfd.protocol import Limits
+from shelfd.protocol.lazy_table import importing
 
 if TYPE_CHECKING:
     from shelfd.gateway.mcp import McpSession
@@ -205,7 +206,8 @@ class Connection(asyncio.Protocol):
             self._end_if_finished()
 
     def _speak_mcp(self, lane: Lane) -> None:
-        from shelfd.gateway.mcp import McpSession  # few connections do, and the daemon is to be ready fast
+        with importing:
+            from shelfd.gateway.mcp import McpSession  # few connections do, and the daemon is to be ready fast
 
         assert isinstance(self._dispatcher, Dispatcher)
         self._dispatcher = McpSession(self._dispatcher, lane, self._send, self._outbox.is_backed_up)

@@ -2,7 +2,7 @@
 
 from shelfd.storage.inmemory import InMemoryStore, InMemoryStores
 from shelfd.storage.memory_files import Destination, DiskMemoryFiles, PromotionPaths
-from shelfd.storage.sqlite import SqliteStore, SqliteStores
+from shelfd.storage.sqlite import SqliteStore, SqliteStores, look_at_shelf
 
 __all__ = [
     "Destination",
@@ -12,4 +12,5 @@ __all__ = [
     "PromotionPaths",
     "SqliteStore",
     "SqliteStores",
+    "look_at_shelf",
 ]

@@ -56,7 +56,7 @@ _PARAMS = st.fixed_dictionaries(
 _MESSAGE = st.tuples(st.sampled_from(sorted(MCP_METHODS)), st.one_of(_PARAMS, _PARAMS, _JSON), st.booleans())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(_MESSAGE, max_size=12))
 def test_whatever_is_sent_is_answered(sent: list[tuple[str, Any, bool]]) -> None:
     with tempfile.TemporaryDirectory() as folder, capture_logs() as lines:

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from mcp.client.client import Client as McpClient
 from mcp.shared.exceptions import MCPError
+from structlog.testing import capture_logs
 
 from fakes import Api, memory
 from gateway.fakes import Client, House, Open, request
@@ -247,6 +248,20 @@ async def test_a_fault_of_ours_says_nothing_and_the_session_goes_on(
     client.send("tools/list")
     assert (await client.error())["message"] == "internal error"
     assert await client.call("ping") == {}
+
+
+async def test_the_log_says_nothing_of_what_is_remembered(real: House) -> None:
+    secret = "the colour of the door is green"
+    with capture_logs() as lines:
+        async with socket_client(real.path) as client:
+            await client.call_tool("remember", {"content": secret, "title": secret})
+            await client.call_tool("recall", {"query": secret})
+            await client.call_tool("note", {"id": secret})
+            await client.call_tool("recall", {secret: secret})
+            with pytest.raises(MCPError):
+                await client.read_resource(f"memory://notes/{secret}")
+    assert [line["method"] for line in lines if line["event"] == "rpc.handled"].count("remember") == 1
+    assert secret not in repr(lines)
 
 
 async def test_half_a_message_is_none(real: House, api: Api) -> None:

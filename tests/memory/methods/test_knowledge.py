@@ -100,6 +100,27 @@ async def test_search_and_open_show_relations_with_others(api: Api) -> None:
     assert opened == {"entities": [entity("Eve")], "relations": relations[1:]}
 
 
+async def test_what_reflection_joins_is_no_relation(api: Api) -> None:
+    made = [entity("Ada", "speaks Spanish at the harbour"), entity("Eve", "learns Spanish at the harbour")]
+    await api.call("knowledge.create_entities", entities=made)
+    assert (await api.call("reflect"))["linked"] == 1
+    assert await graph(api) == (made, [])
+    related = relation("Ada", "related", "Eve")
+    assert await api.call("knowledge.delete_relations", relations=[related]) == {"removed": 0}
+    assert await api.call("knowledge.create_relations", relations=[related]) == {"relations": [related]}
+    assert await graph(api) == (made, [related])
+
+
+async def test_a_graph_that_is_too_large_is_searched(api: Api) -> None:
+    for number in range(12):
+        await api.call("knowledge.create_entities", entities=[entity(f"book {number}", f"{number} " + "x" * 200_000)])
+    refused = await api.refused("knowledge.read_graph")
+    assert (refused.code, refused.data["field"]) == (-32005, "result")
+    assert [one["name"] for one in (await api.call("knowledge.search_nodes", query="book 11"))["entities"]] == [
+        "book 11"
+    ]
+
+
 async def test_graphs_are_apart(api: Api) -> None:
     await api.call("knowledge.create_entities", entities=[entity("Ada")], nugget="people")
     assert await graph(api) == ([], [])
@@ -179,7 +200,7 @@ _STEP = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(_STEP, max_size=25))
 def test_any_steps_lead_where_the_reference_gets(steps: Sequence[tuple[Any, ...]]) -> None:
     asyncio.run(_take(steps))

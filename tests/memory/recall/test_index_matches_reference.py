@@ -187,9 +187,11 @@ class TwoStageMatchesReference(IndexMatchesReference):
 
 
 @pytest.fixture(autouse=True)
-def sessions_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the place of a note looked for among all of its session."""
+def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the place of a note looked for among all of its session, and the shelf large for its words."""
     monkeypatch.setattr("shelfd.memory.recall.links._PASSED", 1)
+    if "TestSegments" in request.node.nodeid:
+        monkeypatch.setattr("shelfd.memory.recall.search._SPARSE", 0)
     monkeypatch.setattr("shelfd.memory.recall.inverted.STEP", 5)
 
 

@@ -9,7 +9,7 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.handover import become_daemon
-from shelfd.client.invocation import Stop, call, daemon, fail
+from shelfd.client.invocation import Stop, call, daemon, fail, given
 from shelfd.client.output import clean, print_json, print_table
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.progress import span
@@ -95,16 +95,47 @@ def show(
     instance: Instance = None,
     system: System = False,
     origin: Annotated[bool, typer.Option("--origin", help="Where each value comes from.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="As a daemon that is started now would have them, not the running one.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Print every setting as it would hold now.
+    """Print every setting of the running daemon; without one, as they would hold now.
 
     For example:
 
       shelfd config show --origin
+
+      shelfd config show --offline --config ./shelfd.toml
     """
+    if not (offline or config_file or data_dir or instance or system):
+        from shelfd.client.running_config import show_running  # only this needs it
+
+        if show_running(socket, with_origin=origin, as_json=as_json):
+            return
     command = ["config", "show", *_flag("--origin", origin), *_flag("--json", as_json)]
     _become_daemon(command, config_file, data_dir, socket, None, instance, False, system)
+
+
+def log_level(
+    level: Annotated[
+        str | None,
+        typer.Argument(metavar="[LEVEL]", help="debug, info, warning or error; without one, say which it is."),
+    ] = None,
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Have the running daemon log more, or less, until it is started again.
+
+    For example:
+
+      shelfd log-level debug
+    """
+    found = call(socket, "system.log_level", given({"level": level}))
+    if as_json:
+        print_json(found)
+    else:
+        print(f"{found['level']}; after the next start: {found['configured']}")
 
 
 def setup(
@@ -187,17 +218,22 @@ def status(
 
 
 def doctor(
+    config_file: Config = None,
+    data_dir: DataDir = None,
     socket: options.Socket = None,
     as_json: options.Json = False,
 ) -> None:
-    """Look for what is wrong and say what to do. Ends with status 1 when something is.
+    """Look for what is wrong and say what to do, also while no daemon runs. Ends with status 1 when something is.
 
     For example:
 
       shelfd doctor
+
+      shelfd doctor --data-dir ./shelf --json
     """
-    with daemon(socket) as client:
-        found = client.call("system.doctor")
+    from shelfd.client.examining import examine  # only this command asks without a daemon
+
+    found = examine(socket, data_dir=data_dir, config=config_file)
     if as_json:
         print_json(found)
     else:
@@ -205,6 +241,9 @@ def doctor(
             ("ok" if finding["ok"] else "WRONG", finding["check"], finding["detail"]) for finding in found["findings"]
         ]
         print_table(rows, header=("", "check", "detail"))
+        for finding in found["findings"]:
+            if not finding["ok"] and finding.get("fix"):
+                print(f"{finding['check']}: {clean(finding['fix'])}")
     if not found["ok"]:
         raise Stop(1)
 

@@ -20,11 +20,14 @@ from shelfd.client.mcp.hello import greeting
 from shelfd.client.mcp.lines import LINE_BYTES, LineBuffer
 from shelfd.client.mcp.options import BridgeOptions
 from shelfd.client.mcp.pending import OpenRequest, Pending, key_of
-from shelfd.client.mcp.state import ClientState
+from shelfd.client.mcp.state import OWN, ClientState
 
 _READ_BYTES: Final = 1 << 16
 #: Unsent bytes from which on nothing more is read from the client.
 _HIGH_WATER_BYTES: Final = 1 << 20
+_TOO_OLD: Final = (
+    "the daemon that runs here is older than this command and does not speak MCP: end it, and the next call starts one"
+)
 #: Seconds after the client's end of input within which what was asked is still answered.
 _LAST_S: Final = 10.0
 
@@ -50,6 +53,7 @@ class Bridge:
         self._run = os.urandom(9).hex()
         self._calls = 0
         self._was_connected = False
+        self._is_too_old = False  #: the daemon does not speak MCP
 
     def run(self) -> int:
         """Serve until the client is gone; return the exit status."""
@@ -170,6 +174,9 @@ class Bridge:
         if len(line) > LINE_BYTES:
             self._refuse_message(message, messages.TOO_LARGE, f"line: is larger than {LINE_BYTES} bytes")
             return
+        if self._is_too_old and self._daemon is not None:
+            self._refuse_message(message, messages.METHOD_NOT_FOUND, _TOO_OLD)
+            return
         lasts = method == "subscriptions/listen"
         deadline = None if lasts else time.monotonic() + self._options.timeout_s
         self._pending.add(OpenRequest(message["id"], line, deadline, is_tool, messages.version_of(message) is not None))
@@ -267,6 +274,10 @@ class Bridge:
             return self._finding.refusal is None  # else about a line that could not be understood
         if b'"ShuttingDown"' in line and _is_ending(message):
             return False  # nothing was done: the next daemon is asked again
+        if request_id == OWN and message.get("error", {}).get("code") == messages.METHOD_NOT_FOUND:
+            self._is_too_old = True
+            self._refuse_all(messages.METHOD_NOT_FOUND, _TOO_OLD)
+            return False
         # What is answered already, or was asked by us, is nobody's.
         return self._pending.pop(request_id) is not None
 
@@ -283,14 +294,17 @@ class Bridge:
         """Look for the daemon; who waits for one that is not to be expected is answered."""
         if self._connect() or self._finding.missed() is not Outlook.NOWHERE:
             return
-        why = self._finding.why_not()
+        self._refuse_all(messages.UNAVAILABLE, self._finding.why_not())
+
+    def _refuse_all(self, code: int, why: str) -> None:
         for request in [one for one in self._pending if one.deadline is not None]:
-            self._refuse(request, messages.UNAVAILABLE, why)
+            self._refuse(request, code, why)
 
     def _connect(self) -> bool:
         self._daemon = self._finding.connect()
         if self._daemon is None:
             return False
+        self._is_too_old = False
         for line in self._state.again():
             self._send(line)
         for request in list(self._pending):

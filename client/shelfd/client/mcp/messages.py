@@ -12,13 +12,14 @@ DEADLINE: Final = -32009
 TOO_LARGE: Final = -32005
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 #: Levels of nesting that the daemon takes, less those that the bridge adds.
 DEPTH: Final = 30
 
 _TYPES: Final = {
     UNAVAILABLE: "Unavailable", DEADLINE: "DeadlineExceeded", TOO_LARGE: "TooLarge", PARSE_ERROR: "ParseError",
-    INVALID_REQUEST: "InvalidRequest", INVALID_PARAMS: "InvalidParams",
+    INVALID_REQUEST: "InvalidRequest", METHOD_NOT_FOUND: "MethodNotFound", INVALID_PARAMS: "InvalidParams",
 }  # fmt: skip
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 _OPTIONS: Final = "shelfd/options"

@@ -6,7 +6,7 @@ from shelfd.client.mcp import messages
 from shelfd.client.mcp.options import BridgeOptions
 
 #: Ids of what the bridge asks itself; answers to it are nobody's.
-_OWN = "shelfd-bridge"
+OWN = "shelfd-bridge"
 
 
 class ClientState:
@@ -38,12 +38,12 @@ class ClientState:
 
     def again(self) -> list[bytes]:
         """Return the lines with which a connection begins."""
-        told: list[dict[str, Any]] = [{"id": _OWN, "method": "ping"}]  # says that MCP is spoken here
+        told: list[dict[str, Any]] = [{"id": OWN, "method": "ping"}]  # says that MCP is spoken here
         if self._is_initialized:
             told.append({"method": "notifications/initialized"})
         if self._level is not None:
-            told.append({"id": _OWN, "method": "logging/setLevel", "params": {"level": self._level}})
+            told.append({"id": OWN, "method": "logging/setLevel", "params": {"level": self._level}})
         uris = sorted(self.subscribed)
-        told += [{"id": _OWN, "method": "resources/subscribe", "params": {"uri": uri}} for uri in uris]
+        told += [{"id": OWN, "method": "resources/subscribe", "params": {"uri": uri}} for uri in uris]
         lines = (messages.with_options({"jsonrpc": "2.0", **one}, self._options, None) for one in told)
         return [messages.encoded(line) for line in lines]

@@ -1,8 +1,9 @@
 """The nine tools of MCP's reference memory server, with its names and shapes, over a nugget of the shelf."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
+
+from pydantic_core import to_json
 
 from shelfd.gateway.mcp.era import Unsuitable
 from shelfd.gateway.mcp.options import McpOptions
@@ -58,7 +59,7 @@ def _taking(argument: str, param: str, names: Mapping[str, str]) -> Callable[[Gi
 
 
 def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return to_json(value, indent=2).decode()  # ten times as fast as the standard library, which would hold the loop
 
 
 def _telling(member: str, names: Mapping[str, str]) -> Callable[[Json, Given], tuple[str, Json]]:

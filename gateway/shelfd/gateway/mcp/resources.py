@@ -1,9 +1,10 @@
 """Resources: notes, nuggets and the knowledge graph, as JSON to be read."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
+
+from pydantic_core import to_json
 
 from shelfd.gateway.mcp import texts
 from shelfd.gateway.mcp.compat import graph_there
@@ -99,7 +100,7 @@ def reading(uri: object, options: McpOptions) -> Ask:
 
 
 def _contents(uri: object, value: object) -> dict[str, Any]:
-    return {"contents": [{"uri": uri, "mimeType": _JSON, "text": json.dumps(value, ensure_ascii=False, indent=1)}]}
+    return {"contents": [{"uri": uri, "mimeType": _JSON, "text": to_json(value, indent=1).decode()}]}
 
 
 def _note(note: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from pydantic_core import to_json
+
 from shelfd.gateway.mcp import texts
 from shelfd.gateway.mcp.compat import COMPAT, CompatTool, missing_entity, params_of
 from shelfd.gateway.mcp.era import Unsuitable, invalid
@@ -158,7 +160,7 @@ def _tell_promoted(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
 
 
 def _tell_data(result: Json, _arguments: Mapping[str, Any]) -> ToolAnswer:
-    return ToolAnswer(json.dumps(result, ensure_ascii=False, separators=(",", ":")), result)
+    return ToolAnswer(to_json(result, inf_nan_mode="null").decode(), result)
 
 
 _MEMORY: Final = {

@@ -121,12 +121,11 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str
         return {"nodes": [], "truncated": False}
     found = await walk(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
     await asyncio.sleep(0)  # to render a thousand paths takes some milliseconds of its own
-    paths: dict[EntityNode, list[dict[str, Any]]] = {start: []}
-    nodes = []
-    for reached in found.reached:
-        node = reached.node
-        path = paths[node] = [*paths[reached.origin], _step(reached.by)]
-        nodes.append({"type": node.type, "value": node.value, "depth": len(path), "path": path})
+    nodes: list[dict[str, Any]] = []
+    for depth, origin, by in found.reached:
+        before = [] if origin < 0 else nodes[origin]["path"]
+        node = by.node
+        nodes.append({"type": node.type, "value": node.value, "depth": depth, "path": [*before, _step(by)]})
     return {"nodes": nodes, "truncated": found.is_truncated}
 
 

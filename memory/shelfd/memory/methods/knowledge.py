@@ -14,6 +14,7 @@ from shelfd.memory.knowledge.graph.entity_notes import (
     entity_of,
     find,
     is_entity,
+    is_relation,
     name_of,
     observations_of,
     observe,
@@ -43,6 +44,10 @@ from shelfd.protocol.methods.notes import NoteInput
 
 #: Notes looked at between two turns of others.
 _AT_ONCE: Final = 200
+#: Entities whose links are looked up between two turns of others.
+_LINKED_AT_ONCE: Final = 64
+#: The share of a reply that the texts of a graph may have: some transports say it all twice.
+_SHARE: Final = 4
 #: Links of one entity that are shown; a note has no more that leave it.
 _LINKS: Final = 2000
 
@@ -105,7 +110,11 @@ def create_relations(tx: Transaction, params: RelationsParams, call: Call) -> Ou
         check_writable(relation.name, f"relations.{index}.relation")
         ((start, end_),) = _direction(source, target, relation.name)
         reason = tx.admit_line(relation.spelling, f"relations.{index}.relation")
-        if tx.rows.links.get(start, end_, relation.name) is None:
+        there = tx.rows.links.get(start, end_, relation.name)
+        if there is not None and not is_relation(there):
+            tx.delete_link(there, params.nugget)
+            there = None
+        if there is None:
             connect(tx, Link(start, end_, relation.name, reason, tx.now), params.nugget, call.limits)
             created.append(index)
     return {"created": created}
@@ -205,7 +214,8 @@ def delete_relations(tx: Transaction, params: RelationsParams, _call: Call) -> O
             continue
         relation = relation_of(one.relation).name
         for start, end in _direction(ends[one.source], ends[one.target], relation):
-            if (link := tx.rows.links.get(start, end, relation)) is not None:
+            link = tx.rows.links.get(start, end, relation)
+            if link is not None and is_relation(link):
                 tx.delete_link(link, params.nugget)
                 removed += 1
     return {"removed": removed}
@@ -242,16 +252,15 @@ async def _holding(shelf: Shelf, nugget: str, call: Call, text: str) -> list[Not
     now = shelf.clock.now()
     wanted = RECALLABLE._replace(nugget=nugget, kind="note", now=now)
     found: list[Note] = []
-    left = call.limits.line_bytes
+    left = limit = call.limits.line_bytes // _SHARE
     after: tuple[int, int] | None = None
     while True:
         page = (await shelf.store.list_notes(wanted, order="row", descending=False, after=after, limit=_AT_ONCE)).notes
         for note in page:
             if is_entity(note, nugget, now) and _holds(note, text):
                 found.append(note)
-                left -= len(note.content)
+                left -= len(note.content.encode())
         if left < 0:
-            limit = call.limits.line_bytes
             text_ = f"result: is larger than {limit} bytes; ask for less with knowledge.search_nodes"
             raise TooLarge(text_, field="result", limit=limit)
         if len(page) < _AT_ONCE:
@@ -272,8 +281,8 @@ async def _graph(shelf: Shelf, params: GraphReadParams, call: Call, notes: Seque
     names = {note.id: name_of(note) for note in notes}
     entities: list[dict[str, Any]] = []
     links: dict[int, Link] = {}
-    for start in range(0, len(notes), _AT_ONCE):
-        part = notes[start : start + _AT_ONCE]
+    for start in range(0, len(notes), _LINKED_AT_ONCE):
+        part = notes[start : start + _LINKED_AT_ONCE]
         entities += map(entity_of, part)
         for note in part:
             links |= dict(shelf.view.links.page(note_id=note.id, relation=None, after=0, limit=_LINKS))
@@ -282,7 +291,7 @@ async def _graph(shelf: Shelf, params: GraphReadParams, call: Call, notes: Seque
     relations = [
         {"source": names[link.source], "target": names[link.target], "relation": spelled(link)}
         for _, link in sorted(links.items())
-        if link.source in names and link.target in names
+        if link.source in names and link.target in names and is_relation(link)
     ]
     return {"entities": entities, "relations": relations}
 

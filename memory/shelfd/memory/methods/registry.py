@@ -36,6 +36,7 @@ class ChangeMethod(NamedTuple):
         dry_run: What is done instead when the params say ``dry_run``; it changes nothing.
         known_as: The method under which it is recorded, if that is another.
         settle: What is done before the result is made when the outcome names jobs as ``pending``.
+        can_repeat: Whether *apply* may be called again after what it did was rolled back.
     """
 
     apply: Callable[[Transaction, Any, Call], Any]
@@ -46,6 +47,7 @@ class ChangeMethod(NamedTuple):
     dry_run: DryRun | None = None
     known_as: str | None = None
     settle: Settle | None = None
+    can_repeat: bool = False
 
 
 class ReadMethod(NamedTuple):
@@ -128,17 +130,23 @@ def outcome_is_result(_shelf: Shelf, changed: Changed, _call: Call) -> Answer:
 
 
 def change(
-    name: str, *, render: Render = outcome_is_result, then: Then | None = None, settle: Settle | None = None
+    name: str,
+    *,
+    render: Render = outcome_is_result,
+    then: Then | None = None,
+    settle: Settle | None = None,
+    can_repeat: bool = False,
 ) -> Callable[[Apply[P]], Apply[P]]:
     """Make a function the change called *name*.
 
     The function runs in the store's transaction, maybe on its thread, and returns the outcome: ids and status,
     small and JSON-like, for that is what a repeated request is answered from. *render* makes the result of it; before
-    that *settle* begins, and perhaps waits for, the jobs that it names as ``pending``.
+    that *settle* begins, and perhaps waits for, the jobs that it names as ``pending``. One that *can_repeat* may be
+    called again after what it did was rolled back, which makes it cheaper among others.
     """
 
     def register(apply: Apply[P]) -> Apply[P]:
-        USE_CASES[name] = ChangeMethod(apply, render, then, settle=settle)
+        USE_CASES[name] = ChangeMethod(apply, render, then, settle=settle, can_repeat=can_repeat)
         return apply
 
     return register

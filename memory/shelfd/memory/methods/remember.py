@@ -64,7 +64,7 @@ async def _begin_pending(context: Context, shelf: Shelf, changed: Changed, call:
                     await context.jobs(shelf).end_of(job_id)
 
 
-@change("remember", render=_show_remembered, settle=_begin_pending)
+@change("remember", render=_show_remembered, settle=_begin_pending, can_repeat=True)
 def remember(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
     """Store a note; with a key, a fact whose second value replaces the first."""
     if params.evolve:
@@ -86,7 +86,7 @@ def _evolve(tx: Transaction, params: RememberParams, call: Call) -> Outcome:
     return outcome
 
 
-@change("note.create", render=_show_remembered)
+@change("note.create", render=_show_remembered, can_repeat=True)
 def create(tx: Transaction, params: NoteCreateParams, call: Call) -> Outcome:
     """Store a note without a key."""
     kept = store_note(tx, params, call.limits)

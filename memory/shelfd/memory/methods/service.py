@@ -157,7 +157,7 @@ class Service(Context):
         if use_case.is_run is not None and use_case.is_run(call.params):
             call.run_id = call.run_id or draw_run_id()
             apply = as_job(apply, shelf.settings.idempotency_retention)
-        shelf.submit(call, apply, committed)
+        shelf.submit(call, apply, committed, can_repeat=use_case.can_repeat)
 
     def _rendered(self, use_case: ChangeMethod, shelf: Shelf, changed: Changed, call: Call) -> Answer:
         if use_case.then is not None:

@@ -21,7 +21,7 @@ from shelfd.memory.sessions.listing import (
 )
 from shelfd.memory.sessions.reading import Reading, Visible, open_reading
 from shelfd.memory.sessions.summing import EdgeKey, edge_summary, projected_edges, relation_filter
-from shelfd.memory.sessions.views import brief_view, direction_view, exposure_of, node_view, node_views, noted
+from shelfd.memory.sessions.views import brief_view, direction_view, exposure_of, node_view, node_views, views_of
 from shelfd.memory.sessions.walking import (
     Expansion,
     ancestor,
@@ -141,14 +141,16 @@ async def get_neighbors(shelf: Shelf, params: GetNeighborsParams, _call: Call) -
     found = neighbors(reading, node, relations, direction=direction, visible=visible)
     after = _after_edge(params.cursor)
     page = found.page(None if after is None else (after.source, after.relation, after.target), params.limit)
-    views = [
-        {
+    views = await views_of(
+        reading,
+        page,
+        lambda one: one.node,
+        lambda one, note: {
             "node": node_view(reading, one.node, note),
             "edge_type": one.relation,
             "direction": direction_view(reading, one.number, one.direction),
-        }
-        async for one, note in noted(reading, page, lambda one: one.node)
-    ]
+        },
+    )
     if len(page) < params.limit:
         return {"neighbors": views}
     last = page[-1]
@@ -277,14 +279,16 @@ async def expand_from_seeds(shelf: Shelf, params: ExpandFromSeedsParams, _call: 
     )
     start = _after(params.cursor) or 0
     reached = await expanded(reading, list(seeds), how, start=start, limit=params.limit)
-    views = [
-        {
+    views = await views_of(
+        reading,
+        reached,
+        lambda one: one.node,
+        lambda one, note: {
             **node_view(reading, one.node, note),
             "hop": one.hop,
             "path": [reading.graph.id(node) for node in one.path],
-        }
-        async for one, note in noted(reading, reached, lambda one: one.node)
-    ]
+        },
+    )
     return _paged("nodes", views, params.limit, cursor.encode(start + len(reached)))
 
 
@@ -299,12 +303,13 @@ async def keyword_search(shelf: Shelf, params: WordSearchParams, _call: Call) ->
     if not params.query.strip():
         return {"results": []}
     found = await by_words(reading, params.query, _among(reading, params.types, params.within), params.k)
-    return {
-        "results": [
-            {**node_view(reading, match.node, note), "score": match.score, "score_mode": "keyword"}
-            async for match, note in noted(reading, found, lambda match: match.node)
-        ]
-    }
+    results = await views_of(
+        reading,
+        found,
+        lambda match: match.node,
+        lambda match, note: {**node_view(reading, match.node, note), "score": match.score, "score_mode": "keyword"},
+    )
+    return {"results": results}
 
 
 @read("session.vector_search")

@@ -38,8 +38,8 @@ class StatementsView(Protocol):
     def rev(self, row: int) -> int | None:
         """Return at which rev a note's statements were read; None if they never were."""
 
-    def in_slot(self, slot: int, *, limit: int) -> list[int]:
-        """Return the rows of notes that state something in a slot, the newest first."""
+    def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
+        """Return the rows of notes that state something in some slots: of each slot the newest."""
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         """Return those of these notes that are in this nugget and live, the newest first.

@@ -144,12 +144,14 @@ class Change(NamedTuple, Generic[T]):
     """One change to be applied completely or not at all.
 
     ``apply`` runs synchronously inside the store's transaction, possibly on another thread: it must touch nothing
-    but the writer it is given. It returns the change's value and its outbox.
+    but the writer it is given. It returns the change's value and its outbox. One that *can_repeat* may be called again
+    after what it did was rolled back, which lets the store do with fewer marks to go back to.
     """
 
     origin: Origin
     apply: Callable[[Writer, int], tuple[T, Effects]]  #: (writer, now in microseconds)
     ticket: Ticket | None = None
+    can_repeat: bool = False
 
 
 class Snapshot(Protocol):

@@ -14,6 +14,7 @@ from shelfd.memory.recall.ranking import Key, Rules, beyond_words, largest
 
 _PREVIOUS: Final = np.float32(0.5)  #: share of the previous note's own score; measured
 _ASKED: Final = np.float32(0.18)  #: and what it has beyond that if it asks
+_ROUNDED: Final = 0.99999  #: what single precision may lose
 MEMBERS: Final = 4_096  #: worth exact scoring, however many promise as much or are in one session: about 3 ms
 
 
@@ -38,31 +39,64 @@ def members_of_best_sessions(
     columns = contents.columns
     ordinals, slots, frequencies = postings
     saturated = saturation(frequencies, columns.length[ordinals], terms.own_average)
-    # One slot more than ordinals takes what is added through the pointer -1. Single precision
-    # halves the memory traffic; these numbers only choose, they are no scores.
-    own = np.bincount(ordinals, terms.own_idf[slots] * saturated, columns.size + 1).astype(np.float32)
+    # One slot more than ordinals is what the pointer -1 reads.
+    sums = np.bincount(ordinals, terms.own_idf[slots] * saturated, columns.size + 1)
+    own: FloatArray = sums.astype(np.float64, copy=False)
     touched = np.flatnonzero(own > 0)  # numpy finds flags much faster than floats
-    touched = touched[(columns.flags[touched] & (ALIVE | HIDDEN)) == ALIVE]
-    promise, shared = own.copy(), own[touched]
-    asks = (columns.flags[touched] & QUESTION) != 0
-    # Among visible documents both pointers are one to one, so no sum is lost.
-    promise[columns.following[touched]] += (_PREVIOUS + _ASKED * asks) * shared
-    promise[columns.previous[touched]] += np.float32(NEXT) * shared
+    touched = touched[columns.alive(touched)]
+    # Single precision halves the memory traffic; these numbers only choose, they are no scores.
+    values = own[touched].astype(np.float32)
     orphans = orphans_of(columns, filters)
-    promise[orphans] += _PREVIOUS * own[columns.previous[orphans]]
-    reached = np.flatnonzero(promise[:-1] > 0)
-    pool = reached[contents.filtering.admitted(filters, reached)]
-    chosen = pool[largest(limit, np.arange(len(pool)), *_keys(columns, pool, promise[pool], rules))]
+    least = _least(values[contents.filtering.admitted(filters, touched)], limit)
+    pool = neighbourhood(columns, touched[values >= least], orphans)
+    pool = pool[contents.filtering.admitted(filters, pool)]
+    chosen = pool[largest(limit, np.arange(len(pool)), *_keys(columns, pool, _promises(columns, own, pool), rules))]
     groups: BoolArray = np.zeros(contents.links.groups, np.bool_)
     groups[columns.group[chosen]] = True
-    members: IntArray = reached[groups[columns.group[reached]]]
+    members = neighbourhood(columns, touched[groups[columns.group[touched]]], orphans)
     if len(members) <= MEMBERS:
         return members
-    is_member: BoolArray = np.zeros(columns.size + 1, np.bool_)
-    is_member[largest(MEMBERS, members, promise.__getitem__, columns.row.__getitem__)] = True
-    for needed in (chosen, columns.previous[chosen], columns.following[chosen]):
-        is_member[needed] = True
-    return np.flatnonzero(is_member[:-1])
+    promises = _promises(columns, own, members)
+    best = largest(MEMBERS, np.arange(len(members)), promises.__getitem__, columns.row[members].__getitem__)
+    needed = np.concatenate([members[best], chosen, columns.previous[chosen], columns.following[chosen]])
+    return _distinct(needed)
+
+
+def _least(values: npt.NDArray[np.float32], limit: int) -> float:
+    """Return from which own score on a document may be among the *limit* best, or be the neighbour of one.
+
+    Each promises its own *value* at least, and at most what it and both neighbours have.
+    """
+    if len(values) <= limit:
+        return 0.0
+    cut = np.partition(values, len(values) - limit)[len(values) - limit]
+    return float(cut) / (1 + float(_PREVIOUS) + float(_ASKED) + NEXT) * _ROUNDED
+
+
+def neighbourhood(columns: Columns, ordinals: IntArray, orphans: IntArray) -> IntArray:
+    """Return *ordinals*, their neighbours, and *orphans* that have one of them before: each once, ascending."""
+    found = [ordinals, columns.following[ordinals], columns.previous[ordinals]]
+    if len(orphans):
+        found.append(orphans[np.isin(columns.previous[orphans], ordinals)])
+    return _distinct(np.concatenate(found))
+
+
+def _distinct(ordinals: IntArray) -> IntArray:
+    """Each of *ordinals* once, ascending, but for -1, which is nobody; numpy's own way takes ten times as long."""
+    found = np.sort(ordinals)
+    found = found[np.diff(found, prepend=-1) != 0]
+    distinct: IntArray = found[found.searchsorted(0) :]
+    return distinct
+
+
+def _promises(columns: Columns, own: FloatArray, ordinals: IntArray) -> npt.NDArray[np.float32]:
+    """Return what documents promise: their own score and parts of that of their neighbours."""
+    before = columns.previous[ordinals]
+    asks = ((columns.flags[before] & QUESTION) != 0) & ((columns.flags[ordinals] & HIDDEN) == 0)
+    promises = own[ordinals].astype(np.float32)
+    promises += (_PREVIOUS + _ASKED * asks) * own[before].astype(np.float32)
+    promises += np.float32(NEXT) * own[columns.following[ordinals]].astype(np.float32)
+    return promises
 
 
 def _keys(columns: Columns, pool: IntArray, promises: npt.NDArray[np.float32], rules: Rules) -> tuple[Key, Key, Key]:

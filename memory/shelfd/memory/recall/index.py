@@ -58,7 +58,7 @@ class RecallIndex:
     """
 
     def __init__(
-        self, analyzer: Analyzer, *, two_stage_from: int = 60_000, candidates: int = 500, delta: int = DELTA
+        self, analyzer: Analyzer, *, two_stage_from: int = 25_000, candidates: int = 500, delta: int = DELTA
     ) -> None:
         self.analyzer = analyzer
         columns, statistics = Columns(), Statistics()

@@ -7,7 +7,7 @@ import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.analyzer import ParsedQuery
-from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, orphans_of
+from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, neighbourhood, orphans_of
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking
@@ -15,6 +15,8 @@ from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, Scored
 from shelfd.memory.recall.ranking import EQUAL, Rules, Totals, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
+#: With this many times more documents than postings, only those that have one and their neighbours are looked at.
+_SPARSE: Final = 6
 
 
 class Scored(NamedTuple):
@@ -138,13 +140,20 @@ class Search:
         contents = self._contents
         columns = contents.columns
         postings = contents.postings.lookup(terms.numbers)
+        if filters.nugget is not None:  # what is beside a document is in its nugget, too
+            code = contents.filtering.codes("nugget").get(filters.nugget, -1)
+            (inside,) = (columns.nugget[postings[0]] == code).nonzero()
+            postings = (postings[0][inside], postings[1][inside], postings[2][inside])
         orphans = orphans_of(columns, filters)
-        if len(postings[0]) < self._two_stage_from:
+        if len(postings[0]) >= self._two_stage_from:
+            limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
+            members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
+        elif len(postings[0]) * _SPARSE > columns.size:
             return None, base_scores(
                 ScoredDocuments(columns, columns.size, orphans, None), terms, postings, explain=explain
             )
-        limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
-        members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
+        else:
+            members = neighbourhood(columns, postings[0], orphans)
         place = self._scratch()
         try:
             place[members] = np.arange(1, len(members) + 1)

@@ -70,6 +70,9 @@ class Graph(Protocol):
     def id(self, node: int) -> str:
         """Return the id of a note."""
 
+    def ids(self, nodes: Sequence[int]) -> list[str]:
+        """Return what :meth:`id` does, for each of *nodes*."""
+
     def row(self, node: int) -> int:
         """Return the row of a note: its place in the order of creation."""
 

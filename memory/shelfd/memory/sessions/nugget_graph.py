@@ -245,6 +245,10 @@ class NuggetGraph(Graph, PartProjection):
     def id(self, node: int) -> str:
         return self._ids[node]
 
+    def ids(self, nodes: Sequence[int]) -> list[str]:
+        ids = self._ids
+        return [ids[node] for node in nodes]
+
     def row(self, node: int) -> int:
         return self._tree.row(node)
 

@@ -53,6 +53,10 @@ class Reading:
         """Return whether the session may see a note: no other one's private note."""
         return self.graph.session(node) in (None, self.session.session_id)
 
+    def open_of(self, nodes: Sequence[int]) -> Sequence[int]:
+        """Return those of *nodes* that the session may see."""
+        return [node for node in nodes if self.is_open(node)] if self.graph.has_private() else nodes
+
     def node(self, note_id: str) -> int | None:
         """Return the node of a note that the session may see, hidden or not."""
         node = self.graph.node(note_id)
@@ -71,9 +75,10 @@ class Reading:
 
     def notes_at(self, nodes: Iterable[int]) -> list[tuple[int, Note]]:
         """Return these notes, in order, with their nodes."""
-        wanted = [(node, self.graph.id(node)) for node in nodes]
-        found = self.notes([note_id for _, note_id in wanted])
-        return [(node, found[note_id]) for node, note_id in wanted if note_id in found]
+        wanted = list(nodes)
+        ids = self.graph.ids(wanted)
+        found = self.notes(ids)
+        return [(node, found[note_id]) for node, note_id in zip(wanted, ids, strict=True) if note_id in found]
 
     def visible(self, ids: Sequence[str] | None) -> "Visible":
         """Return a set of visible notes: *ids*; for None what the prompt saw last, else the frontier."""

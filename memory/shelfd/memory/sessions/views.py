@@ -1,7 +1,7 @@
 """Notes and links as a session is shown them. Each view has all fields of its shape, whatever the note has."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -13,30 +13,42 @@ from shelfd.memory.sessions.reading import Reading
 from shelfd.memory.sessions.schema import NoteType
 
 T = TypeVar("T")
+V = TypeVar("V")
 Exposure: TypeAlias = Literal["high_only", "full"]
 
 #: Ids of children that a view lists; of more the method for descendants has pages.
 CHILDREN: Final = 1_000
 #: Notes read and shown before other tasks have their turn: some milliseconds.
 _AT_ONCE: Final = 128
+_NO_CHILDREN: Final[Sequence[str]] = ()
 #: Columns of an exposed note that is shown in short.
 _SHORT: Final = ("summary",)
 
 
 def node_view(reading: Reading, node: int, note: Note) -> dict[str, Any]:
     """Return a note as a node of the graph."""
-    graph, extra = reading.graph, note.extra
-    parent = graph.parent(node)
-    children = [graph.id(child) for child in graph.children(node)[:CHILDREN] if reading.is_open(child)]
+    graph = reading.graph
+    parent, children = graph.parent(node), graph.children(node)
+    view = dict(reading.shelf.hot.shown(note, reading.schema.get(note.type), _own_view))
+    if parent is not None and reading.is_open(parent):
+        view["parent_id"] = graph.id(parent)
+    # What is without children shares a list that nobody may change.
+    view["children_ids"] = graph.ids(reading.open_of(children[:CHILDREN])) if children else _NO_CHILDREN
+    return view
+
+
+def _own_view(note: Note, kind: NoteType | None) -> dict[str, Any]:
+    """What a node's view has of the note alone, with room for what the graph says."""
+    extra = note.extra
     return {
         "id": note.id,
         "type": note.type,
         "level": extra.level,
         "title": note.title or note.id,
-        "fields": dict(fields_shown(note, reading.schema.get(note.type))),
+        "fields": dict(fields_shown(note, kind)),
         "seq_to": -1 if note.seq_to is None else note.seq_to,
-        "parent_id": "" if parent is None or not reading.is_open(parent) else graph.id(parent),
-        "children_ids": children,
+        "parent_id": "",
+        "children_ids": _NO_CHILDREN,
         "archived": note.hidden,
         "semantic_rollup": extra.is_rollup,
         "semantic_depth": extra.rollup_depth,
@@ -46,20 +58,23 @@ def node_view(reading: Reading, node: int, note: Note) -> dict[str, Any]:
 
 async def node_views(reading: Reading, nodes: Iterable[int]) -> list[dict[str, Any]]:
     """Return these notes as nodes of the graph, in order."""
-    return [node_view(reading, node, note) async for node, note in noted(reading, nodes, lambda node: node)]
+    return await views_of(reading, nodes, lambda node: node, lambda node, note: node_view(reading, node, note))
 
 
-async def noted(reading: Reading, items: Iterable[T], node_of: Callable[[T], int]) -> AsyncIterator[tuple[T, Note]]:
-    """Iterate over *items* with the note that each is about, some at a time; without those whose note is gone."""
-    every = list(items)
+async def views_of(
+    reading: Reading, items: Iterable[T], node_of: Callable[[T], int], view: Callable[[T, Note], V]
+) -> list[V]:
+    """Return a *view* of each item and the note that it is about, some at a time; one whose note is gone has none."""
+    every, found = list(items), list[V]()
     for at in range(0, len(every), _AT_ONCE):
         some = every[at : at + _AT_ONCE]
         notes = dict(reading.notes_at(dict.fromkeys(map(node_of, some))))
         for item in some:
             if (note := notes.get(node_of(item))) is not None:
-                yield item, note
+                found.append(view(item, note))
         if at + _AT_ONCE < len(every):
             await asyncio.sleep(0)
+    return found
 
 
 def direction_view(reading: Reading, relation: int, direction: int) -> str:

@@ -82,14 +82,12 @@ class Neighbors(NamedTuple):
         """Return the next ones *after* a row, relation and direction."""
         found: list[Neighbor] = []
         start = 0 if after is None else int(np.searchsorted(self.keys, after[0] << _KIND_BITS))
-        for at in range(start, len(self.keys)):
-            if len(found) == limit:
-                break
-            key = int(self.keys[at])
+        end = start + limit + (0 if after is None else len(self.kinds))
+        for key, node in zip(self.keys[start:end].tolist(), self.nodes[start:end].tolist(), strict=True):
             row, (relation, direction, number) = key >> _KIND_BITS, self.kinds[key & _KIND]
             if after is None or (row, relation, direction) > after:
-                found.append(Neighbor(row, relation, direction, int(self.nodes[at]), number))
-        return found
+                found.append(Neighbor(row, relation, direction, node, number))
+        return found[:limit]
 
 
 def neighbors(

@@ -5,16 +5,19 @@ rendering them a third of that.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.ports.projection import OF_LINKS, PurgedNote
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.view import View
 
+K = TypeVar("K")
+
 #: Some 1.5 KiB each beside their text. A session's reads show fifty neighbours at a time.
 _KEPT = 8192
-#: Notes of which the rendered form is kept, too: 1.5 KiB each beside their text.
+#: Notes of which the rendered form is kept, too: 1.5 KiB each beside their text. Of nodes of a graph, which take half
+#: of that and are shown by the fifty, there may be as many as notes.
 _RENDERED = 1024
 #: Longer notes are read again each time: a cache of notes is no place for documents.
 _LONGEST = 8192
@@ -30,6 +33,7 @@ class HotNotes:
         self._notes: dict[str, Note] = {}
         self._links: dict[str, Sequence[Link]] = {}  # by the note they leave; most have none
         self._rendered: dict[str, tuple[Note, Mapping[str, Any]]] = {}
+        self._shown: dict[str, tuple[Note, Any, Mapping[str, Any]]] = {}
 
     def get(self, ids: Sequence[str]) -> dict[str, Note]:
         """Return those of the notes that exist, by id."""
@@ -62,6 +66,17 @@ class HotNotes:
                 self._rendered[note.id] = note, rendered
         return rendered
 
+    def shown(self, note: Note, kind: K, show: Callable[[Note, K], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Return what *show* makes of a note of some *kind*, made once as :meth:`rendered`."""
+        of, under, shown = self._shown.get(note.id, (None, None, None))
+        if shown is None or of is not note or (under is not kind and under != kind):
+            shown = show(note, kind)
+            if self._notes.get(note.id) is note:
+                if len(self._shown) >= _KEPT:
+                    del self._shown[next(iter(self._shown))]
+                self._shown[note.id] = note, kind, shown
+        return shown
+
     def apply(self, group: Sequence[Applied[Any]]) -> None:
         """Update the notes that are cached."""
         if not self._notes and not self._links:
@@ -71,6 +86,7 @@ class HotNotes:
                 if note.id in self._notes:
                     self._notes[note.id] = note
                     self._rendered.pop(note.id, None)
+                    self._shown.pop(note.id, None)
             if self._links:
                 for row in applied.rows:
                     if row.kind in OF_LINKS:
@@ -81,6 +97,7 @@ class HotNotes:
         for _, note_id in purged:
             self._notes.pop(note_id, None)
             self._rendered.pop(note_id, None)
+            self._shown.pop(note_id, None)
         self._links.clear()  # those to a purged note leave others, and have no log row
 
     def clear(self) -> None:
@@ -88,6 +105,7 @@ class HotNotes:
         self._notes.clear()
         self._links.clear()
         self._rendered.clear()
+        self._shown.clear()
 
     def _keep(self, notes: Iterable[Note]) -> None:
         for note in notes:

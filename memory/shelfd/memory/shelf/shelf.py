@@ -195,8 +195,14 @@ class Shelf:
         """
         return await outcome_of(lambda on_done: self.submit(call, apply, on_done))
 
-    def submit(self, call: Call, apply: Apply, on_done: OnDone[Changed]) -> None:
+    def submit(self, call: Call, apply: Apply, on_done: OnDone[Changed], *, can_repeat: bool = False) -> None:
         """Run *apply* in a transaction, after those submitted before; *on_done* is called later with the result.
+
+        Args:
+            call: The request.
+            apply: What it does.
+            on_done: Called later, on the loop.
+            can_repeat: Whether *apply* may be called again after what it did was rolled back.
 
         Raises:
             ShuttingDown: If the shelf is being closed; *on_done* is not called.
@@ -213,7 +219,7 @@ class Shelf:
                 outcome, replayed = applied.value
                 on_done(Changed(outcome, applied.notes, replayed, applied.last_seq))
 
-        self.store.submit(Change(origin, transact, call.ticket), committed)
+        self.store.submit(Change(origin, transact, call.ticket, can_repeat), committed)
 
     async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
         """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.

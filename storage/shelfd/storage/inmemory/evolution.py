@@ -18,9 +18,12 @@ class InMemoryStatements(InMemoryRows, StatementsWriter):
         found = self._tables.statements.get(row)
         return None if found is None else found[0]
 
-    def in_slot(self, slot: int, *, limit: int) -> list[int]:
-        found = [row for row, (_, _, slots) in self._tables.statements.items() if slot in slots]
-        return sorted(found, reverse=True)[: max(limit, 0)]
+    def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
+        near = set[int]()
+        for slot in slots:
+            found = [row for row, (_, _, said) in self._tables.statements.items() if slot in said]
+            near.update(sorted(found, reverse=True)[: max(limit, 0)])
+        return near
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         found = []

@@ -40,6 +40,8 @@ _PAGE: Final = (
 _ADD: Final = "INSERT OR REPLACE INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _SAYING: Final = f"SELECT DISTINCT note FROM edge WHERE note {AMONG}"  # noqa: S608
 _NEWEST: Final = 2**62
+#: Makes a named tuple of what is known to have its length: in a third of the time, and a walk reads a thousand.
+_new: Final = tuple.__new__
 
 
 class SqliteEdges(SqliteRows, EdgesWriter):
@@ -50,11 +52,11 @@ class SqliteEdges(SqliteRows, EdgesWriter):
 
     def leaving(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         found = self._at(_LEAVING, entity, wanted, before, limit)
-        return [StoredEdge._make((entity, StoredEntity._make(columns[:4]), *columns[4:])) for columns in found]
+        return [_new(StoredEdge, (entity, _new(StoredEntity, columns[:4]), *columns[4:])) for columns in found]
 
     def reaching(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         found = self._at(_REACHING, entity, wanted, before, limit)
-        return [StoredEdge._make((StoredEntity._make(columns[:4]), entity, *columns[4:])) for columns in found]
+        return [_new(StoredEdge, (_new(StoredEntity, columns[:4]), entity, *columns[4:])) for columns in found]
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         condition, params = where(wanted)

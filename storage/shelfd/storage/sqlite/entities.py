@@ -3,6 +3,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from shelfd.memory.ports.entities import (
@@ -20,7 +21,7 @@ from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows,
 ALIAS_COLUMNS: Final = ", ".join(StoredAlias._fields)
 _PUT_ALIAS: Final = f"INSERT OR REPLACE INTO alias ({ALIAS_COLUMNS}) VALUES ({placeholders(ALIAS_COLUMNS)})"  # noqa: S608
 _ALIASES: Final = f"SELECT {ALIAS_COLUMNS} FROM alias ORDER BY note, family, alias LIMIT ?"  # noqa: S608
-_NAMED: Final = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE alias IN ({{}}) ORDER BY note, family, alias"  # noqa: S608
+_NAMED: Final = f"SELECT {ALIAS_COLUMNS} FROM alias WHERE alias IN ({{}})"  # noqa: S608
 _UNUSED: Final = (
     f"DELETE FROM entity WHERE number {AMONG}"  # noqa: S608
     " AND NOT EXISTS (SELECT 1 FROM mention WHERE mention.entity = entity.number)"
@@ -40,6 +41,10 @@ _FIND_ALL: Final = (
     " ON entity.type = json_extract(wanted.value, '$[0]') AND entity.key = json_extract(wanted.value, '$[1]')"
 )
 _FIND: Final = "SELECT number, type, key, value FROM entity WHERE type = ? AND key = ?"
+
+
+#: By what aliases are sorted: of few SQLite would make a table first.
+_PLACE: Final = attrgetter("note", "family", "alias")
 
 
 class SqliteEntities(SqliteRows, EntitiesWriter):
@@ -74,7 +79,7 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
     def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
         wanted = ", ".join("?" * len(aliases))
         found = self._database.all(_NAMED.format(wanted), tuple(aliases))
-        return [StoredAlias._make(columns) for columns in found]
+        return sorted(map(StoredAlias._make, found), key=_PLACE) if found else []
 
     def position(self) -> Mapping[str, Any] | None:
         columns = self._database.one("SELECT position FROM enrichment")

@@ -20,6 +20,8 @@ _OLDER: Final = (
     " AND archived_at IS NULL AND superseded_by IS NULL AND parent_id IS NULL"
     " AND (expires_at IS NULL OR expires_at > ?)"
 )
+_IN_SLOT: Final = "SELECT note FROM (SELECT note FROM slot WHERE slot = ? ORDER BY note DESC LIMIT ?)"
+_SLOTS_AT_ONCE: Final = 8
 CONFLICT_COLUMNS: Final = ", ".join(StoredConflict._fields)
 _CONFLICT: Final = f"SELECT {CONFLICT_COLUMNS} FROM conflict"  # noqa: S608
 _ADD_CONFLICT: Final = f"INSERT INTO conflict ({CONFLICT_COLUMNS}) VALUES ({placeholders(CONFLICT_COLUMNS)})"  # noqa: S608
@@ -37,9 +39,14 @@ class SqliteStatements(SqliteRows, StatementsWriter):
         columns = self._database.one("SELECT rev FROM statement WHERE note = ?", (row,))
         return None if columns is None else columns[0]
 
-    def in_slot(self, slot: int, *, limit: int) -> list[int]:
-        sql = "SELECT note FROM slot WHERE slot = ? ORDER BY note DESC LIMIT ?"
-        return [columns[0] for columns in self._database.all(sql, (slot, max(limit, 0)))]
+    def in_slots(self, slots: Sequence[int], *, limit: int) -> set[int]:
+        found = set[int]()
+        for begin in range(0, len(slots), _SLOTS_AT_ONCE):
+            some = slots[begin : begin + _SLOTS_AT_ONCE]
+            sql = " UNION ALL ".join([_IN_SLOT] * len(some))
+            params = tuple(value for slot in some for value in (slot, max(limit, 0)))
+            found.update(columns[0] for columns in self._database.all(sql, params))
+        return found
 
     def older(self, rows: Sequence[int], nugget: str, *, now: int) -> list[OlderNote]:
         wanted = encode_integers(sorted(set(rows), reverse=True))

@@ -14,6 +14,10 @@ _RELEASE: Final = "RELEASE one_change"
 _ROLLBACK: Final = "ROLLBACK TO one_change"
 
 
+class _Undone(Exception):
+    """A change failed that had written something, and everything of its group was rolled back."""
+
+
 class GroupWriter:
     """Applies groups. Lives on the writer connection's thread and keeps nothing but the writer."""
 
@@ -25,10 +29,16 @@ class GroupWriter:
     def apply(self, changes: list[Change[Any]]) -> list[Outcome]:
         """Apply *changes* in order and make them durable together; return one outcome each."""
         saved = self._writer.begin_change()
+        # Of a change alone, the transaction is its savepoint.
+        apart = len(changes) > 1 and not all(change.can_repeat for change in changes)
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            # Of a change alone, the transaction is its savepoint.
-            outcomes = [self._apply_one(change, alone=len(changes) == 1) for change in changes]
+            try:
+                outcomes = [self._apply_one(change, apart=apart, alone=len(changes) == 1) for change in changes]
+            except _Undone:
+                self._connection.execute("BEGIN IMMEDIATE")
+                self._writer.forget(saved)
+                outcomes = [self._apply_one(change, apart=True) for change in changes]
             self._writer.nuggets.save()
             self._connection.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 (whatever it was: nothing of the group may stay, all are notified)
@@ -38,7 +48,12 @@ class GroupWriter:
             return [group_error(error) for _ in changes]
         return outcomes
 
-    def _apply_one(self, change: Change[Any], *, alone: bool) -> Outcome:
+    def _apply_one(self, change: Change[Any], *, apart: bool, alone: bool = False) -> Outcome:
+        """Apply a change, with a savepoint of its own if it is to be kept apart from the others.
+
+        Raises:
+            _Undone: If it failed without one, and everything was rolled back.
+        """
         writer = self._writer
         try:
             if change.ticket is not None:
@@ -46,7 +61,8 @@ class GroupWriter:
         except ShelfError as error:
             return error
         saved = writer.begin_change()
-        if not alone:
+        written = self._connection.total_changes
+        if apart:
             self._connection.execute(_SAVEPOINT)
         try:
             now = self._clock.now()  # which may be set back: order comes from seq
@@ -56,15 +72,18 @@ class GroupWriter:
         except BaseException as error:  # one bad change must not harm its neighbours
             if not self._connection.in_transaction:
                 raise  # on a full disk SQLite may roll back everything by itself: then the group is lost
-            if alone:
-                self._connection.execute("ROLLBACK")
-                self._connection.execute("BEGIN")  # for the group to commit
-            else:
+            if apart:
                 self._connection.execute(_ROLLBACK)
                 self._connection.execute(_RELEASE)
+            elif alone:
+                self._connection.execute("ROLLBACK")
+                self._connection.execute("BEGIN")  # for the group to commit
+            elif self._connection.total_changes != written:
+                self._connection.execute("ROLLBACK")
+                raise _Undone from None
             writer.take_back(saved)
             return (translated(error) if isinstance(error, sqlite3.Error) else None) or error
-        if not alone:
+        if apart:
             self._connection.execute(_RELEASE)
         return Applied(value, rows, outbox.touched, writer.log.seq)
 

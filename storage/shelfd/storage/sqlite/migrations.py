@@ -139,3 +139,17 @@ def prepare(path: Path, *, now: int) -> None:
         # What was erased just before an unclean stop may still be in the WAL. Another process that reads can keep it.
         with suppress(sqlite3.Error):
             empty_wal(connection)
+
+
+def look_at_shelf(path: Path) -> str:
+    """Return what can be said of a shelf's file without opening it for use; changes nothing.
+
+    Raises:
+        StorageCorrupt, SchemaTooNew, OSError: As :func:`inspect` does.
+    """
+    newest = load_migrations()[-1].number
+    version = inspect(path, newest=newest)
+    size = f"{path.stat().st_size >> 20} MiB, schema {version}"
+    if version < newest:
+        size += f", brought to {newest} when it is opened, after a copy"
+    return f"{size}; it was not closed, which is mended when it is opened" if has_wal(path) else size

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from shelfd.memory.knowledge.entities.gazetteer import Gazetteer, known_names
 from shelfd.memory.knowledge.entities.identifiers import SET_NUMBER
 from shelfd.memory.knowledge.entities.kinds import (
+    RELATED,
     EntityMention,
     EntityName,
     family,
@@ -124,7 +125,8 @@ class Aliases:
 
     def node(self, type_: str, key: str, value: str) -> EntityNode:
         """Return what the entity of this type and canonical form, shown as *value*, is in the graph."""
-        group = family(type_)
+        related = RELATED.get(type_)  # a walk asks this of a thousand
+        group = type_ if related is None else related[0]
         step = self._steps.get(EntityName(group, key))
         if step is None or not step.key:
             return EntityNode(group, key, type_, value)

@@ -144,9 +144,7 @@ def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None) -> 
     if unread := rows.statements.unread(limit=_CAUGHT_UP):
         for note in rows.notes.by_rows(unread).values():
             state(tx, note)
-    near: set[int] = set()
-    for slot in numbered(wanted(new.statements), nugget.created_at):
-        near.update(rows.statements.in_slot(slot, limit=_OF_SLOT))
+    near = rows.statements.in_slots(numbered(wanted(new.statements), nugget.created_at), limit=_OF_SLOT)
     if fact is not None:
         near.discard(fact.row)
     if not near:

@@ -21,6 +21,8 @@ _TYPE: Final = "entity_type"
 _OBSERVATIONS: Final = "observations"
 #: The type of an entity without one.
 _UNTYPED: Final = "entity"
+#: How reflection says why it linked two notes; a test holds this to what it says.
+_JOINED: Final = "shared context: "
 
 
 class Wording(NamedTuple):
@@ -153,6 +155,11 @@ def relation_of(given: str) -> RelationWording:
     """Return how a link words a relation."""
     name = fold_relation("_".join(given.split())) or "related"
     return RelationWording(name, "" if name == given else given)
+
+
+def is_relation(link: Link) -> bool:
+    """Return whether somebody made a link, and not reflection, which joins what has words in common."""
+    return not (link.relation == "related" and link.reason.startswith(_JOINED))
 
 
 def spelled(link: Link) -> str:

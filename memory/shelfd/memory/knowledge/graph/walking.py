@@ -161,12 +161,22 @@ class GraphReader:
 
 
 class Visited(NamedTuple):
-    """A node that a walk came to: in how many steps, the last of them from where and by what."""
+    """A node that a walk came to.
 
-    node: EntityNode
+    Attributes:
+        depth: In how many steps.
+        origin: From where the last of them was: which one of those it came to, and -1 for where it began.
+        by: By what.
+    """
+
     depth: int
-    origin: EntityNode
+    origin: int
     by: GraphEdge
+
+    @property
+    def node(self) -> EntityNode:
+        """The node."""
+        return self.by.node
 
 
 @dataclass(slots=True)
@@ -197,23 +207,24 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
     found = Walk()
     known = {start}
     passed: set[tuple[int, int, str, int] | None] = {None}  # which stands for those that nobody asked for
-    waiting = deque([(start, 0)])
-    while waiting and (at := waiting.popleft())[1] < max_depth:
-        origin, depth = at
-        async for edges in reader.edges(origin):
+    waiting = deque([(start, -1, 0)])
+    while waiting and (at := waiting.popleft())[2] < max_depth:
+        node, origin, depth = at
+        async for edges in reader.edges(node):
             for one in edges:
-                is_new = (node := one.node) not in known
+                is_new = (other := one.node) not in known
                 is_unseen = (place := place_of(one.edge) if most_edges else None) not in passed
                 if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) > most_edges):
                     found.is_truncated = True
                     return found
                 if is_unseen:
                     passed.add(place)
-                    found.edges.append((origin, one))
+                    found.edges.append((node, one))
                 if is_new:
-                    known.add(node)
-                    found.reached.append(Visited(node, depth + 1, origin, one))
-                    waiting.append((node, depth + 1))
+                    known.add(other)
+                    if depth + 1 < max_depth:
+                        waiting.append((other, len(found.reached), depth + 1))
+                    found.reached.append(Visited(depth + 1, origin, one))
         await reader.rest()
         if reader.is_spent:
             found.is_truncated = True
