@@ -39,7 +39,6 @@ class MetricsServer:
         self._health = health
         self._server: asyncio.Server | None = None
         self._at_work = 0
-        self.address: tuple[str, int] | None = None  #: where it listens
 
     async def start(self, host: str, port: int) -> None:
         """Listen.
@@ -49,8 +48,7 @@ class MetricsServer:
         """
         await asyncio.to_thread(import_module, "prometheus_client")  # which would hold up everything else
         self._server = await asyncio.start_server(self._answer, host, port, limit=_REQUEST_BYTES)
-        self.address = self._server.sockets[0].getsockname()[:2]
-        log.info("metrics.listening", host=self.address[0], port=self.address[1])
+        log.info("metrics.listening", host=host, port=port)
 
     async def stop(self) -> None:
         """Listen no longer."""

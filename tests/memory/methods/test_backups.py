@@ -122,8 +122,9 @@ async def test_the_shelf_keeps_its_owner_whoever_restores_it(either: Api) -> Non
 async def test_a_dropped_shelf_comes_back(either: Api) -> None:
     await either.call("shelf.create", shelf="work")
     await either.remember("kept", shelf="work")
-    await either.call("shelf.backup", shelf="work")
-    await either.call("shelf.drop", shelf="work", confirm="work")
+    made = await either.call("shelf.backup", shelf="work")
+    dropped = await either.call("shelf.drop", shelf="work", confirm="work")
+    assert dropped["still_in"] == [made["backup"]["path"]]
     await either.call("shelf.restore", shelf="work", principal=ROOT)
     assert (await either.call("recall", query="kept", shelf="work"))["results"] != []
 

@@ -63,7 +63,9 @@ async def drop(context: Context, call: Call) -> dict[str, Any]:
     except (StorageCorrupt, SchemaTooNew):  # what it had promoted is unknown: it is dropped all the same
         left = await context.promoter.suspects(params.shelf)
         await context.shelves.drop(params.shelf, check)
-    return {"dropped": params.shelf, "still_in": [path for path in left if await context.promoter.holds(path)]}
+    backups = [backup.path for backup in await context.shelves.stores.backups(params.shelf)]
+    held = [path for path in left if await context.promoter.holds(path)]
+    return {"dropped": params.shelf, "still_in": [*held, *backups]}
 
 
 @read("shelf.check")

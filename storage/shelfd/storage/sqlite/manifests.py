@@ -93,7 +93,7 @@ def _parsed(text: bytes, name: str) -> Manifest:
         made_at = to_micros(datetime.fromisoformat(said["made_at"]))
         is_sound = all(isinstance(said[wire], _TYPES.get(wire, str)) for wire in _WIRE)
     except (ValueError, KeyError, TypeError, RecursionError):
-        is_sound = False
+        raise _unusable(f"the manifest of {name} cannot be understood") from None
     if not is_sound:
         raise _unusable(f"the manifest of {name} cannot be understood")
     return Manifest(**fields, made_at=made_at)
