@@ -10,6 +10,7 @@ import Stemmer
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
+from shelfd.memory.recall.languages import ForeignLanguage, language_of
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
 from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans
 
@@ -165,14 +166,27 @@ class Analyzer:
             return compounds(text)
         return [*emoji(folded), *characters(folded), *compounds(text)]
 
+    def language_of(self, words: list[str]) -> ForeignLanguage | None:
+        """Return the language of folded *words* if it is not the analyzer's own and they show it."""
+        return language_of(words, self.language, self._without_content)
+
+    def foreign_term(self, word: str, language: ForeignLanguage) -> str:
+        """Return the index term of a folded *word* by the word forms of another *language*."""
+        return self.term(language.stem(word))
+
+    def _foreign_forms(self, words: list[str]) -> list[str]:
+        language = self.language_of(words)
+        if language is None:
+            return []
+        return [form for word in words if not language.is_idle(word) and (form := language.stem(word)) != word]
+
     def parse_text(self, text: str) -> ParsedText:
         """Return what the formula needs of a document's *text*."""
         folded = fold(text)
         words = split(folded)
         temporal, question = self._temporal(words, folded), ends_as_question(text)
-        return ParsedText(
-            words, self._beside(text, folded), temporal, question, answer_types_of(self._meanings, text, words)
-        )
+        beside = [*self._beside(text, folded), *self._foreign_forms(words)]
+        return ParsedText(words, beside, temporal, question, answer_types_of(self._meanings, text, words))
 
     def parse_query(self, query: str) -> ParsedQuery:
         """Return what the formula needs of a *query*.
@@ -184,7 +198,14 @@ class Analyzer:
         # In a question "well-known" is two words; as one more, the compound costs more than it finds (measured).
         asked = [*words, *emoji(folded), *compounds(query, "_")]
         idle = self._without_content
+        language = self.language_of(words)
         content = [word for word in asked if word not in idle]
-        terms = tuple(sorted({self.term(word) for word in content or words}))
+        if language is not None:
+            content = [word for word in content if not language.is_idle(word)]
+        content = content or words
+        found = {self.term(word) for word in content}
+        if language is not None:
+            found.update(self.foreign_term(word, language) for word in content)
+        terms = tuple(sorted(found))
         asks_when = self.lists.asks_when.search(folded) is not None
         return ParsedQuery(terms, words, asks_when, explicit_dates(folded), relative_spans(words))

@@ -53,6 +53,7 @@ class AskedTerm(NamedTuple):
     run: bool  #: a pair of characters of a script without spaces that overlaps the term before it
     is_name: bool  #: is written as a name
     is_number: bool
+    other: str | None = None  #: the same word by the shelf's own word forms, if the query is in another language
 
 
 class Question(NamedTuple):
@@ -79,6 +80,7 @@ class Questions:
 
     def parse(self, query: str, words: list[str]) -> Question:
         """Return what *query*, of those folded *words*, asks for; without content words, that is nothing."""
+        language = self._analyzer.language_of(words)
         capitals = {word.lower() for word in _LATER_WORD.findall(query) if word[0].isupper()}
         found: dict[str, AskedTerm] = {}
         wants, named_at = 0, -_NEAR
@@ -87,11 +89,19 @@ class Questions:
             if word in _NAMES_WHAT:
                 named_at = at
             asks = self._asks.get(word, 0) if before == "how" or at < named_at + _NEAR else 0
+            if language is not None:
+                asks |= language.asks.get(word, 0)
             wants |= asks | (_WANTS.get(word, 0) if at < _BEGINNING else 0)
-            if self._analyzer.is_content(word) and len(found) < MOST_TERMS:
+            is_content = self._analyzer.is_content(word) and not (language and language.is_idle(word))
+            if is_content and len(found) < MOST_TERMS:
                 kind = before in _COUNTS or (before in _INTERROGATIVES and (asks != 0 or after in _AUXILIARIES))
                 term = self._analyzer.term(word)
-                found.setdefault(term, self._asked(term, word, before, after, asks, kind=kind, name=word in capitals))
+                asked = self._asked(term, word, before, after, asks, kind=kind, name=word in capitals)
+                if language is not None:
+                    # A short note does not show its language: then it has the word by the shelf's own word forms.
+                    term = self._analyzer.foreign_term(word, language)
+                    asked = asked._replace(term=term, other=None if term == asked.term else asked.term)
+                found.setdefault(term, asked)
             before = word
         return Question(tuple(found.values()), self._wants(wants, words, found.values()))
 

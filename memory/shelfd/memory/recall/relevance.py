@@ -192,11 +192,19 @@ def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms)
     """Return the terms of *question* with their numbers in the index and their weights."""
     terms = question.terms
     numbers = [index.number(asked.term) for asked in terms]
+    by_own_forms = {
+        at: other
+        for at, asked in enumerate(terms)
+        if asked.other is not None and (other := index.number(asked.other)) is not None
+    }
+    numbers = [by_own_forms.get(at) if number is None else number for at, number in enumerate(numbers)]
     weights = [
         rarity * _LIGHT if asked.light else rarity for asked, rarity in zip(terms, index.rarities(numbers), strict=True)
     ]
     term_bits = [1 << at for at in range(len(terms))]
     found_by = {number: (bit, 0) for bit, number in zip(term_bits, numbers, strict=True) if number is not None}
+    for at, other in by_own_forms.items():
+        found_by.setdefault(other, (1 << at, 0))
     numerals = [number for one, number in zip(terms, numbers, strict=True) if one.is_number and number is not None]
     wanting = []
     telling = subject = kinds = 0

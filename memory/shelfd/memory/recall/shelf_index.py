@@ -30,6 +30,7 @@ _READ: Final = (
     "The geese's children went to Zürich yesterday, on 7 May 2023 at 10:30; didn't they?",
     "getUserName get_user_name HTTPServer2 v1.2.3 CVE-2024-1234 /etc/hosts https://example.org/a?b=c 3.5 km 🙂",
     "日本語の本 한국어 Größe STRASSE café naïve Donaudampfschiff l'été mañana well-known up-to-date",
+    "Die Häuser wurden gestern gereinigt. Las casas fueron vendidas ayer. Les maisons ont été vendues.",
     "She earned $1,200.50 a month, weighs 60 kg and calls +49 30 1234567 at 5 Main Street twice a week.",
 )
 

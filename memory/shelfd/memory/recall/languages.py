@@ -1,0 +1,88 @@
+"""Languages beside the shelf's own: which one a text is written in, as its stop words show, and how its words are read.
+
+A shelf has one language, whose word forms it knows throughout. A text in another one that has lists is found by its
+word forms, too: they stand beside its words, so that no other score changes, and a query in that language is asked with
+them, without its stop and question words.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+
+import Stemmer
+
+from shelfd.memory.recall.meaning import ANSWER_TYPES
+
+#: Snowball algorithms, by the file with their lists.
+_KNOWN: Final = {"german": "de", "spanish": "es", "french": "fr"}
+#: Languages of scripts without spaces, by the characters that only they have; the first one counts.
+_SCRIPTS: Final = {"ja": re.compile("[\u3041-\u30ff]"), "zh": re.compile("[\u4e00-\u9fff]")}
+_NO_KINDS: Final[Mapping[str, int]] = {}
+
+
+class ForeignLanguage(NamedTuple):
+    """A language that is not the shelf's own."""
+
+    name: str
+    idle: frozenset[str]  #: folded stop and question words
+    signs: frozenset[str]  #: those of them that no other language has
+    stem: Callable[[str], str]  #: of a folded word
+    asks: Mapping[str, int] = _NO_KINDS  #: what a question with this word wants, see ANSWER_TYPES
+    idle_characters: frozenset[str] = frozenset()  #: a word with one of them is idle, too
+
+    def is_idle(self, word: str) -> bool:
+        """Return whether a folded *word* says nothing of what a query is about."""
+        return word in self.idle or not self.idle_characters.isdisjoint(word)
+
+
+def _lists(code: str) -> dict[str, Any]:
+    path = files("shelfd.memory.recall").joinpath("lexicon", f"{code}.json")
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+@cache
+def _foreign_languages(own: str) -> tuple[ForeignLanguage, ...]:
+    """The languages with spaces that have lists, but for the shelf's *own*; they are read on first use."""
+    found = []
+    for name, code in _KNOWN.items():
+        if name == own:
+            continue
+        data = _lists(code)
+        idle = frozenset(data["stop_words"]) | frozenset(data["question_words"])
+        stem = Stemmer.Stemmer(name, 0).stemWord
+        asks = {word: ANSWER_TYPES[kind] for kind, words in data["asks"].items() for word in words.split()}
+        found.append(ForeignLanguage(name, idle, idle.difference(data["elsewhere"]), stem, asks))
+    return tuple(found)
+
+
+@cache
+def _of_script(code: str) -> ForeignLanguage:
+    data = _lists(code)
+    idle = frozenset(data["stop_words"]) | frozenset(data["question_words"])
+    return ForeignLanguage(code, idle, idle, str, idle_characters=frozenset(data["question_characters"]))
+
+
+def language_of(words: Sequence[str], own: str, own_idle: frozenset[str]) -> ForeignLanguage | None:
+    """Return the language that folded *words* are of, as far as they show it; None for the shelf's own, or unknown.
+
+    Args:
+        words: Of one text.
+        own: The shelf's language.
+        own_idle: Its stop and question words; a text that has as many of them is its own.
+    """
+    distinct = set(words)
+    best, most = None, 0
+    for language in _foreign_languages(own):
+        signs = len(distinct & language.signs)
+        if signs > most:
+            best, most = language, signs
+    if best is not None:
+        return best if most > len(distinct & own_idle) else None
+    text = " ".join(words)
+    if text.isascii():
+        return None
+    return next((_of_script(code) for code, pattern in _SCRIPTS.items() if pattern.search(text)), None)
