@@ -1,4 +1,4 @@
-# Two commands matter: `make run` and `make test`. Both set up what they need, without root.
+# Two commands matter: `make run` and `make test`. Both set up what they need, without root. `make help` lists all.
 SHELL := /bin/sh
 PYTHON ?= python3
 UV := UV_PYTHON_DOWNLOADS=never .tools/bin/uv
@@ -7,7 +7,8 @@ QUIET := $(shell test -t 2 || echo --quiet)
 # Compiled bytecode is what makes commands and the daemon start fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check lint types imports drift readme docs bare lock clean distclean site
+.DEFAULT_GOAL := help
+.PHONY: help run test check lint types imports drift readme docs bare lock clean distclean site
 
 .tools/bin/uv:
 	$(PYTHON) -m pip install $(QUIET) --disable-pip-version-check --target .tools uv
@@ -26,6 +27,9 @@ unexport PYTHONDONTWRITEBYTECODE
 	$(UV) pip install $(QUIET) --no-deps -e .
 	touch .venv/.run
 
+help:  ## say what there is
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 12
+
 run: .venv/.run  ## serve a shelf in .run/ on embedded defaults
 	install -d -m 700 .run
 	SHELFD_STARTED_BY="make run" .venv/bin/shelfd run --data-dir .run --socket .run/shelfd.sock --embedded-broker
@@ -35,15 +39,15 @@ test: .venv/.dev  ## run the test suite
 
 check: lint types imports drift readme site test  ## everything CI checks but a bare machine
 
-lint: .venv/.dev
+lint: .venv/.dev  ## style and format
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 
-types: .venv/.dev
+types: .venv/.dev  ## types, by two checkers
 	.venv/bin/mypy
 	.venv/bin/basedpyright
 
-imports: .venv/.dev
+imports: .venv/.dev  ## who imports whom
 	.venv/bin/lint-imports
 
 drift: .venv/.dev  ## generated documents still say what the models say

@@ -68,3 +68,10 @@ def test_distclean_deletes_everything_when_told_so(tree: Path) -> None:
 def test_distclean_may_be_confirmed_beforehand(tree: Path) -> None:
     assert make(tree, "distclean", "CONFIRM=yes").returncode == 0
     assert sorted(path.name for path in tree.iterdir()) == ["Makefile"]
+
+
+def test_make_without_a_word_says_what_there_is() -> None:
+    lines = subprocess.run(["make"], cwd=CHECKOUT, capture_output=True, text=True, check=True, timeout=60).stdout
+    said = {line.split()[0] for line in lines.splitlines()}
+    (phony,) = [line for line in (CHECKOUT / "Makefile").read_text().splitlines() if line.startswith(".PHONY:")]
+    assert said == set(phony.split()[1:])

@@ -145,6 +145,24 @@ class ForgetUnmerged(_OneNote):
         self.purge(source)
 
 
+class ForgetBranched(_OneNote):
+    """A note of which a branch of its conversation has a copy: that is another one, and the reply names it."""
+
+    name = "forget-branched"
+
+    def furnish(self, house: House) -> None:
+        word = secret("branched")
+        house.call("session.open", session_id="talk", nugget="story")
+        event: Json = {"op": "create", "type": "event", "title": "night", "fields": {"what": f"the code is {word}"}}
+        told = house.call("session.apply_extraction_batch", session_id="talk", turn=1, ops=[event])
+        house.call("session.branch", session_id="talk", at_turn=1, new_session_id="other")
+        original = told["applied"][0]["node_id"]
+        found = house.call("note.list", include_hidden=True)["notes"]
+        (copy,) = (note["id"] for note in found if note["title"] == "night" and note["id"] != original)
+        self.secrets = {word: frozenset({copy})}
+        self.purge(original)
+
+
 class ForgetEdited(_OneNote):
     """A note whose line in MEMORY.md a person has changed: it is theirs, and the reply names the file."""
 

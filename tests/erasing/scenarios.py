@@ -15,6 +15,7 @@ from erasing.promotions import (
 from erasing.purges import (
     DeleteHard,
     DropShelf,
+    ForgetBranched,
     ForgetEdited,
     ForgetFact,
     ForgetMerged,
@@ -29,7 +30,7 @@ from erasing.scenario import Scenario
 from erasing.wholes import ClearNugget, CreateShelf, Import, UndoMany, UndoReflection
 
 SCENARIOS: Final[tuple[type[Scenario], ...]] = (
-    ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetEdited, ForgetUnreadable,
+    ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetBranched, ForgetEdited, ForgetUnreadable,
     PromoteMeanwhile, PromoteEditedMeanwhile, RemoveNugget, DropShelf, PromoteThenPurge, PromoteProjectThenPurge,
     PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany,
     UndoReflection, Import, CreateShelf, *JOBS, *TALKS, *COPIES,

@@ -195,6 +195,12 @@ class FakeSystem:
     async def doctor(self) -> dict[str, Any]:
         return {"ok": True, "findings": []}
 
+    def config(self) -> dict[str, Any]:
+        return {"settings": {}, "origins": {}, "file": None}
+
+    def log_level(self, level: str | None) -> dict[str, Any]:
+        return {"level": level or "info", "configured": "info"}
+
     def metrics(self) -> dict[str, Any]:
         return {"metrics": {}}
 

@@ -78,6 +78,9 @@ COMMANDS: Final = (
     CommandEntry("setup", "running:setup", "Make the daemon a systemd service, of the machine or of a user."),
     CommandEntry("status", "running:status", "Show how the daemon and a shelf are."),
     CommandEntry("doctor", "running:doctor", "Look for what is wrong and say what to do, also while no daemon runs."),
+    CommandEntry(
+        "log-level", "running:log_level", "Have the running daemon log more, or less, until it is started again."
+    ),
     CommandEntry("call", "running:call_method", "Call any METHOD of the daemon and print its result as JSON."),
     CommandEntry("completion", "completing:completion", "Print the script that completes commands in a shell."),
     CommandEntry("help", "helping:help_", "Explain a command, or list all of them."),

@@ -33,7 +33,7 @@ class Sending:
         """Send everything; an item that the daemon finds too large spoils none of the others."""
         is_dry = "dry_run" in self._params
         items, size = (foreign.REHEARSED_ITEMS, foreign.REHEARSED_BYTES) if is_dry else (foreign.ITEMS, foreign.BYTES)
-        requests = foreign.requests(batches, items=items, size=size)
+        requests = _ahead(foreign.requests(batches, items=items, size=size))
         known: dict[str, str] = {}
         waiting: list[list[ForeignBatch]] = []
         sent = 0
@@ -62,3 +62,20 @@ class Sending:
                 self._report.add(request, result["parts"])
             self._done += count
             self._line.update(self._done, self.total)
+
+
+def _ahead(requests: Iterator[list[ForeignBatch]]) -> Iterator[list[ForeignBatch]]:
+    """Iterate over *requests*; the next one is read from its file while the daemon is busy with the one before.
+
+    All are made by one thread, so what they are read from need not be shared between threads.
+    """
+    from concurrent.futures import ThreadPoolExecutor  # only here: no other command needs threads
+
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(next, requests, None)
+        try:
+            while (request := following.result()) is not None:
+                following = reader.submit(next, requests, None)
+                yield request
+        finally:
+            reader.submit(getattr(requests, "close", lambda: None)).result()

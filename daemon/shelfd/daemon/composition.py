@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +17,8 @@ from shelfd.daemon.settings import Settings
 from shelfd.daemon.system import DaemonSystem
 from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
-from shelfd.memory import PROJECTIONS, Access, GovernanceSettings, MemorySettings, Rule, Service, Shelves
+from shelfd.gateway.exposition import MetricsServer
+from shelfd.memory import ANYONE, PROJECTIONS, Access, GovernanceSettings, MemorySettings, Rule, Service, Shelves
 from shelfd.memory.ports.job import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.models import ConfiguredModel
@@ -38,6 +40,7 @@ class Parts:
     server: UnixServer
     scheduler: Scheduler
     backups: Scheduler | None
+    metrics: MetricsServer | None
     mqtt: MqttService | None
     model: ConfiguredModel
 
@@ -90,11 +93,12 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
         counters=counters,
         scheduling=Answers([scheduler] if backups is None else [scheduler, backups], shelves),
     )
+    metrics = MetricsServer(system.metrics, partial(system.health, ANYONE)) if settings.metrics.listen else None
     mqtt = None
     if settings.mqtt.url or settings.mqtt.embedded_broker:
         mqtt = MqttService(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
-    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, backups, mqtt, model)
+    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, backups, metrics, mqtt, model)
 
 
 def backup_directory(settings: Settings, places: Places) -> Path:

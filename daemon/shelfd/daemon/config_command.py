@@ -8,6 +8,7 @@ from typing import Any
 from shelfd.daemon import flags, streams
 from shelfd.daemon.places import choose
 from shelfd.daemon.settings import Loaded
+from shelfd.daemon.shown import rows_of
 
 
 def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
@@ -20,7 +21,8 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     loaded = flags.read(arguments, environ)
     if arguments.action == "acl":
         return _print(_acl(loaded, environ, system=arguments.system).rstrip("\n"))
-    rows = list(_rows(loaded, environ, system=arguments.system))
+    places = choose(loaded, environ, system=arguments.system, activated=None, pid=os.getpid())
+    rows = list(rows_of(loaded, places))
     if arguments.action == "check":
         _check_llm(loaded, environ, system=arguments.system)
         where = str(loaded.file) if loaded.file else "no configuration file"
@@ -30,20 +32,6 @@ def execute(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         with_origin = arguments.origin
         return _print({key: {"value": value, "origin": of} if with_origin else value for key, value, of in rows})
     return _print("\n".join(_lines(rows, with_origin=arguments.origin)))
-
-
-def _rows(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> Iterator[tuple[str, Any, str]]:
-    """Yield key, value and origin of every setting, paths as they would be chosen now."""
-    places = choose(loaded, environ, system=system, activated=None, pid=os.getpid())
-    chosen = {
-        ("daemon", "data_dir"): (str(places.data), places.data_origin),
-        ("daemon", "socket"): (str(places.socket), places.socket_origin),
-    }
-    for section, values in loaded.settings.model_dump().items():
-        for name, value in values.items():
-            where = (section, name)
-            shown, origin = chosen.get(where, (value, loaded.origin(where)))
-            yield f"{section}.{name}", shown, origin
 
 
 def _check_llm(loaded: Loaded, environ: Mapping[str, str], *, system: bool) -> None:

@@ -15,6 +15,7 @@ import structlog
 from shelfd.daemon import served
 from shelfd.daemon.composition import Parts, build, socket_mode
 from shelfd.daemon.host import SystemClock
+from shelfd.daemon.logging import Threshold
 from shelfd.daemon.notify import Notifier
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
@@ -42,6 +43,7 @@ async def serve(
     notifier: Notifier,
     watchdog_s: float | None,
     reload: Reload,
+    threshold: Threshold,
 ) -> None:
     """Serve until SIGTERM or SIGINT.
 
@@ -53,6 +55,7 @@ async def serve(
         notifier: Speaks to the service manager.
         watchdog_s: How often to ping it; None for never.
         reload: Called on SIGHUP with the daemon's parts and places.
+        threshold: Of what is logged.
 
     Raises:
         ConfigError: If the socket cannot be listened on.
@@ -80,6 +83,7 @@ async def serve(
         gc.set_threshold(_GC_THRESHOLD, 20, 50)
         parts.system.is_ready = True
         parts.system.settings = loaded
+        parts.system.threshold = threshold
         _compare_with_last(parts, places, origin)
         stack.callback(_remember, parts, places, origin)
         _say_ready(loaded, places, parts, notifier)
@@ -87,6 +91,7 @@ async def serve(
         asyncio.get_running_loop().run_in_executor(None, _load).add_done_callback(_freeze)
         if parts.mqtt is not None:
             parts.mqtt.start()
+        await _start_metrics(loaded, parts, stack)
         await parts.scheduler.start()
         if parts.backups is not None:
             await parts.backups.start()
@@ -107,6 +112,20 @@ def _load() -> None:
 def _freeze(loaded: asyncio.Future[None]) -> None:
     loaded.result()  # or the loop's log has what went wrong
     gc.freeze()
+
+
+async def _start_metrics(loaded: Loaded, parts: Parts, stack: AsyncExitStack) -> None:
+    """Let Prometheus ask, if that is wanted; without it everything else works all the same."""
+    if parts.metrics is None:
+        return
+    host, _, port = loaded.settings.metrics.listen.rpartition(":")
+    try:
+        await parts.metrics.start(host.strip("[]"), int(port))
+    except OSError as error:
+        parts.system.metrics_complaint = f"cannot listen on {loaded.settings.metrics.listen}: {error.strerror}"
+        log.error("metrics.listen_failed", listen=loaded.settings.metrics.listen, why=error.strerror)
+    else:
+        stack.push_async_callback(parts.metrics.stop)
 
 
 async def _stop_gateways(parts: Parts, drain: timedelta) -> None:

@@ -41,6 +41,11 @@ class Threshold:
     def __init__(self, level: str) -> None:
         self.level = _LEVELS[level]
 
+    @property
+    def name(self) -> str:
+        """The level, as settings name it."""
+        return next(name for name, level in _LEVELS.items() if level == self.level)
+
     def set(self, level: str) -> None:
         """Drop what is below *level* from now on."""
         self.level = _LEVELS[level]

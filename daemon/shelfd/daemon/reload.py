@@ -1,6 +1,7 @@
 """SIGHUP: take over what can change in a running daemon, and say what cannot."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import structlog
 
@@ -54,6 +55,7 @@ class Reloading:
             log.warning("config.reload_ignored", keys=ignored, why="these need a restart")
         log.info("config.reloaded", keys=applied)
         self._current = _merged(self._current, wanted)
+        parts.system.settings = replace(loaded, settings=self._current)
 
 
 def _merged(current: Settings, wanted: Settings) -> Settings:

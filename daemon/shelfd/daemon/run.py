@@ -77,7 +77,7 @@ def _run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     origin = served.by_this(loaded, places, environ, system=arguments.system, pid=os.getpid())
     coroutine = partial(
         serve, loaded, places, origin, activated=sockets.get("rpc"), notifier=notifier,
-        watchdog_s=watchdog_interval_s(environ, os.getpid()), reload=reloading,
+        watchdog_s=watchdog_interval_s(environ, os.getpid()), reload=reloading, threshold=threshold,
     )  # fmt: skip
     with lock:
         return _serve(coroutine, loaded, places, notifier)

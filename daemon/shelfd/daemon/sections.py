@@ -70,6 +70,20 @@ def _cron_text(text: str) -> str:
     return text
 
 
+def _loopback(text: str) -> str:
+    if text:
+        from ipaddress import ip_address  # lazily: the default needs no check
+
+        host, _, port = text.rpartition(":")
+        try:
+            is_local = ip_address(host.strip("[]")).is_loopback
+        except ValueError:
+            is_local = False
+        if not is_local or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+            raise ValueError("must be a loopback address and a port, like 127.0.0.1:9464 or [::1]:9464")
+    return text
+
+
 def _only_bool(value: object) -> object:
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"  # as the environment spells it
@@ -252,6 +266,18 @@ class BackupSection(Section):
     cron: Annotated[str, AfterValidator(_cron_text)] = ""
     keep: Annotated[Integer, Field(ge=1, le=10_000)] = 7
     directory: str = ""
+
+
+class Metrics(Section):
+    """Where the daemon's figures can be had in Prometheus' format; an empty address is nowhere."""
+
+    listen: Annotated[str, AfterValidator(_loopback)] = ""
+
+    @model_validator(mode="after")
+    def _can_be_shown(self) -> Self:
+        if self.listen and find_spec("prometheus_client") is None:
+            raise ValueError('metrics.listen needs the extra "metrics": pip install "shelfd[metrics]"')
+        return self
 
 
 class Events(Section):

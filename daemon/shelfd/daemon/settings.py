@@ -34,6 +34,7 @@ class Settings(BaseModel):
     quiet_hours: sections.QuietHoursSection = Field(default_factory=sections.QuietHoursSection)
     promotion: sections.Promotion = Field(default_factory=sections.Promotion)
     backup: sections.BackupSection = Field(default_factory=sections.BackupSection)
+    metrics: sections.Metrics = Field(default_factory=sections.Metrics)
     events: sections.Events = Field(default_factory=sections.Events)
     governance: sections.Governance = Field(default_factory=sections.Governance)
     history: sections.History = Field(default_factory=sections.History)

@@ -11,10 +11,14 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
+import structlog
+
+from shelfd.daemon.logging import Threshold
 from shelfd.daemon.looks import Finding, look_at_files
 from shelfd.daemon.places import Places
 from shelfd.daemon.served import Served
 from shelfd.daemon.settings import Loaded
+from shelfd.daemon.shown import rows_of
 from shelfd.gateway import Counters
 from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelf, Shelves
 from shelfd.models import ConfiguredModel
@@ -39,6 +43,8 @@ _LLM_REMEDIES = {
     "on_trial": "it failed several times in a row; the next question is a trial",
     "spent": "llm.tokens_per_day is used up until midnight",
 }
+log = structlog.get_logger("shelfd.daemon")
+
 _RUNS: Final = 20  #: looked through for the last of each job
 _STUCK_S = 60.0  #: a commit that takes this long will not come back
 _LATE_TICK_S = 180.0  #: three times the scheduler's longest sleep
@@ -89,6 +95,8 @@ class DaemonSystem:
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
         self.mqtt_probe: Probe | None = None  #: checks whether requests arrive by MQTT
+        self.metrics_complaint: str | None = None  #: why nobody can scrape them
+        self.threshold: Threshold | None = None  #: of what is logged
         self.settings: Loaded | None = None  #: for where they come from
         self.before: Served | None = None  #: what served our socket last, if its data is not ours
         self.complaints: list[str] = []  #: what was wrong with the configuration when it was last reloaded
@@ -181,6 +189,26 @@ class DaemonSystem:
             found += await self._look_at_model()
         return {"ok": all(finding.ok for finding in found), "findings": [finding.view() for finding in found]}
 
+    def config(self) -> dict[str, Any]:
+        """Answer ``system.config``."""
+        assert self.settings is not None
+        rows = list(rows_of(self.settings, self._places))
+        file = self.settings.file
+        return {
+            "settings": {key: value for key, value, _ in rows},
+            "origins": {key: origin for key, _, origin in rows},
+            "file": None if file is None else str(file),
+        }
+
+    def log_level(self, level: str | None) -> dict[str, Any]:
+        """Answer ``system.log_level``."""
+        assert self.settings is not None
+        assert self.threshold is not None
+        if level is not None and level != self.threshold.name:
+            self.threshold.set(level)
+            log.warning("log.level_set", level=level)
+        return {"level": self.threshold.name, "configured": self.settings.settings.log.level}
+
     def metrics(self) -> dict[str, Any]:
         """Answer ``system.metrics``: counters since start, memory in bytes, processor time in seconds."""
         times = os.times()
@@ -218,6 +246,8 @@ class DaemonSystem:
             yield Finding(
                 "config", False, "; ".join(self.complaints) + ": the settings before hold on", "shelfd config check"
             )
+        if self.metrics_complaint is not None:
+            yield Finding("metrics", False, self.metrics_complaint, "ss -ltnp")
         if self.mqtt is not None:
             mqtt = self.mqtt()
             remedy = _MQTT_REMEDIES.get(mqtt["state"])

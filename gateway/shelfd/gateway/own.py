@@ -13,6 +13,7 @@ from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.protocol import document
 from shelfd.protocol.base import ShelfParams
 from shelfd.protocol.methods.events import SubscribeParams, UnsubscribeParams
+from shelfd.protocol.methods.system import LogLevelParams
 
 Handler: TypeAlias = Callable[[Request], Awaitable[dict[str, Any]]]
 
@@ -38,8 +39,10 @@ class OwnMethods:
             "scheduler.history": self._history,
             "scheduler.jobs": self._jobs,
             "scheduler.run": self._run,
+            "system.config": self._config,
             "system.doctor": self._doctor,
             "system.health": self._health,
+            "system.log_level": self._log_level,
             "system.metrics": self._metrics,
             "system.version": self._version,
             "watch.create": self._watch,
@@ -111,6 +114,14 @@ class OwnMethods:
     async def _doctor(self, request: Request) -> dict[str, Any]:
         self._service.access.check(request.call.principal, None, "admin")
         return await self._system.doctor()
+
+    async def _config(self, request: Request) -> dict[str, Any]:
+        self._service.access.check(request.call.principal, None, "admin")
+        return self._system.config()
+
+    async def _log_level(self, request: Request) -> dict[str, Any]:
+        self._service.access.check(request.call.principal, None, "admin")
+        return self._system.log_level(cast("LogLevelParams", request.call.params).level)
 
     async def _health(self, request: Request) -> dict[str, Any]:
         return self._system.health(request.call.principal)

@@ -73,6 +73,12 @@ class SystemPort(Protocol):
     async def doctor(self) -> dict[str, Any]:
         """Answer ``system.doctor``."""
 
+    def config(self) -> dict[str, Any]:
+        """Answer ``system.config``."""
+
+    def log_level(self, level: str | None) -> dict[str, Any]:
+        """Answer ``system.log_level``: without a *level* it stays what it is."""
+
     def metrics(self) -> dict[str, Any]:
         """Answer ``system.metrics``."""
 

@@ -91,7 +91,9 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "sessions": "session.open session.close session.list",
         "shelves": "shelf.create shelf.list shelf.drop shelf.check shelf.log snapshot get_stats",
         "synthesis": "synthesize validate_synthesis check_synthesis_quality",
-        "system": "system.health system.version system.doctor system.metrics rpc.discover",
+        "system": """
+            system.health system.version system.doctor system.metrics system.config system.log_level rpc.discover
+            """,
         "undo": "undo reflection.undo",
         "watches": "watch.create watch.list watch.delete",
     },

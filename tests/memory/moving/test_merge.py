@@ -27,7 +27,7 @@ async def merge(api: Api, lines: Sequence[Json]) -> list[Json]:
     result = await api.call("shelf.merge", parts=parts, principal=ROOT)
     assert [part["rejected"] for part in result["parts"]] == [[]] * 4
     for part in result["parts"]:
-        for note_id in part["purge"]:
+        for note_id in part.get("purge", ()):
             await api.call("forget", id=note_id, purge=True, principal=ROOT)
     found: list[Json] = result["parts"]
     return found

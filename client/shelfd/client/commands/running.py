@@ -9,7 +9,7 @@ import typer
 from shelfd.client.commands import options
 from shelfd.client.failure import RpcFailure
 from shelfd.client.handover import become_daemon
-from shelfd.client.invocation import Stop, call, daemon, fail
+from shelfd.client.invocation import Stop, call, daemon, fail, given
 from shelfd.client.output import clean, print_json, print_table
 from shelfd.client.plain_command import PlainCommand
 from shelfd.client.progress import span
@@ -95,16 +95,47 @@ def show(
     instance: Instance = None,
     system: System = False,
     origin: Annotated[bool, typer.Option("--origin", help="Where each value comes from.")] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="As a daemon that is started now would have them, not the running one.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Print every setting as it would hold now.
+    """Print every setting of the running daemon; without one, as they would hold now.
 
     For example:
 
       shelfd config show --origin
+
+      shelfd config show --offline --config ./shelfd.toml
     """
+    if not (offline or config_file or data_dir or instance or system):
+        from shelfd.client.running_config import show_running  # only this needs it
+
+        if show_running(socket, with_origin=origin, as_json=as_json):
+            return
     command = ["config", "show", *_flag("--origin", origin), *_flag("--json", as_json)]
     _become_daemon(command, config_file, data_dir, socket, None, instance, False, system)
+
+
+def log_level(
+    level: Annotated[
+        str | None,
+        typer.Argument(metavar="[LEVEL]", help="debug, info, warning or error; without one, say which it is."),
+    ] = None,
+    socket: options.Socket = None,
+    as_json: options.Json = False,
+) -> None:
+    """Have the running daemon log more, or less, until it is started again.
+
+    For example:
+
+      shelfd log-level debug
+    """
+    found = call(socket, "system.log_level", given({"level": level}))
+    if as_json:
+        print_json(found)
+    else:
+        print(f"{found['level']}; after the next start: {found['configured']}")
 
 
 def setup(

@@ -212,10 +212,13 @@ class Importer:
 
     # ------------------------------------------------------------- notes
 
+    def _note(self, note_id: str) -> Note | None:
+        return None if note_id in self.absent else self.tx.rows.notes.get(note_id)
+
     def _find(self, record: NoteRecord, part: str) -> tuple[Note | None, str, str | None]:
         """The note that *record* speaks of; if there is none, its id to be and what that stands for."""
         if record.id is not None:
-            here = self.tx.rows.notes.get(record.id)
+            here = self._note(record.id)
             if here is not None and _is_same(here, record):
                 return here, here.id, None
         elif record.kind == "fact" and not record.identity:
@@ -228,7 +231,7 @@ class Importer:
                 if speaks_for_another(holder, record, part):
                     raise DuplicateKey(record.nugget, holder.id)
                 return holder, holder.id, None
-        if record.id is not None and self.tx.rows.notes.get(record.id) is None:
+        if record.id is not None and self._note(record.id) is None:
             return None, record.id, None
         return self._substitute(record)
 
@@ -236,7 +239,7 @@ class Importer:
         """The note that stands for one whose id is no good here, or an id for it: the same one each time."""
         stands_for = digest(record.identity or _key_token(record))
         stem = record.stem or (f"{record.kind}-{record.nugget}" if record.chat is None else "note-chat")
-        return *stand_in(self.tx, stem, stands_for), stands_for
+        return *stand_in(self._note, stem, stands_for), stands_for
 
     def _create(self, record: NoteRecord, sender: Sender, note_id: str, stands_for: str | None) -> Note:
         # The marks are of what the file says, whatever of that is admitted: the same file is no change later.
@@ -245,7 +248,8 @@ class Importer:
         nugget = ensure_nugget(self.tx, record.nugget)
         # By its turn, what came from a conversation can be taken back like what is written in one.
         self.tx.write_in(new.session_id if new.turn is not None else None, new.turn)
-        note = self.tx.create_note(new)
+        note = self.tx.create_note(new, is_free=new.key is None and note_id in self.absent)
+        self.absent.discard(note_id)
         self.tx.write_in(None, None)
         self.created += 1
         if note.key is not None and not note.hidden:

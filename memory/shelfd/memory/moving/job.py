@@ -14,12 +14,15 @@ from pydantic import ValidationError
 from shelfd.memory.errors import Conflict, DuplicateKey, ShelfError, Unavailable, error_of
 from shelfd.memory.jobs.work import JobKind, Work
 from shelfd.memory.log.transaction import Transaction
-from shelfd.memory.moving import FORMATS, Importer, ItemOrigin, Tally
+from shelfd.memory.moving import FORMATS, Importer, ItemOrigin, Tally, pieces
 from shelfd.memory.moving.pieces import combine, part_of, waiting_of
+from shelfd.memory.moving.reading import IdOf
 from shelfd.memory.notes.note import Usage
 from shelfd.protocol import Limits, from_validation
 
 _READ_AT_ONCE: Final = 16
+#: Pieces of one step: a file of many short conversations has as many small ones.
+_PIECES: Final = 8
 
 Outcome = dict[str, Any]
 
@@ -74,7 +77,7 @@ def take(
     tally = Tally()
     is_last_try = number == waiting_of(number)
     if piece["part"] == "notes":
-        importer.absent |= _absent(tx, piece["items"])
+        importer.absent |= _absent(tx, piece["items"], FORMATS[importer.format].id_of, origin)
     with tx.writing_together():
         rejected, waiting = _import_items(import_one, piece, tally, is_last_try=is_last_try)
     _raise_use(tx, importer.usages)
@@ -93,9 +96,11 @@ def take(
     return outcome, importer.usages, waiting
 
 
-def _absent(tx: Transaction, items: Sequence[object]) -> set[str]:
-    """The ids that items have and no note has: asked once, not for each."""
+def _absent(tx: Transaction, items: Sequence[object], id_of: IdOf | None, origin: ItemOrigin) -> set[str]:
+    """The ids that items have, or get, and no note has: asked once, not for each."""
     ids = {item["id"] for item in items if isinstance(item, Mapping) and isinstance(item.get("id"), str)}
+    if id_of is not None:
+        ids |= {found for item in items if (found := id_of(item, origin)) is not None}
     return ids - tx.rows.notes.existing(list(ids))
 
 
@@ -222,30 +227,44 @@ async def _progress(work: Work) -> tuple[Mapping[str, Any], ImportProgress]:
 
 
 async def _import_next(work: Work, taken: ImportProgress, shared: Mapping[str, Any]) -> None:
+    """Import the next piece, and small ones behind it as long as all of them are as little as one may be."""
     limits, job_id = work.limits, work.job.id
+    weigh = FORMATS[shared["format"]].weigh
 
-    def apply(tx: Transaction, cursor: dict[str, Any]) -> tuple[int, Outcome, dict[int, Usage]]:
+    def apply(tx: Transaction, cursor: dict[str, Any]) -> list[tuple[int, Outcome, dict[int, Usage]]]:
         if cursor["number"] != taken.number:
             raise Unavailable("another attempt, cut short since, had one more step in the writer's queue; try again")
-        (found,) = tx.rows.jobs.pieces(job_id, after=taken.number, limit=1)
-        number, piece = found
-        outcome, usages, waiting = take(tx, taken, number, piece, shared, limits)
-        tx.rows.jobs.put_piece(job_id, number, outcome)
-        count = len(piece["items"])
-        if waiting is not None:
-            pieces = dict[int, Mapping[str, Any]](tx.rows.jobs.pieces(job_id, after=waiting_of(number) - 1, limit=1))
-            pieces = {at: kept for at, kept in pieces.items() if at == waiting_of(number)}
-            add_waiting(pieces, number, waiting)
-            tx.rows.jobs.put_piece(job_id, waiting_of(number), pieces[waiting_of(number)])
-            count -= len(waiting["items"])
-        cursor["number"] = number
-        cursor["done"] += count
-        return number, outcome, usages
+        so_far = ImportProgress(taken.number, dict(taken.known), set(taken.seen))
+        done: list[tuple[int, Outcome, dict[int, Usage]]] = []
+        weight = (0, 0, 0)
+        while found := tx.rows.jobs.pieces(job_id, after=so_far.number, limit=1):
+            ((number, piece),) = found
+            weight = pieces.added(weight, piece, weigh)
+            if done and (pieces.is_too_much(weight) or len(done) == _PIECES):
+                break
+            outcome, usages, waiting = take(tx, so_far, number, piece, shared, limits)
+            tx.rows.jobs.put_piece(job_id, number, outcome)
+            so_far.add(number, outcome)
+            done.append((number, outcome, usages))
+            cursor["number"] = number
+            cursor["done"] += len(piece["items"])
+            if waiting is not None:
+                cursor["done"] -= len(waiting["items"])
+                _put_waiting(tx, job_id, number, waiting)
+        return done
 
-    number, outcome, usages = await work.step(apply)
-    taken.add(number, outcome)
-    work.shelf.notes_created += outcome["notes"]
-    work.shelf.raise_use(usages)
+    for number, outcome, usages in await work.step(apply):
+        taken.add(number, outcome)
+        work.shelf.notes_created += outcome["notes"]
+        work.shelf.raise_use(usages)
+
+
+def _put_waiting(tx: Transaction, job_id: str, number: int, waiting: Mapping[str, Any]) -> None:
+    """Have items wait with the others of their part that do."""
+    at = waiting_of(number)
+    there = {found: kept for found, kept in tx.rows.jobs.pieces(job_id, after=at - 1, limit=1) if found == at}
+    add_waiting(there, number, waiting)
+    tx.rows.jobs.put_piece(job_id, at, there[at])
 
 
 IMPORT: Final = JobKind("import", can_end_early=True)

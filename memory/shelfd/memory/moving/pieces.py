@@ -69,6 +69,22 @@ def _slices(items: Sequence[object], count_links: Callable[[object], int]) -> It
         yield first, list(items[first:])
 
 
+def added(
+    weight: tuple[int, int, int], piece: Mapping[str, Any], weigh: Callable[[str, object], int]
+) -> tuple[int, int, int]:
+    """Return items, links or turns, and bytes, with those of a piece."""
+    items, links, size = weight
+    given = piece["items"]
+    more = sum(weigh(piece["part"], item) for item in given)
+    return items + len(given), links + more, size + sum(len(to_json(item)) for item in given)
+
+
+def is_too_much(weight: tuple[int, int, int]) -> bool:
+    """Return whether that is more than one piece may have."""
+    items, links, size = weight
+    return items > ITEMS or links > LINKS or size > BYTES
+
+
 def part_of(number: int) -> int:
     """Return the place in the request of the part whose piece *number* is."""
     return number // _PARTS - 1
@@ -103,5 +119,7 @@ def combine(parts: Sequence[str], outcomes: Iterable[tuple[int, Mapping[str, Any
             else:
                 same["indexes"] += loss["indexes"]
     for account in accounts:
+        if not account["purge"]:
+            del account["purge"]
         account["rejected"].sort(key=lambda one: one["index"])
     return accounts

@@ -1,5 +1,6 @@
 """Where what comes from a conversation belongs here: its session, its nugget's numbers of turns, the notes it names."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final
@@ -121,7 +122,7 @@ class Placement:
         marks = None if here is None else here.extra.imported
         if marks is not None and marks.nugget == chat.session_id and marks.id is None:
             return here
-        return stand_in(self.tx, "note-chat", digest(identity(chat, name)))[0]
+        return stand_in(self.tx.rows.notes.get, "note-chat", digest(identity(chat, name)))[0]
 
     def named(self, space: str, name: str) -> Note | None:
         """Return the note here that another memory calls *name*, or that has it as its id."""
@@ -129,7 +130,7 @@ class Placement:
         marks = None if here is None else here.extra.imported
         if marks is not None and (marks.nugget, marks.id) == (space, None):
             return here
-        return stand_in(self.tx, NAMED, digest(known_as(space, name)))[0] or here
+        return stand_in(self.tx.rows.notes.get, NAMED, digest(known_as(space, name)))[0] or here
 
     def is_above(self, note: Note, parent_id: str) -> bool:
         """Return whether *note* is its would-be parent, or represents that, or too many do."""
@@ -165,21 +166,30 @@ def identity(chat: Chat, name: str) -> str:
     return known_as(chat.session_id, name)
 
 
-def stand_in(tx: Transaction, stem: str, stands_for: str) -> tuple[Note | None, str]:
+def stand_in(get: Callable[[str], Note | None], stem: str, stands_for: str) -> tuple[Note | None, str]:
     """Return the note that stands for one whose id is no good here, and its id: the same one each time.
 
     Args:
-        tx: The transaction.
+        get: Returns the note with an id.
         stem: How the id begins.
         stands_for: Digest of its identity.
     """
     for salt in count():
-        note_id = f"{stem}-{digest(f'{stands_for}{salt}')[:8]}"
-        here = tx.rows.notes.get(note_id)
+        note_id = _stand_in_id(stem, stands_for, salt)
+        here = get(note_id)
         marks = None if here is None else here.extra.imported
         if here is None or (marks is not None and marks.id == stands_for):
             return here, note_id
     raise AssertionError  # numbers do not end
+
+
+def _stand_in_id(stem: str, stands_for: str, salt: int) -> str:
+    return f"{stem}-{digest(f'{stands_for}{salt}')[:8]}"
+
+
+def named_id(space: str, name: str) -> str:
+    """Return the id that a note has which only has a name in its memory, unless another note has that."""
+    return _stand_in_id(NAMED, digest(known_as(space, name)), 0)
 
 
 def typed(record: TypeRecord) -> NoteType:

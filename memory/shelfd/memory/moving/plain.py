@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
-from shelfd.memory.moving.placing import NAMED, known_as
+from shelfd.memory.moving.placing import NAMED, known_as, named_id
 from shelfd.memory.moving.reading import Format, Item, ItemOrigin, past, plain_name
 from shelfd.memory.moving.reconciling import FACETS
 from shelfd.memory.moving.record import LinkRecord, NoteRecord, NoteStanding, OutgoingLinks
@@ -21,7 +21,7 @@ from shelfd.memory.notes.note import NO_EXTRA, Extra
 from shelfd.memory.notes.text import tidy_content
 from shelfd.memory.shelf.storing import own_tags
 from shelfd.protocol import from_validation
-from shelfd.protocol.base import NoteId, Relation
+from shelfd.protocol.base import Content, NoteId, Relation
 from shelfd.protocol.methods.notes import KeyedInput
 
 _ID: Final = TypeAdapter[str](NoteId)
@@ -48,6 +48,9 @@ _TAKEN: Final[Mapping[str, str]] = {
 }
 #: Without these there is no note.
 _REQUIRED: Final = frozenset({"content", "key", "nugget"})
+_OWN: Final = frozenset({*_TAKEN, "key"})
+_CONTENT: Final = TypeAdapter[str](Content)
+_NOTHING_SAID: Final = KeyedInput(content=".")
 _TRAITS: Final = ("type", "subject", "scope", "source", "confidence", "stability")
 
 
@@ -127,10 +130,11 @@ def _named(item: Item, id_: str | None) -> str:
 def _checked(item: Item, nugget: str, origin: ItemOrigin) -> tuple[KeyedInput, dict[str, Any]]:
     """What can be taken of an item's members, and which of them those are."""
     content = item.take("content")
-    found = {name: value for name in _TAKEN if (value := item.take(name)) is not None}
-    members = {**found, "nugget": nugget, "content": "" if content is None else content}
-    if (key := item.take("key")) is not None:
-        members["key"] = key
+    members = item.take_all(_OWN)
+    if not members:  # most notes have nothing else
+        said = _CONTENT.validate_python("" if content is None else content, context=origin.limits)
+        return _NOTHING_SAID.model_copy(update={"content": said}), members
+    members |= {"nugget": nugget, "content": "" if content is None else content}
     while True:
         try:
             return KeyedInput.model_validate(members, context=origin.limits), members
@@ -197,9 +201,15 @@ def weigh(part: str, item: object) -> int:
     return len(links) if isinstance(links, list) else 0
 
 
+def id_of(item: object, origin: ItemOrigin) -> str | None:
+    """Return the id that the note of an item gets if it only has a name."""
+    known = item.get("id") or item.get("name") if isinstance(item, Mapping) else None
+    return named_id(_space(origin), known) if isinstance(known, str) else None
+
+
 def plain(name: str) -> Format:
     """Return a format of such notes."""
-    return Format(name=name, readers={"notes": read_note, "links": read_links}, weigh=weigh)
+    return Format(name=name, readers={"notes": read_note, "links": read_links}, weigh=weigh, id_of=id_of)
 
 
 #: Those whose files come down to such notes.

@@ -1,7 +1,7 @@
 """Reading a foreign item field by field, with an account of what is lost, and what a format has to provide for that."""
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
@@ -48,6 +48,11 @@ class Item:
             if (member := self._fields.get(name)) is not None:
                 return member
         return None
+
+    def take_all(self, names: Container[str]) -> dict[str, Any]:
+        """Return all members with these names that say something; they count as read."""
+        self._known.update(name for name in self._fields if name in names)
+        return {name: value for name, value in self._fields.items() if name in names and value is not None}
 
     def checked(self, adapter: TypeAdapter[Any], *names: str) -> Any:  # noqa: ANN401
         """Return the member as *adapter* has it; None, and on record, if it does not fit. None too if there is none."""
@@ -175,6 +180,7 @@ def past(item: Item, name: str, moment: int | None, origin: ItemOrigin) -> int |
     return moment
 
 
+IdOf: TypeAlias = Callable[[object, ItemOrigin], str | None]
 Reader: TypeAlias = Callable[[object, ItemOrigin], Record]
 
 
@@ -189,8 +195,10 @@ class Format:
         name: Its name on the wire.
         readers: What reads an item, by the kinds of items that the format has.
         weigh: Returns about how many links, or turns, an item of a kind makes, whatever it is.
+        id_of: Returns the id that the note of an item gets if its own cannot be kept and it is new.
     """
 
     name: str
     readers: Mapping[str, Reader]
     weigh: Callable[[str, object], int]
+    id_of: IdOf | None = None

@@ -6,6 +6,7 @@ distinguish what the file changed since, which is adopted, from what was changed
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,8 @@ FACETS: Final[Mapping[str, tuple[str, ...]]] = {
         "evolved_by",
     ),
 }
+#: Facets in which most notes say the same.
+_COMMONPLACE: Final = frozenset({"tags", "metadata", "hidden"})
 #: Facets that every note has, whether its item speaks of them or they were inferred.
 _COMMON: Final = frozenset({"title", "content", "tags", "metadata", "hidden"})
 _OF_NOTE: Final = frozenset(Note._fields)
@@ -165,4 +168,9 @@ def _mark(note: Note, facet: str) -> str:
         said = sorted(note.tags)
     else:
         said = [_value(note, name) for name in FACETS[facet]]
+    return _short(tuple(said)) if facet in _COMMONPLACE else blake2b(to_json(said), digest_size=6).hexdigest()
+
+
+@lru_cache(maxsize=4096)  # most notes of a file say the same in these
+def _short(said: tuple[Any, ...]) -> str:
     return blake2b(to_json(said), digest_size=6).hexdigest()

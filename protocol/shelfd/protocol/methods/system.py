@@ -1,6 +1,6 @@
 """Methods on the daemon itself."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -68,8 +68,37 @@ class MetricsResult(Result):
     metrics: dict[str, Any]
 
 
+class ConfigResult(Result):
+    """Every setting that holds now, by its key such as ``log.level``; secrets are in files, which are only named."""
+
+    settings: dict[str, Any]
+    origins: dict[str, str] = Field(description="Where each comes from.")
+    file: str | None
+
+
+class LogLevelParams(Params):
+    """Params of ``system.log_level``."""
+
+    level: Literal["debug", "info", "warning", "error"] | None = Field(default=None, description="Null only asks.")
+
+
+class LogLevelResult(Result):
+    """What is logged now, and after the next start or reload."""
+
+    level: str
+    configured: str
+
+
 define("system.health", Params, HealthResult, need="open", summary="Is the daemon well?")
 define("system.version", Params, VersionResult, need="open", summary="Which version runs?")
 define("system.doctor", Params, DoctorResult, need="admin", summary="Look for what is wrong and say what to do.")
 define("system.metrics", Params, MetricsResult, need="open", summary="Counters since start.")
+define("system.config", Params, ConfigResult, need="admin", summary="The settings that hold now.")
+define(
+    "system.log_level",
+    LogLevelParams,
+    LogLevelResult,
+    need="admin",
+    summary="What is logged; a level holds until the next start or reload.",
+)
 define("rpc.discover", Params, OpenDocument, need="open", summary="This API as an OpenRPC document.")

@@ -156,10 +156,12 @@ class SqliteStores(Stores):
         draft, path, now = Path(prepared.place), self._file(prepared.shelf), self._clock.now()
         if draft.parent == path.parent:
             try:
-                return restoring.replace(path, draft, now=now, keep=keep)
+                replaced = restoring.replace(path, draft, now=now, keep=keep)
             except BaseException:
                 restoring.recover(path, now=now)
                 raise
+            self._drop_images(path.parent)
+            return replaced
         self._check_place(prepared.shelf)
         self._put_in_place(draft.parent, prepared.shelf)
         return None
@@ -169,6 +171,14 @@ class SqliteStores(Stores):
             restoring.recover(self._file(shelf), now=self._clock.now())
         except OSError as error:
             raise StoreBusy(f"what was begun with a backup of the shelf cannot be ended: {error.strerror}") from error
+
+    @staticmethod
+    def _drop_images(directory: Path) -> None:
+        """Remove what was derived from the file that was replaced; a crash leaves it to be recognised as such."""
+        from shelfd.storage.sqlite.images import FOLDER  # only this needs it here
+
+        with suppress(OSError):
+            remove_all(directory / FOLDER)
 
     async def discard(self, prepared: Prepared) -> None:
         await asyncio.to_thread(self._discard, prepared.shelf)
