@@ -92,3 +92,20 @@ def test_times() -> None:
 def test_a_mapping_that_is_none(given_: str) -> None:
     with pytest.raises(ValueError, match=r"expected COLUMN=MEMBER|two columns"):
         mapping.parsed_map(given_)
+
+
+def test_a_text_that_goes_on_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_array, "_BLOCK", 64)
+    text = json.dumps(["a\\\\" * 2000 + '"', 7])
+    looked_at = 0
+    match = json_array._REST.match
+
+    class Counted:
+        def match(self, buffer: bytes, at: int) -> Any:
+            nonlocal looked_at
+            looked_at += len(buffer) - at
+            return match(buffer, at)
+
+    monkeypatch.setattr(json_array, "_REST", Counted())
+    assert [member.value for member in json_array.read(io.BytesIO(text.encode()))] == json.loads(text)
+    assert looked_at < 2 * len(text)

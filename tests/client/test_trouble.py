@@ -66,7 +66,7 @@ def test_what_cannot_be_sent_is_refused_in_a_sentence(
 
 @pytest.mark.parametrize(
     "command", ["shelfd recall x", "shelfd -h", "shelfd recall -h", "shelfd --version",
-                "shelfd config show"]
+                "shelfd config show --offline"]
 )  # fmt: skip
 def test_a_full_stdout_is_an_error(daemon: FakeDaemon, command: str) -> None:
     done = in_a_shell(daemon, f"{command} > /dev/full")
@@ -95,7 +95,9 @@ def test_a_stderr_that_takes_nothing_changes_no_status(daemon: FakeDaemon) -> No
         assert in_a_shell(daemon, f"shelfd recall x --socket /nonexistent {nowhere}").returncode == os.EX_UNAVAILABLE
 
 
-@pytest.mark.parametrize("command", ["shelfd recall x", "shelfd watch", "shelfd watch --json", "shelfd config show"])
+@pytest.mark.parametrize(
+    "command", ["shelfd recall x", "shelfd watch", "shelfd watch --json", "shelfd config show --offline"]
+)
 def test_a_reader_that_has_had_enough_is_no_error(daemon: FakeDaemon, command: str) -> None:
     daemon.answers["recall"] = {**RECALLED, "results": RECALLED["results"] * 3000}  # more than a pipe holds
     daemon.notifications = [[event(seq) for seq in range(5, 2000)]]

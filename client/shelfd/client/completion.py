@@ -42,11 +42,12 @@ def main(arguments: Sequence[str]) -> int:
     except Exception:  # noqa: BLE001 - see above
         return os.EX_OK
     if answer.are_files:
-        print(FILES)
+        lines = [FILES]
     elif shell == "bash":
-        print(*(_for_bash(offer.value, words[-1], quote) for offer in answer.offers), sep="\n")
+        lines = [_for_bash(offer.value, words[-1], quote) for offer in answer.offers]
     else:
-        print(*(f"{value}\t{about}" if about else value for value, about in answer.offers), sep="\n")
+        lines = [f"{value}\t{about}" if about else value for value, about in answer.offers]
+    print("".join(f"{line}\n" for line in lines), end="")
     return os.EX_OK
 
 

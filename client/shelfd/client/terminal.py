@@ -18,13 +18,13 @@ def is_terminal(stream: TextIO | None = None) -> bool:
 
 def columns_of(stream: TextIO | None = None) -> int:
     """Return how many columns *stream*, stdout if none is given, has."""
-    stream = sys.stdout if stream is None else stream
-    if not stream.isatty():
+    shown: TextIO = sys.stdout if stream is None else stream
+    if not shown.isatty():
         return _NO_TERMINAL
     if (named := os.environ.get("COLUMNS", "")).isdecimal() and int(named) > 0:
         return int(named)
     try:
-        return os.get_terminal_size(stream.fileno()).columns or 80
+        return os.get_terminal_size(shown.fileno()).columns or 80
     except OSError:
         return 80
 

@@ -21,7 +21,7 @@ NOTES = 30
 @pytest.fixture(autouse=True)
 def few_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shelfd.memory.shelf.imaging._FIRST_CHANGES", 5)
-    monkeypatch.setattr("shelfd.memory.shelf.imaging._LAST_CHANGES", 5)
+    monkeypatch.setattr("shelfd.memory.shelf.imaging._FEW_CHANGES", 5)
 
 
 @pytest.fixture
@@ -115,6 +115,33 @@ async def test_it_is_written_when_there_were_many_changes_and_when_the_shelf_is_
 
     assert [entry["event"] for entry in logs].count("image.written") == 2
     assert events(await restarted(either)) == ["image.read"]
+
+
+async def at_rest(api: Api) -> None:
+    """Wait until the image is being written no more."""
+    await api.shelf().reach(None)
+    image = api.shelf().image
+    while image._task is not None and not image._is_resting:
+        await asyncio.wait([image._task], timeout=0.001)
+
+
+async def test_it_is_written_when_some_has_changed_and_then_nothing_for_a_while(either: Api) -> None:
+    await remember(either)
+    await at_rest(either)
+    either.clock.advance(timedelta(seconds=60))
+    await at_rest(either)
+    with capture_logs() as logs:
+        await remember(either, 4)
+        await at_rest(either)
+        assert either.shelf().image._task is None, "too few"
+        await remember(either, 4)
+        await at_rest(either)
+        assert "image.written" not in events(logs)
+        either.clock.advance(timedelta(seconds=11))
+        await asyncio.sleep(0)
+        await at_rest(either)
+
+    assert events(logs).count("image.written") == 1
 
 
 async def test_what_was_purged_is_in_no_file_when_the_purge_is_answered(

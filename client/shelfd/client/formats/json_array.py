@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Any, Final, NamedTuple
 
 #: A longer member is not read.
-LONGEST: Final = 64 * 1024 * 1024
+LONGEST: Final = 32 * 1024 * 1024
 _BLOCK: Final = 1 << 20
 #: What opens, closes, separates, or is text in which these mean nothing; a quote by itself is text that goes on.
 _SIGN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
@@ -114,23 +114,25 @@ class _Scan:
         Args:
             begun: Where a text begins that goes on; -1 if none does.
         """
-        self._is_long = self._is_long or len(self._buffer) - self._start > LONGEST
-        if not self._is_long:
-            self._at = len(self._buffer) if begun < 0 else begun
-            return
         self._in_text = begun >= 0
-        self._keep(self._buffer[begun + 1 :] if self._in_text else b"")
+        self._at = begun + 1 if self._in_text else len(self._buffer)
+        self._rest_in_text()
 
     def _pass_over(self) -> bool:
-        """Pass over a text that no one needs; return whether it has ended."""
-        rest = _REST.match(self._buffer)
+        """Go to the end of the text that goes on; return whether that has come."""
+        rest = _REST.match(self._buffer, self._at)
         if rest is None:
-            self._keep(self._buffer)
+            self._rest_in_text()
             return False
         self._at, self._in_text = rest.end(), False
         return True
 
-    def _keep(self, text: bytes) -> None:
-        """Of text that is passed over, keep whether it ends in a sign that stands before another one."""
-        marks = len(text) - len(text.rstrip(b"\\"))
-        self._buffer, self._at, self._start = b"\\" * (marks % 2), 0, 0
+    def _rest_in_text(self) -> None:
+        """Stop at the end of what was read; a sign that stands before another one is looked at once more with that."""
+        text = self._buffer[self._at :] if self._in_text else b""
+        marks = (len(text) - len(text.rstrip(b"\\"))) % 2
+        self._is_long = self._is_long or len(self._buffer) - self._start > LONGEST
+        if self._is_long:
+            self._buffer, self._at, self._start = b"\\" * marks, 0, 0
+        else:
+            self._at = len(self._buffer) - marks

@@ -41,7 +41,7 @@ class MemoryService(EntryFile):
         named = ", ".join(name if name in there else "NULL" for name in _COLUMNS)
         gone: list[int] = []
         for number, *values in sqlite_file.rows(self.path, f"SELECT rowid, {named} FROM memories ORDER BY rowid"):  # noqa: S608 (names of ours)
-            row = dict(zip(_COLUMNS, values, strict=True))
+            row: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
             if row["deleted_at"] is not None:
                 gone.append(number)
                 continue

@@ -128,6 +128,9 @@ class Pictured(Projection, Protocol):
     def made_by(self) -> str:
         """Return what has to be the same for an image to be used, beside the version."""
 
+    def prepare(self) -> None:
+        """Do what :meth:`freeze` would have to do first, so that it takes less; called on the loop, a turn before."""
+
     def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
         """Return what gives its state as it is now; called on the loop, takes some milliseconds.
 

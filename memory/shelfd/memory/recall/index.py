@@ -111,6 +111,10 @@ class RecallIndex:
         contents.postings.erase(dead.tolist())
         columns.erase(dead)
 
+    def flush(self) -> None:
+        """Make a segment of the documents that are in none yet."""
+        self._contents.postings.flush()
+
     def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
         """Return what gives the index as it is now; see :class:`~shelfd.memory.ports.projection.Pictured`."""
         return freeze(self._contents, stored)

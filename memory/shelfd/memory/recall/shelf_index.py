@@ -30,7 +30,9 @@ _READ: Final = (
     "The geese's children went to Zürich yesterday, on 7 May 2023 at 10:30; didn't they?",
     "getUserName get_user_name HTTPServer2 v1.2.3 CVE-2024-1234 /etc/hosts https://example.org/a?b=c 3.5 km 🙂",
     "日本語の本 한국어 Größe STRASSE café naïve Donaudampfschiff l'été mañana well-known up-to-date",
-    "Die Häuser wurden gestern gereinigt. Las casas fueron vendidas ayer. Les maisons ont été vendues.",
+    "Die Häuser wurden gestern von meinen Freunden gereinigt, aber nicht alle.",
+    "Las casas fueron vendidas ayer por mis amigos, pero no todas.",
+    "Les maisons ont été vendues hier par mes amis, mais pas toutes.",
     "She earned $1,200.50 a month, weighs 60 kg and calls +49 30 1234567 at 5 Main Street twice a week.",
 )
 
@@ -108,6 +110,10 @@ class ShelfIndex(Pictured):
         return (
             f"{analyzer.language} {analyzer.timezone} {crc32(repr((read, names)).encode('utf-8', 'surrogatepass')):08x}"
         )
+
+    def prepare(self) -> None:
+        """Make a segment of what was written last. See the port."""
+        self.index.flush()
 
     def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
         """Return what gives the index as it is now. See the port."""

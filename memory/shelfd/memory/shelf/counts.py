@@ -69,6 +69,9 @@ class ShelfCounts(Pictured):
         """Return nothing: no setting concerns it. See the port."""
         return ""
 
+    def prepare(self) -> None:
+        """Do nothing. See the port."""
+
     def freeze(self, stored: Collection[str]) -> Callable[[], Frozen]:
         """Return what gives the counts as they are now. See the port."""
         del stored  # its one part is never the same

@@ -22,10 +22,12 @@ log = structlog.get_logger("shelfd.memory")
 #: Changes before there is an image, and then those after which there is a new one: both take less than a second.
 _FIRST_CHANGES: Final = 2_000
 _CHANGES: Final = 4_000
-#: The same when the shelf is closed.
-_LAST_CHANGES: Final = 500
-#: Writing takes at most one part in so many of the time; and how long to wait after a failure.
-_SHARE: Final = 20
+#: The same when the shelf is closed, or nothing has changed for a while.
+_FEW_CHANGES: Final = 500
+_QUIET: Final = timedelta(seconds=10)
+#: After the image was written, nothing is written for so many times as long, ten seconds at most; or after a failure.
+_TIMES: Final = 5
+_LONGEST: Final = timedelta(seconds=10)
 _AGAIN: Final = timedelta(seconds=60)
 #: Rows of the log read without yielding to other tasks.
 _ROWS: Final = 256
@@ -167,11 +169,15 @@ class ShelfImage:
 
     def advanced(self, last_seq: int) -> None:
         """Note that projections know the change *last_seq*: when there were many, the image is written anew."""
-        if self._task is None and not self._is_closing and self._is_due(last_seq):
+        if self._task is None and not self._is_closing and (self._is_due(last_seq) or self._is_behind(last_seq)):
             self._task = asyncio.get_running_loop().create_task(self._keep(), name=f"shelfd.{self._shelf}.image")
 
     def _is_due(self, last_seq: int) -> bool:
         return last_seq - self._seq >= (_CHANGES if self._seq else _FIRST_CHANGES) and self._is_complete
+
+    def _is_behind(self, last_seq: int) -> bool:
+        """Whether it is worth to write the image anew when there is nothing else to do."""
+        return last_seq >= _FIRST_CHANGES and last_seq - self._seq >= _FEW_CHANGES and self._is_complete
 
     @property
     def _is_complete(self) -> bool:
@@ -179,21 +185,33 @@ class ShelfImage:
 
     async def _keep(self) -> None:
         try:
-            while not self._is_closing and self._is_due(self._known_seq()):
+            while not self._is_closing and self._is_behind(last_seq := self._known_seq()):
+                if not self._is_due(last_seq):
+                    await self._rest(_QUIET)
+                    if self._known_seq() != last_seq:
+                        continue
                 began = self._clock.monotonic()
                 is_saved = await self.save()
                 took = timedelta(seconds=self._clock.monotonic() - began)
                 if self._is_closing:
                     return
-                self._is_resting = True
-                await self._clock.sleep(took * _SHARE if is_saved else _AGAIN)
-                self._is_resting = False
+                await self._rest(min(took * _TIMES, _LONGEST) if is_saved else _AGAIN)
         finally:
-            self._task, self._is_resting = None, False
+            self._task = None
+
+    async def _rest(self, delay: timedelta) -> None:
+        self._is_resting = True
+        try:
+            await self._clock.sleep(delay)
+        finally:
+            self._is_resting = False
 
     async def save(self) -> bool:
         """Write the image anew; return whether that worked. What changes meanwhile is not in it."""
         async with self._busy:
+            for track in self._tracks:
+                cast("Pictured", track.projection).prepare()
+            await asyncio.sleep(0)
             seq = self._known_seq()
             if not self._is_complete or not seq:
                 return False
@@ -239,7 +257,7 @@ class ShelfImage:
                 task.cancel()
             await asyncio.wait([task])  # a thread that writes is not left behind
         last_seq = self._known_seq()
-        if last_seq >= _FIRST_CHANGES and last_seq - self._seq >= _LAST_CHANGES:
+        if self._is_behind(last_seq):
             await self.save()
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from shelfd.memory.knowledge.evolution.comparing import Verdict
 from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.reading import LONGEST, read
+from shelfd.memory.knowledge.evolution.slots import slots_of, wanted
 
 NOON = int(datetime(2024, 5, 1, 12, tzinfo=UTC).timestamp() * 1e6)
 SUPERSEDED = {Verdict.UPDATED, Verdict.CORRECTED}
@@ -208,3 +209,23 @@ def test_a_negation_turns_a_repetition_into_a_conflict(name: str, place: str) ->
 def test_amounts_are_compared_in_base_units(one: int, other: int) -> None:
     expected = "duplicate" if one == other else "updated"
     assert verdict(f"The bag weighs {one} kg.", f"The bag weighs {other * 1000} g.") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "becomes"),
+    [
+        ("Anna moved to Porto.", "Anna moved to Lisbon.", "updated"),
+        ("I moved to Berlin.", "I moved to Vienna.", "updated"),
+        ("Anna moved to Lisbon.", "Anna moved to Portugal.", "stays"),
+        ("Anna moved to Neovim.", "Anna moved to Lisbon.", "stays"),
+        ("Anna moved to Lisbon.", "Anna moved to Acme.", "stays"),
+        ("Anna moved to Lisbon.", "Paul moved to Porto.", "stays"),
+        ("Anna moved to Lisbon with Tom.", "Anna moved to Porto.", "stays"),
+        ("Anna moved to Lisbon.", "Anna moved to Lisbon.", "duplicate"),
+    ],
+)
+def test_who_moves_on_has_left_the_place_before(before: str, after: str, becomes: str) -> None:
+    assert verdict(before, after) == becomes
+    if becomes == Verdict.UPDATED:  # and the older one is looked at
+        assert not set(slots_of(read(before))).isdisjoint(wanted(read(after)))
+        assert verdict(before, after, later=-1) == Verdict.STAYS

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon, spaceless
+from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 
 
@@ -48,7 +48,7 @@ def compare(new: Statement, old: Statement) -> Judgement:
     if old.past or (new.past and not new.corrects):
         return _EARLIER
     if new.effect is not Effect.SAYS and new.effect is not Effect.INSTEAD:
-        return _by_effect(new, old) if old.positive and old.effect is Effect.SAYS else ADDS
+        return _by_effect(new, old) if old.positive and old.effect is Effect.SAYS else _moved_on(new, old)
     if old.effect is not Effect.SAYS:
         return ADDS
     if new.denied and (found := _denied(new, old)) is not None:
@@ -104,6 +104,13 @@ def _by_effect(new: Statement, old: Statement) -> Judgement:
     if new.value is Value.NAME and old.slot is not Arity.ONE:
         return ADDS
     return _changed(new, old, "changed") if old.value is new.value and old.slot is not Arity.FIXED else ADDS
+
+
+def _moved_on(new: Statement, old: Statement) -> Judgement:
+    """Who moves from place to place has left the one before; one moves to tools and jobs, too, and may do both."""
+    are_so = new.positive and old.positive and new.effect is old.effect is Effect.MOVED and new.verb == old.verb
+    are_places = places().issuperset((" ".join(new.core), " ".join(old.core)))
+    return _changed(new, old, "moved") if are_so and are_places else ADDS
 
 
 def _changed(new: Statement, old: Statement, reason: str) -> Judgement:

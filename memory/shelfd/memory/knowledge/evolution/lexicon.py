@@ -7,6 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+from shelfd.memory.knowledge.entities.gazetteer import load_names
+from shelfd.memory.notes.words import fold
+
 #: Whoever speaks: alone, and with others.
 ME: Final = "@me"
 US: Final = "@us"
@@ -64,6 +67,12 @@ def units() -> dict[str, tuple[str, float]]:
 def countries() -> frozenset[str]:
     """Return the names of what contains towns: who lives in one may live in the other."""
     return frozenset(_load("countries.json"))
+
+
+@cache
+def places() -> frozenset[str]:
+    """Return the names of the places that everybody knows, folded."""
+    return frozenset(map(fold, load_names()["location"]))
 
 
 def _groups(text: str) -> dict[str, int]:

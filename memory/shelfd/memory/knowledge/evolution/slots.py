@@ -48,6 +48,8 @@ def slots_of(statements: Iterable[Statement]) -> Iterator[str]:
     for statement in statements:
         if not _can_change(statement):
             yield _repeated(statement)
+            if _is_place(statement):
+                yield f"{_subject(statement.language, statement.subject)}|k {Value.NAME}"
             continue
         subject = _subject(statement.language, statement.subject)
         for verb in _verbs(statement.language, statement.verb):
@@ -80,6 +82,12 @@ def wanted(statements: Iterable[Statement]) -> Iterator[str]:
 def _can_change(statement: Statement) -> bool:
     """Return whether anything can become of a statement but that it is repeated."""
     return bool(statement.subject) and statement.real and not statement.past and statement.effect is Effect.SAYS
+
+
+def _is_place(statement: Statement) -> bool:
+    """Return whether a statement says where something has moved to, which ends when it moves on."""
+    is_so = statement.real and statement.positive and not statement.past
+    return bool(statement.subject) and is_so and statement.effect is Effect.MOVED and statement.value is Value.NAME
 
 
 def _repeated(statement: Statement) -> str:
