@@ -317,7 +317,8 @@ async def test_callers_that_do_not_wait_are_notified_in_order_and_later(store: S
             over.set()
 
     error = NoteNotFound("gone")
-    for one in (create("n1"), fail(error), create("n2")):
+    changes: list[Change[Any]] = [create("n1"), fail(error), create("n2")]
+    for one in changes:
         store.submit(one, take)
     assert told == []
     await over.wait()

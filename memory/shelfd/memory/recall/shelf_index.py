@@ -107,9 +107,9 @@ class ShelfIndex(Pictured):
         analyzer = self._analyzer
         read = [(analyzer.parse_text(text), analyzer.terms(text)) for text in _READ]
         names = [list(self._names.forms(text)) for text in _READ]
-        return (
-            f"{analyzer.language} {analyzer.timezone} {crc32(repr((read, names)).encode('utf-8', 'surrogatepass')):08x}"
-        )
+        day = analyzer.day_words(analyzer.day(0))
+        known = crc32(repr((read, names, day)).encode("utf-8", "surrogatepass"))
+        return f"{analyzer.language} {analyzer.timezone} {known:08x}"
 
     def prepare(self) -> None:
         """Make a segment of what was written last. See the port."""
