@@ -103,3 +103,14 @@ def test_shelves_are_backed_up_by_a_schedule_of_their_own(tmp_path: Path) -> Non
 def _ended(daemon: Daemon, run_id: str) -> bool:
     runs = daemon.call("scheduler.history", job="backup")["runs"]
     return any(run["run_id"] == run_id and run["status"] == "done" for run in runs)
+
+
+def test_who_follows_a_shelf_that_is_replaced_is_told_to_begin_anew(daemon: Daemon) -> None:
+    daemon.call("remember", content="before")
+    made = daemon.call("shelf.backup")["backup"]
+    with daemon.connect() as client:
+        events = client.events(types=["note.created"])
+        daemon.call("remember", content="after")
+        assert next(events)["method"] == "event"
+        daemon.call("shelf.restore", backup=made["path"])
+        assert next(events)["method"] == "events.lagged"

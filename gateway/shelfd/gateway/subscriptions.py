@@ -17,6 +17,7 @@ from shelfd.gateway.envelope import notification
 from shelfd.gateway.ports import EventLogPort, Wanted
 from shelfd.memory.errors import InvalidParams, QuotaExceeded, ShelfError
 from shelfd.memory.log.event_log import matches_returned
+from shelfd.memory.ports.log import ENDED
 from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.protocol.methods.events import SubscribeParams
 
@@ -104,7 +105,9 @@ class Subscription:
 
     def _applied(self, last_seq: int) -> None:
         # Called on the way of a commit: no more is done here than noting that there is something to send.
-        if self._held_at is not None and last_seq - self._held_at > LAG_CHANGES:
+        if last_seq == ENDED:
+            self._lag()  # the shelf was replaced or dropped: subscribing again will say
+        elif self._held_at is not None and last_seq - self._held_at > LAG_CHANGES:
             self._lag()
         else:
             self.schedule()

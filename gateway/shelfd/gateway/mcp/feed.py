@@ -13,6 +13,7 @@ from shelfd.gateway.mcp import resources
 from shelfd.gateway.mcp.era import SUBSCRIPTION
 from shelfd.gateway.ports import EventLogPort
 from shelfd.memory.errors import QuotaExceeded, ShelfError
+from shelfd.memory.ports.log import ENDED
 from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.protocol.methods.events import SubscribeParams
 
@@ -198,9 +199,13 @@ class FollowedShelf:
         if self._timer is None and self._unfollow is not None:
             self._timer = asyncio.get_running_loop().call_later(MOMENT_S, self._look)
 
-    def _applied(self, _seq: int) -> None:
+    def _applied(self, seq: int) -> None:
         # Called on the way of a commit: no more is done here than noting that there is something to look at.
-        self.schedule()
+        if seq == ENDED:  # the shelf was replaced or dropped
+            self.stop()
+            self._feed.tell_all()
+        else:
+            self.schedule()
 
     def _look(self) -> None:
         self._timer = None

@@ -67,6 +67,10 @@ class Touched(NamedTuple):
     notes: AbstractSet[int]  #: rows of the others
 
 
+#: What followers are given instead of a change when there will be none: the shelf is closed.
+ENDED: Final = -1
+
+
 class LogView(Protocol):
     """Reads of the change log. Part of the store's port."""
 

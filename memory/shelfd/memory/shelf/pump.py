@@ -16,7 +16,7 @@ import structlog
 
 from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
 from shelfd.memory.notes.note import Note
-from shelfd.memory.ports.log import LogRow, Sink
+from shelfd.memory.ports.log import ENDED, LogRow, Sink
 from shelfd.memory.ports.projection import OF_LINKS, PURGED, Follower, Purgeable, PurgedNote
 from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
@@ -108,8 +108,11 @@ class Pump:
             sink.closing()
 
     def close(self) -> None:
-        """Release everything: nothing will read it."""
+        """Release everything: nothing will read it. Who still follows is told so."""
         self._backlog.clear()
+        for callback in list(self._listeners.values()):
+            callback(ENDED)
+        self._listeners.clear()
         self._waiting.end(ShuttingDown())
 
     # --------------------------------------------------------- followers and sinks
@@ -125,7 +128,10 @@ class Pump:
         return not self._listeners and not any(sink.is_behind for sink in self._sinks)
 
     def follow(self, callback: Callable[[int], None]) -> Callable[[], None]:
-        """Call *callback* with the last sequence number after each change; return a function that ends that."""
+        """Call *callback* with the last sequence number after each change; return a function that ends that.
+
+        When the shelf is closed all the same, as one is that a backup replaces, it is called with :data:`ENDED`.
+        """
         self._listener_count += 1
         number = self._listener_count
         self._listeners[number] = callback
