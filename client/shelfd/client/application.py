@@ -95,7 +95,7 @@ _SECTIONS: Final = (
     ("What there is", "facts nuggets shelves entity graph timeline conflicts session"),
     ("What happens", "watch log reflect reflections undo promote schedule runs jobs"),
     ("In and out", "ingest import export snapshot backup merge move"),
-    ("The daemon", "run setup status doctor config mcp call completion help"),
+    ("The daemon", "run setup status doctor config log-level mcp call completion help"),
 )
 
 

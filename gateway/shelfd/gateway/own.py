@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from shelfd.gateway.lane import Request
 from shelfd.gateway.ports import Scheduling, ServicePort, SystemPort
@@ -13,7 +13,9 @@ from shelfd.memory.ports.watching import WATCH_MATCHED
 from shelfd.protocol import document
 from shelfd.protocol.base import ShelfParams
 from shelfd.protocol.methods.events import SubscribeParams, UnsubscribeParams
-from shelfd.protocol.methods.system import LogLevelParams
+
+if TYPE_CHECKING:  # the daemon imports methods after its start
+    from shelfd.protocol.methods.system import LogLevelParams
 
 Handler: TypeAlias = Callable[[Request], Awaitable[dict[str, Any]]]
 

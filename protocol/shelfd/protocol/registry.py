@@ -70,7 +70,7 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
             nugget.create nugget.edit nugget.list nugget.status nugget.facts nugget.clear nugget.rename nugget.remove
             """,
         "promotion": "promote promote_facts promotion.preview",
-        "recall": "recall why_not get_context",
+        "recall": "recall why_not get_context recall.feedback",
         "reflection": "reflect reflect_and_clean_memory reflection.history",
         "rewinding": "session.retract_turns session.select_variant session.branch",
         "rollups": "session.compaction_candidates session.compact_nodes session.compact",
@@ -126,7 +126,6 @@ def define(
 #: Methods the contract names and this version answers with NOT_AVAILABLE.
 PLANNED = frozenset(
     """
-    recall.feedback
     """.split()
 )
 

@@ -116,7 +116,7 @@ async def carried_out(ops: list[Op], *, atomic: bool) -> tuple[Api, dict[str, An
         return api, done, before, after
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(operations)
 def test_a_batch_is_all_or_nothing_and_best_effort_is_it_without_the_bad_ones(ops: list[Op]) -> None:
     async def run() -> None:

@@ -362,7 +362,7 @@ async def _tell(api: Api, story: list[Any]) -> None:
 
 
 @given(story=STORIES, at_once=st.sampled_from([1, 2, 20]))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_what_counts_is_what_the_shelf_says(story: list[Any], at_once: int) -> None:
     async def run() -> None:
         async with memory() as api:

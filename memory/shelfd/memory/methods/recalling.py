@@ -1,7 +1,8 @@
 """How recall finds: filters, ranking, the fact that is known, and the notes that results link to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import cache
 from typing import Final
 
 from shelfd.memory.facts.fact_memory import ShelfFacts
@@ -10,9 +11,11 @@ from shelfd.memory.methods.found import Found, Recalled, joined
 from shelfd.memory.methods.ordering import ordered
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.recall import Aim, ShelfIndex
+from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.intents import is_exploratory
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
+from shelfd.protocol.limits import RECALL_LIMIT
 from shelfd.protocol.methods.recall import RecallParams
 
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -20,6 +23,9 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _LINK_SHARE: Final = 0.5
 #: Confidence of a key that is the query but for spelling and order of words; one within a longer query has less.
 _SAME_KEY: Final = 0.75
+#: What feedback changes a score by at most, as a share of it; and how many results below those wanted may rise.
+_MOST: Final = 0.2
+_RISING: Final = 20
 
 
 def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNED) -> list[str]:
@@ -103,12 +109,18 @@ def search(
     shelf: Shelf, params: RecallParams, filters: NoteFilter, known: Known | None, planned: Planned = NOTHING_PLANNED
 ) -> Recalled:
     """Return what a query finds: the best notes, those they link to, and the fact that is known."""
+    opinions = shelf.feedback.of(_terms(params.query)) if shelf.feedback and params.mode != "fhrr" else {}
+    asked_for = params.k
+    if opinions:
+        params = params.model_copy(update={"k": min(params.k + _RISING, RECALL_LIMIT)})
     recalled = Recalled([]) if params.mode == "fhrr" else rank(shelf, params, filters, planned)
     if params.focus == "auto" and params.mode != "fhrr":
         for said, name in shelf.enrichment.other_names(params.query):  # the same question with another of its names
             asked = params.model_copy(update={"query": params.query.replace(said, name)})
             recalled = joined(recalled, rank(shelf, asked, filters, planned), params.k)
-    found = recalled.found
+    found = _as_said(recalled.found, opinions)[:asked_for] if opinions else recalled.found
+    if opinions:
+        params = params.model_copy(update={"k": asked_for})
     if known is not None:
         found = _with_known(found, known, judged=params.mode != "fhrr")
     add_links(shelf, found, planned, filters.as_of)
@@ -122,6 +134,27 @@ def search(
         found = [item for item in found if round(item.score, 6) >= params.min_score]
     here = {item.note.id for item in found}
     return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here])
+
+
+def _terms(query: str) -> Sequence[str]:
+    return _feedback_analyzer().parse_query(query).terms
+
+
+@cache
+def _feedback_analyzer() -> Analyzer:
+    return Analyzer()
+
+
+def _as_said(found: Sequence[Found], said: Mapping[int, float]) -> list[Found]:
+    """Return *found* with scores as callers' opinions of earlier results change them, best first."""
+    for item in found:
+        opinion = said.get(item.note.row)
+        if opinion is not None:
+            score = min(1.0, item.score * (1 + _MOST * opinion))
+            if item.signals:
+                item.signals["feedback"] = score - item.score
+            item.score = score
+    return sorted(found, key=lambda item: -item.score)
 
 
 def add_links(shelf: Shelf, found: Sequence[Found], planned: Planned, as_of: int | None = None) -> None:

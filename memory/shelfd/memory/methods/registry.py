@@ -76,6 +76,7 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "entity_purge": "entity.purge",
         "exporting": "shelf.export",
         "extraction": "session.extract",
+        "feedback": "recall.feedback",
         "graph": """
             note.move note.record_hit mark_note_superseded note.supersede link.upsert link.delete link.list
             """,

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from shelfd.memory.ports.edges import EdgesView, EdgesWriter
 from shelfd.memory.ports.entities import EntitiesView, EntitiesWriter
 from shelfd.memory.ports.evolution import ConflictsView, ConflictsWriter, StatementsView, StatementsWriter
+from shelfd.memory.ports.feedback import FeedbackView, FeedbackWriter
 from shelfd.memory.ports.job import JobsView, JobsWriter
 from shelfd.memory.ports.log import LogView, LogWriter, RecordedView, RecordedWriter, SinksView, SinksWriter
 from shelfd.memory.ports.notes import LinksView, LinksWriter, NotesView, NotesWriter, NuggetsView, NuggetsWriter
@@ -83,6 +84,7 @@ class View:
     statements: StatementsView  #: what notes state
     conflicts: ConflictsView  #: between what notes state
     watches: WatchesView  #: standing queries
+    feedback: FeedbackView  #: what callers said of results
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -113,5 +115,6 @@ class Writer(View):
     statements: StatementsWriter
     conflicts: ConflictsWriter
     watches: WatchesWriter
+    feedback: FeedbackWriter
     sinks: SinksWriter
     meta: MetaWriter

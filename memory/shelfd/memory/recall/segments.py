@@ -1,10 +1,11 @@
 """Segments: what an index holds of consecutive ordinals, immutable, by document and by term."""
 
 from collections.abc import Generator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.inverted import Alive, Bytes, Inverted, Numbers, invert, merged
@@ -20,9 +21,9 @@ class Lists(NamedTuple):
     """Several lists of one kind, one after another: that of document *i* is ``values[start[i]:start[i + 1]]``."""
 
     start: IntArray
-    values: Numbers | Bytes
+    values: npt.NDArray[Any]  #: numbers or bytes
 
-    def of(self, document: int) -> Numbers | Bytes:
+    def of(self, document: int) -> npt.NDArray[Any]:
         """Return one list."""
         return self.values[self.start[document] : self.start[document + 1]]
 

@@ -21,6 +21,7 @@ from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.watching import NoWatches, Watching
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.asking import ShelfModel
+from shelfd.memory.shelf.feedback import QueryFeedback
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.imaging import ShelfImage
 from shelfd.memory.shelf.pump import Pump
@@ -61,6 +62,7 @@ class Shelf:
         self.usage = UsageBuffer(store.view)
         self.queries = QueryBuffer(is_on=settings.recall_log, may_keep=self._may_keep)
         self.last_queries = LastQueries()
+        self.feedback = QueryFeedback(store.view)
         self.hot = HotNotes(store.view)
         self.model = ShelfModel(store.view)
         self.enrichment: Enrichment = NoEnrichment()
@@ -90,7 +92,7 @@ class Shelf:
             name,
             image=self.image,
             followers=(self._event_log, self.hot, self.usage),
-            holders=(self.queries, self.last_queries),
+            holders=(self.queries, self.last_queries, self.feedback),
             spawn=self.spawn,
         )
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,6 +111,8 @@ class Shelf:
         """Begin to read the image, and to fill what it does not have, in the background."""
         self.image.begin()
         self.spawn(self._fill(), "fill")
+        if self.view.feedback.count():
+            self.spawn(self.feedback.read(), "feedback")
 
     async def _fill(self) -> None:
         await self.image.load()

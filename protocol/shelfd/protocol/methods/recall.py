@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from shelfd.protocol.base import (
+    ChangeParams,
     NoteId,
     NuggetName,
     Positive,
@@ -244,6 +245,30 @@ class ContextResult(Result):
     left_out: list[str] = Field(description="Relevant notes for which there was no room; the text names the first.")
 
 
+class FeedbackParams(ChangeParams):
+    """Params of ``recall.feedback``."""
+
+    query: Query = Field(description="What was asked.")
+    note_id: NoteId = Field(description="A note that came back, or should have.")
+    useful: bool | None = Field(description="Whether it was of use; null takes back what was said of it.")
+
+
+class FeedbackResult(Result):
+    """Answer of ``recall.feedback``."""
+
+    note_id: str
+    useful: bool | None = None
+    revoked: bool = Field(description="Whether something was taken back.")
+    replayed: bool | None = None
+
+
+define(
+    "recall.feedback",
+    FeedbackParams,
+    FeedbackResult,
+    need="write",
+    summary="Say whether a note was of use for a query; similar queries are then ranked a little otherwise.",
+)
 define("recall", RecallParams, RecallResult, need="read", summary="The notes that fit a query, best first.")
 define("why_not", WhyNotParams, WhyNotResult, need="read", summary="Which stage of recall lost a note.")
 define("get_context", GetContextParams, ContextResult, need="read", summary="Relevant notes as text for a prompt.")

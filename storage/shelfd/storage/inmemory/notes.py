@@ -159,6 +159,8 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         tables.remove(tables.read_mentions, note.row)
         forget_entities(tables, note.row)
         forget_statements(tables, note.row)
+        for number in [number for number, one in tables.feedback.items() if one.note == note.row]:
+            tables.remove(tables.feedback, number)
 
 
 class InMemoryLinks(InMemoryRows, LinksWriter):

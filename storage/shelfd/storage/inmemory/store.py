@@ -22,6 +22,7 @@ from shelfd.storage.inmemory.backups import InMemoryBackups
 from shelfd.storage.inmemory.edges import InMemoryEdges
 from shelfd.storage.inmemory.entities import InMemoryEntities
 from shelfd.storage.inmemory.evolution import InMemoryConflicts, InMemoryStatements
+from shelfd.storage.inmemory.feedback import InMemoryFeedback
 from shelfd.storage.inmemory.log import InMemoryLog, InMemoryRecorded
 from shelfd.storage.inmemory.notes import InMemoryLinks, InMemoryNotes, InMemoryNuggets, visible_facts
 from shelfd.storage.inmemory.sessions import (
@@ -69,6 +70,7 @@ class InMemoryShelf(Writer):
         self.statements = InMemoryStatements(tables)
         self.conflicts = InMemoryConflicts(tables)
         self.watches = InMemoryWatches(tables)
+        self.feedback = InMemoryFeedback(tables)
         self.sinks = InMemorySinks(tables)
         self.meta = InMemoryMeta(tables)
 

@@ -8,6 +8,7 @@ from shelfd.memory.notes.note import Link, Note, Nugget, Usage
 from shelfd.memory.ports.edges import Edge
 from shelfd.memory.ports.entities import MentionedEntity, StoredAlias, StoredEntity
 from shelfd.memory.ports.evolution import StoredConflict
+from shelfd.memory.ports.feedback import Feedback
 from shelfd.memory.ports.image import Image
 from shelfd.memory.ports.job import Job
 from shelfd.memory.ports.log import LogRow, Recorded
@@ -34,6 +35,7 @@ _NUMBERS: Final = (
     "entity_number",
     "conflict_number",
     "watch_number",
+    "feedback_number",
 )
 
 
@@ -80,6 +82,8 @@ class Tables:
         conflict_number: Number of the last conflict ever added.
         watches: Standing queries by number, ascending.
         watch_number: Number of the last standing query ever added.
+        feedback: By number.
+        feedback_number: Number of the last feedback ever added.
         enrichment: How far the log was read for entities, as "position".
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
@@ -128,6 +132,8 @@ class Tables:
         self.conflict_number = 0
         self.watches: dict[int, Watch] = {}
         self.watch_number = 0
+        self.feedback: dict[int, Feedback] = {}
+        self.feedback_number = 0
         self.last_seq = 0
         self.last_row = 0
         self.image: Image | None = None

@@ -245,6 +245,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         forget_read(self._database, note.row)
         forget_entities(self._database, note.row)
         forget_statements(self._database, note.row)
+        run("DELETE FROM feedback WHERE note = ?", (note.row,))
 
     def _change_names(self, before: set[Columns], after: set[Columns]) -> None:
         if gone := before - after:

@@ -11,6 +11,7 @@ from shelfd.storage.sqlite.database import Database
 from shelfd.storage.sqlite.edges import SqliteEdges
 from shelfd.storage.sqlite.entities import SqliteEntities
 from shelfd.storage.sqlite.evolution import SqliteConflicts, SqliteStatements
+from shelfd.storage.sqlite.feedback import SqliteFeedback
 from shelfd.storage.sqlite.links import SqliteLinks
 from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded
 from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
@@ -48,6 +49,7 @@ def _add_aggregates(rows: View, database: Database) -> None:
     rows.statements = SqliteStatements(database)
     rows.conflicts = SqliteConflicts(database)
     rows.watches = SqliteWatches(database)
+    rows.feedback = SqliteFeedback(database)
     rows.sinks = SqliteSinks(database)
     rows.meta = SqliteMeta(database)
 

@@ -113,7 +113,7 @@ def test_the_most_important_are_kept_in_their_order() -> None:
     assert [one.text for one in most_important(given_, at_least=8, most=3)] == ["b"]
 
 
-def test_a_megabyte_without_an_end_is_read_in_time() -> None:
+def test_a_long_text_without_an_end_is_read_in_time() -> None:
     """Linear: a pattern that backtracks would take hours."""
-    for text in ("a" * 1_000_000, "." * 1_000_000, "A. " * 300_000, "\n- " * 300_000, "hi, " * 250_000):
+    for text in ("a" * 250_000, "." * 250_000, "A. " * 75_000, "\n- " * 75_000, "hi, " * 60_000):
         assert len(said(text)) < 1_000_000
