@@ -40,7 +40,7 @@ def test_the_first_minute(tmp_path: Path) -> None:
         assert shelfd(daemon, "recall", "kettle colour", "--json").returncode == 0
         assert shelfd(daemon, "note", "nothing").returncode == os.EX_NOINPUT
         assert shelfd(daemon, "facts", "nowhere").returncode == os.EX_NOINPUT
-        assert shelfd(daemon, "call", "recall.feedback").returncode == os.EX_USAGE
+        assert shelfd(daemon, "call", "recall.feedbacks").returncode == os.EX_USAGE
         assert daemon.stop() == 0
 
 

@@ -98,8 +98,6 @@ def test_what_does_not_exist_is_said_to_be_missing(daemon: Daemon) -> None:
     assert refused(daemon, "note.get", id="note-memory-00000000").data["type"] == "NoteNotFound"
     assert refused(daemon, "recall", query="x", nugget="nothing").data["type"] == "NuggetNotFound"
     assert refused(daemon, "recall", query="x", shelf="nothing").data["type"] == "ShelfNotFound"
-    assert refused(daemon, "recall.feedback").data["reason"] == "NOT_AVAILABLE"
-    assert refused(daemon, "recall.feedback").code == -32601
     assert refused(daemon, "recal", query="x").code == -32601
     assert refused(daemon, "recall", query="x", mode="dense").code == -32007
 
