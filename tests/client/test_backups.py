@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from client import in_process
 from client.in_process import Ended
+from client.in_process import shelfd as in_this_process
 from running import Daemon, until
 
 
@@ -19,7 +19,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 
 def shelfd(home: Path, *arguments: str, socket: str | None = None) -> Ended:
-    return in_process.shelfd(*arguments, env={"HOME": str(home), **({"SHELFD_SOCKET": socket} if socket else {})})
+    return in_this_process(*arguments, env={"HOME": str(home), **({"SHELFD_SOCKET": socket} if socket else {})})
 
 
 def test_a_shelf_is_backed_up_and_comes_back(daemon: Daemon, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from client import in_process
+from client.in_process import shelfd as in_this_process
 from fakes import FakeClock
 from mosquitto import USERS, mosquitto
 from running import Daemon
@@ -17,7 +17,7 @@ from shelfd.storage import SqliteStores
 def examined(home: Path, *arguments: str, socket: str | None = None) -> dict[str, dict[str, Any]]:
     """What the doctor finds, by what it looked at; its status says whether all is well."""
     env = {"HOME": str(home), **({"SHELFD_SOCKET": socket} if socket else {})}
-    ended = in_process.shelfd("doctor", "--json", *arguments, env=env)
+    ended = in_this_process("doctor", "--json", *arguments, env=env)
     found = json.loads(ended.stdout)
     assert ended.returncode == (0 if found["ok"] else 1)
     return {one["check"]: one for one in found["findings"]}
@@ -34,7 +34,7 @@ def test_a_running_daemon_is_asked_and_its_version_compared(tmp_path: Path, monk
         found = examined(tmp_path, socket=daemon.socket)
         assert found["data_dir"]["fix"] == f"chmod 700 {daemon.data}"
         assert (found["version"]["ok"], "99.0" in found["version"]["detail"]) == (False, True)
-        said = in_process.shelfd("doctor", env={"HOME": str(tmp_path), "SHELFD_SOCKET": daemon.socket})
+        said = in_this_process("doctor", env={"HOME": str(tmp_path), "SHELFD_SOCKET": daemon.socket})
         assert f"data_dir: chmod 700 {daemon.data}" in said.stdout.splitlines()
         assert examined(tmp_path, "--data-dir", str(daemon.data))["daemon"]["fix"].startswith("shelfd doctor --socket ")
 

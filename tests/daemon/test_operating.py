@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from client import in_process
+from client.in_process import Ended
+from client.in_process import shelfd as in_this_process
 from mosquitto import free_port
 from running import Daemon, refused, until
 from shelfd.client import RpcFailure
@@ -31,8 +32,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Daem
         yield running
 
 
-def shelfd(daemon: Daemon, *arguments: str) -> in_process.Ended:
-    return in_process.shelfd(*arguments, env={"HOME": str(daemon.directory), "SHELFD_SOCKET": daemon.socket})
+def shelfd(daemon: Daemon, *arguments: str) -> Ended:
+    return in_this_process(*arguments, env={"HOME": str(daemon.directory), "SHELFD_SOCKET": daemon.socket})
 
 
 def get(port: int, path: str) -> tuple[int, str]:
