@@ -20,7 +20,7 @@ NOTES = 30
 
 @pytest.fixture(autouse=True)
 def few_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shelfd.memory.shelf.imaging._FIRST_CHANGES", 5)
+    monkeypatch.setattr("shelfd.memory.shelf.imaging._CHANGES", 20)
     monkeypatch.setattr("shelfd.memory.shelf.imaging._FEW_CHANGES", 5)
 
 
@@ -117,10 +117,12 @@ async def test_it_is_written_when_there_were_many_changes_and_when_the_shelf_is_
     assert events(await restarted(either)) == ["image.read"]
 
 
-async def at_rest(api: Api) -> None:
-    """Wait until the image is being written no more."""
+async def at_rest(api: Api, *, roused: bool = False) -> None:
+    """Wait until the image is being written no more; *roused*: it was resting, and there is reason to write it."""
     await api.shelf().reach(None)
     image = api.shelf().image
+    while roused and image._task is not None and image._is_resting:
+        await asyncio.wait([image._task], timeout=0.001)
     while image._task is not None and not image._is_resting:
         await asyncio.wait([image._task], timeout=0.001)
 
@@ -138,8 +140,22 @@ async def test_it_is_written_when_some_has_changed_and_then_nothing_for_a_while(
         await at_rest(either)
         assert "image.written" not in events(logs)
         either.clock.advance(timedelta(seconds=11))
-        await asyncio.sleep(0)
-        await at_rest(either)
+        await at_rest(either, roused=True)
+
+    assert events(logs).count("image.written") == 1
+
+
+async def test_it_is_written_while_notes_keep_coming_although_few_had_come_before(either: Api) -> None:
+    """What waits for a quiet moment does not wait for it once there is much: a kill then costs little."""
+    await remember(either)
+    await at_rest(either)
+    either.clock.advance(timedelta(seconds=60))
+    await at_rest(either)
+    await remember(either, 8)
+    await at_rest(either)
+    with capture_logs() as logs:
+        await remember(either, 20)
+        await at_rest(either, roused=True)
 
     assert events(logs).count("image.written") == 1
 

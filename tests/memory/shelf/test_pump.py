@@ -1,10 +1,11 @@
 """The pump: whatever is changed, purged, unreadable or fails, what follows the log ends as if made from the rows."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any, Final, cast
 
 import pytest
@@ -121,6 +122,14 @@ GRAPH: Final = cast("type[NuggetGraph]", failing(NuggetGraph))
 NUGGETS: Final = ("memory", "quay")
 #: Every projection of a shelf: those of it as a whole, and the graphs of its nuggets.
 KEYS: Final[tuple[Key, ...]] = (*KINDS, *((GRAPH, nugget) for nugget in NUGGETS))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_steps() -> Iterator[None]:
+    """Have groups of a few changes be taken in like those of thousands."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shelfd.memory.shelf.pump._LONGEST_STEP", 3)
+        yield
 
 
 class Bench:
@@ -535,6 +544,17 @@ async def test_a_note_made_and_purged_in_one_group_leaves_nothing(bench: Bench) 
     await bench.shelf.reach(None)
 
     assert "harbour" not in repr(list(bench.shelf._event_log._recent))
+    await check_as_from_scratch(bench)
+
+
+async def test_of_a_long_group_what_is_known_is_told_while_the_rest_is_taken_in(bench: Bench) -> None:
+    bench.shelf.follow(bench.heard.append)
+    await bench.commit(*(bench.create("tide") for _ in range(400)))
+    await bench.shelf.reach(None)
+    steps = [later - earlier for earlier, later in pairwise([0, *bench.heard])]
+
+    assert bench.heard[-1] == bench.view.log.last_seq
+    assert max(steps) < bench.heard[-1]
     await check_as_from_scratch(bench)
 
 

@@ -19,14 +19,14 @@ from shelfd.memory.shelf.track import Track
 
 log = structlog.get_logger("shelfd.memory")
 
-#: Changes before there is an image, and then those after which there is a new one: both take less than a second.
-_FIRST_CHANGES: Final = 2_000
-_CHANGES: Final = 4_000
+#: Changes before there is an image, and those after which there is a new one: taking them in again takes 0.3 s.
+_CHANGES: Final = 2_000
 #: The same when the shelf is closed, or nothing has changed for a while.
 _FEW_CHANGES: Final = 500
 _QUIET: Final = timedelta(seconds=10)
 #: After the image was written, nothing is written for so many times as long, ten seconds at most; or after a failure.
-_TIMES: Final = 5
+#: Writing is mostly waiting for the disk: of a processor it takes a tenth or so while it follows a long import.
+_TIMES: Final = 2
 _LONGEST: Final = timedelta(seconds=10)
 _AGAIN: Final = timedelta(seconds=60)
 #: Rows of the log read without yielding to other tasks.
@@ -61,6 +61,7 @@ class ShelfImage:
         self._busy = asyncio.Lock()
         self._loading: asyncio.Future[None] | None = None
         self._task: asyncio.Task[None] | None = None
+        self._quiet: asyncio.Task[None] | None = None  #: ends when nothing has changed for a while
         self._is_resting = False
         self._is_closing = False
 
@@ -169,15 +170,20 @@ class ShelfImage:
 
     def advanced(self, last_seq: int) -> None:
         """Note that projections know the change *last_seq*: when there were many, the image is written anew."""
-        if self._task is None and not self._is_closing and (self._is_due(last_seq) or self._is_behind(last_seq)):
-            self._task = asyncio.get_running_loop().create_task(self._keep(), name=f"shelfd.{self._shelf}.image")
+        if self._is_closing:
+            return
+        if self._task is None:
+            if self._is_behind(last_seq):
+                self._task = asyncio.get_running_loop().create_task(self._keep(), name=f"shelfd.{self._shelf}.image")
+        elif self._quiet is not None and self._is_due(last_seq):
+            self._quiet.cancel()
 
     def _is_due(self, last_seq: int) -> bool:
-        return last_seq - self._seq >= (_CHANGES if self._seq else _FIRST_CHANGES) and self._is_complete
+        return last_seq - self._seq >= _CHANGES and self._is_complete
 
     def _is_behind(self, last_seq: int) -> bool:
         """Whether it is worth to write the image anew when there is nothing else to do."""
-        return last_seq >= _FIRST_CHANGES and last_seq - self._seq >= _FEW_CHANGES and self._is_complete
+        return last_seq >= _CHANGES and last_seq - self._seq >= _FEW_CHANGES and self._is_complete
 
     @property
     def _is_complete(self) -> bool:
@@ -187,7 +193,7 @@ class ShelfImage:
         try:
             while not self._is_closing and self._is_behind(last_seq := self._known_seq()):
                 if not self._is_due(last_seq):
-                    await self._rest(_QUIET)
+                    await self._wait_for_quiet()
                     if self._known_seq() != last_seq:
                         continue
                 began = self._clock.monotonic()
@@ -198,6 +204,16 @@ class ShelfImage:
                 await self._rest(min(took * _TIMES, _LONGEST) if is_saved else _AGAIN)
         finally:
             self._task = None
+
+    async def _wait_for_quiet(self) -> None:
+        """Wait a while, or until there were many changes."""
+        self._is_resting = True
+        self._quiet = asyncio.get_running_loop().create_task(self._clock.sleep(_QUIET))
+        try:
+            await asyncio.wait([self._quiet])
+        finally:
+            self._quiet.cancel()
+            self._quiet, self._is_resting = None, False
 
     async def _rest(self, delay: timedelta) -> None:
         self._is_resting = True

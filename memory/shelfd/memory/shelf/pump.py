@@ -7,7 +7,7 @@ are next read. Changes that arrive in no group, because another process made the
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
@@ -31,6 +31,8 @@ _SLICE: Final = 128
 _AT_ONCE: Final = 256
 #: Changes of a group that are one step: applied together they cost less.
 _TOGETHER: Final = 16
+#: Rows of the log that are one step at most, so that what is known of a long import can be told while it is taken in.
+_LONGEST_STEP: Final = 512
 #: How long that may take without yielding to other tasks, and after how many notes to check the clock.
 _TURN_S: Final = 0.005
 _CLOCK_EVERY: Final = 4
@@ -54,6 +56,20 @@ class _Step(NamedTuple):
     purged: Sequence[PurgedNote] = ()
     linked: Sequence[str] = ()
     since: int | None = None
+
+
+def _steps(last_seq: int, notes: Sequence[Note], rows: Sequence[LogRow]) -> Iterator[_Step]:
+    """Divide what some changes did; a note that changed in several of them is taken in, as it is by now, once."""
+    purged = purged_in(rows)
+    if len(rows) > _LONGEST_STEP and not purged:
+        left = {note.row: note for note in notes}
+        last = (len(rows) - 1) // _LONGEST_STEP * _LONGEST_STEP
+        for begin in range(0, last, _LONGEST_STEP):
+            some = rows[begin : begin + _LONGEST_STEP]
+            changed = dict.fromkeys(row.row for row in some)
+            yield _Step(some[-1].seq, [left.pop(row) for row in changed if row in left], (), linked_in(some))
+        notes, rows = list(left.values()), rows[last:]
+    yield _Step(last_seq, notes, purged, linked_in(rows))
 
 
 class Pump:
@@ -174,7 +190,8 @@ class Pump:
             some = changes[begin : begin + _TOGETHER]
             notes = [note for applied in some for note in applied.notes.values()]
             rows = [row for applied in some for row in applied.rows]
-            self._queue(_Step(some[-1].last_seq, notes, purged_in(rows), linked_in(rows)))
+            for step in _steps(some[-1].last_seq, notes, rows):
+                self._queue(step)
         # Callers are notified first; eager projections catch up before they are next read. When more changes
         # arrive than they apply in between, some are applied here, which slows the writers down as it should.
         if self._backlog_notes > _AT_ONCE and self._backlog[0].since is None:
