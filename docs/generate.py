@@ -144,7 +144,8 @@ def protocol() -> str:
     parts += [f"| {code.value} | {code.name} |" for code in Code]
     parts += ["\n`data` holds `type`, `retryable` and, where they apply, `reason`, `field` and `limit`.\n"]
     parts += ["## Events\n", ", ".join(f"`{name}`" for name in EVENT_TYPES) + ".\n"]
-    parts += ["## Named and not available yet\n", ", ".join(f"`{name}`" for name in sorted(PLANNED)) + ".\n"]
+    if PLANNED:
+        parts += ["## Named and not available yet\n", ", ".join(f"`{name}`" for name in sorted(PLANNED)) + ".\n"]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
