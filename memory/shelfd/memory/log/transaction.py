@@ -30,6 +30,11 @@ def gone_link(link: Link) -> str:
     return f"gone link {json.dumps(link[:3], ensure_ascii=False)}"
 
 
+def restored_link(link: Link) -> str:
+    """Return under which of the shelf's properties stands when a link whose removal was taken back is there again."""
+    return f"restored link {json.dumps(link[:3], ensure_ascii=False)}"
+
+
 def gone_note(note_id: str) -> str:
     """Return under which of the shelf's properties stands when a note was purged."""
     return f"gone note {note_id}"
@@ -253,10 +258,11 @@ class Transaction:
         """Bring a hidden note back."""
         return self.change_note(note, note._replace(archived_at=None))
 
-    def put_link(self, link: Link, nugget: str) -> LinkStatus:
+    def put_link(self, link: Link, nugget: str, *, is_restored: bool = False) -> LinkStatus:
         """Add *link*, or let an existing one take over what *link* says of it; return which of these it was.
 
-        What it said before is in the log.
+        What it said before is in the log. One that was removed before has to be younger than that, for other copies of
+        the shelf know of the removal; but one whose removal is taken back, *is_restored*, is as it was.
         """
         old = self._writer.links.get(link.source, link.target, link.relation)
         if old is not None:
@@ -271,7 +277,10 @@ class Transaction:
                 return "unchanged"
             link = merged
         elif (gone := self._writer.meta.get(gone_link(link))) is not None and int(gone) >= link.created_at:
-            link = link._replace(created_at=int(gone) + 1)
+            if is_restored:
+                self._writer.meta.put(restored_link(link), str(int(gone) + 1))
+            else:
+                link = link._replace(created_at=int(gone) + 1)
         self._writer.links.put(link)
         before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
         self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
