@@ -123,11 +123,27 @@ class Transaction:
         """Give a turn of a nugget this number, unless it has one; return its number."""
         return self._writer.nuggets.claim_turn(nugget, session_id, turn, number)
 
-    def write_in(self, session_id: str | None, turn: int | None) -> None:
-        """Have what follows be of this turn in the log, until the next call; without a session, of the request's."""
+    @property
+    def run_id(self) -> str | None:
+        """The run that it belongs to, if it belongs to one."""
+        return None if self._origin is None else self._origin.run_id
+
+    def write_in(
+        self, session_id: str | None, turn: int | None, *, variant: int | None = None, run_id: str | None = None
+    ) -> None:
+        """Have what follows be of this turn in the log, until the next call; without a session, of the request's.
+
+        Args:
+            session_id: The conversation.
+            turn: The turn.
+            variant: Of the turn; None for the live one.
+            run_id: Of another run than the request's.
+        """
         now = self._of_turn
         if session_id is None:
             self._of_turn = None
+        elif variant is not None or run_id is not None:
+            self._of_turn = OfTurn(session_id, turn, variant, run_id)
         elif now is None or (now.session_id, now.turn) != (session_id, turn):
             variant = None if turn is None else self._writer.rewinds.live_variant(session_id, turn)
             self._of_turn = OfTurn(session_id, turn, variant)
