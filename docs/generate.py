@@ -13,7 +13,7 @@ import yaml
 from commands import cli_md, manual_page
 from settings import settings_md
 
-from shelfd.protocol import METHODS, PLANNED, WIRE_VERSION, Code, Limits, Method, document
+from shelfd.protocol import METHODS, WIRE_VERSION, Code, Limits, Method, document
 from shelfd.protocol.asyncapi import asyncapi
 from shelfd.protocol.methods.events import EVENT_TYPES
 
@@ -144,7 +144,6 @@ def protocol() -> str:
     parts += [f"| {code.value} | {code.name} |" for code in Code]
     parts += ["\n`data` holds `type`, `retryable` and, where they apply, `reason`, `field` and `limit`.\n"]
     parts += ["## Events\n", ", ".join(f"`{name}`" for name in EVENT_TYPES) + ".\n"]
-    parts += ["## Named and not available yet\n", ", ".join(f"`{name}`" for name in sorted(PLANNED)) + ".\n"]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 

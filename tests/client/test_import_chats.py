@@ -103,7 +103,7 @@ def test_a_chat_and_its_graph_move_in_together_and_again(tmp_path: Path) -> None
         done = told_to(daemon, "import", str(chat), str(log))
         assert (dry.returncode, done.returncode) == (os.EX_DATAERR, os.EX_DATAERR)
         assert done.stdout.splitlines() == [
-            "notes  10 created, 0 updated, 0 unchanged, 1 rejected",
+            "notes  11 created, 0 updated, 0 unchanged, 1 of them alternatives, 1 rejected",
             "links  3 created, 0 updated, 1 unchanged",
         ]
         assert dry.stdout.splitlines() == ["dry run: nothing was changed", *done.stdout.splitlines()]
@@ -112,7 +112,6 @@ def test_a_chat_and_its_graph_move_in_together_and_again(tmp_path: Path) -> None
         assert told == [
             f"{chat}: line 5 rejected: is not JSON",
             f"{chat}: line 3: send_date: is without a zone and taken as UTC",
-            f"{chat}: line 4: swipes: of alternatives only the one that is shown is taken",
             f"{log}: commit 1: floor: the chat does not have the message",
         ]
         session = told_to(daemon, "call", "session.list").stdout
@@ -172,4 +171,4 @@ def test_an_empty_folder_and_one_with_chats(tmp_path: Path) -> None:
     (tmp_path / "chats").mkdir()
     write(tmp_path / "chats")
     with Daemon(tmp_path) as daemon:
-        assert sums(daemon, str(tmp_path / "chats"))[1]["notes"] == [10, 0, 0]
+        assert sums(daemon, str(tmp_path / "chats"))[1]["notes"] == [11, 0, 0]

@@ -101,13 +101,6 @@ async def test_unknown_method_suggests_near_ones(client: Client) -> None:
     assert "xx" not in error["message"]
 
 
-async def test_planned_method_is_not_available(client: Client) -> None:
-    client.send("recall.feedback", limit=3)
-    error = await client.error()
-    assert error["code"] == -32601
-    assert error["data"] == {"type": "MethodNotFound", "retryable": False, "reason": "NOT_AVAILABLE"}
-
-
 @pytest.mark.parametrize(
     ("params", "code", "field", "reason"),
     [

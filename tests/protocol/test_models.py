@@ -12,7 +12,6 @@ from pydantic.alias_generators import to_camel
 from shelfd.protocol import (
     METHODS,
     NOT_AVAILABLE,
-    PLANNED,
     Code,
     Limits,
     Params,
@@ -196,10 +195,6 @@ def test_the_document_says_which_params_are_required() -> None:
     required = {param["name"] for param in methods["recall"]["params"] if param["required"]}
 
     assert required == {"query"}
-
-
-def test_planned_methods_are_not_there_yet() -> None:
-    assert PLANNED.isdisjoint(METHODS)
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))

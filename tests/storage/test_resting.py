@@ -16,7 +16,7 @@ from shelfd.memory.ports.store import Change
 from shelfd.memory.ports.view import Writer
 from shelfd.storage import SqliteStore, SqliteStores
 
-EMPTY_BYTES = 200_000
+EMPTY_BYTES = 225_000
 
 
 @pytest.fixture

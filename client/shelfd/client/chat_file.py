@@ -15,6 +15,11 @@ HEADER: Final = frozenset({"chat_metadata", "user_name", "character_name"})
 #: Messages sent together, and the longest of them in bytes.
 _MESSAGES: Final = 200
 _LONGEST_MESSAGE: Final = 6 * 1024 * 1024
+#: Turns and alternatives beyond these are none.
+_LAST_TURN: Final = 100_000
+_LAST_VARIANT: Final = 1000
+#: Turns of which one item says what is shown: to show another one takes its time.
+_SHOWN: Final = 10
 #: A message's alternatives, and what is kept about each.
 _SWIPES: Final = ("swipes", "swipe_info")
 
@@ -62,6 +67,24 @@ def shown(path: str) -> list[int]:
     return [swipe if type(swipe) is int else 0 for swipe in swipes]
 
 
+def _alternatives(message: Mapping[str, Any], item: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is sent of a message of the assistant: first as it is shown, then its alternatives that have text."""
+    swipes, about = (message.get(name) for name in _SWIPES)
+    texts = swipes if isinstance(swipes, list) else []
+    at = message.get("swipe_id")
+    is_known = type(at) is int and 0 <= at < min(len(texts), _LAST_VARIANT + 1)
+    shown = at if is_known else texts.index(message["mes"]) if message["mes"] in texts[: _LAST_VARIANT + 1] else 0
+    found = [{**item, "variant": shown}]
+    for number, text in enumerate(texts[: _LAST_VARIANT + 1]):
+        if number != shown and isinstance(text, str) and text.strip():
+            said = {name: value for name, value in item["message"].items() if name != "extra"}
+            more = about[number] if isinstance(about, list) and number < len(about) else None
+            if isinstance(more, dict) and more.get("send_date"):
+                said["send_date"] = more["send_date"]
+            found.append({**item, "message": {**said, "mes": text}, "variant": number})
+    return found
+
+
 class ChatFile:
     """A chat that is being read, and what of it cannot be sent.
 
@@ -72,15 +95,18 @@ class ChatFile:
     Attributes:
         rejected: Rejections as the daemon would word them, of lines that are no messages.
         blank: Lines of messages without text.
+        alternatives: How many were sent beside those that are shown.
     """
 
     def __init__(self, path: str, header: Mapping[str, Any]) -> None:
         self.path = path
         self.rejected: list[dict[str, Any]] = []
         self.blank: list[int] = []
+        self.alternatives = 0
         self._header = header
         self._spoken = 0  # turns of the assistant so far
         self._counted = 0  # turns that were sent
+        self._shown: list[list[int]] = []  # of turns that were not: which alternative is shown
         self._seen = Counter[int]()  # messages of a speaker and date, by the hash of these
 
     def batches(self) -> Iterator[ForeignBatch]:
@@ -92,12 +118,10 @@ class ChatFile:
         batch = self._new_batch()
         turn = 0
         for line in lines(self.path):
-            item = self._item(line)
-            if item is None:
-                continue
-            turn = item["turn"]
-            batch.add(item, line.number, size_of(item) or 0)
-            if len(batch.items) == _MESSAGES:
+            for item, size in self._items(line):
+                turn = item["turn"]
+                batch.add(item, line.number, size)
+            if len(batch.items) >= _MESSAGES:
                 yield self._turns(turn, batch)
                 yield batch
                 batch = self._new_batch()
@@ -109,20 +133,44 @@ class ChatFile:
         return ForeignBatch(self.path, "notes", self._header, [], [], [], "line")
 
     def _turns(self, last: int, batch: ForeignBatch) -> ForeignBatch:
-        item = {"turns": [min(self._counted, last) + 1, last]}
+        items: list[dict[str, Any]] = [{"turns": [min(self._counted, last) + 1, last]}]
+        for at in range(0, len(self._shown), _SHOWN):
+            items += [{"turns": [last + 1, last]}] if at else []
+            items[-1]["variants"] = self._shown[at : at + _SHOWN]
         self._counted = max(self._counted, last)
-        return ForeignBatch(self.path, "sessions", self._header, [item], [(batch.indexes or [1])[0]], [64], "line")
+        self._shown = []
+        places = [(batch.indexes or [1])[0]] * len(items)
+        return ForeignBatch(self.path, "sessions", self._header, items, places, [64 + 16 * _SHOWN] * len(items), "line")
 
-    def _item(self, line: ChatLine) -> dict[str, Any] | None:
+    def _items(self, line: ChatLine) -> Iterator[tuple[dict[str, Any], int]]:
+        """Iterate over what a line becomes, a message and its alternatives, with their sizes."""
         message = line.message
         if message is None:
             self._reject(line.number, line.why)
-            return None
+            return
         turn = self._spoken + 1
         self._spoken += line.is_turn
         if not message["mes"].strip():
             self.blank.append(line.number)
-            return None
+            return
+        item, known_by = self._item(message, turn)
+        found = _alternatives(message, item) if line.is_turn and turn <= _LAST_TURN else [item]
+        sizes = [size_of(one) for one in found]
+        if sizes[0] is None or sizes[0] > _LONGEST_MESSAGE:
+            self._reject(line.number, "cannot be sent: too large, or no text")
+            return
+        self._seen[known_by] += 1
+        if "variant" in found[0] and isinstance(message.get("swipes"), list):
+            self._shown.append([turn, found[0]["variant"]])
+        for one, size in zip(found, sizes, strict=True):
+            if size is None or size > _LONGEST_MESSAGE:
+                self._reject(line.number, "an alternative cannot be sent: too large, or no text")
+            else:
+                self.alternatives += one is not found[0]
+                yield one, size
+
+    def _item(self, message: Mapping[str, Any], turn: int) -> tuple[dict[str, Any], int]:
+        """A message as it is shown, and by what it is known."""
         swipes, about = (message.get(name) for name in _SWIPES)
         kept = {name: value for name, value in message.items() if name not in _SWIPES}
         if isinstance(swipes, list):
@@ -134,12 +182,7 @@ class ChatFile:
         said = item.get("first_said") or message.get("send_date")
         known_by = hash(repr((message.get("is_user") is True, message.get("name"), said)))
         item["nth"] = self._seen[known_by]
-        size = size_of(item)
-        if size is None or size > _LONGEST_MESSAGE:
-            self._reject(line.number, "cannot be sent: too large, or no text")
-            return None
-        self._seen[known_by] += 1
-        return item
+        return item, known_by
 
     def _reject(self, number: int, why: str) -> None:
         self.rejected.append({"index": number, "error": {**REFUSED, "message": why}})

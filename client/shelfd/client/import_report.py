@@ -85,6 +85,7 @@ class Report:
             accounts = [account for account in self._parts.values() if account["part"] == kind]
             counts = [(sum(account[name] for account in accounts), name) for name in COUNTS]
             more = [(sum(len(account[name]) for account in accounts), name) for name in ("kept", "rejected")]
+            more.insert(0, (sum(account.get("alternatives", 0) for account in accounts), "of them alternatives"))
             if kind in _OF_REFUSALS:
                 accounts, counts = [account for account in accounts if account["rejected"]], []
             if accounts:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Self, TypeAlias
 from pydantic_core import from_json, to_json
 
 from shelfd.memory.call import Repeat
-from shelfd.protocol import METHODS, NOT_AVAILABLE, PLANNED, Code, Limits, error_object
+from shelfd.protocol import METHODS, Code, Limits, error_object
 from shelfd.protocol.limits import MAX_INTEGER
 
 #: A request's id as JSON-RPC allows it.
@@ -124,9 +124,6 @@ def line_too_long(limit: int) -> Refusal:
 
 def no_such_method(name: str) -> dict[str, Any]:
     """Return the error object for a method this version does not have; it suggests near names."""
-    if name in PLANNED:
-        message = "this method is not available in this version"
-        return error_object(Code.METHOD_NOT_FOUND, message, kind="MethodNotFound", reason=NOT_AVAILABLE)
     near = get_close_matches(name, METHODS, n=3) if len(name) <= _SUGGEST_UP_TO else []
     hint = f"did you mean {' or '.join(near)}?" if near else "rpc.discover lists them all"
     return error_object(Code.METHOD_NOT_FOUND, f"unknown method; {hint}", kind="MethodNotFound", near=near or None)

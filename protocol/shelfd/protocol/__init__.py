@@ -13,7 +13,7 @@ from shelfd.protocol.base import (
 )
 from shelfd.protocol.errors import BAD_ARGS, NOT_AVAILABLE, Code, ErrorData, ErrorObject, error_object, from_validation
 from shelfd.protocol.limits import Limits
-from shelfd.protocol.registry import METHODS, PLANNED, Method, Need, document
+from shelfd.protocol.registry import METHODS, Method, Need, document
 
 #: The wire version of topics and methods.
 WIRE_VERSION = 1
@@ -22,7 +22,6 @@ __all__ = [
     "BAD_ARGS",
     "METHODS",
     "NOT_AVAILABLE",
-    "PLANNED",
     "WIRE_VERSION",
     "ChangeParams",
     "Code",

@@ -123,13 +123,6 @@ def define(
     return METHODS[name]
 
 
-#: Methods the contract names and this version answers with NOT_AVAILABLE.
-PLANNED = frozenset(
-    """
-    """.split()
-)
-
-
 _REF = "#/components/schemas/{model}"
 
 

@@ -155,6 +155,7 @@ def number_entries(effects: Effects, origin: Origin, *, last_seq: int, at: int) 
     for seq, (kind, nugget, ids, row, before, of_turn) in enumerate(entries, tx):
         if (whose := origins.get(of_turn)) is None:
             assert of_turn is not None
-            whose = origins[of_turn] = origin._replace(**of_turn._asdict())
+            whose = origin._replace(**of_turn._asdict())
+            whose = origins[of_turn] = whose._replace(run_id=whose.run_id or origin.run_id)
         rows.append(LogRow(seq, tx, size, at, whose, kind, nugget, ids, row, before))
     return rows

@@ -128,8 +128,10 @@ async def to_import_a_chat(_api: Api) -> Request:
                                                    "send_date": f"2025-05-01T10:{n:02}:00Z"}}
         for n in range(25)
     ]  # fmt: skip
+    alternatives = [{**items[n], "variant": variant} for n in (3, 5) for variant in (0, 1)]
+    items = [*items[:3], *alternatives, *items[6:]]
     source = {"header": {"session_id": "chat", "nugget": "list"}}
-    turns = {"part": "sessions", "source": source, "items": [{"turns": [1, 13]}]}
+    turns = {"part": "sessions", "source": source, "items": [{"turns": [1, 13], "variants": [[2, 1], [3, 0]]}]}
     return "shelf.import", {
         "format": "sillytavern",
         "parts": [turns, {"part": "notes", "source": source, "items": items}],

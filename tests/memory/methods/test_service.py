@@ -81,7 +81,8 @@ def test_later_changes_wait_for_every_procedure_that_changes_something() -> None
     # It has its place among the changes only when it has prepared: nothing else keeps it before them.
     changes = {name: method for name, method in METHODS.items() if method.is_change}
     barriers = {name for name, method in changes.items() if method.is_barrier}
-    assert barriers == {name for name in changes if isinstance(USE_CASES.get(name), Procedure)}
+    procedures = {name for name in changes if isinstance(USE_CASES.get(name), Procedure)}
+    assert barriers == procedures - {"shelf.backup"}  # which takes long, and changes nothing that is in the shelf
 
 
 CHANGES: list[tuple[str, dict[str, Any]]] = [

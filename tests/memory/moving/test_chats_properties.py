@@ -38,9 +38,12 @@ EDGES = st.lists(
 STATES = st.lists(st.builds(state, NODES, EDGES), min_size=1, max_size=3)
 MESSAGES = st.lists(
     st.builds(
-        lambda text, user, at, hidden: message(text, user=user, at=at, is_system=hidden),
+        lambda text, user, at, hidden, more, shown: message(
+            text, user=user, at=at, is_system=hidden, swipes=[text, *more], swipe_id=shown
+        ),
         st.sampled_from(["one", "two", " "]), st.booleans(),
         st.sampled_from([None, "2025-05-01T10:00:00Z", "May 2, 2025 1:00pm", "soon"]), st.booleans(),
+        st.lists(st.sampled_from(["three", "four", ""]), max_size=2), st.integers(0, 3),
     ),
     max_size=8,
 )  # fmt: skip
@@ -53,6 +56,8 @@ FIELDS = [
     "turns",
     "message",
     "turn",
+    "variant",
+    "variants",
     "nth",
     "mes",
     "send_date",

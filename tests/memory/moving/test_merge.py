@@ -137,6 +137,24 @@ async def test_a_link_that_was_removed_is_removed_everywhere(either: Api) -> Non
         assert (await either.note(one["id"]))["links"] == []
 
 
+async def test_a_removal_that_is_taken_back_is_taken_back_everywhere(either: Api) -> None:
+    one, two = await either.remember("one"), await either.remember("two")
+    ends = {"source": one["id"], "target": two["id"]}
+    await either.call("link.upsert", **ends, direction="outgoing")
+    was = await hash_of(either)
+    async with Copies() as copies:
+        other = await copies.of(await lines_of(either))
+        await either.call("link.delete", **ends)
+        await merge(other, await lines_of(either))
+        assert (await other.note(one["id"]))["links"] == []
+        await either.call("undo", tx=either.shelf().view.log.last_seq)
+        assert await hash_of(either) == was
+        await merge(other, await lines_of(either))
+        assert [link["to"] for link in (await other.note(one["id"]))["links"]] == [two["id"]]
+        await merge(either, await lines_of(other))
+        assert await hash_of(either) == await hash_of(other)
+
+
 async def test_facts_that_got_one_key_apart_both_stay(either: Api) -> None:
     async with Copies() as copies:
         base = await lines_of(either)

@@ -39,8 +39,8 @@ async def turns(api: Api, nugget: str = "evening") -> list[Json]:
 async def test_messages_are_raw_turns(either: Api, path: Path) -> None:
     api = either
     result = await take_in(api, path, *CHAT)
-    assert sums(result) == {"created": 6}
-    found = await turns(api)
+    assert sums(result) == {"created": 7}
+    found = [one for one in await turns(api) if one["content"] != "Home."]
     assert [(one["author"], one["content"], one["turn"], one["hidden"]) for one in found] == [
         ("Mira", "Welcome aboard.", 1, False),
         ("Tom", "Where do we sail?", 2, False),
@@ -53,7 +53,7 @@ async def test_messages_are_raw_turns(either: Api, path: Path) -> None:
     }
     assert [one["seq_to"] for one in found] == [1, 2, 2, 3, 3]
     assert found[0]["occurred_at"] == found[0]["created_at"] == "2025-05-01T10:00:00Z"
-    assert set(losses(result)) == {"swipes", "extra"}
+    assert set(losses(result)) == {"extra"}
     assert "To the lighthouse." in await api.found("lighthouse")
 
 
@@ -73,16 +73,118 @@ async def test_again_changes_nothing_and_more_is_added(either: Api, path: Path) 
     assert (logical_hash(view), view.log.last_seq) == before
     more = await take_in(api, path, *CHAT, message("Nothing more.", at="2025-05-01T10:05:00.000Z"))
     assert sums(more)["created"] == 1
-    assert [one["turn"] for one in await turns(api)] == [1, 2, 2, 3, 3, 3]
+    assert [one["turn"] for one in await turns(api)] == [1, 2, 2, 2, 3, 3, 3]
 
 
-async def test_an_edited_message_is_followed_and_so_is_another_alternative(api: Api, path: Path) -> None:
-    await take_in(api, path, *CHAT)
-    swiped = {**CHAT[2], "mes": "Home.", "swipe_id": 0, "send_date": "2025-05-01T10:01:30.000Z"}
+def swiped(shown: int, *texts: str, **more: Any) -> Json:
+    """The third message of the chat, with these alternatives."""
+    info = [{"send_date": f"2025-05-01T10:01:{30 + 5 * n}.000Z"} for n in range(len(texts))]
+    about = {"swipe_id": shown, "swipes": [*texts], "swipe_info": info, **more}
+    return message(texts[shown], at=info[shown]["send_date"], **about)
+
+
+def chat_with(third: Json) -> tuple[Json, ...]:
+    return *CHAT[:2], third, *CHAT[3:]
+
+
+async def shown(api: Api) -> list[str]:
+    found = sorted(await turns(api), key=lambda one: one["occurred_at"])
+    return [one["content"] for one in found if not one["hidden"]]
+
+
+async def test_all_alternatives_come_and_the_shown_one_is_live(either: Api, path: Path) -> None:
+    api = either
+    result = await take_in(api, path, *chat_with(swiped(1, "Home.", "To the lighthouse.", "Far away.")))
+    assert sums(result) == {"created": 8}
+    assert await shown(api) == ["Welcome aboard.", "Where do we sail?", "To the lighthouse.", "And then?"]
+    said = {one["content"]: one for one in await turns(api)}
+    assert [said[text]["hidden"] for text in ("Home.", "To the lighthouse.", "Far away.")] == [True, False, True]
+    assert {said[text]["turn"] for text in ("Home.", "To the lighthouse.", "Far away.")} == {2}
+    assert said["Far away."]["occurred_at"] == "2025-05-01T10:01:40Z"
+    assert await api.found("home") == []
+    for variant, text in ((2, "Far away."), (0, "Home."), (1, "To the lighthouse.")):
+        about: Json = {"session_id": "evening", "turn": 2, "variant": variant, "principal": ROOT}
+        assert (await api.call("session.select_variant", **about))["notes"] == 2
+        assert await shown(api) == ["Welcome aboard.", "Where do we sail?", text, "And then?"]
+
+
+async def test_the_first_alternative_may_be_the_live_one(either: Api, path: Path) -> None:
+    api = either
+    await take_in(api, path, *chat_with(swiped(0, "Home.", "To the lighthouse.")))
+    assert await shown(api) == ["Welcome aboard.", "Where do we sail?", "Home.", "And then?"]
+    about: Json = {"session_id": "evening", "turn": 2, "principal": ROOT}
+    done = await api.call("session.select_variant", variant=1, **about)
+    assert (await shown(api))[2] == "To the lighthouse."
+    await api.call("reflection.undo", run_id=done["run_id"], principal=ROOT)
+    assert (await shown(api))[2] == "Home."
+
+
+async def test_alternatives_again_change_nothing(either: Api, path: Path) -> None:
+    api = either
+    chat = chat_with(swiped(1, "Home.", "To the lighthouse.", "Far away."))
+    await take_in(api, path, *chat)
+    view = api.shelf().view
+    before = logical_hash(view), view.log.last_seq
+    assert set(sums(await take_in(api, path, *chat))) == {"unchanged"}
+    assert (logical_hash(view), view.log.last_seq) == before
+
+
+async def test_an_edited_message_is_followed_and_so_is_another_alternative(either: Api, path: Path) -> None:
+    api = either
+    await take_in(api, path, *chat_with(swiped(1, "Home.", "To the lighthouse.")))
     edited = {**CHAT[1], "mes": "Where to?"}
-    result = await take_in(api, path, CHAT[0], edited, swiped, *CHAT[3:])
-    assert sums(result) == {"updated": 2, "unchanged": 4}
-    assert [one["content"] for one in await turns(api)][1:3] == ["Where to?", "Home."]
+    more = swiped(2, "Homewards.", "To the lighthouse.", "Far away.")
+    result = await take_in(api, path, CHAT[0], edited, more, *CHAT[3:])
+    assert sums(result) == {"created": 1, "updated": 3, "unchanged": 4}  # a turn that shows another one is among them
+    assert await shown(api) == ["Welcome aboard.", "Where to?", "Far away.", "And then?"]
+    back = swiped(0, "Homewards.", "To the lighthouse.", "Far away.")
+    assert sums(await take_in(api, path, CHAT[0], edited, back, *CHAT[3:]))["updated"] == 1
+    assert await shown(api) == ["Welcome aboard.", "Where to?", "Homewards.", "And then?"]
+    assert set(sums(await take_in(api, path, CHAT[0], edited, back, *CHAT[3:]))) == {"unchanged"}
+
+
+async def test_a_message_that_had_no_alternatives_may_get_some(either: Api, path: Path) -> None:
+    api = either
+    once = message("Home.", at="2025-05-01T10:01:30.000Z")
+    await take_in(api, path, *chat_with(once))
+    await take_in(api, path, *chat_with(swiped(1, "Home.", "To the lighthouse.")))
+    assert await shown(api) == ["Welcome aboard.", "Where do we sail?", "To the lighthouse.", "And then?"]
+    await take_in(api, path, *chat_with(swiped(0, "Home.")))  # the other one was deleted there
+    assert await shown(api) == ["Welcome aboard.", "Where do we sail?", "Home.", "And then?"]
+
+
+async def test_an_alternative_that_was_selected_here_stays(either: Api, path: Path) -> None:
+    api = either
+    chat = chat_with(swiped(1, "Home.", "To the lighthouse.", "Far away."))
+    await take_in(api, path, *chat)
+    await api.call("session.select_variant", session_id="evening", turn=2, variant=0, principal=ROOT)
+    assert set(sums(await take_in(api, path, *chat))) == {"unchanged"}
+    assert (await shown(api))[2] == "Home."
+    result = await take_in(api, path, *chat_with(swiped(2, "Home.", "To the lighthouse.", "Far away.")))
+    assert [one["fields"] for part in result["parts"] for one in part["kept"]] == [["variant"]]
+    assert (await shown(api))[2] == "Home."
+
+
+async def test_turns_with_alternatives_can_be_taken_back_and_given_back(either: Api, path: Path) -> None:
+    api = either
+    chat = chat_with(swiped(1, "Home.", "To the lighthouse."))
+    await take_in(api, path, *chat)
+    result = await api.call("session.retract_turns", session_id="evening", from_turn=2, principal=ROOT)
+    assert await shown(api) == ["Welcome aboard."]
+    assert set(sums(await take_in(api, path, *chat))) == {"unchanged"}
+    assert await shown(api) == ["Welcome aboard."]
+    await api.call("reflection.undo", run_id=result["run_id"], principal=ROOT)
+    assert await shown(api) == ["Welcome aboard.", "Where do we sail?", "To the lighthouse.", "And then?"]
+
+
+async def test_an_import_with_alternatives_can_be_taken_back(either: Api, path: Path) -> None:
+    api = either
+    chat = chat_with(swiped(1, "Home.", "To the lighthouse."))
+    result = await take_in(api, path, *chat)
+    await api.call("reflection.undo", run_id=result["run_id"], principal=ROOT)
+    assert await shown(api) == []
+    await take_in(api, path, *chat)
+    assert await shown(api) == ["Welcome aboard.", "Where do we sail?", "To the lighthouse.", "And then?"]
 
 
 async def test_messages_of_one_moment_are_told_apart(api: Api, path: Path) -> None:

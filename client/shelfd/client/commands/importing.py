@@ -240,6 +240,7 @@ def _chat(path: str, nugget: str | None, report: Report, sending: Sending) -> It
     chat = ChatFile(path, _header(path, nugget))
     yield from chat.batches()
     report.part(path, "notes", "line")["rejected"] += chat.rejected
+    report.part(path, "notes", "line")["alternatives"] = chat.alternatives
     if chat.blank:
         report.add_findings(path, [LeftOut("notes", "mes", "has no text", chat.blank)], {"notes": "line"})
 

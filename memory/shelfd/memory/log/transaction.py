@@ -30,6 +30,11 @@ def gone_link(link: Link) -> str:
     return f"gone link {json.dumps(link[:3], ensure_ascii=False)}"
 
 
+def restored_link(link: Link) -> str:
+    """Return under which of the shelf's properties stands when a link whose removal was taken back is there again."""
+    return f"restored link {json.dumps(link[:3], ensure_ascii=False)}"
+
+
 def gone_note(note_id: str) -> str:
     """Return under which of the shelf's properties stands when a note was purged."""
     return f"gone note {note_id}"
@@ -118,11 +123,27 @@ class Transaction:
         """Give a turn of a nugget this number, unless it has one; return its number."""
         return self._writer.nuggets.claim_turn(nugget, session_id, turn, number)
 
-    def write_in(self, session_id: str | None, turn: int | None) -> None:
-        """Have what follows be of this turn in the log, until the next call; without a session, of the request's."""
+    @property
+    def run_id(self) -> str | None:
+        """The run that it belongs to, if it belongs to one."""
+        return None if self._origin is None else self._origin.run_id
+
+    def write_in(
+        self, session_id: str | None, turn: int | None, *, variant: int | None = None, run_id: str | None = None
+    ) -> None:
+        """Have what follows be of this turn in the log, until the next call; without a session, of the request's.
+
+        Args:
+            session_id: The conversation.
+            turn: The turn.
+            variant: Of the turn; None for the live one.
+            run_id: Of another run than the request's.
+        """
         now = self._of_turn
         if session_id is None:
             self._of_turn = None
+        elif variant is not None or run_id is not None:
+            self._of_turn = OfTurn(session_id, turn, variant, run_id)
         elif now is None or (now.session_id, now.turn) != (session_id, turn):
             variant = None if turn is None else self._writer.rewinds.live_variant(session_id, turn)
             self._of_turn = OfTurn(session_id, turn, variant)
@@ -237,10 +258,11 @@ class Transaction:
         """Bring a hidden note back."""
         return self.change_note(note, note._replace(archived_at=None))
 
-    def put_link(self, link: Link, nugget: str) -> LinkStatus:
+    def put_link(self, link: Link, nugget: str, *, is_restored: bool = False) -> LinkStatus:
         """Add *link*, or let an existing one take over what *link* says of it; return which of these it was.
 
-        What it said before is in the log.
+        What it said before is in the log. One that was removed before has to be younger than that, for other copies of
+        the shelf know of the removal; but one whose removal is taken back, *is_restored*, is as it was.
         """
         old = self._writer.links.get(link.source, link.target, link.relation)
         if old is not None:
@@ -255,7 +277,10 @@ class Transaction:
                 return "unchanged"
             link = merged
         elif (gone := self._writer.meta.get(gone_link(link))) is not None and int(gone) >= link.created_at:
-            link = link._replace(created_at=int(gone) + 1)
+            if is_restored:
+                self._writer.meta.put(restored_link(link), str(int(gone) + 1))
+            else:
+                link = link._replace(created_at=int(gone) + 1)
         self._writer.links.put(link)
         before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
         self.log(Entry("link.added", nugget, (link.source, link.target), None, before))

@@ -17,7 +17,7 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.inference import clamp, default_confidence
 from shelfd.memory.notes.note import RELEASED, Extra, Note, fold_key
 from shelfd.memory.notes.text import render_fields, tidy_content
-from shelfd.memory.ports.log import Origin
+from shelfd.memory.ports.log import EVERY_VARIANT, Origin
 from shelfd.memory.shelf.nuggets import ensure_nugget, get_nugget
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import (
@@ -263,7 +263,8 @@ def history(shelf: Shelf, params: NoteHistoryParams, _call: Call) -> dict[str, A
 
 def _place(origin: Origin) -> dict[str, Any]:
     """Where in a conversation a change was made, as far as it was in one."""
-    place = {"session_id": origin.session_id, "turn": origin.turn, "variant": origin.variant}
+    variant = None if origin.variant == EVERY_VARIANT else origin.variant
+    place = {"session_id": origin.session_id, "turn": origin.turn, "variant": variant}
     return {name: value for name, value in place.items() if value is not None}
 
 

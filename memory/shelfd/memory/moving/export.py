@@ -15,9 +15,11 @@ from weakref import WeakKeyDictionary
 from pydantic_core import to_json
 
 from shelfd.memory.errors import Conflict, InvalidParams
+from shelfd.memory.log.transaction import restored_link
 from shelfd.memory.moving.lineage import NoteState, state_of
 from shelfd.memory.moving.reconciling import marks_of
 from shelfd.memory.moving.snapshot import FORMAT, ShelfLines
+from shelfd.memory.notes.note import Link
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.shelf import Shelf
 
@@ -28,6 +30,7 @@ _PATIENCE: Final = timedelta(seconds=30)
 #: Facets of a note that its file in Markdown has, and by which an edit of that is known.
 _EDITED: Final = ("title", "content", "tags", "fields", "hidden")
 _GONE: Final = "gone "
+_RESTORED: Final = "restored "
 _GONE_AT_ONCE: Final = 200
 _MOST: Final = 4  #: exports of one shelf that are read at a time: each waits for the others
 
@@ -123,18 +126,27 @@ async def _pages(shelf: Shelf, *, limit: int, has_marks: bool, has_states: bool)
         yield {**said, "lines": page, "is_last": True}
 
 
+def _as_restored(view: View, link: dict[str, Any]) -> dict[str, Any]:
+    """A link for another copy, which may know of a removal that was taken back here: it has to be younger than that."""
+    since = view.meta.get(restored_link(Link(**link)))
+    return link if since is None else {**link, "created_at": max(link["created_at"], int(since))}
+
+
 def _lines(view: View, *, has_marks: bool, has_states: bool) -> Iterator[Line]:
     lines = ShelfLines(view, is_lean=True)
     after = ""
     while has_states and (gone := view.meta.page(_GONE, after=after, limit=_GONE_AT_ONCE)):
         yield {"shelfd": {"format": FORMAT, "gone": [[name, int(at)] for name, at in gone]}}
         after = gone[-1][0]
+    has_restored = has_states and bool(view.meta.page(_RESTORED, after="", limit=1))
     while notes := lines.next_notes():
         for note, line in zip(notes, lines.of(notes), strict=True):
             if has_marks:
                 line["shelfd"]["said"] = marks_of(note, _EDITED)
             if has_states:
                 line["shelfd"]["state"] = _shown(state_of(view, note))
+                if has_restored and "links" in line["shelfd"]:
+                    line["shelfd"]["links"] = [_as_restored(view, link) for link in line["shelfd"]["links"]]
             yield line
     after = ""
     while nuggets := list(lines.empty_nuggets(after=after)):

@@ -6,6 +6,7 @@ from typing import Final, Literal
 from shelfd.memory.errors import DuplicateKey, InvalidParams
 from shelfd.memory.knowledge.graph.edges import put_read
 from shelfd.memory.log.transaction import Transaction
+from shelfd.memory.moving import alternatives
 from shelfd.memory.moving.merging import Merger
 from shelfd.memory.moving.placing import Placement, stand_in
 from shelfd.memory.moving.reconciling import Sender, digest, mark_replaced, marked, reconcile, speaks_for_another
@@ -75,7 +76,7 @@ class Importer:
             case NuggetRecord():
                 self.import_nugget(record, index, tally)
             case TurnsRecord():
-                tally.count("created" if self.places.open(record) else "unchanged")
+                self.import_turns(record, index, tally)
             case TypeRecord():
                 is_new, losses = self.places.set_type(record)
                 tally.count("created" if is_new else "unchanged")
@@ -92,6 +93,22 @@ class Importer:
                 restore_links(self.tx, record, self.limits.links_count, index, tally)
             case _:
                 self.merge(record, part, index, tally)
+
+    def import_turns(self, record: TurnsRecord, index: int, tally: Tally) -> None:
+        """Count turns of a conversation, and have the alternatives of them live that are shown.
+
+        Raises:
+            Conflict: If it is being rewound.
+        """
+        session_id = record.chat.session_id
+        status: Status = "created" if self.places.open(record) else "unchanged"
+        for turn, variant in record.shown:
+            became = alternatives.show(self.tx, session_id, turn, variant)
+            if became == "kept":
+                tally.kept.append((index, f"{session_id} turn {turn}", ("variant",)))
+            elif became == "updated" and status == "unchanged":
+                status = "updated"
+        tally.count(status)
 
     def import_nugget(self, record: NuggetRecord, index: int, tally: Tally) -> None:
         """Make a nugget; one that is here keeps its options."""
@@ -247,10 +264,13 @@ class Importer:
         new = self.tx.admit(new)
         nugget = ensure_nugget(self.tx, record.nugget)
         # By its turn, what came from a conversation can be taken back like what is written in one.
-        self.tx.write_in(new.session_id if new.turn is not None else None, new.turn)
+        session_id = new.session_id if new.turn is not None else None
+        self.tx.write_in(session_id, new.turn, variant=record.variant)
         note = self.tx.create_note(new, is_free=new.key is None and note_id in self.absent)
         self.absent.discard(note_id)
         self.tx.write_in(None, None)
+        if self._is_put_away(record):
+            note = alternatives.put_away(self.tx, note, record.variant or 0)
         self.created += 1
         if note.key is not None and not note.hidden:
             hide_surplus(self.tx, nugget, note)
@@ -259,6 +279,8 @@ class Importer:
     def _bring_up_to_date(self, old: Note, record: NoteRecord, sender: Sender, index: int, tally: Tally) -> Note:
         was_undone = old.hidden and self._was_undone(old)
         new, kept = reconcile(old, record, sender, was_undone=was_undone)
+        if old.hidden and not new.hidden and self._is_put_away(record):
+            new = new._replace(archived_at=old.archived_at)
         new = self.tx.admit(new, old)
         nugget = ensure_nugget(self.tx, new.nugget) if old.hidden and not new.hidden else None
         note = self.tx.change_note(old, new)
@@ -271,6 +293,11 @@ class Importer:
         elif not kept:
             tally.count("unchanged")
         return note
+
+    def _is_put_away(self, record: NoteRecord) -> bool:
+        """Whether a record is an alternative of its turn that is not live."""
+        chat = record.chat
+        return chat is not None and alternatives.is_put_away(self.tx, chat.session_id, record.turn, record.variant)
 
     def _was_undone(self, note: Note) -> bool:
         log = self.tx.rows.log.of_note(note.row)

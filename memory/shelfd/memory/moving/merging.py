@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from shelfd.memory.log.transaction import Transaction, gone_link, gone_note
+from shelfd.memory.log.transaction import Transaction, gone_link, gone_note, restored_link
 from shelfd.memory.moving.lineage import NoteState, changed_to, join, says_of, state_of
 from shelfd.memory.moving.reconciling import digest
 from shelfd.memory.moving.record import Gone, Loss, MergedLinks, MergedNote, MergedNugget
@@ -189,7 +189,7 @@ class Merger:
         source = self.tx.rows.notes.get(record.source)
         for link in record.links:
             here = self.tx.rows.links.get(*link[:3])
-            if int(self.tx.rows.meta.get(gone_link(link)) or -1) >= link.created_at:
+            if int(self.tx.rows.meta.get(gone_link(link)) or -1) >= self._there_since(link):
                 tally.count("unchanged")
             elif source is None or self.tx.rows.notes.get(link.target) is None:
                 tally.record_loss(index, [Loss("links", "a note that it leads from or to is not here")])
@@ -201,6 +201,9 @@ class Merger:
             else:
                 tally.count("unchanged")
 
+    def _there_since(self, link: Link) -> int:
+        return max(link.created_at, int(self.tx.rows.meta.get(restored_link(link)) or -1))
+
     def merge_gone(self, record: Gone, tally: Tally) -> None:
         """Have what was purged or removed there be so here."""
         for name, at in record.entries:
@@ -210,7 +213,7 @@ class Merger:
             if kind == "note":
                 if self.tx.rows.notes.get(what) is not None:
                     self.to_purge.append(what)
-            elif (link := self.tx.rows.links.get(*json.loads(what))) is not None and link.created_at <= at:
+            elif (link := self.tx.rows.links.get(*json.loads(what))) is not None and self._there_since(link) <= at:
                 source = self.tx.rows.notes.get(link.source)
                 self.tx.delete_link(link, "" if source is None else source.nugget)
             self.tx.rows.meta.put(name, str(at))

@@ -48,6 +48,7 @@ class TurnsRecord(NamedTuple):
     chat: Chat
     first: int
     last: int
+    shown: Sequence[tuple[int, int]] = ()  #: turns that may have alternatives, and which of them is shown
 
 
 class TypeRecord(NamedTuple):
@@ -89,6 +90,7 @@ class NoteRecord:
         standing: What it is about and how much it counts.
         chat: The conversation it is from, if it is from one.
         turn: Of that, in which it was said.
+        variant: Which alternative of the turn it is; None for the live one.
         last_turn: Of that, in which it was touched last.
         span: The first and the last turn it comes from.
         parent: Name there of the note that represents it.
@@ -122,6 +124,7 @@ class NoteRecord:
     standing: NoteStanding = USUAL
     chat: Chat | None = None
     turn: int | None = None
+    variant: int | None = None
     last_turn: int | None = None
     span: tuple[int, int] | None = None
     parent: str | None = None

@@ -11,13 +11,14 @@ from typing import Final
 from pydantic import TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
-from shelfd.memory.moving.chats import LAST_TURN, chat_of, read_turns, weigh
+from shelfd.memory.moving.chats import LAST_TURN, LAST_VARIANT, chat_of, read_turns, weigh
 from shelfd.memory.moving.placing import identity
 from shelfd.memory.moving.reading import Format, Item, ItemOrigin, past
 from shelfd.memory.moving.record import NoteRecord
 from shelfd.memory.notes.inference import Traits, infer
 from shelfd.memory.notes.note import NO_EXTRA
 from shelfd.memory.notes.text import tidy_content
+from shelfd.memory.ports.log import EVERY_VARIANT
 from shelfd.protocol.base import Content, Instant, Word, to_micros
 
 _WORD: Final = TypeAdapter[str](Word)
@@ -42,8 +43,9 @@ _FEWEST_MILLIS: Final = 100_000_000_000
 def read_message(given: object, origin: ItemOrigin) -> NoteRecord:
     """Read a message: ``message`` as the chat has it, its ``turn``, and by what it is known again.
 
-    That is when it was said, of a message with alternatives when the first was (``first_said``), and how many of that
-    speaker and date there were before (``nth``). Of ``swipes`` there is only their number.
+    That is when it was said, of a message with alternatives when the first was (``first_said``), how many of that
+    speaker and date there were before (``nth``), and which alternative it is (``variant``); without that it belongs to
+    its turn whichever of them is live. Of ``swipes`` there is only their number.
     """
     item = Item(given, origin.limits)
     chat = chat_of(item, origin)
@@ -54,17 +56,19 @@ def read_message(given: object, origin: ItemOrigin) -> NoteRecord:
     if turn > LAST_TURN:
         item.record_loss("turn", f"is later than turn {LAST_TURN}, and left out")
         turn = None
+    variant = _variant(item, turn)
     content = tidy_content(str(_CONTENT.validate_python(message.take("mes"), strict=True, context=origin.limits)))
     said_at = _said_at(message, origin)
     message.take(*_SHOWN)
-    if (message.take("swipes") or 1) != 1:
+    if (message.take("swipes") or 1) != 1 and variant == EVERY_VARIANT:
         message.record_loss("swipes", "of alternatives only the one that is shown is taken")
     if message.take("extra"):
         message.record_loss("extra", "what the interface keeps beside a message: models, tokens, images")
     who = f"{message.flag('is_user')}\n{message.take('name')}"
+    known_by = f"{who}\n{item.take('first_said') or message.take('send_date')}\n{nth}"
     return NoteRecord(
         id=None,
-        identity=identity(chat, f"{who}\n{item.take('first_said') or message.take('send_date')}\n{nth}"),
+        identity=identity(chat, f"{known_by}\nswipe {variant}" if variant > 0 else known_by),
         has_id=False,
         nugget=chat.nugget,
         origin=chat.session_id,
@@ -77,14 +81,24 @@ def read_message(given: object, origin: ItemOrigin) -> NoteRecord:
         archived_at=origin.now if message.flag("is_system") else None,
         created_at=origin.now if said_at is None else said_at,
         updated_at=origin.now if said_at is None else said_at,
-        extra=NO_EXTRA._replace(level="episodic"),
+        extra=NO_EXTRA._replace(level="episodic", variant=max(variant, 0)),
         author=message.checked(_WORD, "name"),
         occurred_at=said_at,
         chat=chat,
         turn=turn,
+        variant=variant,
         last_turn=turn,
         losses=(*item.losses, *message.all_losses()),
     )
+
+
+def _variant(item: Item, turn: int | None) -> int:
+    variant = item.take("variant")
+    if variant is None:
+        return EVERY_VARIANT
+    if type(variant) is not int or not 0 <= variant <= LAST_VARIANT or (variant and turn is None):
+        raise InvalidParams(f"variant: is no alternative of a turn, from 0 to {LAST_VARIANT}", field="variant")
+    return variant
 
 
 def _said_at(message: Item, origin: ItemOrigin) -> int | None:

@@ -10,6 +10,10 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 REDACTED: Final[Mapping[str, Any]] = {"redacted": True}
 
 
+#: Stands for the variant of what belongs to a turn whichever of its variants is live.
+EVERY_VARIANT: Final = -1
+
+
 class Origin(NamedTuple):
     """Who asked for a change, and on whose behalf."""
 
@@ -28,6 +32,7 @@ class OfTurn(NamedTuple):
     session_id: str | None
     turn: int | None
     variant: int | None  #: of the turn; None is the first
+    run_id: str | None = None  #: the run; None for that of the request
 
 
 class Entry(NamedTuple):

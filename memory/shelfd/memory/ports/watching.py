@@ -23,13 +23,11 @@ class WatchMatch(NamedTuple):
 
 
 class MatchRun(Protocol):
-    """The look at one change, perhaps in several turns of the loop.
+    """The look at one change, perhaps in several turns of the loop."""
 
-    Attributes:
-        matches: What was found; complete once :meth:`advance` returned True.
-    """
-
-    matches: Sequence[WatchMatch]
+    @property
+    def matches(self) -> Sequence[WatchMatch]:
+        """What was found; complete once :meth:`advance` returned True."""
 
     def advance(self, until: float) -> bool:
         """Go on until that time of the monotonic clock at the latest, seconds; return whether it is done."""

@@ -310,12 +310,17 @@ class _Run(MatchRun):
     """The look at one change: first all words, then one standing query after the other."""
 
     def __init__(self, standing: StandingQueries, shelf: Shelf, row: LogRow) -> None:
-        self.matches: list[WatchMatch] = []
+        self._found: list[WatchMatch] = []
         self._standing = standing
         self._shelf = shelf
         self._row = row
         self._left: list[str] | None = None
         self._note: Note | None = None
+
+    @property
+    def matches(self) -> Sequence[WatchMatch]:
+        """What was found by now."""
+        return self._found
 
     def advance(self, until: float) -> bool:
         """Go on until that time; at least one step is taken. See the port."""
@@ -372,7 +377,7 @@ class _Run(MatchRun):
         if self._row.seq <= watch.since_seq:
             return
         if watch.min_score is None or self._standing.score(watch, note) >= watch.min_score:
-            self.matches.append(WatchMatch(watch.id, note.id, relevance, watch.principal))
+            self._found.append(WatchMatch(watch.id, note.id, relevance, watch.principal))
 
 
 def _forms(analyzer: Analyzer, document: Document) -> set[str]:

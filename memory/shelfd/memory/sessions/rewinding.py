@@ -223,7 +223,7 @@ def _put_link(tx: Transaction, name: LinkName, old: Link | None, new: Link | Non
     if old is not None:
         tx.delete_link(old, nugget)
     if new is not None:
-        tx.put_link(new, nugget)
+        tx.put_link(new, nugget, is_restored=True)
 
 
 def _end(tx: Transaction, cursor: dict[str, Any], params: Mapping[str, Any]) -> None:

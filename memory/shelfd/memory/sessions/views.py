@@ -30,6 +30,9 @@ def node_view(reading: Reading, node: int, note: Note) -> dict[str, Any]:
     graph = reading.graph
     parent, children = graph.parent(node), graph.children(node)
     view = dict(reading.shelf.hot.shown(note, reading.schema.get(note.type), _own_view))
+    view["fields"] = dict(view["fields"])  # what is kept belongs to no caller
+    if (span := view["source_span"]) is not None:
+        view["source_span"] = list(span)
     if parent is not None and reading.is_open(parent):
         view["parent_id"] = graph.id(parent)
     # What is without children shares a list that nobody may change.

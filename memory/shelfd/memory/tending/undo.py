@@ -346,7 +346,7 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
         if tx.rows.notes.get(link.source) is None or tx.rows.notes.get(link.target) is None:
             kept.append(Retained(link.source, "links", PURGED))
             return 0
-        tx.put_link(link, nugget)
+        tx.put_link(link, nugget, is_restored=True)
         return 1
     if now is None:
         return 0
@@ -355,7 +355,7 @@ def _undo_link(tx: Transaction, row: LogRow, kept: list[Retained]) -> int:
         return 0
     tx.delete_link(link, nugget)
     if "old" in row.before:
-        tx.put_link(Link(*row.before["old"]), nugget)
+        tx.put_link(Link(*row.before["old"]), nugget, is_restored=True)
     return 1
 
 

@@ -108,7 +108,7 @@ class ShelfImportResult(Result):
 class ShelfMergeParams(ShelfImportParams):
     """Params of ``shelf.merge``: the lines of an export with states, of another copy of the shelf."""
 
-    format: Literal["merge"] = "merge"
+    format: Literal["merge"] = "merge"  # pyright: ignore[reportIncompatibleVariableOverride] - it is frozen
 
 
 define(
