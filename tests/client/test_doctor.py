@@ -58,6 +58,16 @@ async def test_without_a_daemon_files_are_looked_at(tmp_path: Path) -> None:
     assert examined(tmp_path, "--data-dir", str(data))["clock"]["fix"] == "timedatectl set-ntp true"
 
 
+def test_where_nothing_is_yet_a_daemon_is_all_that_is_missing(tmp_path: Path) -> None:
+    env = {"SHELFD__DAEMON__SOCKET": str(tmp_path / "data" / "s")}
+    ended = in_this_process(
+        "doctor", "--json", "--data-dir", str(tmp_path / "data"), env={"HOME": str(tmp_path), **env}
+    )
+    findings = json.loads(ended.stdout)["findings"]
+    assert [(one["check"], one["fix"]) for one in findings if not one["ok"]] == [("daemon", "shelfd run")]
+    assert not (tmp_path / "data").exists()
+
+
 def test_wrong_settings_are_a_finding(tmp_path: Path) -> None:
     file = tmp_path / "shelfd.toml"
     file.write_text('[memory]\nlangage = "english"\n')

@@ -84,6 +84,8 @@ def _who_to_ask(holder: str) -> str | None:
 
 def _socket(places: Places) -> Finding:
     folder = places.socket.parent
+    if folder == places.data and not os.path.lexists(folder):
+        return Finding("socket", True, f"{places.socket} is free")  # a daemon makes the directory, private
     if not folder.is_dir():
         return Finding("socket", False, f"{folder} does not exist", f"mkdir -p {quote(str(folder))}")
     if not os.access(folder, os.W_OK | os.X_OK):

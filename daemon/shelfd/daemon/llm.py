@@ -28,7 +28,7 @@ def model_settings(section: Llm, places: Places, environ: Mapping[str, str]) -> 
     if not section.url:
         return ModelSettings(tokens_per_day=section.tokens_per_day)
     if find_spec("httpx2") is None:
-        raise ConfigError('llm.url: needs the extra "llm": pip install "shelfd[llm]"')
+        raise ConfigError('llm.url: needs the extra "llm": install ".[llm]", not "."')
     key = _api_key(section, places, environ)
     if key is not None and section.url.startswith("http:") and not _is_this_machine(section.url):
         raise ConfigError("llm.url: an API key is sent to another machine by https only")

@@ -276,7 +276,7 @@ class Metrics(Section):
     @model_validator(mode="after")
     def _can_be_shown(self) -> Self:
         if self.listen and find_spec("prometheus_client") is None:
-            raise ValueError('metrics.listen needs the extra "metrics": pip install "shelfd[metrics]"')
+            raise ValueError('metrics.listen needs the extra "metrics": install ".[metrics]", not "."')
         return self
 
 
@@ -306,7 +306,7 @@ class Governance(Section):
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
         if self.personal_data != "allow" and "phone" in self.personal_kinds and find_spec("phonenumbers") is None:
-            raise ValueError('governance.personal_kinds: "phone" needs the extra "pii": pip install "shelfd[pii]"')
+            raise ValueError('governance.personal_kinds: "phone" needs the extra "pii": install ".[pii]", not "."')
         return self
 
 

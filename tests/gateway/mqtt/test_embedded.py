@@ -354,7 +354,7 @@ def test_only_loopback(tmp_path: Path) -> None:
 
 def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "amqtt", None)
-    with pytest.raises(ConfigError, match=r"shelfd\[broker\]"):
+    with pytest.raises(ConfigError, match=r"\[broker\]"):
         embedded_broker(tmp_path)
 
 

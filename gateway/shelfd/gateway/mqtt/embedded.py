@@ -47,7 +47,7 @@ class EmbeddedBroker:
     def __init__(self, directory: Path, *, may_read: MayRead, host: str = "127.0.0.1", port: int | None = None) -> None:
         if find_spec("amqtt") is None:
             raise ConfigError(
-                "the embedded broker is not installed; install the extra: shelfd[broker]",
+                'the embedded broker is not installed: install ".[broker]", not "."',
                 field=_FIELD,
             )
         if host not in _LOOPBACK:
