@@ -167,6 +167,31 @@ def test_an_import_that_a_kill_cut_short_is_made_whole_by_another(tmp_path: Path
         assert (last["session_id"], last["last_turn"]) == ("long", 600)
 
 
+def test_notes_are_taken_from_imported_conversations_when_asked_and_once(tmp_path: Path) -> None:
+    said = [
+        message("My name is Tom and I live in Hamburg.", name="Tom", user=True, at="2025-05-01T10:00:00Z"),
+        message("Welcome, Tom.", at="2025-05-01T10:01:00Z", swipes=["Hello.", "Welcome, Tom."], swipe_id=1),
+        message("I prefer tea.", name="Tom", user=True, at="2025-05-01T10:02:00Z"),
+        message("Noted.", at="2025-05-01T10:03:00Z"),
+    ]
+    chat = write_chat(tmp_path / "evening.jsonl", said)
+    with Daemon(tmp_path) as daemon:
+        dry = json.loads(told_to(daemon, "import", str(chat), "--extract", "--dry-run", "--json").stdout)
+        assert "extracted" not in dry
+        assert "extracted" not in json.loads(told_to(daemon, "import", str(chat), "--json").stdout)
+        done = json.loads(told_to(daemon, "import", str(chat), "--extract", "--json").stdout)["extracted"]
+        assert (done["extracted"], done["skipped"], done["refused"]) == (2, 0, 0)
+        assert done["operations"] > 0
+        assert [job["kind"] for job in daemon.call("job.list")["jobs"]] == ["extraction"]
+        again = told_to(daemon, "import", str(chat), "--extract")
+        assert again.stdout.splitlines()[-1].split(None, 1) == ["turns", "0 read, 2 known, 0 operations"]
+        export = Path(__file__).parents[1] / "moving_in" / "claude.json"
+        both = json.loads(told_to(daemon, "import", str(export), "--extract", "--json").stdout)["extracted"]
+        assert (both["extracted"] > 0, both["skipped"], both["refused"]) == (True, 0, 0)
+        daemon.call("session.select_variant", session_id="evening", turn=1, variant=0)
+        assert told_to(daemon, "import", str(chat), "--extract", "--json").returncode == 0
+
+
 def test_an_empty_folder_and_one_with_chats(tmp_path: Path) -> None:
     (tmp_path / "chats").mkdir()
     write(tmp_path / "chats")

@@ -25,6 +25,7 @@ class Report:
     def __init__(self, *, dry_run: bool) -> None:
         self.dry_run = dry_run
         self.unusable: list[dict[str, str]] = []
+        self.extracted: dict[str, int] | None = None
         self.last_seq: int | None = None
         self._parts: dict[tuple[str, str], dict[str, Any]] = {}
 
@@ -73,7 +74,8 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON."""
         parts = list(self._parts.values())
-        return {"dry_run": self.dry_run, "parts": parts, "unusable": self.unusable, "last_seq": self.last_seq}
+        result = {"dry_run": self.dry_run, "parts": parts, "unusable": self.unusable, "last_seq": self.last_seq}
+        return result if self.extracted is None else {**result, "extracted": self.extracted}
 
     def print(self) -> None:
         """Print sums on stdout, and what needs attention on stderr."""
@@ -93,6 +95,11 @@ class Report:
                 rows.append((kind, ", ".join(summary)))
         if self.dry_run:
             print("dry run: nothing was changed")
+        if self.extracted is not None:
+            names = {"extracted": "read", "skipped": "known", "refused": "refused"}
+            said = {told: self.extracted[name] for name, told in names.items()}
+            texts = [f"{number} {told}" for told, number in said.items() if number or told != "refused"]
+            rows.append(("turns", ", ".join([*texts, f"{self.extracted['operations']} operations"])))
         print_table(rows)
 
 

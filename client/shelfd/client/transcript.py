@@ -1,6 +1,6 @@
 """Transcripts of conversations as agents write them, one JSON object a line: Claude Code's, or a role and a text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from shelfd.client.json_lines import JsonLine
@@ -84,7 +84,7 @@ def _text(content: object) -> str:
     return "\n\n".join(part.strip() for part in parts if isinstance(part, str)).strip()
 
 
-def requests(messages: Sequence[Mapping[str, Any]], *, most: int, size: int) -> Iterator[list[Mapping[str, Any]]]:
+def requests(messages: Iterable[Mapping[str, Any]], *, most: int, size: int) -> Iterator[list[Mapping[str, Any]]]:
     """Iterate over messages in requests of whole turns: up to *most* messages, and *size* bytes or one turn."""
     request: list[Mapping[str, Any]] = []
     length = 0
@@ -99,7 +99,7 @@ def requests(messages: Sequence[Mapping[str, Any]], *, most: int, size: int) -> 
         yield request
 
 
-def _turns(messages: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+def _turns(messages: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
     turn: list[Mapping[str, Any]] = []
     for message in messages:
         if turn and message["turn"] != turn[0]["turn"]:

@@ -148,3 +148,32 @@ def test_whatever_an_item_holds_is_taken_or_told(items: list[Any], what: tuple[s
             assert state_of(api) == after
 
     asyncio.run(run())
+
+
+SWIPED = st.lists(
+    st.tuples(st.lists(st.sampled_from(["three", "four", "five"]), min_size=1, max_size=3), st.integers(0, 2)),
+    min_size=2, max_size=2,
+)  # fmt: skip
+
+
+@given(st.lists(SWIPED, min_size=1, max_size=4))
+@settings(deadline=None, max_examples=30)
+def test_whatever_a_chat_showed_before_its_alternatives_shown_now_are_live(versions: list[Any]) -> None:
+    def said(turn: int, texts: list[str], shown: int) -> Json:
+        shown %= len(texts)
+        at = f"2025-05-0{turn}T10:00:00Z"
+        return message(texts[shown], at=at, swipes=texts, swipe_id=shown, swipe_info=[{"send_date": at}])
+
+    async def run() -> None:
+        async with memory() as api:
+            for version in versions:
+                chat = [message("asked", user=True, at="2025-05-01T09:00:00Z")]
+                chat += [said(turn, *one) for turn, one in enumerate(version, 1)]
+                await take_in(api, "sillytavern", said_of(chat))
+                found = (await api.call("note.list", nugget="evening"))["notes"]
+                assert sorted(note["content"] for note in found) == sorted(one["mes"] for one in chat)
+                after = state_of(api)
+                await take_in(api, "sillytavern", said_of(chat))
+                assert state_of(api) == after
+
+    asyncio.run(run())

@@ -10,6 +10,8 @@ import typer
 from shelfd.client import chat_file, json_lines, luker_file, note_lines, nugget_files, zettelforge_db
 from shelfd.client.chat_file import ChatFile
 from shelfd.client.commands import options
+from shelfd.client.commands.ingesting import MOST, SIZE
+from shelfd.client.failure import RpcFailure
 from shelfd.client.floor_log import LeftOut
 from shelfd.client.foreign import ForeignBatch, Unusable
 from shelfd.client.formats import mapping, opening
@@ -17,11 +19,13 @@ from shelfd.client.import_report import Report
 from shelfd.client.invocation import Stop, daemon
 from shelfd.client.luker_file import FloorLog
 from shelfd.client.output import clean, notice, print_json
-from shelfd.client.patience import call_patiently
+from shelfd.client.patience import ask_patiently, call_patiently
 from shelfd.client.progress import ProgressLine
 from shelfd.client.recognition import FORMATS, PLAIN, ForeignSource, recognise
 from shelfd.client.sending import Sending
+from shelfd.client.spoken import conversations
 from shelfd.client.streams import complain
+from shelfd.client.transcript import requests
 
 _SESSION_CHARACTERS = 128
 #: Other names of formats that people use.
@@ -32,6 +36,8 @@ _ALSO = {
     "mcp": "mcp-memory",
     "sqlite-vec": "mcp-memory-service",
 }
+#: Formats, beside chats, of which each conversation becomes a session.
+_CONVERSATIONS = ("chatgpt", "claude")
 _NODES = {"notes": "node", "links": "node"}
 
 
@@ -51,6 +57,9 @@ def import_(
         str | None,
         typer.Option("--map", metavar="COLUMN=MEMBER,...", help="What columns of CSV or JSON are: text=content."),
     ] = None,
+    extract: Annotated[
+        bool, typer.Option("--extract", help="Take notes from imported conversations, too, as `ingest` does.")
+    ] = False,
     chat: Annotated[str | None, typer.Option("--chat", metavar="PATH", help="The chat that a floor log is of.")] = None,
     shelf: options.Shelf = "default",
     socket: options.Socket = None,
@@ -93,11 +102,49 @@ def import_(
                 except Unusable as trouble:  # of a file that went, or broke, since it was recognised
                     complain(clean(str(trouble)))
                     troubles.append(trouble)
+    if extract and not dry_run:
+        report.extracted = _extract(sources, nugget, shelf, socket, troubles)
     report.unusable = [{"path": trouble.path, "why": trouble.why} for trouble in troubles]
     print_json(report.as_json()) if as_json else report.print()
     status = max([trouble.status for trouble in troubles] + [os.EX_DATAERR if report.has_rejected else os.EX_OK])
     if status:
         raise Stop(status)
+
+
+def _extract(
+    sources: Sequence[ForeignSource], nugget: str | None, shelf: str, socket: str | None, troubles: list[Unusable]
+) -> dict[str, int]:
+    """Have notes taken from the conversations among what was imported; return how many turns, and what came of it."""
+    total: dict[str, int] = dict.fromkeys(("extracted", "skipped", "refused", "operations"), 0)
+    with daemon(socket, timeout_s=None) as client:
+        for source in sources:
+            try:
+                for params in _said(source, nugget, shelf):
+                    result = ask_patiently(client, socket, "session.extract", params)
+                    for what in ("extracted", "skipped", "refused"):
+                        total[what] += len(result.get(what, ()))
+                    total["operations"] += result["operations"]
+            except RpcFailure as failure:
+                troubles.append(Unusable(source.path, f"is here, but not read: {failure}", os.EX_DATAERR))
+                complain(clean(str(troubles[-1])))
+            except Unusable as trouble:
+                if all(trouble.path != other.path for other in troubles):  # else it was said before
+                    troubles.append(trouble)
+                    complain(clean(str(trouble)))
+    return total
+
+
+def _said(source: ForeignSource, nugget: str | None, shelf: str) -> Iterator[dict[str, Any]]:
+    """Params of requests to read what was said in the conversations of a file; none if it has none."""
+    if source.format == "sillytavern":
+        batches = ChatFile(source.path, _header(source.path, nugget)).batches()
+    elif source.format in _CONVERSATIONS:
+        batches = opening.opened(source.path, source.format, nugget, {}).batches()
+    else:
+        return
+    for session_id, said in conversations(batches):
+        for turns in requests(said, most=MOST, size=SIZE):
+            yield {"session_id": session_id, "turns": turns, "shelf": shelf}
 
 
 def snapshot(

@@ -15,7 +15,7 @@ from shelfd.client.patience import ask_patiently
 from shelfd.client.streams import warn
 from shelfd.client.transcript import Transcript, requests
 
-_MOST, _SIZE = 1000, 2 * 1024 * 1024  #: messages and bytes of one request
+MOST, SIZE = 1000, 2 * 1024 * 1024  #: messages and bytes of one request
 _LONGEST_ID = 128
 _NAMED = 5  #: lines that are named of those left out
 
@@ -91,7 +91,7 @@ def _send(transcript: Transcript, total: dict[str, Any], nugget: str | None, she
     where = {"session_id": total["session_id"], "shelf": shelf}
     with daemon(socket, timeout_s=None) as client:
         client.call("session.open", given({**where, "nugget": nugget}))
-        for messages in requests(transcript.messages, most=_MOST, size=_SIZE):
+        for messages in requests(transcript.messages, most=MOST, size=SIZE):
             result = ask_patiently(client, socket, "session.extract", {**where, "turns": messages})
             for what in ("extracted", "skipped", "refused"):
                 total[what] += len(result.get(what, ()))
