@@ -123,7 +123,8 @@ def test_a_subscriber_sees_by_mqtt_what_is_remembered(home: Home) -> None:
     try:
         # Nothing tells when it has subscribed: what comes after that is one of these.
         until(lambda: home.run("shelfd remember one more thing") and watching.poll() is not None, "an event by MQTT")
-        assert "note.created" in watching.communicate()[0]
+        printed, complaints = watching.communicate()
+        assert "note.created" in printed, complaints
     finally:
         watching.kill()
         watching.communicate()
@@ -135,13 +136,19 @@ def test_the_doctor_has_no_complaint(home: Home) -> None:
     home.run("shelfd status && shelfd config check && shelfd help && shelfd completion bash > /dev/null")
 
 
-def test_uninstalling_leaves_the_data_and_says_where(home: Home) -> None:
-    home.run("shelfd setup --user --command /usr/bin/shelfd")
+def test_uninstalling_leaves_the_data_and_says_where(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    with home.daemon:
+        uninstall(home)
+    assert (home.data / "shelves" / "default" / "shelf.db").is_file()
+    assert "would be" in home.run("shelfd restore last.db --dry-run")  # which needs no daemon
+
+
+def uninstall(home: Home) -> None:
+    home.run("shelfd remember something && shelfd backup last.db && shelfd setup --user --command /usr/bin/shelfd")
     units = home.directory / ".config" / "systemd" / "user"
     assert (units / "shelfd.service").is_file()
     said = home.run("shelfd setup --user --uninstall")
     assert not (units / "shelfd.service").exists()
     assert f"the data stays in {home.data}" in said
     assert home.daemon.stop() == 0
-    assert (home.data / "shelves" / "default" / "shelf.db").is_file()
-    assert "would be" in home.run("shelfd restore kept.db --dry-run")  # which needs no daemon

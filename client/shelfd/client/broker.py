@@ -1,5 +1,6 @@
 """Which broker a client follows events at: the given one, or the one the daemon uses."""
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -59,6 +60,10 @@ def named(url: str, *, password_file: str | None = None, ca_file: str | None = N
     )
 
 
+#: How long an embedded broker may take to start, in seconds.
+_STARTING_S: Final = 10.0
+
+
 def discovered(socket: str | None) -> BrokerLogin:
     """Return the daemon's embedded broker, as the user that is meant for us.
 
@@ -68,6 +73,10 @@ def discovered(socket: str | None) -> BrokerLogin:
     """
     with connect(socket) as client:
         mqtt: dict[str, Any] | None = client.call("system.health").get("mqtt")
+        deadline = time.monotonic() + _STARTING_S
+        while mqtt and mqtt.get("url") == "" and time.monotonic() < deadline:  # the embedded one is ready after READY
+            time.sleep(0.05)
+            mqtt = client.call("system.health").get("mqtt")
         instance = client.call("system.version")["instance"]
     if not mqtt:
         raise NoBroker("the daemon uses no broker; start it with --embedded-broker, or name one: --mqtt-url URL")

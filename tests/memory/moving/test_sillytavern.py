@@ -301,3 +301,14 @@ async def test_reflection_leaves_raw_turns_as_they_were_said(api: Api, path: Pat
     result = await api.call("reflect")
     assert (result["inspected"], result["changes"]) == (0, [])
     assert [one["content"] for one in await turns(api)] == ["Ahoy there, all hands."] * 5
+
+
+async def test_what_a_person_said_is_of_no_alternative_in_its_history(either: Api, path: Path) -> None:
+    api = either
+    await take_in(api, path, *chat_with(swiped(1, "Home.", "To the lighthouse.")))
+    said = {one["content"]: one["id"] for one in await turns(api)}
+    (asked,) = (await api.call("note.history", id=said["Where do we sail?"]))["versions"]
+    home = (await api.call("note.history", id=said["Home."]))["versions"]
+    assert (asked["turn"], asked.get("variant")) == (2, None)
+    assert [(one.get("turn"), one.get("variant")) for one in home if one["kind"] == "note.created"] == [(2, 0)]
+    assert (await api.call("shelf.check", principal=ROOT))["problems"] == []

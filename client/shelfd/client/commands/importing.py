@@ -115,7 +115,7 @@ def _extract(
     sources: Sequence[ForeignSource], nugget: str | None, shelf: str, socket: str | None, troubles: list[Unusable]
 ) -> dict[str, int]:
     """Have notes taken from the conversations among what was imported; return how many turns, and what came of it."""
-    total = dict.fromkeys(("extracted", "skipped", "refused", "operations"), 0)
+    total: dict[str, int] = dict.fromkeys(("extracted", "skipped", "refused", "operations"), 0)
     with daemon(socket, timeout_s=None) as client:
         for source in sources:
             try:
