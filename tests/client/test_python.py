@@ -2,15 +2,19 @@
 
 import asyncio
 import inspect
+import re
 import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from running import Daemon, clean_environment
 from shelfd.client import (
@@ -241,6 +245,25 @@ def test_importing_it_loads_the_standard_library_only() -> None:
     assert {"asyncio", "ssl", "sqlite3"}.isdisjoint(loaded)
 
 
+def _required(folder: str) -> set[str]:
+    """What the distribution of *folder* needs, with all that this needs."""
+    project = tomllib.loads((CHECKOUT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    left, found = [Requirement(one) for one in project["dependencies"]], set[str]()
+    while left:
+        name = canonicalize_name(left.pop().name)
+        if name not in found:
+            found.add(name)
+            needed = [Requirement(one) for one in metadata.requires(name) or ()]
+            left += [one for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return found
+
+
+def _locked(names: set[str]) -> str:
+    """The lines of the lock for these distributions: to find them again offline, no index has to be asked."""
+    entries = re.split(r"\n(?=[a-z0-9])", (CHECKOUT / "requirements.lock").read_text(encoding="utf-8"))
+    return "\n".join(entry for entry in entries if entry.partition("==")[0] in names) + "\n"
+
+
 @pytest.mark.skipif(not UV.exists(), reason="uv is not in .tools; `make test` puts it there")
 def test_it_is_installed_without_the_daemon(tmp_path: Path) -> None:
     """Offline: all it takes is what the checkout's own environment was made of."""
@@ -251,9 +274,13 @@ def test_it_is_installed_without_the_daemon(tmp_path: Path) -> None:
     home = clean_environment(tmp_path)
     environment = {**home, "HOME": str(Path.home()), "UV_PYTHON_DOWNLOADS": "never"}
     python = tmp_path / "venv" / "bin" / "python"
+    into = ["--quiet", "--offline", "--python", str(python)]
+    (tmp_path / "locked").write_text(_locked(_required("client")), encoding="utf-8")
     for arguments in (
         ["venv", "--quiet", "--python", sys.executable, str(tmp_path / "venv")],
-        ["pip", "install", "--quiet", "--offline", "--python", str(python), str(source / "client")],
+        ["pip", "sync", *into, "--require-hashes", str(tmp_path / "locked")],
+        ["pip", "install", *into, "--no-deps", str(source / "client")],
+        ["pip", "check", "--quiet", "--python", str(python)],
     ):
         done = subprocess.run([str(UV), *arguments], env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
