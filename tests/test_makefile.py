@@ -71,7 +71,8 @@ def test_distclean_may_be_confirmed_beforehand(tree: Path) -> None:
 
 
 def test_make_without_a_word_says_what_there_is() -> None:
-    lines = subprocess.run(["make"], cwd=CHECKOUT, capture_output=True, text=True, check=True, timeout=60).stdout
-    said = {line.split()[0] for line in lines.splitlines()}
+    done = make(CHECKOUT)
+    assert done.returncode == 0, done.stderr
+    said = {line.split()[0] for line in done.stdout.splitlines()}
     (phony,) = [line for line in (CHECKOUT / "Makefile").read_text().splitlines() if line.startswith(".PHONY:")]
     assert said == set(phony.split()[1:])
