@@ -8,9 +8,9 @@ from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.ports.edges import Edge, EdgesWriter, Neighbour, NoteEdges, StoredEdge
 from shelfd.memory.ports.entities import StoredEntity
 from shelfd.storage.encoding import encode_integers
+from shelfd.storage.sqlite.conditions import where
 from shelfd.storage.sqlite.database import AMONG, Columns, SqliteRows
 from shelfd.storage.sqlite.entities import drop_unused, numbers_of, remove_edges
-from shelfd.storage.sqlite.notes import where
 
 # Table and column names are ours. A filter's condition stands in a query of its own, where all names are a note's.
 _NOTE_ID: Final = "(SELECT id FROM note WHERE row = edge.note AND {condition})"
