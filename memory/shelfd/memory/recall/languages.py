@@ -66,6 +66,12 @@ def _of_script(code: str) -> ForeignLanguage:
     return ForeignLanguage(code, idle, idle, str, idle_characters=frozenset(data["question_characters"]))
 
 
+@cache
+def signs_of(own: str) -> frozenset[str]:
+    """Return the folded words by which a text shows that it is not in the shelf's *own* language."""
+    return frozenset().union(*(language.signs for language in _foreign_languages(own)))
+
+
 def language_of(words: Sequence[str], own: str, own_idle: frozenset[str]) -> ForeignLanguage | None:
     """Return the language that folded *words* are of, as far as they show it; None for the shelf's own, or unknown.
 
