@@ -93,8 +93,8 @@ class ShelfIndex(Pictured):
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Index *notes* as they are now."""
+        self.index.extend(list(map(document_of, notes)))
         for note in notes:
-            self.index.put(document_of(note))
             self._names.put(note.row, names_of(note), title=note.title)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
@@ -154,7 +154,7 @@ class ShelfIndex(Pictured):
         names = self._names.layer()
         for note in notes:
             names.put(note.row, names_of(note), title=note.title)
-        return Focus(self.index.overlay(map(document_of, notes)), names, questions=self._questions)
+        return Focus(self.index.overlay(list(map(document_of, notes))), names, questions=self._questions)
 
 
 def names_of(note: Note) -> tuple[str, ...]:
