@@ -18,7 +18,7 @@ from shelfd.memory.ports.store import Applied
 LARGE: Final = 256
 #: Changes of a group that are one portion: applied together they cost less.
 _TOGETHER: Final = 16
-#: Rows of the log that are one portion at most, so that what is known of a long import can be told while it is taken in.
+#: Rows of the log that are one portion at most: what is known of a long import can be told while it is taken in.
 _LONGEST: Final = 512
 #: So many notes that large changes find newer are forgotten as soon as they may be.
 _AHEAD: Final = 1_024

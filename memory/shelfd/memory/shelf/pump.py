@@ -20,7 +20,7 @@ from shelfd.memory.ports.log import ENDED, LogRow, Sink
 from shelfd.memory.ports.projection import PURGED, Follower, Purgeable
 from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
-from shelfd.memory.shelf.backlog import LARGE, Backlog, Portion, linked_in, purged_in, portions_of
+from shelfd.memory.shelf.backlog import LARGE, Backlog, Portion, linked_in, portions_of, purged_in
 from shelfd.memory.shelf.imaging import ShelfImage
 from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
 
