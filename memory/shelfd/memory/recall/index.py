@@ -18,8 +18,8 @@ from shelfd.memory.recall.columns import (
 )
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words
+from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.filtering import Filtering
-from shelfd.memory.recall.intake import Reader
 from shelfd.memory.recall.links import Links, unlinked
 from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
@@ -70,7 +70,7 @@ class RecallIndex:
         self._search = Search(self._contents, two_stage_from, candidates)
         self.notes = NoteSearch(self._contents, analyzer)
         self._living = Living()
-        self._reader = Reader(analyzer, self._contents.vocabulary, self._contents.authors)
+        self._reader = DocumentReader(analyzer, self._contents.vocabulary, self._contents.authors)
         self._term_sets: dict[int, frozenset[int]] = {}  # by ordinal; recall finds the same documents again and again
 
     def __len__(self) -> int:
@@ -228,7 +228,7 @@ class RecallIndex:
         other._contents = self._contents.layer()
         other._search = Search(other._contents, self._two_stage_from, self._candidates)
         other._living = self._living.copy()
-        other._reader = Reader(self.analyzer, other._contents.vocabulary, other._contents.authors)
+        other._reader = DocumentReader(self.analyzer, other._contents.vocabulary, other._contents.authors)
         other._store(documents)
         return other
 
@@ -270,16 +270,16 @@ class RecallIndex:
     def _store(self, documents: Sequence[Document]) -> None:
         contents = self._contents
         columns, links = contents.columns, contents.links
-        intake = self._reader.read(documents)
+        read = self._reader.read(documents)
         filters = contents.filtering.read(documents)
         tags = [contents.filtering.tag_codes(document.tags) for document in documents]
-        lengths = intake.columns["length"]
-        first = columns.extend(len(documents), {**intake.columns, **filters, **unlinked(lengths)})
-        contents.postings.extend(intake.written, [document.id for document in documents], tags)
+        lengths = read.columns["length"]
+        first = columns.extend(len(documents), {**read.columns, **filters, **unlinked(lengths)})
+        contents.postings.extend(read.written, [document.id for document in documents], tags)
         contents.filtering.extend(first, documents)
         retired: list[int] = []
         shown: list[int] = []  # places among them
-        for place, (document, speaker) in enumerate(zip(documents, intake.columns["speaker"], strict=True)):
+        for place, (document, speaker) in enumerate(zip(documents, read.columns["speaker"], strict=True)):
             self._retire(document.row, retired)
             links.insert(first + place, hidden=document.hidden)
             self._living.put(document.row, first + place)
@@ -287,11 +287,11 @@ class RecallIndex:
                 shown.append(place)
                 contents.authors.add(speaker)
         contents.statistics.reserve(contents.vocabulary.size)
-        terms = intake.written.terms
+        terms = read.written.terms
         if len(shown) < len(documents):
             chosen = np.zeros(len(documents), np.bool_)
             chosen[shown] = True
-            terms = terms[chosen.repeat(intake.written.sizes)]
+            terms = terms[chosen.repeat(read.written.sizes)]
         contents.statistics.count(terms, len(shown), sum([lengths[place] for place in shown]), 1)
         self._count(retired)
 

@@ -74,7 +74,7 @@ class ShelfIndex(Pictured):
     """All notes of a shelf as recall finds them, by their words and names; hidden ones, too."""
 
     name: ClassVar[str] = "index"
-    at_once: ClassVar[int] = 64
+    at_once: ClassVar[int] = 128
     image_version: ClassVar[int] = 1
 
     def __init__(self, view: View, settings: MemorySettings) -> None:

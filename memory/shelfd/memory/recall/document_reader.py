@@ -30,7 +30,7 @@ _CACHED_DAYS: Final = 10_000
 _MOST_TELLING: Final = 255  #: that are counted
 
 
-class Intake(NamedTuple):
+class ReadDocuments(NamedTuple):
     """Some documents.
 
     Attributes:
@@ -42,7 +42,7 @@ class Intake(NamedTuple):
     columns: Mapping[str, Sequence[Any]]
 
 
-class Reader:
+class DocumentReader:
     """Reads documents for an index.
 
     Args:
@@ -57,7 +57,7 @@ class Reader:
         self._authors = authors
         self._days: dict[int, list[int]] = {}  # the terms of a date line, by day
 
-    def read(self, documents: Sequence[Document]) -> Intake:
+    def read(self, documents: Sequence[Document]) -> ReadDocuments:
         """Return what an index has of *documents*; of it only words and authors have changed.
 
         Raises:
@@ -98,7 +98,7 @@ class Reader:
                 document.row, document.turn or 0,
             ))  # fmt: skip
         columns = dict(zip(_READ, zip(*read, strict=True), strict=True))
-        return Intake(written(np.array(numbers, np.int64), sizes), columns)
+        return ReadDocuments(written(np.array(numbers, np.int64), sizes), columns)
 
     def forget(self) -> None:
         """Forget the numbers of words, which are others from now on."""
