@@ -1,22 +1,43 @@
 """One query against the index: scoring of all that its terms reach, or in two stages if that is much."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from math import log10
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.analyzer import ParsedQuery
-from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, neighbourhood, orphans_of
+from shelfd.memory.recall.candidates import (
+    MEMBERS,
+    FirstStage,
+    Singles,
+    distinct,
+    members_of_best_sessions,
+    neighbourhood,
+    orphans_of,
+)
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking
 from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, ScoredDocuments, base_scores
+from shelfd.memory.recall.postings import PostingLists, Run, joined
 from shelfd.memory.recall.ranking import EQUAL, Rules, Totals, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 #: With this many times more documents than postings, only those that have one and their neighbours are looked at.
 _SPARSE: Final = 6
+#: A term that more than one document in so many has is looked up in those alone that other terms find. The sessions
+#: that matter have one of the others, too (measured).
+_COMMON: Final = 20
+_FEW: Final = 2_000  #: documents do not make a term common
+#: Documents that the other terms have to find for that, beside twice those that are wanted.
+_ENOUGH: Final = 100
+#: The documents that choose which sessions are scored are as many as is said up to this size of a shelf.
+_LARGE: Final = 10_000
+#: From how many times more postings than documents on each document is looked for in them.
+_MANY: Final = 8
 
 
 class Scored(NamedTuple):
@@ -35,7 +56,9 @@ class Search:
         self._contents = contents
         self._two_stage_from = two_stage_from
         self._candidates = candidates
-        self._place = np.zeros(1, np.int64)  # place in the view by ordinal; 0 everywhere between queries
+        # By ordinal, and zero everywhere between queries: the place in the view, and what the first stage adds up.
+        self._place: IntArray = np.zeros(1, np.int64)
+        self._own: Singles = np.zeros(1, np.float32)
 
     def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool) -> Ranking:
         """Return the *k* best documents that *filters* admit."""
@@ -82,9 +105,12 @@ class Search:
         if not terms.numbers:
             return None
         rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
-        members, base = self._scored(terms, filters, rules, k, explain=explain)
-        (reached,) = (base.total > 0).nonzero()
-        ordinals = reached if members is None else members[reached]
+        ordinals, members, base = self._scored(terms, filters, rules, k, explain=explain)
+        if members is None:
+            (reached,) = (base.total > 0).nonzero()
+        else:
+            reached = members[base.total[members] > 0]
+        ordinals = reached if ordinals is None else ordinals[reached]
         admitted = contents.filtering.admitted(filters, ordinals)
         if np.count_nonzero(admitted) < len(admitted):
             reached, ordinals = reached[admitted], ordinals[admitted]
@@ -121,13 +147,14 @@ class Search:
         if len(terms) * self._contents.columns.size <= _POSTINGS:
             return terms
         sizes = self._contents.postings.sizes([number for number, _, _ in terms])
-        if sum(sizes) <= _POSTINGS:
+        most = max(self._contents.columns.size // _COMMON, MEMBERS)  # of a common term no more are looked at
+        if sum(min(size, most) for size in sizes) <= _POSTINGS:
             return terms
         rarest = sorted(range(len(terms)), key=lambda at: (sizes[at], at))
         total = 0
         kept: list[int] = []
         for at in rarest:
-            total += sizes[at]
+            total += min(sizes[at], most)
             if kept and total > _POSTINGS:
                 break
             kept.append(at)
@@ -135,40 +162,110 @@ class Search:
 
     def _scored(
         self, terms: QueryTerms, filters: NoteFilter, rules: Rules, k: int, *, explain: bool
-    ) -> tuple[IntArray | None, BaseScores]:
-        """Return the documents scored, ``None`` for all of them, and their base scores."""
+    ) -> tuple[IntArray | None, IntArray | None, BaseScores]:
+        """Return documents, which of them (positions) may be returned, both None for all, and the base scores."""
         contents = self._contents
         columns = contents.columns
-        postings = contents.postings.lookup(terms.numbers)
-        if filters.nugget is not None:  # what is beside a document is in its nugget, too
-            code = contents.filtering.codes("nugget").get(filters.nugget, -1)
-            (inside,) = (columns.nugget[postings[0]] == code).nonzero()
-            postings = (postings[0][inside], postings[1][inside], postings[2][inside])
-        orphans = orphans_of(columns, filters)
-        if len(postings[0]) >= self._two_stage_from:
-            limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
-            members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
-        elif len(postings[0]) * _SPARSE > columns.size:
-            return None, base_scores(
-                ScoredDocuments(columns, columns.size, orphans, None), terms, postings, explain=explain
-            )
+        runs = contents.postings.runs(terms.numbers)
+        count = sum(len(run[0]) for some in runs for run in some)
+        if count < self._two_stage_from:
+            postings = joined(runs)
+            if filters.nugget is not None:  # what is beside a document is in its nugget, too
+                code = contents.filtering.codes("nugget").get(filters.nugget, -1)
+                (inside,) = (columns.nugget[postings[0]] == code).nonzero()
+                postings = (postings[0][inside], postings[1][inside], postings[2][inside])
+            orphans = orphans_of(columns, filters)
+            if len(postings[0]) * _SPARSE > columns.size:
+                view = ScoredDocuments(columns, columns.size, orphans, None)
+                return None, None, base_scores(view, terms, postings, explain=explain)
+            members = ordinals = neighbourhood(columns, postings[0], orphans)
         else:
-            members = neighbourhood(columns, postings[0], orphans)
-        place = self._scratch()
+            members, ordinals, orphans = self._members(terms, runs, filters, rules, k)
+            postings = None
+        self._make_room()
+        place = self._place
         try:
-            place[members] = np.arange(1, len(members) + 1)
-            (inside,) = place[postings[0]].nonzero()
-            postings = (postings[0][inside], postings[1][inside], postings[2][inside])
-            view = ScoredDocuments(columns, len(members), orphans[place[orphans] > 0], place)
-            return members, base_scores(view, terms, postings, explain=explain)
+            place[ordinals] = np.arange(1, len(ordinals) + 1)
+            inside = _among(runs, ordinals, place) if postings is None else _inside(postings, place)
+            view = ScoredDocuments(columns, len(ordinals), orphans[place[orphans] > 0], place)
+            base = base_scores(view, terms, inside, explain=explain)
+            return ordinals, None if members is ordinals else place[members] - 1, base
         finally:
-            place[members] = 0
+            place[ordinals] = 0
 
-    def _scratch(self) -> IntArray:
+    def _members(
+        self, terms: QueryTerms, runs: Sequence[Sequence[Run]], filters: NoteFilter, rules: Rules, k: int
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the documents that may be returned, those with all that their scores need, and orphans; ascending."""
+        contents = self._contents
+        columns = contents.columns
+        self._make_room()
+        rare, common = self._by_rarity(terms)
+        orphans = orphans_of(columns, filters)
+        stage = FirstStage(contents, filters, terms, self._own)
+        try:
+            stage.add(rare, runs)
+            while common and not stage.admits(_ENOUGH + 2 * k):
+                stage.add(common[:1], runs)
+                del common[0]
+            reached = stage.reached()
+            limit = self._limit(len(terms.numbers), k)
+            if len(reached) > 2 * limit:
+                members = members_of_best_sessions(contents, stage, self._own, orphans, rules, limit)
+            else:
+                members = neighbourhood(columns, reached[columns.alive(reached)], orphans)
+        finally:
+            stage.clear()
+        if not common:  # documents outside have no terms
+            return members, members, orphans
+        around = [members, columns.previous[members], columns.following[members]]
+        return members, distinct(np.concatenate(around)), orphans
+
+    def _limit(self, terms: int, k: int) -> int:
+        """Return how many documents choose the sessions to be scored: twice as many on a shelf ten times as large."""
+        growth = max(1.0, self._contents.columns.size / _LARGE) ** log10(2)
+        return min(max(round(self._candidates * growth * terms / 2), 2 * k, 1), MEMBERS)
+
+    def _by_rarity(self, terms: QueryTerms) -> tuple[list[int], list[int]]:
+        """Return the positions of the *terms* that are not common, and of those that are; of both the rarest first."""
+        frequencies = [self._contents.statistics.own[number] for number in terms.numbers]
+        order = sorted(range(len(frequencies)), key=lambda at: (frequencies[at], at))
+        most = max(self._contents.columns.size // _COMMON, _FEW)
+        return (
+            [at for at in order if frequencies[at] <= most],
+            [at for at in order if frequencies[at] > most],
+        )
+
+    def _make_room(self) -> None:
         # One slot more than ordinals: the pointer -1 reads the last one.
         if len(self._place) <= self._contents.columns.size:
             self._place = np.zeros(2 * self._contents.columns.size + 1, np.int64)
-        return self._place
+            self._own = np.zeros(2 * self._contents.columns.size + 1, np.float32)
+
+
+def _inside(postings: PostingLists, place: IntArray) -> PostingLists:
+    """Return the *postings* of the documents that have a place."""
+    (inside,) = place[postings[0]].nonzero()
+    return postings[0][inside], postings[1][inside], postings[2][inside]
+
+
+def _among(runs: Sequence[Sequence[Run]], ordinals: IntArray, place: IntArray) -> PostingLists:
+    """Return of the postings of some terms those of the documents *ordinals*, ascending, which have a *place*."""
+    short = [[run for run in some if len(run[0]) <= _MANY * len(ordinals)] for some in runs]
+    found = [_inside(joined(short), place)]
+    for slot, some in enumerate(runs):
+        for documents, frequencies in some:
+            if len(documents) > _MANY * len(ordinals):
+                begin, end = ordinals.searchsorted((documents[0], documents[-1] + 1)).tolist()
+                wanted = ordinals[begin:end].astype(documents.dtype)
+                at = documents.searchsorted(wanted)  # the last one is not beyond the last document
+                (known,) = (documents[at] == wanted).nonzero()
+                found.append((ordinals[begin + known], np.full(len(known), slot), frequencies[at[known]]))
+    if len(found) == 1:
+        return found[0]
+    together = zip(*found, strict=True)
+    ordinals, slots, counts = (np.concatenate(arrays) for arrays in together)
+    return ordinals, slots, counts
 
 
 _NEAR_POSTINGS: Final = 6_000  #: read for one text
