@@ -36,9 +36,7 @@ class FirstStage:
                 precision halves the memory traffic; these numbers only choose, they are no scores.
         """
         self._contents, self._filters, self._terms, self._own = contents, filters, terms, own
-        self._nugget = -1
-        if filters.nugget is not None:
-            self._nugget = contents.filtering.codes("nugget").get(filters.nugget, -2)
+        self._nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
         self._touched: list[IntArray] = []
 
     def add(self, slots: Sequence[int], runs: Sequence[Sequence[Run]]) -> None:
@@ -50,8 +48,8 @@ class FirstStage:
         sizes = [sum(len(run[0]) for run in runs[slot]) for slot in slots]
         ordinals = np.concatenate([run[0] for run in every], dtype=np.int64)
         weights = np.concatenate([run[1] for run in every], dtype=np.float32)
-        if self._nugget != -1:  # what is beside a document is in its nugget, too
-            (inside,) = (columns.nugget[ordinals] == self._nugget).nonzero()
+        if self._nugget is not None:  # what is beside a document is in its nugget, too
+            (inside,) = (columns.nugget[ordinals] == self._nugget.code).nonzero()
             ends = inside.searchsorted(np.cumsum(sizes))
             sizes = np.diff(ends, prepend=0).tolist()
             ordinals, weights = ordinals[inside], weights[inside]
@@ -90,7 +88,8 @@ class FirstStage:
         """Return of those *reached* that filters let through the *count* with most of the query, or all if in doubt."""
         if len(reached) > count:
             values = self._own[reached]
-            best = reached[values >= np.partition(values, len(values) - count)[len(values) - count]]
+            cut = np.partition(values, len(values) - count)[len(values) - count]
+            best: IntArray = reached[values >= cut]
             best = best[self._passing(best)]
             if len(best) >= count // _POOL:
                 return best

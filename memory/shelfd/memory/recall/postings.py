@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Generator, Hashable, Mapping, Sequence
-from typing import Final, TypeAlias, TypeVar, overload
+from typing import Final, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -24,6 +24,14 @@ D = TypeVar("D")
 def new_array() -> "array[int]":
     """Return an empty list of numbers."""
     return array("q")
+
+
+class Stretch(NamedTuple):
+    """Where all documents of one code of a column are, perhaps between others."""
+
+    code: int
+    first: int  #: ordinal
+    end: int  #: the ordinal after the last one
 
 
 class Layered(defaultdict[K, "array[int]"]):
@@ -332,6 +340,15 @@ def joined(runs: Sequence[Sequence[Run]]) -> PostingLists:
         np.repeat(np.arange(len(runs)), [sum(len(run[0]) for run in some) for some in runs]),
         np.concatenate([run[1] for run in every], dtype=np.float64),
     )
+
+
+def between(run: Run, some: Stretch) -> Run:
+    """Return the part of a run that is in a stretch of ordinals."""
+    documents, frequencies = run
+    if not len(documents) or (documents[0] >= some.first and documents[-1] < some.end):
+        return run
+    begin, end = documents.searchsorted((some.first, some.end)).tolist()
+    return documents[begin:end], frequencies[begin:end]
 
 
 def _compressed(start: IntArray, kept: IntArray) -> IntArray:

@@ -22,7 +22,7 @@ from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking
 from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, ScoredDocuments, base_scores
-from shelfd.memory.recall.postings import PostingLists, Run, joined
+from shelfd.memory.recall.postings import PostingLists, Run, between, joined
 from shelfd.memory.recall.ranking import EQUAL, Rules, Totals, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
@@ -167,12 +167,14 @@ class Search:
         contents = self._contents
         columns = contents.columns
         runs = contents.postings.runs(terms.numbers)
+        nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
+        if nugget is not None:
+            runs = [[part for run in some if len((part := between(run, nugget))[0])] for some in runs]
         count = sum(len(run[0]) for some in runs for run in some)
         if count < self._two_stage_from:
             postings = joined(runs)
-            if filters.nugget is not None:  # what is beside a document is in its nugget, too
-                code = contents.filtering.codes("nugget").get(filters.nugget, -1)
-                (inside,) = (columns.nugget[postings[0]] == code).nonzero()
+            if nugget is not None:  # what is beside a document is in its nugget, too
+                (inside,) = (columns.nugget[postings[0]] == nugget.code).nonzero()
                 postings = (postings[0][inside], postings[1][inside], postings[2][inside])
             orphans = orphans_of(columns, filters)
             if len(postings[0]) * _SPARSE > columns.size:
@@ -223,7 +225,7 @@ class Search:
 
     def _limit(self, terms: int, k: int) -> int:
         """Return how many documents choose the sessions to be scored: twice as many on a shelf ten times as large."""
-        growth = max(1.0, self._contents.columns.size / _LARGE) ** log10(2)
+        growth: float = max(1.0, self._contents.columns.size / _LARGE) ** log10(2)
         return min(max(round(self._candidates * growth * terms / 2), 2 * k, 1), MEMBERS)
 
     def _by_rarity(self, terms: QueryTerms) -> tuple[list[int], list[int]]:
