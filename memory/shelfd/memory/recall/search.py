@@ -21,9 +21,11 @@ from shelfd.memory.recall.candidates import (
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking
-from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, ScoredDocuments, base_scores
+from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.postings import PostingLists, Run, between, joined
 from shelfd.memory.recall.ranking import EQUAL, Rules, Totals, best_first, final_scores, signals
+from shelfd.memory.recall.rarity import rarities
+from shelfd.memory.recall.strength import strength
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 #: With this many times more documents than postings, only those that have one and their neighbours are looked at.
@@ -41,19 +43,22 @@ _MANY: Final = 8
 
 
 class Scored(NamedTuple):
-    """All documents that a query may return, with their scores; arrays of one length."""
+    """All documents that a query may return; arrays of one length."""
 
     totals: Totals
     ordinals: IntArray
-    scale: float  #: from totals to scores
-    strength: float  #: the best score
 
 
 class Search:
-    """Ranks documents for queries; changes nothing but its own scratch memory."""
+    """Ranks documents for queries; changes nothing but its own scratch memory.
 
-    def __init__(self, contents: Contents, two_stage_from: int, candidates: int) -> None:
+    Ranking goes by what is on the shelf. The best document has the score that it has by itself, see
+    :func:`~shelfd.memory.recall.strength.strength`, and the others have the same share of it as of its rank value.
+    """
+
+    def __init__(self, contents: Contents, language: str, two_stage_from: int, candidates: int) -> None:
         self._contents = contents
+        self._language = language
         self._two_stage_from = two_stage_from
         self._candidates = candidates
         # By ordinal, and zero everywhere between queries: the place in the view, and what the first stage adds up.
@@ -63,12 +68,13 @@ class Search:
     def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool) -> Ranking:
         """Return the *k* best documents that *filters* admit."""
         contents = self._contents
-        terms, ceiling, matched = self._weights(query.terms)
-        scored = self._admitted(query, terms, ceiling, filters, k, explain=explain)
-        if scored is None:
-            return Ranking([], 0.0, matched, len(query.terms))
-        totals, ordinals, scale, strength = scored
+        terms, matched = self._weights(query.terms)
+        scored = self._admitted(query, terms, filters, k, explain=explain)
+        if scored is None or k <= 0:
+            return Ranking([], matched, len(query.terms))
+        totals, ordinals = scored
         best = best_first(totals, ordinals, contents.columns, k)
+        scale = self._scale(query, scored, int(best[0]))
         hits = [
             Hit(row, contents.postings.id_of(ordinal), min(1.0, max(0.0, total * scale)), {})
             for row, ordinal, total in zip(
@@ -81,24 +87,31 @@ class Search:
         if explain:
             for hit, position in zip(hits, best.tolist(), strict=True):
                 hit.signals.update(signals(totals, position, scale))
-        return Ranking(hits, strength, matched, len(query.terms))
+        return Ranking(hits, matched, len(query.terms))
+
+    def _scale(self, query: ParsedQuery, scored: Scored, best: int) -> float:
+        """Return by what totals become scores, of which the one at the position *best* is the first."""
+        value = strength(self._contents, query.terms, rarities(self._language), int(scored.ordinals[best]))
+        # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
+        return value / float(scored.totals.total.max())
 
     def place(self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int) -> Ranked | None:
         """Return where among the documents that *filters* admit one of them is; None if it is not scored at all."""
-        terms, ceiling, _ = self._weights(query.terms)
-        scored = self._admitted(query, terms, ceiling, filters, k, explain=False)
+        terms, _ = self._weights(query.terms)
+        scored = self._admitted(query, terms, filters, k, explain=False)
         if scored is None:
             return None
-        totals, ordinals, scale, _ = scored
+        totals, ordinals = scored
         (found,) = (ordinals == ordinal).nonzero()
         if not len(found):
             return None
         total = totals.total[found[0]]
         better = np.count_nonzero(totals.total > total + EQUAL)
+        scale = self._scale(query, scored, int(best_first(totals, ordinals, self._contents.columns, 1)[0]))
         return Ranked(min(1.0, max(0.0, float(total) * scale)), int(better) + 1, len(ordinals))
 
     def _admitted(
-        self, query: ParsedQuery, terms: QueryTerms, ceiling: float, filters: NoteFilter, k: int, *, explain: bool
+        self, query: ParsedQuery, terms: QueryTerms, filters: NoteFilter, k: int, *, explain: bool
     ) -> Scored | None:
         """Score the documents that have any of *terms* and that *filters* admit; None if there are none."""
         contents = self._contents
@@ -116,31 +129,25 @@ class Search:
             reached, ordinals = reached[admitted], ordinals[admitted]
         if not len(reached):
             return None
-        totals = final_scores(base, reached, ordinals, contents.columns, rules)
-        strength = min(1.0, totals.best / ceiling)
-        # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
-        return Scored(totals, ordinals, strength / float(totals.total.max()), strength)
+        return Scored(final_scores(base, reached, ordinals, contents.columns, rules), ordinals)
 
-    def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, float, int]:
-        """Return the known terms with their weights, the ceiling of the base score, and how many match.
+    def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, int]:
+        """Return the known terms with their weights, and how many match.
 
-        Unknown terms count in the ceiling: a query that is mostly unknown is answered weakly. Of a query so long
-        that its postings are too many, the most common terms count as unknown.
+        Of a query so long that its postings are too many, the most common terms count as unknown.
         """
         statistics, number_of = self._contents.statistics, self._contents.vocabulary.number
         known: list[tuple[int, float, float]] = []
-        ceiling, matched = 0.0, 0
+        matched = 0
         for term in terms:
             number = number_of(term)
-            in_own, in_previous = (0, 0) if number is None else (statistics.own[number], statistics.previous[number])
-            own_idf, previous_idf = statistics.idf(in_own), statistics.idf(in_previous)
-            ceiling += own_idf + PREVIOUS * previous_idf
-            matched += in_own > 0
             if number is not None:
-                known.append((number, own_idf, previous_idf))
+                in_own, in_previous = statistics.own[number], statistics.previous[number]
+                matched += in_own > 0
+                known.append((number, statistics.idf(in_own), statistics.idf(in_previous)))
         known = self._affordable(known)
         numbers, own, previous = zip(*known, strict=True) if known else ((), (), ())
-        return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), ceiling, matched
+        return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), matched
 
     def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
