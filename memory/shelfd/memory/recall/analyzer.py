@@ -9,10 +9,10 @@ import Stemmer
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
-from shelfd.memory.recall.languages import ForeignLanguage, language_of
+from shelfd.memory.recall.languages import ForeignLanguage, by_common_words, language_of
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
 from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans
-from shelfd.memory.recall.word_traits import FOREIGN, NUMBER, OPENS_TIME, TIME, TYPES, WordTraits, number_count
+from shelfd.memory.recall.word_traits import COMMON, FOREIGN, NUMBER, OPENS_TIME, TIME, TYPES, WordTraits, number_count
 
 _CACHED_WORDS = 1 << 17
 
@@ -134,8 +134,7 @@ class Analyzer:
         """Return the index term of a folded *word* by the word forms of another *language*."""
         return self.term(language.stem(word))
 
-    def _foreign_forms(self, words: list[str]) -> list[str]:
-        language = self.language_of(words)
+    def _foreign_forms(self, words: list[str], language: ForeignLanguage | None) -> list[str]:
         if language is None:
             return []
         return [form for word in words if not language.is_idle(word) and (form := language.stem(word)) != word]
@@ -155,7 +154,9 @@ class Analyzer:
         numbers = number_count(traits, distinct) if of_words & NUMBER else 0
         beside = self._beside(text, folded)
         if of_words & FOREIGN or not folded.isascii():
-            beside += self._foreign_forms(words)
+            beside += self._foreign_forms(words, self.language_of(words))
+        elif of_words & COMMON:
+            beside += self._foreign_forms(words, by_common_words(set(words), self.language, self._without_content))
         answers = answer_types_of(self._meanings, text, of_words & TYPES, numbers)
         return ParsedText(words, beside, temporal, ends_as_question(text), answers)
 

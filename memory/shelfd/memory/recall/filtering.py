@@ -22,7 +22,7 @@ from shelfd.memory.recall.columns import (
     IntArray,
 )
 from shelfd.memory.recall.document import Document
-from shelfd.memory.recall.postings import Postings
+from shelfd.memory.recall.postings import Postings, Stretch
 
 #: Nobody recalls by these, so the index has no columns for them.
 _WITHOUT_COLUMN = ("kind", "stability", "needs_review")
@@ -32,6 +32,7 @@ _CODED = (*_EXACT, "session")
 TAGS: Final = "tags"
 _CACHED: Final = 1_024  #: tags of a note whose codes are remembered
 _values_of = attrgetter(*_CODED)
+_NOWHERE: Final = Stretch(-2, 0, 0)
 
 
 class Filtering:
@@ -42,6 +43,7 @@ class Filtering:
         self._postings = postings
         self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_CODED, TAGS)}
         self._codes_of: dict[tuple[str, ...], list[int]] = {}  # of some tags together
+        self._nuggets = array("q")  # of each code the first and the last ordinal
         self._expiring = False
         self._dated = array("q")  # ordinal, from when and until when, of each that says so
 
@@ -49,6 +51,7 @@ class Filtering:
         """Return the same filters over copies of the rest, free to change."""
         other = Filtering(columns, postings)
         other._codes = {name: dict(codes) for name, codes in self._codes.items()}
+        other._nuggets = self._nuggets[:]
         other._expiring = self._expiring
         other._dated = self._dated[:]
         return other
@@ -67,8 +70,12 @@ class Filtering:
         return columns
 
     def extend(self, first: int, documents: Sequence[Document]) -> None:
-        """Note from when and until when *documents* hold, whose ordinals are *first* and those after it."""
-        for ordinal, document in enumerate(documents, first):
+        """Note when *documents* hold and in which nuggets they are; their ordinals are *first* and those after it."""
+        nuggets = self._columns.nugget[first : first + len(documents)].tolist()
+        for ordinal, (document, nugget) in enumerate(zip(documents, nuggets, strict=True), first):
+            while 2 * nugget >= len(self._nuggets):
+                self._nuggets.extend((ordinal, ordinal))
+            self._nuggets[2 * nugget + 1] = ordinal
             if document.expires_at is not None:
                 self._expiring = True
             if document.valid_from is not None or document.valid_to is not None:
@@ -137,6 +144,23 @@ class Filtering:
         """Return the code of each value of the column *name*, or tag; values are added at the end and stay."""
         return self._codes[name]
 
+    def nugget(self, name: str) -> Stretch:
+        """Return where the documents of a nugget are; of an unknown one there are none."""
+        code = self._codes["nugget"].get(name, -2)
+        return (
+            Stretch(code, self._nuggets[2 * code], self._nuggets[2 * code + 1] + 1)
+            if 0 <= 2 * code < len(self._nuggets)
+            else _NOWHERE
+        )
+
+    def _find_nuggets(self) -> None:
+        """See where the documents of each nugget are."""
+        codes = self._columns.nugget[: self._columns.size]
+        ends = np.zeros((len(self._codes["nugget"]), 2), np.int64)
+        ends[codes[::-1], 0] = np.arange(len(codes))[::-1]  # the last assignment stays
+        ends[codes, 1] = np.arange(len(codes))
+        self._nuggets = array("q", ends.tobytes())
+
     def tagged(self, tag: str) -> IntArray:
         """Return the ordinals that have a tag, dead ones included."""
         code = self._codes[TAGS].get(tag)
@@ -154,6 +178,7 @@ class Filtering:
         """Begin with what was stored."""
         self._codes = {name: {value: code for code, value in enumerate(values[name])} for name in self._codes}
         self._dated = array("q", dated.tobytes())
+        self._find_nuggets()
         self._expiring = bool((self._columns.expires_at[: self._columns.size] != NEVER).any())
 
     def retain(self, numbers: IntArray) -> None:
@@ -161,6 +186,7 @@ class Filtering:
         dated = np.array(self._dated, np.int64).reshape(-1, 3)
         dated[:, 0] = numbers[dated[:, 0]]
         self._dated = array("q", dated[dated[:, 0] >= 0].tobytes())
+        self._find_nuggets()
 
 
 def _barred(filters: NoteFilter) -> int:

@@ -7,7 +7,7 @@ ordinals. Dead ones stay until their segment is merged: they are masked, which i
 
 from bisect import bisect_right
 from collections.abc import Generator, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from shelfd.memory.recall.columns import FloatArray, IntArray
 from shelfd.memory.recall.delta import Delta, Written, edges_of
 from shelfd.memory.recall.inverted import STEP, Alive, Bytes, Inverted, Numbers
 from shelfd.memory.recall.segments import IndexSegment, Lists, erase, merge, segment_of
+
+
+class Stretch(NamedTuple):
+    """Where all documents of one code of a column are, perhaps between others."""
+
+    code: int
+    first: int  #: ordinal
+    end: int  #: the ordinal after the last one
+
 
 #: Ordinals, positions in the list of terms, frequencies: arrays of one length.
 PostingLists: TypeAlias = tuple[IntArray, IntArray, FloatArray]
@@ -297,6 +306,15 @@ def joined(runs: Sequence[Sequence[Run]]) -> PostingLists:
         np.repeat(np.arange(len(runs)), [sum(len(run[0]) for run in some) for some in runs]),
         np.concatenate([run[1] for run in every], dtype=np.float64),
     )
+
+
+def between(run: Run, some: Stretch) -> Run:
+    """Return the part of a run that is in a stretch of ordinals."""
+    documents, frequencies = run
+    if not len(documents) or (documents[0] >= some.first and documents[-1] < some.end):
+        return run
+    begin, end = documents.searchsorted((some.first, some.end)).tolist()
+    return documents[begin:end], frequencies[begin:end]
 
 
 def _compressed(start: IntArray, kept: IntArray) -> IntArray:

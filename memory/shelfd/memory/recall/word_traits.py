@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from shelfd.memory.notes.wordlists import WordLists
-from shelfd.memory.recall.languages import signs_of
+from shelfd.memory.recall.languages import common_words_of_others, signs_of
 from shelfd.memory.recall.meaning import ANSWER_TYPES, MeaningLists
 
 #: The bits of a word. The types of answer that it tells of are the lowest, see ANSWER_TYPES.
@@ -14,6 +14,7 @@ DIGITS: Final = TYPES + 1  #: it begins with a digit
 TIME: Final = DIGITS << 1  #: it is an expression of time
 OPENS_TIME: Final = DIGITS << 2  #: an expression of time of several words may begin with it
 FOREIGN: Final = DIGITS << 3  #: it is a sign of a language that is not the shelf's own
+COMMON: Final = DIGITS << 4  #: it is a stop or question word of such a language
 _NUMBER: Final = ANSWER_TYPES["number"]
 NUMBER: Final = _NUMBER | DIGITS
 #: What follows the digits: a folded word that begins with one sorts before it.
@@ -57,6 +58,8 @@ class WordTraits(dict[str, int]):
             traits |= OPENS_TIME
         if word in signs_of(self._language):
             traits |= FOREIGN
+        if word in common_words_of_others(self._language):
+            traits |= COMMON
         if len(self) >= self._cached:
             self.clear()
         self[word] = traits
