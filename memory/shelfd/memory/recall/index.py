@@ -29,6 +29,7 @@ from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.note_search import NoteSearch, word_bits
 from shelfd.memory.recall.overlap import WordOverlap, overlap
 from shelfd.memory.recall.postings import DELTA, MAX_FREQUENCY, Postings
+from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
 from shelfd.memory.recall.stored import freeze, thaw
@@ -53,12 +54,13 @@ class RecallIndex:
         analyzer: Tokeniser of texts and queries.
         two_stage_from: From this many postings of a query's terms on, only the most promising sessions are
             scored exactly. Below, scoring everything is faster, however large the shelf is (measured).
-        candidates: How many documents choose those sessions, per two query terms.
+        candidates: How many documents choose those sessions, per two query terms, on a shelf of 10,000; on one ten
+            times as large twice as many.
         delta: How many documents are kept in plain lists before they become a segment.
     """
 
     def __init__(
-        self, analyzer: Analyzer, *, two_stage_from: int = 25_000, candidates: int = 500, delta: int = DELTA
+        self, analyzer: Analyzer, *, two_stage_from: int = 5_000, candidates: int = 50, delta: int = DELTA
     ) -> None:
         self.analyzer = analyzer
         columns, statistics = Columns(), Statistics()
@@ -73,7 +75,7 @@ class RecallIndex:
             filtering=Filtering(columns, postings),
         )
         self._two_stage_from, self._candidates = two_stage_from, candidates
-        self._search = Search(self._contents, two_stage_from, candidates)
+        self._search = Search(self._contents, analyzer.language, two_stage_from, candidates)
         self.notes = NoteSearch(self._contents, analyzer)
         self._living = Living()
         self._day_terms: dict[int, list[int]] = {}
@@ -185,6 +187,11 @@ class RecallIndex:
         """Return the numbers of those of *terms* that documents have."""
         return self._contents.vocabulary.numbers(terms)
 
+    @property
+    def score_version(self) -> int:
+        """By which table the scores are made that compare."""
+        return rarities(self.analyzer.language).version
+
     def rarities(self, numbers: Iterable[int | None]) -> list[float]:
         """Return the idf of terms as a share of the highest one; that of None, which no document has, is 1."""
         idf, own = self._contents.statistics.idf, self._contents.statistics.own
@@ -219,7 +226,8 @@ class RecallIndex:
         """
         other = RecallIndex(self.analyzer, two_stage_from=self._two_stage_from, candidates=self._candidates)
         other._contents = self._contents.layer()
-        other._search = Search(other._contents, self._two_stage_from, self._candidates)
+        language = self.analyzer.language
+        other._search = Search(other._contents, language, self._two_stage_from, self._candidates)
         other._living = self._living.copy()
         for document in documents:
             other._store(document)
