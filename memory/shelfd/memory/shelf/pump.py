@@ -1,8 +1,8 @@
 """The pump: delivers one shelf's change log to everything derived from it, each at its own pace.
 
-Callers are notified of their change first. Eager projections catch up a moment later, several notes at a time, or
-before the next read; when more changes than they apply in between, writers wait. Lazy ones read what changed when they
-are next read. Changes that arrive in no group, because another process made them, are read from the log.
+Callers are notified of their change first. Eager projections catch up right after if one note changed, else a moment
+later, several notes at a time, or before the next read; when more changes than they apply in between, writers wait.
+Lazy ones read what changed when they are next read. Changes in no group, another process's, are read from the log.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ log = structlog.get_logger("shelfd.memory")
 
 #: Notes, or rows of the log, applied without yielding to other tasks: about 5 ms.
 _SLICE: Final = 128
-#: Notes that may wait to be applied, and are applied at once when a read needs them: about 10 ms.
+#: Notes that may wait to be applied, and are at once when a read needs them: about 10 ms.
 _AT_ONCE: Final = 256
 #: Changes of a group that are one step: applied together they cost less.
 _TOGETHER: Final = 16
@@ -243,8 +243,8 @@ class Pump:
     async def _drain(self) -> None:
         wait = FIRST_WAIT
         try:
-            # Notes are indexed several at a time, which costs half as much each, unless something waits for them.
-            if not self._listeners and not self._waiting:
+            # Several notes at a time cost half as much each; but who writes one by one may ask for this one next.
+            if self._backlog_notes > 1 and not self._listeners and not self._waiting:
                 await self._clock.sleep(_SINK_DELAY if self._sinks else _DELAY)
             while self._backlog:
                 try:
