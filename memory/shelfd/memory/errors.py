@@ -20,7 +20,8 @@
     ├── StorageCorrupt
     ├── SchemaTooNew
     ├── BackupFailed
-    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable, ModelUnavailable, InvalidReply
+    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable, ModelUnavailable, InvalidReply,
+                                    EmbedderUnavailable
 
 An error carries data for programs and builds its own message. Messages never hold memory text.
 """
@@ -357,6 +358,10 @@ class InvalidReply(Unavailable):
     def __init__(self, problem: str) -> None:
         super().__init__(f"the language model's reply cannot be used: {problem}", reason="INVALID_REPLY")
         self.problem = problem
+
+
+class EmbedderUnavailable(Unavailable):
+    """The embedder cannot be loaded or reached, is overloaded, or took too long."""
 
 
 class ConfigError(ShelfError):

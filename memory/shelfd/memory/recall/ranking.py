@@ -38,6 +38,16 @@ class Totals(NamedTuple):
     best: float  #: the largest base score, by which all are divided
     parts: dict[str, FloatArray]
     total: FloatArray
+    dense: FloatArray | None = None  #: what likeness of meaning adds; None without it
+
+
+class Scored(NamedTuple):
+    """All documents that a query may return, with their scores; arrays of one length."""
+
+    totals: Totals
+    ordinals: IntArray
+    scale: float  #: from totals to scores
+    strength: float  #: the best score
 
 
 def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:
@@ -108,6 +118,8 @@ def signals(totals: Totals, position: int, scale: float) -> dict[str, float]:
     """Return the scaled contributions to the score of one document; they add up to it."""
     found: dict[str, float] = dict.fromkeys(_SIGNALS, 0.0)
     found.update((name, float(values[position]) * scale) for name, values in totals.parts.items())
+    if totals.dense is not None:
+        found["dense"] = float(totals.dense[position]) * scale
     # A score is never negative, so a penalty takes no more than there is.
     shortfall = -float(totals.total[position]) * scale
     if shortfall > 0:

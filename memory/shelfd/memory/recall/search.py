@@ -1,31 +1,24 @@
 """One query against the index: scoring of all that its terms reach, or in two stages if that is much."""
 
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, neighbourhood, orphans_of
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking
 from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, ScoredDocuments, base_scores
-from shelfd.memory.recall.ranking import EQUAL, Rules, Totals, best_first, final_scores, signals
+from shelfd.memory.recall.hybrid import with_likeness
+from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 #: With this many times more documents than postings, only those that have one and their neighbours are looked at.
 _SPARSE: Final = 6
-
-
-class Scored(NamedTuple):
-    """All documents that a query may return, with their scores; arrays of one length."""
-
-    totals: Totals
-    ordinals: IntArray
-    scale: float  #: from totals to scores
-    strength: float  #: the best score
 
 
 class Search:
@@ -37,11 +30,15 @@ class Search:
         self._candidates = candidates
         self._place = np.zeros(1, np.int64)  # place in the view by ordinal; 0 everywhere between queries
 
-    def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool) -> Ranking:
-        """Return the *k* best documents that *filters* admit."""
+    def run(
+        self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool, like: Likeness | None = None
+    ) -> Ranking:
+        """Return the *k* best documents that *filters* admit, by their words and, if that is known, their meaning."""
         contents = self._contents
         terms, ceiling, matched = self._weights(query.terms)
         scored = self._admitted(query, terms, ceiling, filters, k, explain=explain)
+        if like is not None:
+            scored = with_likeness(contents, filters, scored, like)
         if scored is None:
             return Ranking([], 0.0, matched, len(query.terms))
         totals, ordinals, scale, strength = scored
@@ -55,15 +52,22 @@ class Search:
                 strict=True,
             )
         ]
+        if totals.dense is not None:
+            for hit, share in zip(hits, (totals.dense[best] * scale).tolist(), strict=True):
+                hit.signals["dense"] = share
         if explain:
             for hit, position in zip(hits, best.tolist(), strict=True):
                 hit.signals.update(signals(totals, position, scale))
         return Ranking(hits, strength, matched, len(query.terms))
 
-    def place(self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int) -> Ranked | None:
+    def place(
+        self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int, like: Likeness | None = None
+    ) -> Ranked | None:
         """Return where among the documents that *filters* admit one of them is; None if it is not scored at all."""
         terms, ceiling, _ = self._weights(query.terms)
         scored = self._admitted(query, terms, ceiling, filters, k, explain=False)
+        if like is not None:
+            scored = with_likeness(self._contents, filters, scored, like)
         if scored is None:
             return None
         totals, ordinals, scale, _ = scored
