@@ -260,8 +260,13 @@ class NoEmbedder(ShelfError):
 
     code = Code.NO_EMBEDDER
 
-    def __init__(self) -> None:
-        super().__init__("no embedder is configured; use mode auto or lexical", reason="NO_EMBEDDING_PROFILE")
+    def __init__(
+        self,
+        message: str = "no embedder is configured; use mode auto or lexical",
+        *,
+        reason: str = "NO_EMBEDDING_PROFILE",
+    ) -> None:
+        super().__init__(message, reason=reason)
 
 
 class NoLanguageModel(ShelfError):

@@ -68,16 +68,14 @@ class ShelfDense:
         shelf: The shelf.
         embedder: Makes the vectors.
         deadline: For the vectors of a query.
-        held: Notes whose vectors are held in memory.
     """
 
-    def __init__(self, shelf: Shelf, embedder: Embedder, deadline: timedelta, held: int = HELD) -> None:
+    def __init__(self, shelf: Shelf, embedder: Embedder, deadline: timedelta) -> None:
         self.model = embedder.model
         self._shelf = shelf
         self._view = shelf.view
         self._embedder = embedder
         self._deadline = deadline
-        self._most_held = held
         self._held: HeldVectors | None = None
         self._is_read = False
         self._task: asyncio.Task[None] | None = None
@@ -113,7 +111,7 @@ class ShelfDense:
             return
         for one in vectors:
             self._held.put(one)
-        if len(self._held) > self._most_held:
+        if len(self._held) > HELD:
             self._held = None
 
     async def _work(self) -> None:
@@ -133,7 +131,7 @@ class ShelfDense:
     async def _read(self) -> None:
         """Hold what is stored, a page at a time."""
         self._is_read = True
-        if self._view.vectors.count(self.model) > self._most_held:
+        if self._view.vectors.count(self.model) > HELD:
             return
         self._held = HeldVectors()
         after = 0
@@ -219,7 +217,7 @@ class ShelfDense:
     async def query(self, text: str, nugget: str | None) -> Vectors:
         """Return the vectors of a query, in time or not at all. See the port."""
         if not self._embedder.is_local and self._is_local_only(nugget):
-            raise NoEmbedder
+            raise NoEmbedder("the nugget is marked local_only, and the embedder is elsewhere", reason="LOCAL_ONLY")
         try:
             async with asyncio.timeout(self._deadline.total_seconds()):
                 return await self._embedder.query(text)

@@ -31,34 +31,29 @@ def with_likeness(contents: Contents, filters: NoteFilter, scored: Scored | None
         like: How like the query documents are: all that have vectors, or the first ones by words.
     """
     columns = contents.columns
-    found = np.zeros(0, np.int64) if scored is None or like.is_alone else scored.ordinals
-    (alive,) = columns.alive(slice(columns.size)).nonzero() if like.is_whole else (found,)
-    ordinals = alive[contents.filtering.admitted(filters, alive)] if like.is_whole else found
+    ordinals = found = np.zeros(0, np.int64) if scored is None else scored.ordinals
+    if like.is_whole:
+        (alive,) = columns.alive(slice(columns.size)).nonzero()
+        ordinals = alive[contents.filtering.admitted(filters, alive)]
     values, known = _values(like, columns.row[ordinals])
-    if like.is_whole:  # what neither has vectors nor was found by words is not returned
-        here = known | np.isin(ordinals, found)
-        ordinals, values, known = ordinals[here], values[here], known[here]
+    here = known if like.is_alone else known | np.isin(ordinals, found)
+    ordinals, values, known = ordinals[here], values[here], known[here]
     if not len(ordinals):
         return None
-    if like.is_alone:
-        return _alone(ordinals, values)
+    if scored is None or like.is_alone:
+        return _alone(ordinals, values if like.is_alone else _STRENGTH * values)
     added = WEIGHT * _standardised(values, known, columns.group[ordinals])
     if not like.is_whole:  # the others were behind those that were compared, and stay there
         added[~known] = added.min()
+    lexical, place = np.zeros(len(ordinals)), np.searchsorted(ordinals, scored.ordinals)
+    lexical[place] = scored.totals.total
     parts: dict[str, FloatArray] = {}
-    lexical, best, strength = np.zeros(len(ordinals)), 0.0, 0.0
-    if scored is not None:
-        place = np.searchsorted(ordinals, scored.ordinals)
-        lexical[place] = scored.totals.total
-        best, strength = scored.totals.best, scored.strength
-        for name, part in scored.totals.parts.items():
-            parts[name] = np.zeros(len(ordinals))
-            parts[name][place] = part
+    for name, part in scored.totals.parts.items():
+        parts[name] = np.zeros(len(ordinals))
+        parts[name][place] = part
     total = lexical + added
-    strength = max(strength, _STRENGTH * float(values.max(initial=0.0)))
-    highest = float(total.max())
-    scale = strength / highest if highest > 0 else 0.0
-    return Scored(Totals(best, parts, total, added), ordinals, scale, strength)
+    strength = max(scored.strength, _STRENGTH * float(values.max()))
+    return Scored(Totals(scored.totals.best, parts, total, added), ordinals, strength / float(total.max()), strength)
 
 
 def _alone(ordinals: IntArray, values: FloatArray) -> Scored:

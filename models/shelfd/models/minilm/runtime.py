@@ -53,7 +53,8 @@ class Runtime:
 
     def states(self, text: str) -> Floats:
         """Return the last hidden state of each token, of length one; shape (tokens, 384)."""
-        ids = np.array([self._tokenizer.encode(text).ids], np.int64)
+        whole = text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text to the tokenizer
+        ids = np.array([self._tokenizer.encode(whole).ids], np.int64)
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         (hidden,) = self._session.run(None, given)
         states: Floats = np.array(hidden[0, 1:-1], np.float32)
