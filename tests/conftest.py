@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 
 import pytest
 
@@ -32,7 +33,7 @@ def _no_minilm() -> str | None:
     return f'the model of the extra "dense" is not installed: no {", ".join(missing)}' if missing else None
 
 
-_OTHERS = {"ptrace": tracing.why_not, "minilm": _no_minilm}
+_OTHERS: dict[str, Callable[[], str | None]] = {"ptrace": tracing.why_not, "minilm": _no_minilm}
 
 
 def _not_installed(name: str) -> str | None:

@@ -46,7 +46,7 @@ def test_two_stages_cut_equal_documents_as_the_whole_scan_does(made: Callable[[i
 @pytest.mark.parametrize("options", [{}, {"two_stage_from": 0, "candidates": 20}])
 def test_of_equal_documents_the_newest_are_found_as_the_formula_says(options: dict[str, int]) -> None:
     documents = [alone(row) for row in range(400)]
-    expected, _ = Reference(Analyzer(), documents).search("indeed", RECALLABLE)
+    expected = Reference(Analyzer(), documents).search("indeed", RECALLABLE)
     index = index_of(*documents, **options)
 
     found = index.search("indeed", RECALLABLE, 10).hits
@@ -96,7 +96,7 @@ def test_a_very_long_query_reads_so_many_postings_and_those_of_its_rarest_terms(
 
     assert index.search("tea cup number7", RECALLABLE, 5).hits[0].id == "n0007"
     assert len(index.search("tea", RECALLABLE, 40).hits) == 40
-    assert index.search("tea cup", RECALLABLE, 5).strength < index.search("tea", RECALLABLE, 5).strength
+    assert len(index.search("tea cup", RECALLABLE, 40).hits) == 40
 
 
 def test_the_largest_are_cut_by_one_key_after_another() -> None:

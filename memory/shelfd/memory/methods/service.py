@@ -251,7 +251,7 @@ class Service(Context):
 
 
 async def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> Answer:
-    await shelf.reach(getattr(call.params, "min_seq", None))
+    await shelf.reach(getattr(call.params, "min_seq", None), is_urgent=True)
     if call.room is not None and (wait := call.room()) is not None:
         await wait
     answer = use_case.get(shelf, call.params, call)

@@ -6,7 +6,6 @@ name are never cut.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
@@ -118,6 +117,7 @@ class Focus:
         self._related = RelatedTerms(index, self._questions.related_to)
         self._constants = constants or calibration()
         self._bound = self._constants.bound()
+        self._least_ratio = self._bound.least_ratio
 
     def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
         """Return where ranking has a document, before anything is cut; None if it has it nowhere."""
@@ -215,7 +215,7 @@ class Focus:
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
         look = _Inspection(self._index, self._names, admitted, standing, question, aim)
-        look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._bound.least_ratio)
+        look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._least_ratio)
         best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
         kept = self.kept(best, look.rival, aim)
         return self._judged(kept[0]) if kept else Judged(best[0].hit, 0.0, 0.0, False)
@@ -250,7 +250,7 @@ class Focus:
         resolved = resolve(index, question, self._related)
         look = _Inspection(index, self._names, admitted, standing, resolved, aim)
         if not explain and aim != "topic" and not resolved.runs:
-            look.bound, look.least_ratio = self._bound, self._bound.least_ratio
+            look.bound, look.least_ratio = self._bound, self._least_ratio
         best = look.at(hits[:k], hits)
         if len(self.kept(best, look.rival, aim)) < len(best):
             best += look.at(hits[k:], hits)
@@ -306,6 +306,7 @@ class _Inspection:
         self._standing = standing
         self._question = question
         self._aim = aim
+        self._rival: float | None = None  # not known yet
         self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
         self.least_ratio = 0.0  #: nor those that score less
 
@@ -344,9 +345,14 @@ class _Inspection:
         held = sum(holds_all(self._question, name, words.own) for name in {*self._standing.notes.values()})
         return held >= min(2, self._standing.names)
 
-    @cached_property
+    @property
     def rival(self) -> float:
         """The best coverage of a document whose name stands; -1 if no name does."""
+        if self._rival is None:
+            self._rival = self._best_standing() if self._standing.notes else -1.0
+        return self._rival
+
+    def _best_standing(self) -> float:
         context = DocumentContext(self._standing.terms, -1.0, 1.0)
         asked = self._question.numbers
         names = self._question.among(context.names)

@@ -16,8 +16,8 @@ from shelfd.memory.recall.ranking import SESSION, Scored, Totals, session_means
 
 #: What one standard deviation of likeness adds to a score by words, of which the best have about 1.
 WEIGHT: Final = 0.3
-#: What the best likeness is worth as a score where words find less.
-_STRENGTH: Final = 0.5
+#: What likeness is worth as a score where words find less.
+STRENGTH: Final = 0.5
 _LEAST_SPREAD: Final = 1e-6
 
 
@@ -41,7 +41,7 @@ def with_likeness(contents: Contents, filters: NoteFilter, scored: Scored | None
     if not len(ordinals):
         return None
     if scored is None or like.is_alone:
-        return _alone(ordinals, values if like.is_alone else _STRENGTH * values)
+        return _alone(ordinals, values if like.is_alone else STRENGTH * values)
     added = WEIGHT * _standardised(values, known, columns.group[ordinals])
     if not like.is_whole:  # the others were behind those that were compared, and stay there
         added[~known] = added.min()
@@ -51,15 +51,13 @@ def with_likeness(contents: Contents, filters: NoteFilter, scored: Scored | None
     for name, part in scored.totals.parts.items():
         parts[name] = np.zeros(len(ordinals))
         parts[name][place] = part
-    total = lexical + added
-    strength = max(scored.strength, _STRENGTH * float(values.max()))
-    return Scored(Totals(scored.totals.best, parts, total, added), ordinals, strength / float(total.max()), strength)
+    return Scored(Totals(scored.totals.best, parts, lexical + added, added), ordinals, values)
 
 
 def _alone(ordinals: IntArray, values: FloatArray) -> Scored:
     """Documents by their likeness alone, which is their score."""
     values = values.clip(0.0, 1.0)
-    return Scored(Totals(1.0, {}, values, values), ordinals, 1.0, float(values.max()))
+    return Scored(Totals(1.0, {}, values, values), ordinals, values, is_alone=True)
 
 
 def _values(like: Likeness, rows: IntArray) -> tuple[FloatArray, BoolArray]:

@@ -31,6 +31,7 @@ from shelfd.memory.recall.links import Links
 from shelfd.memory.recall.note_search import NoteSearch, word_bits
 from shelfd.memory.recall.overlap import WordOverlap, overlap
 from shelfd.memory.recall.postings import DELTA, MAX_FREQUENCY, Postings
+from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
 from shelfd.memory.recall.stored import freeze, thaw
@@ -75,7 +76,7 @@ class RecallIndex:
             filtering=Filtering(columns, postings),
         )
         self._two_stage_from, self._candidates = two_stage_from, candidates
-        self._search = Search(self._contents, two_stage_from, candidates)
+        self._search = Search(self._contents, analyzer.language, two_stage_from, candidates)
         self.notes = NoteSearch(self._contents, analyzer)
         self._living = Living()
         self._day_terms: dict[int, list[int]] = {}
@@ -209,6 +210,11 @@ class RecallIndex:
         """Return the numbers of those of *terms* that documents have."""
         return self._contents.vocabulary.numbers(terms)
 
+    @property
+    def score_version(self) -> int:
+        """By which table the scores are made that compare."""
+        return rarities(self.analyzer.language).version
+
     def rarities(self, numbers: Iterable[int | None]) -> list[float]:
         """Return the idf of terms as a share of the highest one; that of None, which no document has, is 1."""
         idf, own = self._contents.statistics.idf, self._contents.statistics.own
@@ -243,7 +249,8 @@ class RecallIndex:
         """
         other = RecallIndex(self.analyzer, two_stage_from=self._two_stage_from, candidates=self._candidates)
         other._contents = self._contents.layer()
-        other._search = Search(other._contents, self._two_stage_from, self._candidates)
+        language = self.analyzer.language
+        other._search = Search(other._contents, language, self._two_stage_from, self._candidates)
         other._living = self._living.copy()
         for document in documents:
             other._store(document)

@@ -42,12 +42,12 @@ class Totals(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """All documents that a query may return, with their scores; arrays of one length."""
+    """All documents that a query may return; arrays of one length."""
 
     totals: Totals
     ordinals: IntArray
-    scale: float  #: from totals to scores
-    strength: float  #: the best score
+    likeness: FloatArray | None = None  #: in meaning, 0 to 1; None if that is not known
+    is_alone: bool = False  #: that is all there is: totals are scores
 
 
 def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:

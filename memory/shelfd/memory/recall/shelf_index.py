@@ -75,7 +75,7 @@ class ShelfIndex(Pictured):
 
     name: ClassVar[str] = "index"
     at_once: ClassVar[int] = 64
-    image_version: ClassVar[int] = 1
+    image_version: ClassVar[int] = 2
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view

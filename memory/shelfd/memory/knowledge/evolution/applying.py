@@ -21,7 +21,7 @@ from shelfd.protocol.methods.notes import KeyedInput, NoteInput
 #: Older notes of one slot, and of all slots, that are looked at: the newest.
 _OF_SLOT: Final = 32
 _LOOKED_AT: Final = 64
-#: Notes whose statements were not read yet and that are read before a decision: some milliseconds at most.
+#: Notes whose statements were not read yet and that are read before a single decision: some milliseconds at most.
 _CAUGHT_UP: Final = 32
 #: Conflicts of one note among which one that is known already is looked for.
 _CONFLICTS: Final = 256
@@ -49,7 +49,12 @@ class Evolved(NamedTuple):
 
 
 def remember_evolved(
-    tx: Transaction, given: NoteInput, limits: Limits, *, decided: Mapping[str, Judgement] | None = None
+    tx: Transaction,
+    given: NoteInput,
+    limits: Limits,
+    *,
+    decided: Mapping[str, Judgement] | None = None,
+    catch_up: int = _CAUGHT_UP,
 ) -> Evolved:
     """Store what a caller gave, and let it supersede, repeat or contradict older notes of its nugget and scope.
 
@@ -60,6 +65,7 @@ def remember_evolved(
 
     Args:
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
+        catch_up: Notes whose statements were not read yet and that are read before that, the newest.
     """
     fact = None
     if isinstance(given, KeyedInput) and given.key is not None:
@@ -75,7 +81,7 @@ def remember_evolved(
         if content == fact.content:
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
-    judged = _judged(tx, given, new, fact) if decided is None else decided
+    judged = _judged(tx, given, new, fact, catch_up) if decided is None else decided
     found = _found(tx, given, new, judged) if judged else []
     superseding = [(note, judgement) for note, judgement in found if judgement.verdict in _SUPERSEDED]
     repeated = [note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE]
@@ -135,13 +141,13 @@ def _told_at(note: Note) -> int:
     return note.updated_at if note.occurred_at is None else note.occurred_at
 
 
-def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None) -> Mapping[str, Judgement]:
+def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None, catch_up: int) -> Mapping[str, Judgement]:
     """What the rules say of each older note in a slot of the new one."""
     nugget = tx.nugget(given.nugget)
     if nugget is None or not new.statements:
         return {}
     rows = tx.rows
-    if unread := rows.statements.unread(limit=_CAUGHT_UP):
+    if unread := rows.statements.unread(limit=catch_up):
         for note in rows.notes.by_rows(unread).values():
             state(tx, note)
     near = rows.statements.in_slots(numbered(wanted(new.statements), nugget.created_at), limit=_OF_SLOT)
