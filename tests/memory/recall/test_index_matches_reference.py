@@ -192,6 +192,8 @@ def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("shelfd.memory.recall.links._PASSED", 1)
     if "TestSegments" in request.node.nodeid:
         monkeypatch.setattr("shelfd.memory.recall.search._SPARSE", 0)
+    if "TestTwoStage" in request.node.nodeid:  # documents are looked up in postings one by one, too
+        monkeypatch.setattr("shelfd.memory.recall.search._MANY", 0.3)
     monkeypatch.setattr("shelfd.memory.recall.inverted.STEP", 5)
 
 

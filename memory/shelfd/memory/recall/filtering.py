@@ -22,7 +22,7 @@ from shelfd.memory.recall.columns import (
     IntArray,
 )
 from shelfd.memory.recall.document import Document
-from shelfd.memory.recall.postings import Postings, new_array
+from shelfd.memory.recall.postings import Postings, Stretch, new_array
 
 #: Nobody recalls by these, so the index has no columns for them.
 _WITHOUT_COLUMN = ("kind", "stability", "needs_review")
@@ -31,6 +31,7 @@ _CODED = (*_EXACT, "session")
 #: Names the codes of tags, of which a document has several.
 TAGS: Final = "tags"
 _values_of = attrgetter(*_CODED)
+_NOWHERE: Final = Stretch(-2, 0, 0)
 
 
 class Filtering:
@@ -40,6 +41,7 @@ class Filtering:
         self._columns = columns
         self._postings = postings
         self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_CODED, TAGS)}
+        self._nuggets = new_array()  # of each code the first and the last ordinal
         self._expiring = False
         self._dated = new_array()  # ordinal, from when and until when, of each that says so
 
@@ -47,6 +49,7 @@ class Filtering:
         """Return the same filters over copies of the rest, free to change."""
         other = Filtering(columns, postings)
         other._codes = {name: dict(codes) for name, codes in self._codes.items()}
+        other._nuggets = self._nuggets[:]
         other._expiring = self._expiring
         other._dated = self._dated[:]
         return other
@@ -58,6 +61,10 @@ class Filtering:
         for name, value in zip(_CODED, _values_of(document), strict=True):
             codes = self._codes[name]
             arrays[name][ordinal] = -1 if value is None else codes.setdefault(value, len(codes))
+        code = 2 * columns.nugget.item(ordinal)
+        if code == len(self._nuggets):
+            self._nuggets.extend((ordinal, ordinal))
+        self._nuggets[code + 1] = ordinal
         columns.when[ordinal] = document.when
         if document.expires_at is None:
             columns.expires_at[ordinal] = NEVER
@@ -125,6 +132,19 @@ class Filtering:
         """Return the code of each value of the column *name*, or tag; values are added at the end and stay."""
         return self._codes[name]
 
+    def nugget(self, name: str) -> Stretch:
+        """Return where the documents of a nugget are; of an unknown one there are none."""
+        code = self._codes["nugget"].get(name, -2)
+        return Stretch(code, self._nuggets[2 * code], self._nuggets[2 * code + 1] + 1) if code >= 0 else _NOWHERE
+
+    def _find_nuggets(self) -> None:
+        """See where the documents of each nugget are."""
+        codes = self._columns.nugget[: self._columns.size]
+        ends = np.zeros((len(self._codes["nugget"]), 2), np.int64)
+        ends[codes[::-1], 0] = np.arange(len(codes))[::-1]  # the last assignment stays
+        ends[codes, 1] = np.arange(len(codes))
+        self._nuggets = array("q", ends.tobytes())
+
     def tagged(self, tag: str) -> IntArray:
         """Return the ordinals that have a tag, dead ones included."""
         code = self._codes[TAGS].get(tag)
@@ -142,6 +162,7 @@ class Filtering:
         """Begin with what was stored."""
         self._codes = {name: {value: code for code, value in enumerate(values[name])} for name in self._codes}
         self._dated = array("q", dated.tobytes())
+        self._find_nuggets()
         self._expiring = bool((self._columns.expires_at[: self._columns.size] != NEVER).any())
 
     def retain(self, numbers: IntArray) -> None:
@@ -149,6 +170,7 @@ class Filtering:
         dated = np.array(self._dated, np.int64).reshape(-1, 3)
         dated[:, 0] = numbers[dated[:, 0]]
         self._dated = array("q", dated[dated[:, 0] >= 0].tobytes())
+        self._find_nuggets()
 
 
 def _barred(filters: NoteFilter) -> int:

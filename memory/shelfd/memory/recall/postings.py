@@ -9,12 +9,12 @@ from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Generator, Hashable, Mapping, Sequence
-from typing import Final, TypeAlias, TypeVar, overload
+from typing import Final, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 
 from shelfd.memory.recall.columns import FloatArray, IntArray
-from shelfd.memory.recall.inverted import STEP, Alive, Inverted
+from shelfd.memory.recall.inverted import STEP, Alive, Bytes, Inverted, Numbers
 from shelfd.memory.recall.segments import IndexSegment, Lists, erase, merge, segment_of
 
 K = TypeVar("K", bound=Hashable)
@@ -24,6 +24,14 @@ D = TypeVar("D")
 def new_array() -> "array[int]":
     """Return an empty list of numbers."""
     return array("q")
+
+
+class Stretch(NamedTuple):
+    """Where all documents of one code of a column are, perhaps between others."""
+
+    code: int
+    first: int  #: ordinal
+    end: int  #: the ordinal after the last one
 
 
 class Layered(defaultdict[K, "array[int]"]):
@@ -50,6 +58,8 @@ class Layered(defaultdict[K, "array[int]"]):
 
 #: Ordinals, positions in the list of terms, frequencies: arrays of one length.
 PostingLists: TypeAlias = tuple[IntArray, IntArray, FloatArray]
+#: Ordinals, ascending, and frequencies: arrays of one length.
+Run: TypeAlias = tuple[Numbers, Bytes]
 
 MAX_FREQUENCY: Final = 255  # term frequencies are bytes; BM25 is flat long before
 DELTA: Final = 2_048  #: documents in the delta at most: some 6 ms to make them a segment
@@ -229,37 +239,26 @@ class Postings:
         segment = self._segments[bisect_right(self._ends, ordinal)]
         return segment.ids.of(ordinal - segment.first).tobytes().decode("utf-8", "surrogatepass")
 
+    def runs(self, terms: Sequence[int]) -> list[list[Run]]:
+        """Return the postings of each of *terms* as they are stored: runs of ascending ordinals, one after another."""
+        found: list[list[Run]] = [[] for _ in terms]
+        for segment in self._segments:
+            documents, frequencies = segment.postings.documents, segment.postings.frequencies
+            for runs, (begin, end) in zip(found, segment.postings.spans(terms), strict=True):
+                if begin < end:
+                    run = documents[begin:end], frequencies[begin:end]
+                    runs.append((run[0][run[1] > 0], run[1][run[1] > 0]) if segment.holes else run)
+        for runs, term in zip(found, terms, strict=True):
+            packed = self._terms.get(term)
+            if packed:
+                # A copy: an array that lends its buffer cannot grow until every borrower is gone.
+                recent = np.array(packed, np.int64)
+                runs.append(((recent >> 8).astype(np.int32), recent.astype(np.uint8)))
+        return found
+
     def lookup(self, terms: Sequence[int]) -> PostingLists:
         """Return the postings of *terms*: ordinals, position in *terms*, frequencies; equal lengths."""
-        ordinals, frequencies, slots, sizes = [], [], [], []
-        for segment in self._segments:
-            postings = segment.postings
-            for slot, (begin, end) in enumerate(postings.spans(terms)):
-                if begin < end:
-                    documents, counts = postings.documents[begin:end], postings.frequencies[begin:end]
-                    if segment.holes:
-                        documents, counts = documents[counts > 0], counts[counts > 0]
-                    ordinals.append(documents)
-                    frequencies.append(counts)
-                    slots.append(slot)
-                    sizes.append(len(documents))
-        recent = [(slot, packed) for slot, term in enumerate(terms) if (packed := self._terms.get(term))]
-        if recent:
-            # A copy: an array that lends its buffer cannot grow until every borrower is gone.
-            together = np.concatenate([packed for _, packed in recent], dtype=np.int64)
-            ordinals.append(together >> 8)
-            frequencies.append(together.astype(np.uint8))
-            slots += [slot for slot, _ in recent]
-            sizes += [len(packed) for _, packed in recent]
-        if not ordinals:
-            return _NOTHING, _NOTHING, np.zeros(0)
-        if len(ordinals) == 1:  # as in a shelf that is still small, all of whose postings are recent
-            return ordinals[0].astype(np.int64, copy=False), np.repeat(slots, sizes), frequencies[0].astype(np.float64)
-        return (
-            np.concatenate(ordinals, dtype=np.int64),
-            np.repeat(slots, sizes),
-            np.concatenate(frequencies, dtype=np.float64),
-        )
+        return joined(self.runs(terms))
 
     def size(self, term: int) -> int:
         """Return how many documents have *term*, dead ones included."""
@@ -329,6 +328,27 @@ class Postings:
         self._use((IndexSegment(old.name, 0, len(kept), lists, name_lists, postings, tags),))
         self._first = len(kept)
         return renumbered
+
+
+def joined(runs: Sequence[Sequence[Run]]) -> PostingLists:
+    """Return the postings of some terms together, with the position of each one's term."""
+    every = [run for some in runs for run in some]
+    if not every:
+        return _NOTHING, _NOTHING, np.zeros(0)
+    return (
+        np.concatenate([run[0] for run in every], dtype=np.int64),
+        np.repeat(np.arange(len(runs)), [sum(len(run[0]) for run in some) for some in runs]),
+        np.concatenate([run[1] for run in every], dtype=np.float64),
+    )
+
+
+def between(run: Run, some: Stretch) -> Run:
+    """Return the part of a run that is in a stretch of ordinals."""
+    documents, frequencies = run
+    if not len(documents) or (documents[0] >= some.first and documents[-1] < some.end):
+        return run
+    begin, end = documents.searchsorted((some.first, some.end)).tolist()
+    return documents[begin:end], frequencies[begin:end]
 
 
 def _compressed(start: IntArray, kept: IntArray) -> IntArray:
