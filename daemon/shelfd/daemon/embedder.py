@@ -3,14 +3,14 @@
 from importlib.util import find_spec
 from typing import Final
 
-from shelfd.daemon.sections import Embedder as Section
+from shelfd.daemon.sections import EmbedderChoice
 from shelfd.memory.errors import ConfigError
 from shelfd.memory.ports.embedder import ABSENT_EMBEDDER, Embedder
 
 _NEEDED: Final = ("onnxruntime", "tokenizers")
 
 
-def embedder(section: Section) -> Embedder:
+def embedder(section: EmbedderChoice) -> Embedder:
     """Return the embedder; it has read and imported nothing yet.
 
     Raises:

@@ -340,7 +340,7 @@ class Llm(Section):
         return self
 
 
-class Embedder(Section):
+class EmbedderChoice(Section):
     """What makes vectors of notes and queries, so that recall finds what is said in other words."""
 
     kind: Literal["off", "minilm"] = "off"

@@ -18,7 +18,7 @@ from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.projection import PURGED
 from shelfd.memory.ports.store import Applied
 from shelfd.memory.ports.vectors import NoteVectors
-from shelfd.memory.recall.held_vectors import HeldVectors, Picture, compared, picture_of, stored
+from shelfd.memory.recall.held_vectors import HeldVectors, VectorsHeld, compared, picture_of, stored
 from shelfd.memory.recall.shelf_index import ShelfIndex, document_of
 from shelfd.memory.shelf.shelf import Shelf
 
@@ -239,7 +239,7 @@ class ShelfDense:
         found = await asyncio.to_thread(compared, picture, query, *beside)
         return Likeness(*found, is_whole)
 
-    def _picture(self, rows: Sequence[int]) -> Picture | None:
+    def _picture(self, rows: Sequence[int]) -> VectorsHeld | None:
         if self._held is not None:
             return self._held.picture()
         return picture_of(self._view.vectors.of(rows, self.model))

@@ -19,7 +19,7 @@ _LEAST_LENGTH: Final = 1e-6
 Likenesses = npt.NDArray[np.float32]
 
 
-class Picture(NamedTuple):
+class VectorsHeld(NamedTuple):
     """Vectors of notes as they were at one moment; whatever changes later changes nothing of it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Picture(NamedTuple):
         return found
 
 
-def compared(picture: Picture, query: Vectors, before: IntArray, after: IntArray) -> tuple[IntArray, Likenesses]:
+def compared(picture: VectorsHeld, query: Vectors, before: IntArray, after: IntArray) -> tuple[IntArray, Likenesses]:
     """Return how like a query notes are: the rows, ascending, and of each its MaxSim with what is beside it.
 
     MaxSim is the mean, over the query's vectors, of the best cosine with any of the note's. As with words, what stands
@@ -86,7 +86,7 @@ def _directions(vectors: Vectors) -> npt.NDArray[np.float32]:
     return found
 
 
-def picture_of(some: Iterable[NoteVectors]) -> Picture | None:
+def picture_of(some: Iterable[NoteVectors]) -> VectorsHeld | None:
     """Return the vectors of *some* notes; None if there are none."""
     held = HeldVectors()
     for one in some:
@@ -139,12 +139,12 @@ class HeldVectors:
         if self._size > 2 * len(self._slots) + _CAPACITY:
             self._compact()
 
-    def picture(self) -> Picture | None:
+    def picture(self) -> VectorsHeld | None:
         """Return what is held now; None if that is nothing."""
         if not self._slots:
             return None
         size = self._size
-        return Picture(self._rows[:size].copy(), self._starts[:size].copy(), self._vectors[: self._used])
+        return VectorsHeld(self._rows[:size].copy(), self._starts[:size].copy(), self._vectors[: self._used])
 
     def _make_room(self, vectors: Vectors) -> None:
         if self._size == len(self._rows):
