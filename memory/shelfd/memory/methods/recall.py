@@ -125,6 +125,7 @@ def _answer(
     }
     if params.explain:
         result["cut"] = [_cut_view(cut) for cut in recalled.cut]
+        result["score_version"] = shelf.projection(ShelfIndex).index.score_version
     if known is not None or params.mode == "fhrr":
         result["answer"] = answer_view(known)
     result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)

@@ -68,13 +68,16 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
 
     A group of one has that one's score. Two equal best scores are two.
     """
-    count = int(groups.max()) + 1
+    count = len(scores)
+    one = np.empty(int(groups.max()) + 1, np.int64)  # of each group some document; the rest is never read
+    one[groups] = np.arange(count)
+    groups = one[groups]
     first = np.zeros(count)
     np.maximum.at(first, groups, scores)
     (best,) = (scores == first[groups]).nonzero()
     chosen = np.full(count, -1)
     chosen[groups[best]] = best  # of equal ones the last assignment stays, and exactly one
-    others = np.empty(len(scores) + 1)  # whose last value takes what is meant for groups without any
+    others = np.empty(count + 1)  # whose last value takes what is meant for groups without any
     others[:-1] = scores
     others[chosen] = -1.0
     second = np.full(count, -1.0)

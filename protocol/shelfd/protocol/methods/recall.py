@@ -77,7 +77,12 @@ class RecallHit(Result):
     """One note that recall found."""
 
     note: NoteView
-    score: float = Field(ge=0, le=1)
+    score: float = Field(
+        ge=0,
+        le=1,
+        description="How well it fits. That of the first result depends on the note, what stands beside it in its"
+        " session, and the query alone, not on what else is on the shelf; the others have a share of it.",
+    )
     relevant: bool = Field(description="Whether it probably says what is asked; if not, it counts no hit.")
     vector_score: float = Field(ge=0, le=1, description="Share of the dense tier; 0 without one.")
     text_score: float = Field(ge=0, le=1, description="Share of the lexical tier.")
@@ -164,6 +169,11 @@ class RecallResult(Result):
     results: list[RecallHit]
     dropped: int = Field(ge=0, description="How many of the best notes focus left out.")
     cut: list[CutHit] | None = Field(default=None, description="With explain: those notes.")
+    score_version: int | None = Field(
+        default=None,
+        description="With explain: by which table of how rare words are the scores are made, 0 for none. Scores of one"
+        " language and version compare, on any shelf and at any time; others do not.",
+    )
     answer: Answer | None = None
     intent: Literal["factual", "temporal", "relational", "causal", "exploratory"]
     abstained: bool = Field(description="No result is relevant.")
