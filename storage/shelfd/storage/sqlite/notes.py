@@ -24,6 +24,7 @@ from shelfd.storage.sqlite.conditions import between, direction, where
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 from shelfd.storage.sqlite.entities import forget_edges, forget_entities, forget_read
 from shelfd.storage.sqlite.evolution import forget_statements
+from shelfd.storage.sqlite.vectors import forget_vectors
 
 #: In the order of the record's fields, which is not the order in the file.
 NOTE_COLUMNS: Final = ", ".join(Note._fields)
@@ -265,6 +266,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         forget_entities(self._database, note.row)
         forget_statements(self._database, note.row)
         run("DELETE FROM feedback WHERE note = ?", (note.row,))
+        forget_vectors(self._database, note.row)
 
     def _change_names(self, before: set[Columns], after: set[Columns]) -> None:
         if gone := before - after:
