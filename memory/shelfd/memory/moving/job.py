@@ -159,7 +159,7 @@ def import_all(
         if waiting is not None:
             add_waiting(left, number, waiting)
         taken.add(number, outcome)
-        usages |= more
+        usages |= {row: usages.get(row, Usage()).raised_to(theirs) for row, theirs in more.items()}
     return taken, usages
 
 
