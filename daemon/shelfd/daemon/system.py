@@ -21,6 +21,7 @@ from shelfd.daemon.settings import Loaded
 from shelfd.daemon.shown import rows_of
 from shelfd.gateway import Counters
 from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelf, Shelves
+from shelfd.memory.recall.engine import engine
 from shelfd.models import ConfiguredModel
 from shelfd.protocol import WIRE_VERSION, from_micros
 
@@ -132,6 +133,7 @@ class DaemonSystem:
             "clock": self._clock_status(),
             "mqtt": mqtt,
             "llm": llm,
+            "recall": {"engine": engine.name, "problem": engine.problem},
             "config": {"complaints": self.complaints, **self._origins()},
             "data_dir": str(self._places.data),
             "socket": str(self._places.socket),
@@ -246,6 +248,8 @@ class DaemonSystem:
             yield Finding(
                 "config", False, "; ".join(self.complaints) + ": the settings before hold on", "shelfd config check"
             )
+        if engine.problem is not None:
+            yield Finding("recall", False, f"numpy ranks notes, not what was compiled: {engine.problem}")
         if self.metrics_complaint is not None:
             yield Finding("metrics", False, self.metrics_complaint, "ss -ltnp")
         if self.mqtt is not None:
