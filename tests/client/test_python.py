@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import aclosing
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
@@ -27,6 +28,7 @@ from shelfd.client import (
     follow,
     follow_async,
     get_memory_manager,
+    watch_async,
 )
 from shelfd.protocol.methods.notes import RememberResult
 from shelfd.protocol.methods.recall import RecallResult
@@ -120,6 +122,21 @@ async def test_a_daemon_that_restarts_is_waited_for_and_nothing_is_done_or_told_
         assert [(await anext(also))["data"]["title"] for _ in range(2)] == ["two", "three"]
         events.close()
         await also.aclose()
+
+
+async def test_a_query_that_is_watched_stands_as_long_as_the_loop(daemon: Daemon) -> None:
+    async with await AsyncClient.connect(daemon.socket) as client:
+        await client.call("nugget.create", {"name": "sea"})
+        async with aclosing(watch_async("when does the boat leave", daemon.socket, nugget="sea")) as entering:
+            first = asyncio.create_task(anext(entering))
+            while not (await client.call("watch.list"))["total"]:
+                assert not first.done()
+            for content, nugget in (("the tea is cold", "sea"), ("the boat leaves at six", "sea")):
+                noted = await client.call("remember", {"content": content, "nugget": nugget})
+            assert (await first)["data"]["ids"] == [noted["note"]["id"]]
+        assert (await client.call("watch.list"))["total"] == 0
+    with pytest.raises(NotRunning):
+        await anext(watch_async("boats", f"{daemon.socket}-not"))
 
 
 async def test_one_connection_yields_its_notifications_until_it_ends(daemon: Daemon) -> None:

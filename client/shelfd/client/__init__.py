@@ -10,7 +10,7 @@ from shelfd.client.failure import NotRunning, RpcFailure, Unsendable
 from shelfd.client.transport import Client, connect
 
 if TYPE_CHECKING:
-    from shelfd.client.aio import AsyncClient, follow_async
+    from shelfd.client.aio import AsyncClient, follow_async, watch_async
     from shelfd.client.events import follow, watch
     from shelfd.client.memory_manager import MemoryManager, MemoryNote, get_memory_manager
     from shelfd.client.steady import SteadyClient
@@ -29,6 +29,7 @@ __all__ = [
     "follow_async",
     "get_memory_manager",
     "watch",
+    "watch_async",
 ]
 
 #: Imported when they are asked for: asyncio alone takes 50 ms, a third of what a whole command may take.
@@ -41,6 +42,7 @@ _LATER = {
     "follow_async": "aio",
     "get_memory_manager": "memory_manager",
     "watch": "events",
+    "watch_async": "aio",
 }
 
 

@@ -75,7 +75,7 @@ class ShelfIndex(Pictured):
     """All notes of a shelf as recall finds them, by their words and names; hidden ones, too."""
 
     name: ClassVar[str] = "index"
-    at_once: ClassVar[int] = 64
+    at_once: ClassVar[int] = 128
     image_version: ClassVar[int] = 2
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
@@ -95,8 +95,8 @@ class ShelfIndex(Pictured):
 
     def apply(self, notes: Sequence[Note]) -> None:
         """Index *notes* as they are now."""
+        self.index.extend(list(map(document_of, notes)))
         for note in notes:
-            self.index.put(document_of(note))
             self._names.put(note.row, names_of(note), title=note.title)
 
     def purge(self, purged: Sequence[PurgedNote]) -> None:
@@ -156,7 +156,7 @@ class ShelfIndex(Pictured):
         names = self._names.layer()
         for note in notes:
             names.put(note.row, names_of(note), title=note.title)
-        return Focus(self.index.overlay(map(document_of, notes)), names, questions=self._questions)
+        return Focus(self.index.overlay(list(map(document_of, notes))), names, questions=self._questions)
 
 
 def names_of(note: Note) -> tuple[str, ...]:
