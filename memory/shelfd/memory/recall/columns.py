@@ -169,6 +169,14 @@ class Living:
         """Return the ordinal of *row*, -1 if it has none."""
         return self._ordinals[row] if 0 <= row < len(self._ordinals) else -1
 
+    def of(self, rows: IntArray) -> IntArray:
+        """Return the ordinal of each of *rows*, -1 for none."""
+        ordinals = np.frombuffer(self._ordinals, np.int32)
+        inside = (rows >= 0) & (rows < len(ordinals))
+        found: IntArray = np.full(len(rows), -1, np.int64)
+        found[inside] = ordinals[rows[inside]]
+        return found
+
     def put(self, row: int, ordinal: int) -> None:
         """Set the ordinal of *row*, or -1 for none."""
         if row >= len(self._ordinals):

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
@@ -14,6 +15,7 @@ from shelfd.memory.recall.columns import (
     HIDDEN,
     QUESTION,
     Columns,
+    IntArray,
     Living,
 )
 from shelfd.memory.recall.contents import Contents
@@ -148,16 +150,38 @@ class RecallIndex:
         """
         return self.rank(self.analyzer.parse_query(query), filters, k, explain=explain)
 
-    def rank(self, parsed: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
-        """Return what :meth:`search` does for a query that is parsed already."""
-        return self._search.run(self._dated(parsed, filters), filters, k, explain=explain)
+    def rank(
+        self,
+        parsed: ParsedQuery,
+        filters: NoteFilter,
+        k: int,
+        *,
+        explain: bool = False,
+        like: Likeness | None = None,
+    ) -> Ranking:
+        """Return what :meth:`search` does for a parsed query; with what documents are *like* it, if that is known."""
+        return self._search.run(self._dated(parsed, filters), filters, k, explain=explain, like=like)
 
-    def place(self, query: str, filters: NoteFilter, k: int, row: int) -> Ranked | None:
+    def neighbours(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the rows of the documents before and after those of *rows*, in their sessions; -1 for none."""
+        columns = self._contents.columns
+        ordinals = self._living.of(rows)
+        beside = [np.where(ordinals < 0, -1, pointer[ordinals]) for pointer in (columns.previous, columns.following)]
+        before, after = (np.where(one < 0, -1, columns.row[one]) for one in beside)
+        return before, after
+
+    def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
         """Return where the document of *row* is among all that a search for *k* scores; None if it is not scored."""
         if row not in self._living:
             return None
         parsed = self._dated(self.analyzer.parse_query(query), filters)
-        return self._search.place(parsed, filters, k, self._living.get(row))
+        return self._search.place(parsed, filters, k, self._living.get(row), like)
+
+    def beside(self, rows: Sequence[int]) -> list[int]:
+        """Return the rows of the documents before and after those of *rows*."""
+        beside = np.concatenate(self.neighbours(np.array(rows, np.int64)))
+        found: list[int] = np.unique(beside[beside >= 0]).tolist()
+        return found
 
     def _dated(self, parsed: ParsedQuery, filters: NoteFilter) -> ParsedQuery:
         """A query with the days that it speaks of as seen from today."""

@@ -64,9 +64,10 @@ class RecallParams(RecallQuery):
     count_hits: bool = True
     mode: Mode = Field(
         default="auto",
-        description="`fhrr`: only the fact whose key is like the query, and what it links to. `route`: with a"
-        " session_id and a language model that may see its nugget, what that chooses from the session's notes, most"
-        " useful first; else, and when it fails, as `auto`.",
+        description="`auto`: as `hybrid` with an embedder, else as `lexical`. `dense`: by meaning alone. `fhrr`: only"
+        " the fact whose key is like the query, and what it links to. `route`: with a session_id and a language model"
+        " that may see its nugget, what that chooses from the session's notes, most useful first; else, and when it"
+        " fails, as `auto`.",
     )
     max_content_chars: Positive | None = None
     explain: bool = False
@@ -172,6 +173,17 @@ class RouteStep(Result):
     error: str | None = None
 
 
+class DenseState(Result):
+    """What recall knows of the meaning of notes, where an embedder is configured."""
+
+    model: str = Field(description="Whose vectors are compared. Those of other models are not.")
+    share: float = Field(ge=0, le=1, description="Of the notes, how many have such vectors; the rest follows.")
+    skipped: str | None = Field(
+        default=None,
+        description="Why words alone decided: EMBEDDER_TIMEOUT, EMBEDDER_FAILED, LOCAL_ONLY or another reason.",
+    )
+
+
 class RecallResult(Result):
     """Answer of ``recall``."""
 
@@ -188,6 +200,7 @@ class RecallResult(Result):
     abstained: bool = Field(description="No result is relevant.")
     mode: Mode
     index: IndexState
+    dense: DenseState | None = Field(default=None, description="With an embedder.")
     trace: list[RouteStep] | None = Field(default=None, description="With mode route and explain: how it went.")
     took_ms: float
 
