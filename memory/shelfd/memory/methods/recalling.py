@@ -158,9 +158,7 @@ def _ranked(
     return Recalled(distinct[:wanted], recalled.cut)
 
 
-def _best(
-    shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, like: Likeness | None
-) -> Recalled:
+def _best(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, like: Likeness | None) -> Recalled:
     """Return the *k* best notes for a query, for its other names, and as callers' opinions change them."""
     opinions = shelf.feedback.of(_terms(params.query)) if shelf.feedback else {}
     asked_for = params.k
