@@ -4,7 +4,7 @@ The data is not part of this project; give the path of a file with LoCoMo conver
 and every question asked through the daemon's socket. R@k is the share of a question's evidence turns among the
 first k notes, mean over questions of categories 1 to 4.
 
-Run: ``python benchmarks/locomo.py PATH``
+Run: ``python benchmarks/locomo.py PATH``; ``--dense`` recalls by meaning too, with the extra "dense"
 """
 
 import argparse
@@ -18,10 +18,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from served import median, percentile, served, table, working_directory
+from served import median, percentile, served, table, with_embedder, working_directory
 from shelfd.client import Client, connect
 
 K = 20
+_LOOK_S = 0.5  # between looks at how many notes have vectors
 
 
 def turns(conversation: dict[str, Any]) -> list[dict[str, Any]]:
@@ -112,8 +113,18 @@ def name(client: Client, shelf: str, notes: list[dict[str, Any]]) -> None:
         client.call("remember", {"content": told, "key": speaker, "source_ref": f"name:{speaker}", "shelf": shelf})
 
 
+def embed(client: Client, shelf: str) -> None:
+    """Wait until all notes have vectors."""
+    while True:
+        reply = client.call("recall", {"query": "shelf", "shelf": shelf, "session_id": None})
+        progress(round(100 * reply["dense"]["share"]), 100, f"embed {shelf}, %")
+        if reply["dense"]["share"] == 1 and "skipped" not in reply["dense"]:
+            return
+        time.sleep(_LOOK_S)
+
+
 def run(
-    client: Client, conversations: list[dict[str, Any]], *, names: bool
+    client: Client, conversations: list[dict[str, Any]], *, names: bool, dense: bool
 ) -> tuple[dict[str, dict[int, list[dict[str, float]]]], list[float]]:
     """Ingest and ask everything; measures by conversation and category, and latencies."""
     measures: dict[str, dict[int, list[dict[str, float]]]] = {}
@@ -124,6 +135,8 @@ def run(
         ingest(client, shelf, notes)
         if names:
             name(client, shelf, notes)
+        if dense:
+            embed(client, shelf)
         known = {note["source_ref"] for note in notes}
         measures[shelf] = defaultdict(list)
         for number, question in enumerate(conversation["qa"], start=1):
@@ -159,12 +172,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", help="a JSON file with LoCoMo conversations")
     parser.add_argument("--names", action="store_true", help="add a fact keyed by each speaker's name")
+    parser.add_argument("--dense", action="store_true", help="with vectors of all-MiniLM-L6-v2")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()
     conversations = json.loads(Path(arguments.path).read_text())
-    with working_directory(arguments.dir) as directory, served(directory) as daemon, connect(daemon.socket) as client:
+    with (
+        working_directory(arguments.dir) as directory,
+        served(directory, *(with_embedder(directory) if arguments.dense else ())) as daemon,
+        connect(daemon.socket) as client,
+    ):
         began = time.perf_counter()
-        measures, latencies = run(client, conversations, names=arguments.names)
+        measures, latencies = run(client, conversations, names=arguments.names, dense=arguments.dense)
         took = time.perf_counter() - began
         memory = daemon.rss_mib()
     print(report(measures))

@@ -84,6 +84,13 @@ def served(directory: Path, *flags: str, command: Sequence[str] = DAEMON) -> Ite
         process.communicate(timeout=30)
 
 
+def with_embedder(directory: Path) -> tuple[str, str]:
+    """Return the flags of a daemon with an embedder, that waits for it however busy the machine is."""
+    file = directory / "embedder.toml"
+    file.write_text('[embedder]\nkind = "minilm"\ndeadline_ms = 60000\n')
+    return "--config", str(file)
+
+
 def clean_environment() -> dict[str, str]:
     """This process's environment without settings of a daemon, and with compiled bytecode allowed."""
     return {n: v for n, v in os.environ.items() if not n.startswith("SHELFD") and n != "PYTHONDONTWRITEBYTECODE"}

@@ -2,10 +2,12 @@
 
 import os
 import shutil
+from collections.abc import Callable
 
 import pytest
 
 from erasing import tracing
+from shelfd.models.minilm import found_files
 
 #: By the name a test marks: the commands it needs.
 _COMMANDS = {
@@ -19,11 +21,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose component is not installed; where everything must be, fail it."""
     for marker in item.iter_markers("component"):
         for name in marker.args:
-            why = tracing.why_not() if name == "ptrace" else _not_installed(name)
+            why = _OTHERS[name]() if name in _OTHERS else _not_installed(name)
             if why is not None:
                 if os.environ.get("CI"):
                     pytest.fail(why)
                 pytest.skip(why)
+
+
+def _no_minilm() -> str | None:
+    _, missing = found_files()
+    return f'the model of the extra "dense" is not installed: no {", ".join(missing)}' if missing else None
+
+
+_OTHERS: dict[str, Callable[[], str | None]] = {"ptrace": tracing.why_not, "minilm": _no_minilm}
 
 
 def _not_installed(name: str) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from shelfd.daemon.embedder import embedder
 from shelfd.daemon.host import SystemClock
 from shelfd.daemon.llm import model_settings
 from shelfd.daemon.mqtt import MqttService
@@ -66,7 +67,8 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     llm = model_settings(settings.llm, places, environ)
     model = ConfiguredModel(llm, clock, zone(settings.memory.timezone), places.data / "llm-tokens.json")
     promoter = Promoter(DiskMemoryFiles(paths))
-    service = Service(shelves, access(settings, shelves), promoter, settings.limits, model)
+    embeds = embedder(settings.embedder)
+    service = Service(shelves, access(settings, shelves), promoter, settings.limits, model, embeds)
     jobs = scheduled_jobs(service)
     scheduler = Scheduler(shelves, jobs, clock, scheduler_settings(settings))
     backups = backup_scheduler(settings, shelves, service, clock)
@@ -84,6 +86,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
         backups=None if backups is None else backups.status,
         clock_status=scheduler.clock_status,
         model=model,
+        embedder=embeds,
     )
     dispatcher = Dispatcher(
         service,
@@ -143,6 +146,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
         ),
         synthesis_tiers=tuple(settings.synthesis.tiers),
         backup_keep=settings.backup.keep,
+        embedding_deadline=timedelta(milliseconds=settings.embedder.deadline_ms),
     )
 
 

@@ -341,6 +341,15 @@ class Llm(Section):
         return self
 
 
+class EmbedderChoice(Section):
+    """What makes vectors of notes and queries, so that recall finds what is said in other words."""
+
+    kind: Literal["off", "minilm"] = "off"
+    model_file: str = ""
+    vocabulary: str = ""
+    deadline_ms: Annotated[Integer, Field(ge=1, le=60_000)] = 500
+
+
 class Mqtt(Section):
     """The MQTT broker; an empty url is none. Passwords come from files only."""
 

@@ -79,16 +79,34 @@ class Columns:
         for name, kind in _TYPES.items():
             setattr(self, name, _zeros(capacity, kind))
 
-    def append(self) -> int:
-        """Return a fresh ordinal, whose values are all zero."""
-        if self.size == self._capacity:
-            self._capacity *= 2 if self._capacity < _LARGE else _MORE
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the slots in use."""
+        return sum(self.size * np.dtype(kind).itemsize for kind in _TYPES.values())
+
+    def extend(self, count: int, values: Mapping[str, Any]) -> int:
+        """Add *count* ordinals with these *values*; return the first. There are as many values, or one for all.
+
+        Raises:
+            OverflowError: If one of them is none for its column; then nothing is added.
+        """
+        first, last = self.size, self.size + count
+        if last > self._capacity:
+            while last > self._capacity:
+                self._capacity *= 2 if self._capacity < _LARGE else _MORE
             for name, kind in _TYPES.items():
                 grown = _zeros(self._capacity, kind)
-                grown[: self.size] = getattr(self, name)
+                grown[:first] = getattr(self, name)[:first]
                 setattr(self, name, grown)
-        self.size += 1
-        return self.size - 1
+        arrays = vars(self)
+        if count == 1:  # a number is written faster than a list of one
+            for name, some in values.items():
+                arrays[name][first] = some if isinstance(some, int) else some[0]
+        else:
+            for name, some in values.items():
+                arrays[name][first:last] = some
+        self.size = last
+        return first
 
     def alive(self, ordinals: Any) -> BoolArray:  # noqa: ANN401 (whatever an array is indexed by)
         """Return for each of *ordinals* whether it is alive."""
@@ -156,12 +174,23 @@ class Living:
         """Return the ordinal of *row*, -1 if it has none."""
         return self._ordinals[row] if 0 <= row < len(self._ordinals) else -1
 
+    def of(self, rows: IntArray) -> IntArray:
+        """Return the ordinal of each of *rows*, -1 for none."""
+        ordinals = np.frombuffer(self._ordinals, np.int32)
+        inside = (rows >= 0) & (rows < len(ordinals))
+        found: IntArray = np.full(len(rows), -1, np.int64)
+        found[inside] = ordinals[rows[inside]]
+        return found
+
     def put(self, row: int, ordinal: int) -> None:
         """Set the ordinal of *row*, or -1 for none."""
         if row >= len(self._ordinals):
             if ordinal < 0:
                 return
-            self._ordinals.frombytes(np.full(row + 1 - len(self._ordinals), -1, np.int32).tobytes())
+            missing = row - len(self._ordinals)
+            if missing:  # as rows are written one after the other, there is none
+                self._ordinals.frombytes(np.full(missing, -1, np.int32).tobytes())
+            self._ordinals.append(-1)
         self._count += (ordinal >= 0) - (self._ordinals[row] >= 0)
         self._ordinals[row] = ordinal
 

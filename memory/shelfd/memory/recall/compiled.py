@@ -162,8 +162,7 @@ def compiled_loops(directory: Path) -> CompiledLoops:
 def _try(found: CompiledLoops) -> None:
     """Call each loop once, so that it is compiled for the arrays that an index has."""
     columns = Columns()
-    columns.append()
-    columns.previous[0] = columns.following[0] = -1
+    columns.extend(1, {"previous": -1, "following": -1})
     document, one = np.zeros(1, np.int64), np.ones(1)
     run = document.astype(np.int32), np.ones(1, np.uint8), np.ones(1, np.int64)
     found.accumulate(run, np.ones(1, np.float32), columns, 1.0, -1, np.zeros(2, np.float32))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall.document import Hit, Ranked, Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing
@@ -118,9 +119,9 @@ class Focus:
         self._bound = self._constants.bound()
         self._least_ratio = self._bound.least_ratio
 
-    def place(self, query: str, filters: NoteFilter, k: int, row: int) -> Ranked | None:
+    def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
         """Return where ranking has a document, before anything is cut; None if it has it nowhere."""
-        return self._index.place(query, filters, k, row)
+        return self._index.place(query, filters, k, row, like)
 
     def matched(self, query: str, row: int) -> int:
         """Return how many content words of *query* the document of *row*, or its previous one, has."""
@@ -149,7 +150,16 @@ class Focus:
     def _has_name(self, query: str) -> bool:
         return self._names.standing(query, self._admitted(RECALLABLE._replace(include_hidden=True))).names > 0
 
-    def recall(self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False) -> Focused:
+    def recall(
+        self,
+        query: str,
+        filters: NoteFilter,
+        k: int,
+        aim: Aim = "answer",
+        *,
+        explain: bool = False,
+        like: Likeness | None = None,
+    ) -> Focused:
         """Return the *k* best documents that are not clearly beside what is asked, judged.
 
         Args:
@@ -158,8 +168,9 @@ class Focus:
             k: At most so many; 0 or less gives none.
             aim: What the query is after.
             explain: Whether hits carry their signals.
+            like: How like the query documents are in meaning, if that is known.
         """
-        best, rival = self.candidates(query, filters, k, aim, explain=explain)
+        best, rival = self.candidates(query, filters, k, aim, explain=explain, like=like)
         kept = self.kept(best, rival, aim)
         found = [self._judged(one) for one in kept[: max(k, 0)]]
         if kept is best:
@@ -215,7 +226,14 @@ class Focus:
         return PassageJudge(self._index, resolve(self._index, question, self._related), self._constants)
 
     def candidates(
-        self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False
+        self,
+        query: str,
+        filters: NoteFilter,
+        k: int,
+        aim: Aim = "answer",
+        *,
+        explain: bool = False,
+        like: Likeness | None = None,
     ) -> tuple[list[Candidate], float]:
         """Return the best documents for *query*, and the best coverage of one whose name stands, -1 if none does.
 
@@ -228,7 +246,7 @@ class Focus:
         standing = self._names.standing(query, admitted)
         if aim != "all" and not question.terms and not standing.names:
             return [], -1.0
-        hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain).hits
+        hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain, like=like).hits
         resolved = resolve(index, question, self._related)
         look = _Inspection(index, self._names, admitted, standing, resolved, aim)
         if not explain and aim != "topic" and not resolved.runs:

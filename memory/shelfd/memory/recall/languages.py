@@ -71,7 +71,19 @@ def _of_script(code: str) -> ForeignLanguage:
     return ForeignLanguage(code, idle, idle, str, idle_characters=frozenset(data["question_characters"]))
 
 
-def _by_common_words(distinct: AbstractSet[str], own: str, own_idle: frozenset[str]) -> ForeignLanguage | None:
+@cache
+def signs_of(own: str) -> frozenset[str]:
+    """Return the folded words by which alone a text shows that it is not in the shelf's *own* language."""
+    return frozenset().union(*(language.signs for language in _foreign_languages(own)))
+
+
+@cache
+def common_words_of_others(own: str) -> frozenset[str]:
+    """Return the folded stop and question words of all languages but the shelf's *own*."""
+    return frozenset().union(*(language.idle for language in _foreign_languages(own)))
+
+
+def by_common_words(distinct: AbstractSet[str], own: str, own_idle: frozenset[str]) -> ForeignLanguage | None:
     """Return the language with most of these words, if it has several, and clearly more than any other."""
     most = max(len(distinct & own_idle), _SEVERAL - 1)
     if len(distinct) <= most or most >= _MANY:  # nearly every text in the shelf's own language
@@ -102,7 +114,7 @@ def language_of(words: Sequence[str], own: str, own_idle: frozenset[str]) -> For
             best, most = language, signs
     if best is not None:
         return best if len(distinct & best.idle) > len(distinct & own_idle) else None
-    if (found := _by_common_words(distinct, own, own_idle)) is not None:
+    if (found := by_common_words(distinct, own, own_idle)) is not None:
         return found
     text = " ".join(words)
     if text.isascii():

@@ -39,6 +39,16 @@ class Totals(NamedTuple):
     best: float  #: the largest base score, by which all are divided
     parts: dict[str, FloatArray]
     total: FloatArray
+    dense: FloatArray | None = None  #: what likeness of meaning adds; None without it
+
+
+class Scored(NamedTuple):
+    """All documents that a query may return; arrays of one length."""
+
+    totals: Totals
+    ordinals: IntArray
+    likeness: FloatArray | None = None  #: in meaning, 0 to 1; None if that is not known
+    is_alone: bool = False  #: that is all there is: totals are scores
 
 
 def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:
@@ -114,6 +124,8 @@ def signals(totals: Totals, position: int, scale: float) -> dict[str, float]:
     """Return the scaled contributions to the score of one document; they add up to it."""
     found: dict[str, float] = dict.fromkeys(_SIGNALS, 0.0)
     found.update((name, float(values[position]) * scale) for name, values in totals.parts.items())
+    if totals.dense is not None:
+        found["dense"] = float(totals.dense[position]) * scale
     # A score is never negative, so a penalty takes no more than there is.
     shortfall = -float(totals.total[position]) * scale
     if shortfall > 0:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from math import log10
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import (
     MEMBERS,
@@ -22,8 +23,9 @@ from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking
 from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
 from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
+from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
 from shelfd.memory.recall.postings import Run, between, joined, side_by_side
-from shelfd.memory.recall.ranking import EQUAL, Rules, Totals, best_first, final_scores, signals
+from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
 from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.strength import strength
 
@@ -43,13 +45,6 @@ _MANY: Final = 8
 _NOBODY: Final = np.zeros(0, np.int32)
 
 
-class Scored(NamedTuple):
-    """All documents that a query may return; arrays of one length."""
-
-    totals: Totals
-    ordinals: IntArray
-
-
 class Search:
     """Ranks documents for queries; changes nothing but its own scratch memory.
 
@@ -66,15 +61,19 @@ class Search:
         self._place: IntArray = np.zeros(1, np.int64)
         self._own: Singles = np.zeros(1, np.float32)
 
-    def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool) -> Ranking:
-        """Return the *k* best documents that *filters* admit."""
+    def run(
+        self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool, like: Likeness | None = None
+    ) -> Ranking:
+        """Return the *k* best documents that *filters* admit, by their words and, if that is known, their meaning."""
         contents = self._contents
         engine.look_at(contents.columns.size)
         terms, matched = self._weights(query.terms)
         scored = self._admitted(query, terms, filters, k, explain=explain)
+        if like is not None:
+            scored = with_likeness(contents, filters, scored, like)
         if scored is None or k <= 0:
             return Ranking([], matched, len(query.terms))
-        totals, ordinals = scored
+        totals, ordinals = scored.totals, scored.ordinals
         best = best_first(totals, ordinals, contents.columns, k)
         scale = self._scale(query, scored, int(best[0]))
         hits = [
@@ -86,6 +85,9 @@ class Search:
                 strict=True,
             )
         ]
+        if totals.dense is not None:
+            for hit, share in zip(hits, (totals.dense[best] * scale).tolist(), strict=True):
+                hit.signals["dense"] = share
         if explain:
             for hit, position in zip(hits, best.tolist(), strict=True):
                 hit.signals.update(signals(totals, position, scale))
@@ -93,17 +95,25 @@ class Search:
 
     def _scale(self, query: ParsedQuery, scored: Scored, best: int) -> float:
         """Return by what totals become scores, of which the one at the position *best* is the first."""
+        if scored.is_alone:
+            return 1.0
         value = strength(self._contents, query.terms, rarities(self._language), int(scored.ordinals[best]))
+        if scored.likeness is not None:
+            value = max(value, STRENGTH * float(scored.likeness[best]))
         # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
         return value / float(scored.totals.total.max())
 
-    def place(self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int) -> Ranked | None:
+    def place(
+        self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int, like: Likeness | None = None
+    ) -> Ranked | None:
         """Return where among the documents that *filters* admit one of them is; None if it is not scored at all."""
         terms, _ = self._weights(query.terms)
         scored = self._admitted(query, terms, filters, k, explain=False)
+        if like is not None:
+            scored = with_likeness(self._contents, filters, scored, like)
         if scored is None:
             return None
-        totals, ordinals = scored
+        totals, ordinals = scored.totals, scored.ordinals
         (found,) = (ordinals == ordinal).nonzero()
         if not len(found):
             return None

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.recall.columns import IntArray
-from shelfd.memory.recall.inverted import Alive, Bytes, Inverted, Numbers, invert, merged
+from shelfd.memory.recall.delta import Delta, frequencies_in, places_in, terms_in
+from shelfd.memory.recall.inverted import Alive, Inverted, Numbers, invert, inverted, merged
 
 #: Documents whose terms are copied in one step: some 3 ms.
 _STEP: Final = 16_384
@@ -65,33 +66,28 @@ def new_name() -> str:
     return uuid4().hex
 
 
-def segment_of(
-    first: int, terms: Lists, frequencies: Bytes, ids: Sequence[str], tags: tuple[Numbers, Numbers], alive: Alive
-) -> IndexSegment:
-    """Make a segment of some documents.
-
-    Args:
-        first: Ordinal of the first.
-        terms: Distinct terms of each.
-        frequencies: How often a document has each of them.
-        ids: Of the documents.
-        tags: Codes of tags, and the ordinals that have them, ascending.
-        alive: Those that are not are left out.
-    """
-    sizes = np.diff(terms.start)
-    ordinals = np.repeat(np.arange(first, first + len(sizes), dtype=np.int32), sizes)
-    kept, tagged = alive(ordinals), alive(tags[1])
-    sizes = sizes * alive(slice(first, first + len(sizes)))
-    values = terms.values[kept].astype(np.int32, copy=False)
-    texts = [each.encode("utf-8", "surrogatepass") for each in ids]
+def segment_of(delta: Delta, alive: Alive) -> IndexSegment:
+    """Make a segment of the documents of *delta*; those that are not alive are left out."""
+    first, last = delta.first, delta.first + len(delta)
+    start, terms = delta.terms
+    sizes = np.diff(start)
+    living = alive(slice(first, last))
+    postings = delta.postings()
+    if not living.all():
+        terms = terms[np.repeat(living, sizes)]
+        sizes *= living
+        postings = postings[living[places_in(postings)]]
+    tags, tagged = delta.tags()
+    kept = alive(tagged)
+    texts = [each.encode("utf-8", "surrogatepass") for each in delta.ids]
     return IndexSegment(
         new_name(),
         first,
-        first + len(sizes),
-        Lists(_starts(sizes), values),
+        last,
+        Lists(_starts(sizes), terms),
         Lists(_starts(np.array([len(text) for text in texts], np.int64)), np.frombuffer(b"".join(texts), np.uint8)),
-        invert(values, ordinals[kept], frequencies[kept]),
-        invert(tags[0][tagged], tags[1][tagged], NO_COUNTS),
+        inverted(terms_in(postings), (places_in(postings) + first).astype(np.int32), frequencies_in(postings)),
+        invert(tags[kept], tagged[kept], NO_COUNTS),
     )
 
 

@@ -1,7 +1,8 @@
 """The pump: delivers one shelf's change log to everything derived from it, each at its own pace.
 
-Callers are notified of their change first, those of a large one when eager projections know it. These catch up a moment
-later, several notes at a time, or before the next read; when more changes than they apply in between, writers wait.
+Callers are notified of their change first, those of a large one when eager projections know it. These catch up right
+after if one note changed, else a moment later, several notes at a time, or before the next read; when more changes than
+they apply in between, writers wait.
 Lazy ones read what changed when they are next read. Changes that arrive in no group, because another process made them,
 are read from the log.
 """
@@ -16,6 +17,7 @@ from typing import Any, Final
 import structlog
 
 from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
+from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import ENDED, LogRow, Sink
 from shelfd.memory.ports.projection import PURGED, Follower, Purgeable
 from shelfd.memory.ports.store import Applied, Clock
@@ -30,9 +32,11 @@ log = structlog.get_logger("shelfd.memory")
 _SLICE: Final = 128
 #: Notes of small changes that may wait to be applied, and are applied at once when a read needs them.
 _AT_ONCE: Final = LARGE
-#: How long that may take without yielding to other tasks, and after how many notes to check the clock.
+#: How long that may take without yielding to other tasks.
 _TURN_S: Final = 0.005
-_CLOCK_EVERY: Final = 4
+#: Notes applied before the clock is looked at, or so many characters of theirs: about 2 ms.
+_CLOCK_EVERY: Final = 32
+_CHARACTERS: Final = 10_000
 #: How long notes may wait to be applied when nothing reads.
 _DELAY: Final = timedelta(milliseconds=20)
 #: The same while a sink is attached, which may be notified a little late.
@@ -224,8 +228,9 @@ class Pump:
     async def _drain(self) -> None:
         wait, is_turn_of_large = FIRST_WAIT, False
         try:
-            # Notes are indexed several at a time, which costs half as much each, unless something waits for them.
-            if not self._listeners and not self._waiting and not self._untold:
+            # Several notes at a time cost half as much each; but who writes one by one may ask for this one next.
+            is_awaited = self._listeners or self._waiting or self._untold
+            if self._backlog.notes > 1 and not is_awaited:
                 await self._clock.sleep(_SINK_DELAY if self._sinks else _DELAY)
             while self._backlog:
                 is_turn_of_large = not is_turn_of_large
@@ -270,14 +275,16 @@ class Pump:
 
     def _apply(self, portion: Portion, count: int, until: float) -> int:
         """Have eager projections apply the first *count* notes of a portion until the time is over; return how many."""
-        count = min(count, len(portion.notes))
-        for begin in range(0, count, _CLOCK_EVERY):
-            if begin and self._clock.monotonic() >= until:
-                return begin
-            some = self._backlog.current(portion, portion.notes[begin : min(begin + _CLOCK_EVERY, count)])
+        count, done = min(count, len(portion.notes)), 0
+        while done < count:
+            if done and self._clock.monotonic() >= until:
+                break
+            some = _some(portion.notes[done : min(done + _CLOCK_EVERY, count)])
+            done += len(some)
+            some = self._backlog.current(portion, some)
             for track in self._tracks.eager:
                 track.apply(some)
-        return count
+        return done
 
     def _read_log(self, portion: Portion, since: int) -> None:
         """Replace the portion that says to read the log by its next changes."""
@@ -341,6 +348,16 @@ class Pump:
 def _names_no_notes(row: LogRow) -> bool:
     """Whether a change concerns notes that its row in the log does not name; a purge's did not in earlier versions."""
     return row.kind == "nugget.renamed" or (row.kind == PURGED and row.row is None)
+
+
+def _some(notes: Sequence[Note]) -> Sequence[Note]:
+    """The first of *notes*, fewer if they are long; one at least."""
+    characters = 0
+    for at, note in enumerate(notes):
+        if at and characters > _CHARACTERS:
+            return notes[:at]
+        characters += len(note.content)
+    return notes
 
 
 class _SeqWaiters:

@@ -12,6 +12,7 @@ from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.ports.dense import Dense, NoDense
 from shelfd.memory.ports.entities import Enrichment, NoEnrichment
 from shelfd.memory.ports.intake import ANY_TEXT, Intake
 from shelfd.memory.ports.log import Origin, Sink
@@ -69,6 +70,7 @@ class Shelf:
         self.enrichment: Enrichment = NoEnrichment()
         self.intake: Intake = ANY_TEXT
         self.watching: Watching = NoWatches()
+        self.dense: Dense = NoDense()
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()

@@ -24,6 +24,7 @@ from shelfd.storage.sqlite.conditions import between, direction, where
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 from shelfd.storage.sqlite.entities import forget_edges, forget_entities, forget_read
 from shelfd.storage.sqlite.evolution import forget_statements
+from shelfd.storage.sqlite.vectors import forget_vectors
 
 #: In the order of the record's fields, which is not the order in the file.
 NOTE_COLUMNS: Final = ", ".join(Note._fields)
@@ -205,8 +206,12 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
 
     def insert_many(self, notes: Sequence[Note]) -> None:
         self._database.run_many(_INSERT, list(map(note_to_columns, notes)))
+        named = [note for note in notes if note.key is None and (note.title or note.extra.aliases)]
+        if named:
+            self._database.run_many(_ADD_NAME, sorted(set().union(*map(_name_rows, named))))
         for note in notes:
-            self._add_beside(note)
+            if note.expires_at is not None:
+                self._change_expiry(None, note)
 
     def _add_beside(self, note: Note) -> None:
         """Add what stands beside a new note's row; not asked of most notes."""
@@ -261,6 +266,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         forget_entities(self._database, note.row)
         forget_statements(self._database, note.row)
         run("DELETE FROM feedback WHERE note = ?", (note.row,))
+        forget_vectors(self._database, note.row)
 
     def _change_names(self, before: set[Columns], after: set[Columns]) -> None:
         if gone := before - after:
