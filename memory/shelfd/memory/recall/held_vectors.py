@@ -120,8 +120,10 @@ class HeldVectors:
     def put(self, one: NoteVectors) -> None:
         """Hold the vectors of a note, instead of those held before; a note without any counts too."""
         self.remove([one.note])
-        self._texts[one.note] = one.text
         vectors = vectors_of(one)
+        if self._used and len(vectors) and vectors.shape[1] != self._vectors.shape[1]:
+            return  # a server that has another model by the same name
+        self._texts[one.note] = one.text
         if not len(vectors):
             return
         self._make_room(vectors)
@@ -150,7 +152,9 @@ class HeldVectors:
         if not self._slots:
             return None
         size = self._size
-        return VectorsHeld(self._rows[:size].copy(), self._starts[:size].copy(), self._vectors[: self._used], self._scales)
+        return VectorsHeld(
+            self._rows[:size].copy(), self._starts[:size].copy(), self._vectors[: self._used], self._scales
+        )
 
     def _make_room(self, vectors: Vectors) -> None:
         if self._size == len(self._rows):
