@@ -123,6 +123,10 @@ class Transaction:
         """Give a turn of a nugget this number, unless it has one; return its number."""
         return self._writer.nuggets.claim_turn(nugget, session_id, turn, number)
 
+    def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
+        """Return a nugget's number of a conversation's turn; None if that was not counted."""
+        return self._writer.nuggets.turn_number(nugget, session_id, turn)
+
     @property
     def run_id(self) -> str | None:
         """The run that it belongs to, if it belongs to one."""

@@ -206,8 +206,12 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
 
     def insert_many(self, notes: Sequence[Note]) -> None:
         self._database.run_many(_INSERT, list(map(note_to_columns, notes)))
+        named = [note for note in notes if note.key is None and (note.title or note.extra.aliases)]
+        if named:
+            self._database.run_many(_ADD_NAME, sorted(set().union(*map(_name_rows, named))))
         for note in notes:
-            self._add_beside(note)
+            if note.expires_at is not None:
+                self._change_expiry(None, note)
 
     def _add_beside(self, note: Note) -> None:
         """Add what stands beside a new note's row; not asked of most notes."""

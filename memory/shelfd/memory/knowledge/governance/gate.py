@@ -64,9 +64,7 @@ class Gate(Intake):
         """Return what may be stored of *note*. See the port."""
         if old is not None and _says_the_same(note, old):
             return note
-        text = note.content
-        if note.title or note.tags or note.extra is not NO_EXTRA:  # of nearly every note the content is all
-            text = "\n".join(part.text for part in _parts(note))
+        text = _text(note)
         self._check_length(note, origin)
         words = words_of(text)
         if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words)):
@@ -190,6 +188,16 @@ def _is_reworded(note: Note, old: Note) -> bool:
         or note.extra.fields != old.extra.fields
         or note.extra.aliases != old.extra.aliases
     )
+
+
+def _text(note: Note) -> str:
+    """All that a note says, in lines: of nearly every one its content, title and tags."""
+    extra = note.extra
+    if extra is not NO_EXTRA and (extra.aliases or extra.fields or extra.source_ref is not None):
+        return "\n".join(part.text for part in _parts(note))
+    if not (note.title or note.tags):
+        return note.content
+    return "\n".join(filter(None, (note.title, note.content, *note.tags)))
 
 
 def _parts(note: Note) -> list[_Part]:
