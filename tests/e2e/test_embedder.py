@@ -25,11 +25,11 @@ def test_notes_are_found_by_meaning_also_after_a_kill(tmp_path: Path) -> None:
     with Daemon(tmp_path, environment=ENVIRONMENT) as daemon:
         for note in NOTES:
             daemon.call("remember", content=note)
-        until("all notes have vectors", lambda: has_all(daemon))
+        until(lambda: has_all(daemon), "all notes have vectors")
         assert recall(daemon, "pets at home", mode="lexical")["results"] == []
         daemon.kill()
         daemon.start()
-        until("all notes have vectors", lambda: has_all(daemon))
+        until(lambda: has_all(daemon), "all notes have vectors")
         found = recall(daemon, "pets at home")
         assert (found["mode"], found["results"][0]["note"]["content"]) == ("hybrid", NOTES[2])
         assert daemon.call("system.health")["embedder"]["state"] == "ready"

@@ -6,11 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from shelfd.daemon.host import SystemClock
 from shelfd.daemon.llm import api_key
 from shelfd.daemon.places import Places
 from shelfd.daemon.settings import Settings
 from shelfd.daemon.zones import zone
+from shelfd.memory import Clock
 from shelfd.memory.errors import ConfigError
 from shelfd.memory.ports.embedder import ABSENT_EMBEDDER, Embedder
 from shelfd.models import ModelSettings
@@ -20,7 +20,7 @@ _NEEDED: Final = ("onnxruntime", "tokenizers")
 _REPLY_BYTES: Final = 1 << 24
 
 
-def embedder(settings: Settings, places: Places, environ: Mapping[str, str], clock: SystemClock) -> Embedder:
+def embedder(settings: Settings, places: Places, environ: Mapping[str, str], clock: Clock) -> Embedder:
     """Return the embedder; it has read, imported and connected nothing yet.
 
     Raises:
@@ -48,7 +48,7 @@ def _minilm(model_file: str, vocabulary: str) -> Embedder:
     return MiniLmEmbedder(files)
 
 
-def _http(settings: Settings, places: Places, environ: Mapping[str, str], clock: SystemClock) -> Embedder:
+def _http(settings: Settings, places: Places, environ: Mapping[str, str], clock: Clock) -> Embedder:
     section = settings.embedder
     if find_spec("httpx2") is None:
         raise ConfigError('embedder.kind: "http" needs the extra "llm": install ".[llm]", not "."')
