@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shelfd.client.aio import AsyncClient, follow_async, watch_async
     from shelfd.client.events import follow, watch
     from shelfd.client.memory_manager import MemoryManager, MemoryNote, get_memory_manager
-    from shelfd.client.nugget_shelf import Nugget, NuggetShelf
+    from shelfd.client.nugget_shelf import NuggetShelf, ShelfNugget
     from shelfd.client.steady import SteadyClient
 
 __all__ = [
@@ -22,9 +22,9 @@ __all__ = [
     "MemoryManager",
     "MemoryNote",
     "NotRunning",
-    "Nugget",
     "NuggetShelf",
     "RpcFailure",
+    "ShelfNugget",
     "SteadyClient",
     "Unsendable",
     "connect",
@@ -40,7 +40,7 @@ _LATER = {
     "AsyncClient": "aio",
     "MemoryManager": "memory_manager",
     "MemoryNote": "memory_manager",
-    "Nugget": "nugget_shelf",
+    "ShelfNugget": "nugget_shelf",
     "NuggetShelf": "nugget_shelf",
     "SteadyClient": "steady",
     "follow": "events",

@@ -34,24 +34,24 @@ class NuggetShelf:
 
     # ------------------------------------------------------------------ nuggets
 
-    def create(self, name: str, **options: Any) -> "Nugget":  # noqa: ANN401
+    def create(self, name: str, **options: Any) -> "ShelfNugget":  # noqa: ANN401
         """Make a nugget; *options* are those of ``nugget.create``, such as ``max_facts``."""
         self.change("nugget.create", name=name, **options)
-        return Nugget(self, name)
+        return ShelfNugget(self, name)
 
-    def get(self, name: str) -> "Nugget":
+    def get(self, name: str) -> "ShelfNugget":
         """Return a nugget that is there."""
         self.read("nugget.status", name=name)
-        return Nugget(self, name)
+        return ShelfNugget(self, name)
 
-    def get_or_create(self, name: str, **options: Any) -> "Nugget":  # noqa: ANN401
+    def get_or_create(self, name: str, **options: Any) -> "ShelfNugget":  # noqa: ANN401
         """Return a nugget, made with these *options* if it is not there."""
         try:
             return self.create(name, **options)
         except RpcFailure as error:
             if error.data.get("type") != "DuplicateNugget":
                 raise
-            return Nugget(self, name)
+            return ShelfNugget(self, name)
 
     def has(self, name: str) -> bool:
         """Return whether the nugget is there."""
@@ -197,7 +197,7 @@ class NuggetShelf:
                 return
 
 
-class Nugget:
+class ShelfNugget:
     """A nugget of a shelf by its name: the shelf's methods with the nugget left out."""
 
     def __init__(self, shelf: NuggetShelf, name: str) -> None:

@@ -20,6 +20,7 @@ from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Names
 from shelfd.memory.recall.note_score import boost_of
 from shelfd.memory.recall.question import Questions
+from shelfd.memory.recall.repetitions import Repetitions
 from shelfd.memory.recall.stored import texts, texts_of
 from shelfd.memory.settings import MemorySettings
 
@@ -81,6 +82,7 @@ class ShelfIndex(Pictured):
         del view
         self._analyzer = Analyzer(language=settings.language, timezone=settings.timezone)
         self._questions = Questions(self._analyzer)
+        self.repetitions = Repetitions(self._analyzer)
         self.clear()
 
     def clear(self) -> None:
