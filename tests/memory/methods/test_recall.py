@@ -327,7 +327,7 @@ async def test_intent(api: Api, query: str, intent: str) -> None:
 async def test_of_notes_that_fit_alike_tier_and_importance_decide_before_the_cut(api: Api) -> None:
     for tier, importance in (("C", 9), ("A", 3), ("B", 5), ("B", 8), ("B", 5)):
         await api.remember("green tea", tier=tier, importance=importance, title=f"{tier}{importance}")
-    hits = (await api.call("recall", query="tea", k=4))["results"]
+    hits = (await api.call("recall", query="tea", k=4, collapse=False))["results"]
 
     assert [hit["note"]["title"] for hit in hits] == ["A3", "B8", "B5", "B5"]
     assert len({hit["score"] for hit in hits}) == 1

@@ -79,6 +79,11 @@ class Columns:
         for name, kind in _TYPES.items():
             setattr(self, name, _zeros(capacity, kind))
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the slots in use."""
+        return sum(self.size * np.dtype(kind).itemsize for kind in _TYPES.values())
+
     def extend(self, count: int, values: Mapping[str, Any]) -> int:
         """Add *count* ordinals with these *values*; return the first. There are as many values, or one for all.
 
