@@ -111,7 +111,12 @@ def main() -> None:
         rows.append([name, by_note, f"{cost.longest_s * 1e3:.1f}"])
     print(table(rows))
     count = len(all_notes)
-    print(f"\n{count:,} notes; bytes a note: arrays {index.index.nbytes / count:.0f}, resident {held / count:.0f}")
+    grown = index.index.nbytes
+    index.index.compact()
+    print(
+        f"\n{count:,} notes; bytes a note: resident {held / count:.0f}; arrays {grown / count:.0f}, "
+        f"{index.index.nbytes / count:.0f} once all segments are merged"
+    )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Names
 from shelfd.memory.recall.note_score import boost_of
 from shelfd.memory.recall.question import Questions
+from shelfd.memory.recall.repetitions import Repetitions
 from shelfd.memory.recall.stored import texts, texts_of
 from shelfd.memory.settings import MemorySettings
 
@@ -75,12 +76,13 @@ class ShelfIndex(Pictured):
 
     name: ClassVar[str] = "index"
     at_once: ClassVar[int] = 128
-    image_version: ClassVar[int] = 2
+    image_version: ClassVar[int] = 3
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view
         self._analyzer = Analyzer(language=settings.language, timezone=settings.timezone)
         self._questions = Questions(self._analyzer)
+        self.repetitions = Repetitions(self._analyzer)
         self.clear()
 
     def clear(self) -> None:
