@@ -22,6 +22,7 @@ from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.filtering import Filtering
+from shelfd.memory.recall.inverted import distinct
 from shelfd.memory.recall.links import Links, unlinked
 from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
@@ -185,7 +186,7 @@ class RecallIndex:
     def beside(self, rows: Sequence[int]) -> list[int]:
         """Return the rows of the documents before and after those of *rows*."""
         beside = np.concatenate(self.neighbours(np.array(rows, np.int64)))
-        found: list[int] = np.unique(beside[beside >= 0]).tolist()
+        found: list[int] = distinct(beside[beside >= 0]).tolist()
         return found
 
     def _dated(self, parsed: ParsedQuery, filters: NoteFilter) -> ParsedQuery:
