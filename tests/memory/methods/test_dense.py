@@ -223,7 +223,10 @@ async def test_what_is_purged_or_edited_while_it_is_embedded_gets_no_vectors_of_
     async with memory(embedder=embedder) as api:
         await api.remember("The car was sold.")
         note = str((await api.remember("Her home is in Lisbon."))["id"])
-        params = {"forget": {"id": note, "purge": True}, "note.edit": {"id": note, "content": "The cat is old."}}
+        params: dict[str, dict[str, Any]] = {
+            "forget": {"id": note, "purge": True},
+            "note.edit": {"id": note, "content": "The cat is old."},
+        }
         seen: list[dict[int, int]] = []
 
         async def happens() -> None:
