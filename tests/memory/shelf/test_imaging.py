@@ -117,12 +117,10 @@ async def test_it_is_written_when_there_were_many_changes_and_when_the_shelf_is_
     assert events(await restarted(either)) == ["image.read"]
 
 
-async def at_rest(api: Api, *, roused: bool = False) -> None:
-    """Wait until the image is being written no more; *roused*: it was resting, and there is reason to write it."""
+async def at_rest(api: Api) -> None:
+    """Wait until the image is being written no more."""
     await api.shelf().reach(None)
     image = api.shelf().image
-    while roused and image._task is not None and image._is_resting:
-        await asyncio.wait([image._task], timeout=0.001)
     while image._task is not None and not image._is_resting:
         await asyncio.wait([image._task], timeout=0.001)
 
@@ -156,7 +154,9 @@ async def test_it_is_written_while_notes_keep_coming_although_few_had_come_befor
     await at_rest(either)
     with capture_logs() as logs:
         await remember(either, 20)
-        await at_rest(either, roused=True)
+        await either.shelf().reach(None)
+        while "image.written" not in events(logs):
+            await asyncio.sleep(0.001)
 
     assert events(logs).count("image.written") == 1
 
