@@ -8,7 +8,7 @@ QUIET := $(shell test -t 2 || echo --quiet)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint types imports drift readme docs bare lock clean distclean site
+.PHONY: help run test check lint types imports drift readme docs pages bare lock clean distclean site
 
 .tools/bin/uv:
 	$(PYTHON) -m pip install $(QUIET) --disable-pip-version-check --target .tools uv
@@ -53,8 +53,15 @@ imports: .venv/.dev  ## who imports whom
 drift: .venv/.dev  ## generated documents still say what the models say
 	.venv/bin/python docs/generate.py --check
 
-readme: .venv/.dev  ## every command in README.md does what it says
-	.venv/bin/python docs/readme.py --check
+# The pages whose output is what their commands print.
+PAGES := moving knowledge sessions tending
+
+readme: .venv/.dev  ## every command in README.md and the pages does what it says (needs jq)
+	for page in readme $(PAGES); do .venv/bin/python docs/$$page.py --check || exit 1; done
+	.venv/bin/python docs/shown.py
+
+pages: .venv/.dev  ## write what the commands in README.md and the pages print now (needs jq)
+	for page in readme $(PAGES); do .venv/bin/python docs/$$page.py || exit 1; done
 
 site: .venv/.dev  ## the documentation as HTML, in dist/site
 	.venv/bin/python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs dist/site

@@ -4,7 +4,8 @@ Figures are *held out*: the questions of a domain are judged by constants fitted
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,32 +37,52 @@ class Seen(NamedTuple):
     kept: Sequence[Candidate]
 
 
-def focus_on(notes: Sequence[Note]) -> Focus:
-    """Return focus over an index of *notes*, as a shelf would have it."""
-    index = RecallIndex(Analyzer())
-    names = Names(index.analyzer)
-    for row, note in enumerate(notes, start=1):
-        key = note.get("key")
-        made = BLANK._replace(
-            row=row, id=note["id"], kind="fact" if key else "note", title=note.get("title") or key or "",
-            key=fold_key(key) if key else None, content=note["content"], author=note.get("author"),
-            session_id=note.get("session_id"), turn=note.get("turn"), created_at=1_760_000_000_000_000,
-            archived_at=1 if note.get("hidden") else None, superseded_by=note.get("superseded_by"),
-            extra=Extra(aliases=tuple(note.get("aliases", ()))),
-        )  # fmt: skip
-        index.put(document_of(made))
-        names.put(row, names_of(made), title=made.title)
-    return Focus(index, names, _BLANK)
+class OwnShelf:
+    """Focus over an index of notes, as a shelf would have it; more notes come and go."""
+
+    def __init__(self, notes: Iterable[Note] = ()) -> None:
+        self._index = RecallIndex(Analyzer())
+        self._names = Names(self._index.analyzer)
+        self._rows = count(1)
+        self.focus = Focus(self._index, self._names, _BLANK)
+        self.put(notes)
+
+    def put(self, notes: Iterable[Note]) -> list[int]:
+        """Index *notes*; return their rows."""
+        rows = []
+        for note, row in zip(notes, self._rows, strict=False):
+            key = note.get("key")
+            made = BLANK._replace(
+                row=row, id=note["id"], kind="fact" if key else "note", title=note.get("title") or key or "",
+                key=fold_key(key) if key else None, content=note["content"], author=note.get("author"),
+                session_id=note.get("session_id"), turn=note.get("turn"), created_at=1_760_000_000_000_000,
+                archived_at=1 if note.get("hidden") else None, superseded_by=note.get("superseded_by"),
+                extra=Extra(aliases=tuple(note.get("aliases", ()))),
+            )  # fmt: skip
+            self._index.put(document_of(made))
+            self._names.put(row, names_of(made), title=made.title)
+            rows.append(row)
+        return rows
+
+    def remove(self, rows: Iterable[int]) -> None:
+        """Remove the notes of *rows*."""
+        for row in rows:
+            self._index.remove(row)
+            self._names.remove(row)
 
 
-def look(asked: Sequence[Question], few: set[Question], notes: Mapping[str, Note]) -> list[Seen]:
-    """Return the candidates of all questions that stand for themselves."""
+def look(
+    asked: Sequence[Question], few: set[Question], notes: Mapping[str, Note], others: Iterable[Note] = ()
+) -> list[Seen]:
+    """Return the candidates of all questions that stand for themselves; each domain has the *others* around it."""
     seen = []
+    shelf = OwnShelf(others)
     for domain in dict.fromkeys(question.domain for question in asked):
-        focus = focus_on([note for note in notes.values() if note["domain"] == domain])
+        rows = shelf.put(note for note in notes.values() if note["domain"] == domain)
         for question in (one for one in asked if one.domain == domain and one.after is None):
-            best, rival = focus.candidates(question.query, RECALLABLE, K)
-            seen.append(Seen(question, question in few, focus.kept(best, rival)[:K]))
+            best, rival = shelf.focus.candidates(question.query, RECALLABLE, K)
+            seen.append(Seen(question, question in few, shelf.focus.kept(best, rival)[:K]))
+        shelf.remove(rows)
     return seen
 
 
@@ -90,21 +111,27 @@ def fitted(seen: Sequence[Seen], threshold: float = 0.5) -> Calibration:
     return Calibration(tuple(weights.tolist()), intercept, threshold)
 
 
-def judged(seen: Sequence[Seen], constants: Calibration) -> list[Outcome]:
-    """Return what each English question would get."""
-    english = (one for one in seen if one.question.language == "en")
+def judged(seen: Sequence[Seen], constants: Calibration, languages: Collection[str] = ("en",)) -> list[Outcome]:
+    """Return what each question in these *languages* would get."""
     return [
         Outcome(question, few, [(one.hit.id, constants.probability(one.features)) for one in kept], None)
-        for question, few, kept in english
+        for question, few, kept in seen
+        if question.language in languages
     ]
 
 
-def held_out(seen: Sequence[Seen]) -> list[Outcome]:
-    """Return what each English question would get from constants fitted on all other domains."""
+def held_out(seen: Sequence[Seen], asked: Sequence[Seen] | None = None) -> list[Outcome]:
+    """Return what each English question would get from constants fitted on all other domains.
+
+    Args:
+        seen: What the constants are fitted on.
+        asked: What is judged by them, if not the same.
+    """
+    asked = seen if asked is None else asked
     outcomes = []
-    for domain in dict.fromkeys(one.question.domain for one in seen if one.question.language == "en"):
+    for domain in dict.fromkeys(one.question.domain for one in asked if one.question.language == "en"):
         constants = fitted([one for one in seen if one.question.domain != domain])
-        outcomes += judged([one for one in seen if one.question.domain == domain], constants)
+        outcomes += judged([one for one in asked if one.question.domain == domain], constants)
     return outcomes
 
 

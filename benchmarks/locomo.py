@@ -4,7 +4,7 @@ The data is not part of this project; give the path of a file with LoCoMo conver
 and every question asked through the daemon's socket. R@k is the share of a question's evidence turns among the
 first k notes, mean over questions of categories 1 to 4.
 
-Run: ``python benchmarks/locomo.py PATH``
+Run: ``python benchmarks/locomo.py PATH``; ``--dense`` recalls by meaning too, with the extra "dense"
 """
 
 import argparse
@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from served import median, percentile, served, table, working_directory
+from served import median, percentile, served, table, wait_for_vectors, with_embedder, working_directory
 from shelfd.client import Client, connect
 
 K = 20
@@ -112,8 +112,14 @@ def name(client: Client, shelf: str, notes: list[dict[str, Any]]) -> None:
         client.call("remember", {"content": told, "key": speaker, "source_ref": f"name:{speaker}", "shelf": shelf})
 
 
+def embed(client: Client, shelf: str) -> None:
+    """Wait until all notes have vectors."""
+    for share in wait_for_vectors(client, shelf):
+        progress(round(100 * share), 100, f"embed {shelf}, %")
+
+
 def run(
-    client: Client, conversations: list[dict[str, Any]], *, names: bool
+    client: Client, conversations: list[dict[str, Any]], *, names: bool, dense: bool
 ) -> tuple[dict[str, dict[int, list[dict[str, float]]]], list[float]]:
     """Ingest and ask everything; measures by conversation and category, and latencies."""
     measures: dict[str, dict[int, list[dict[str, float]]]] = {}
@@ -124,6 +130,8 @@ def run(
         ingest(client, shelf, notes)
         if names:
             name(client, shelf, notes)
+        if dense:
+            embed(client, shelf)
         known = {note["source_ref"] for note in notes}
         measures[shelf] = defaultdict(list)
         for number, question in enumerate(conversation["qa"], start=1):
@@ -159,12 +167,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", help="a JSON file with LoCoMo conversations")
     parser.add_argument("--names", action="store_true", help="add a fact keyed by each speaker's name")
+    parser.add_argument("--dense", action="store_true", help="with vectors of all-MiniLM-L6-v2")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()
     conversations = json.loads(Path(arguments.path).read_text())
-    with working_directory(arguments.dir) as directory, served(directory) as daemon, connect(daemon.socket) as client:
+    with (
+        working_directory(arguments.dir) as directory,
+        served(directory, *(with_embedder(directory) if arguments.dense else ())) as daemon,
+        connect(daemon.socket) as client,
+    ):
         began = time.perf_counter()
-        measures, latencies = run(client, conversations, names=arguments.names)
+        measures, latencies = run(client, conversations, names=arguments.names, dense=arguments.dense)
         took = time.perf_counter() - began
         memory = daemon.rss_mib()
     print(report(measures))

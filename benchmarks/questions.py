@@ -12,21 +12,37 @@ Only results with ``relevant`` count. Open questions that share at most one cont
 apart, as ``few words``. Asked through the socket, and *held out*: in process, each domain judged by constants fitted
 on the others. The command fails if a hidden or superseded note comes back.
 
-Run: ``python benchmarks/questions.py``; ``--misses`` prints what went wrong held out; ``--fit`` writes the constants
-anew: weights from all domains, and the threshold that leaves most room to every limit, held out and not.
+Run: ``python benchmarks/questions.py``; ``--misses`` prints what went wrong held out; ``--crowd`` asks once more, in
+process, with 20,000 notes around that have nothing to do with the questions; ``--fit`` writes the constants anew:
+weights from all domains, and the threshold that leaves most room to every limit, held out and not.
 """
 
 import argparse
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from asking import FIRST, LIMITS, Outcome, all_notes, all_questions, ask, limited, measures, with_few_words
+from asking import (
+    FIRST,
+    LIMITS,
+    Note,
+    Outcome,
+    Question,
+    all_notes,
+    all_questions,
+    ask,
+    limited,
+    measures,
+    with_few_words,
+)
 from calibrating import best_threshold, fitted, held_out, judged, look, write
-from served import served, table, working_directory
+from crowd import crowd
+from served import served, table, with_embedder, working_directory
 from shelfd.client import connect
 from shelfd.memory.recall.relevance import calibration
+
+CROWD = 20_000
 
 
 def grouped(outcomes: Sequence[Outcome], name: Callable[[Outcome], str]) -> dict[str, list[Outcome]]:
@@ -106,11 +122,29 @@ def misses(outcomes: Sequence[Outcome], threshold: float) -> Iterator[str]:
             yield f"{question.domain:<9} {question.kind}{few}: {question.query} {question.gold} -> {results}"
 
 
+def crowded(asked: Sequence[Question], few: set[Question], notes: Mapping[str, Note]) -> str:
+    """The measures with many other notes around: by the constants as they are, and each domain held out."""
+    seen, constants = look(asked, few, notes, crowd(CROWD)), calibration()
+    languages = {question.language for question in asked}
+    outcomes = judged(seen, constants, languages)
+    parts = (
+        f"with {CROWD:,} other notes around:\n",
+        report(outcomes, constants.threshold),
+        "",
+        by(outcomes, constants.threshold, "language", lambda one: one.question.language),
+        "\n\nthe same, each domain judged by constants fitted on the others, without a crowd:\n",
+        report(held_out(look(asked, few, notes), seen), constants.threshold),
+    )
+    return "\n".join(parts)
+
+
 def main() -> None:
     """Measure and print, or fit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fit", action="store_true", help="write the constants anew, and do not ask a daemon")
     parser.add_argument("--misses", action="store_true", help="also print what went wrong held out")
+    parser.add_argument("--dense", action="store_true", help="ask a daemon with vectors of all-MiniLM-L6-v2")
+    parser.add_argument("--crowd", action="store_true", help=f"also ask with {CROWD:,} other notes around")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()
     notes, asked = all_notes(), all_questions()
@@ -121,8 +155,12 @@ def main() -> None:
         print(f"written: {write(fitted(seen, threshold))}\n")
     else:
         directory = working_directory(arguments.dir)
-        with directory as run, served(run) as daemon, connect(daemon.socket) as client:
-            outcomes = list(ask(client, notes, asked))
+        with (
+            directory as run,
+            served(run, *(with_embedder(run) if arguments.dense else ())) as daemon,
+            connect(daemon.socket) as client,
+        ):
+            outcomes = list(ask(client, notes, asked, dense=arguments.dense))
         keys = {name for name, note in notes.items() if "key" in note}
         print("through the socket:\n", report(outcomes, threshold), sep="\n")
         print(
@@ -134,6 +172,8 @@ def main() -> None:
         print()
     print("each domain judged by constants fitted on the others:\n", report(apart, threshold), sep="\n")
     print("", by(apart, threshold, "domain", lambda one: one.question.domain), curve(apart, threshold), sep="\n\n")
+    if arguments.crowd:
+        print("", crowded(asked, with_few_words(asked, notes), notes), sep="\n\n")
     if arguments.misses:
         print("", *misses(apart, threshold), sep="\n")
 

@@ -7,7 +7,7 @@ ones, so that a question about one copy is not answered by all of them. The same
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -15,7 +15,7 @@ from zlib import crc32
 from locomo import evidence, turns
 
 _WORD = re.compile(r"[A-Za-z]+|\d+")
-_RARE = 3  #: a word that all conversations together hold at most so often
+RARE = 3  #: a word that all conversations together hold at most so often
 _RENAMED_PERCENT = 15  #: of the rare words, another choice in each copy
 _SYLLABLES = ("ba", "do", "fe", "gi", "ka", "lo", "mi", "nu", "pe", "ra", "so", "tu", "vi", "we", "xa", "zo")
 
@@ -40,7 +40,7 @@ class Tiled:
         words = Counter(
             word.lower() for notes in self._turns for note in notes for word in _WORD.findall(note["content"])
         )
-        self._rare = {word for word, times in words.items() if times <= _RARE and word.isalpha()}
+        self._rare = {word for word, times in words.items() if times <= RARE and word.isalpha()}
 
     def notes(self) -> Iterator[dict[str, Any]]:
         """The params of each note, in the order of writing."""
@@ -95,7 +95,7 @@ class Tiled:
 class Change:
     """What one copy of a conversation says otherwise; the first copy says the same."""
 
-    def __init__(self, copy: int, at: int, speakers: list[str], rare: set[str]) -> None:
+    def __init__(self, copy: int, at: int, speakers: Sequence[str], rare: set[str]) -> None:
         self._copy = copy
         self._rare = rare
         self._names = {name: _name(f"{copy} {at} {name}") for name in speakers} if copy else {}

@@ -1,13 +1,13 @@
 """Writes the sections of docs/knowledge.md that show output, by doing what they say: every command is run.
 
-They stand between two marks; the rest of the page is left as it is. Run: ``python docs/knowledge.py`` (needs jq). A
-section is a tuple of steps; each has a nugget of its own.
+They stand between two marks; the rest of the page is left as it is. A section is a tuple of steps; each has
+a nugget of its own. Run: ``python docs/knowledge.py [--check]`` (needs jq)
 """
 
-import argparse
+import sys
 from pathlib import Path
 
-from transcript import Step, page, run
+from transcript import Step, page, publish, run, said_to_check
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGE = CHECKOUT / "docs" / "knowledge.md"
@@ -207,15 +207,14 @@ STOP = (Step("### Stop", "kill %1; wait %1; tail -n 1 log | jq -c '{level, event
 STEPS = (*START, *ENTITIES, *GRAPH, *FACTS, *EVOLUTION, *SYNTHESIS, *RECALL, *GOVERNANCE, *STOP)
 
 
-def main() -> None:
-    """Run everything and write the page."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+def main() -> int:
+    """Run everything and write the page, or compare it."""
+    check = said_to_check(__doc__)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     shown = page(INTRODUCTION, STEPS, run(STEPS, {}))
-    PAGE.write_text(f"{before}{BEGIN}\n{shown}\n{END}{after}", encoding="utf-8")
-    print(f"wrote {PAGE}")
+    return publish(PAGE, f"{before}{BEGIN}\n{shown}\n{END}{after}", check=check)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

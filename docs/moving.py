@@ -1,12 +1,13 @@
 """Writes the section of docs/moving-in.md that shows the import of each sample, by importing it.
 
 It stands between two marks; the rest of the page is left as it is. The samples are those of the tests
-(tests/moving_in). Run: ``python docs/moving.py``.
+(tests/moving_in). Run: ``python docs/moving.py [--check]``.
 """
 
+import sys
 from pathlib import Path
 
-from transcript import Step, page, run
+from transcript import Step, page, publish, run, said_to_check
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGE = CHECKOUT / "docs" / "moving-in.md"
@@ -43,15 +44,15 @@ STOP = (Step("", "kill %1; wait %1"),)
 STEPS = (*START, *EXAMPLES, *STOP)
 
 
-def main() -> None:
-    """Run everything and write the section."""
+def main() -> int:
+    """Run everything and write the section, or compare it."""
+    check = said_to_check(__doc__)
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     outputs = run(STEPS, {})
     shown = page(INTRODUCTION, EXAMPLES, outputs[len(START) : -len(STOP)])
-    PAGE.write_text(f"{before}{BEGIN}\n{shown}\n{END}{after}", encoding="utf-8")
-    print(f"wrote {PAGE}")
+    return publish(PAGE, f"{before}{BEGIN}\n{shown}\n{END}{after}", check=check)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,13 +1,13 @@
 """Writes docs/sessions.md by doing what it says: every command is run and its output is what the page shows.
 
-Run: ``python docs/sessions.py`` (needs jq)
+Run: ``python docs/sessions.py [--check]`` (needs jq)
 """
 
-import argparse
 import json
+import sys
 from pathlib import Path
 
-from transcript import Step, page, run
+from transcript import Step, page, publish, run, said_to_check
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGE = CHECKOUT / "docs" / "sessions.md"
@@ -174,18 +174,17 @@ END"""),
 )  # fmt: skip
 
 
-def main() -> None:
-    """Run everything and write the page."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+def main() -> int:
+    """Run everything and write the page, or compare it."""
+    check = said_to_check(__doc__)
     files: dict[str, str | Path] = {
         "conversation.jsonl": CONVERSATION,
         "tell.sh": TELL,
         "talk.json": json.dumps(TALK),
     }
     outputs = run(STEPS, files)
-    PAGE.write_text(page(INTRODUCTION, STEPS, outputs), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    return publish(PAGE, page(INTRODUCTION, STEPS, outputs), check=check)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

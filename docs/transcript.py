@@ -1,5 +1,7 @@
 """What pages with real output share: commands are run in one shell, and what they print is what the page shows."""
 
+import argparse
+import difflib
 import os
 import re
 import select
@@ -15,6 +17,16 @@ from typing import NamedTuple, Self
 
 _LONGEST_S = 300
 _END = b"__end__\n"
+#: What may differ from run to run, and what it counts as.
+_VARYING = (
+    (r"\b(fact|note|conflict)-([\w-]+)-[0-9a-f]{8}\b", r"\1-\2-ID"),
+    (r"\brun-[0-9a-f]{12}\b", "run-ID"),
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", "TIME"),
+    (r"\b\d{4}-\d\d-\d\d\b", "DATE"),
+    (r"up \d+ s", "up SPAN"),
+    (r'"(version|python|sqlite)":"[^"]*"', r'"\1":"VERSION"'),
+    (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+)
 
 
 class Step(NamedTuple):
@@ -65,7 +77,9 @@ class Shell:
     def start(self, command: str) -> Path:
         """Start *command* in the background and return the file that what it prints goes to."""
         output = self._directory / f".started-{len(self._started)}"
-        self._say(f"{{ {command}\n}} > {output.name} 2>&1 < /dev/null &")
+        # In place of the shell that would wait for it, where it is one command: its end is the job's end.
+        instead = "" if re.search(r"[\n;|&=]", command.replace("2>&1", "")) else "exec "
+        self._say(f"{{ {instead}{command}\n}} > {output.name} 2>&1 < /dev/null &")
         self._started.append((command, output))
         return output
 
@@ -146,6 +160,34 @@ def page(introduction: str, steps: Sequence[Step], outputs: Sequence[str]) -> st
         )
         background = " &" if step.in_background else ""
         text = re.sub(r"/\S*/\.venv/bin/", "", output.rstrip())
+        text = re.sub(r"\{ (?:exec )?(.*?);? \} > \.started-\d+ 2>&1 < /dev/null", r"\1", text)
         block = f"```console\n{shown}{background}\n{text}".rstrip()
         parts.append(f"{step.prose}\n\n{block}\n```\n" if step.prose else f"{block}\n```\n")
     return "\n".join(parts)
+
+
+def said_to_check(description: str | None) -> bool:
+    """Read a command line that has ``--check`` or nothing; return whether it has."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing; status 1 if the page is out of date")
+    return bool(parser.parse_args().check)
+
+
+def publish(path: Path, new: str, *, check: bool) -> int:
+    """Write the page, or with *check* compare it; return the status to end with."""
+    if not check:
+        path.write_text(new, encoding="utf-8")
+        print(f"wrote {path}")
+        return 0
+    old = path.read_text(encoding="utf-8")
+    compared = [normalised(text).splitlines() for text in (old, new)]
+    difference = list(difflib.unified_diff(*compared, path.name, "run", n=2, lineterm=""))
+    print("\n".join(difference) if difference else f"{path.name}: is right")
+    return 1 if difference else 0
+
+
+def normalised(text: str) -> str:
+    """Return *text* without what differs from run to run."""
+    for pattern, instead in _VARYING:
+        text = re.sub(pattern, instead, text)
+    return text

@@ -3,6 +3,7 @@
 import os
 import pkgutil
 import shutil
+from collections.abc import Callable
 from importlib import import_module
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from erasing import tracing
 from shelfd.memory import methods
+from shelfd.models.minilm import found_files
 
 # Each run tries the same examples, and none fails for being slow where others use the machine, too.
 settings.register_profile("shelfd", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -34,11 +36,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose component is not installed; where everything must be, fail it."""
     for marker in item.iter_markers("component"):
         for name in marker.args:
-            why = tracing.why_not() if name == "ptrace" else _not_installed(name)
+            why = _OTHERS[name]() if name in _OTHERS else _not_installed(name)
             if why is not None:
                 if os.environ.get("CI"):
                     pytest.fail(why)
                 pytest.skip(why)
+
+
+def _no_minilm() -> str | None:
+    _, missing = found_files()
+    return f'the model of the extra "dense" is not installed: no {", ".join(missing)}' if missing else None
+
+
+_OTHERS: dict[str, Callable[[], str | None]] = {"ptrace": tracing.why_not, "minilm": _no_minilm}
 
 
 def _not_installed(name: str) -> str | None:

@@ -25,6 +25,7 @@ from shelfd.memory import (
     Stores,
     Ticket,
 )
+from shelfd.memory.ports.embedder import ABSENT_EMBEDDER, Embedder
 from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel
 from shelfd.protocol import METHODS, Limits, error_object, from_validation
 from shelfd.storage import InMemoryStores
@@ -129,11 +130,12 @@ class Api:
     principal: str = ALICE
     calls: int = 0
     model: LanguageModel = NO_MODEL
+    embedder: Embedder = ABSENT_EMBEDDER
 
     def __post_init__(self) -> None:
         self.shelves = Shelves(self.stores, self.clock, self.settings, PROJECTIONS)
         access = Access(self.shelves.owner, frozenset({ROOT}), self.rules)
-        self.service = Service(self.shelves, access, limits=self.limits, model=self.model)
+        self.service = Service(self.shelves, access, limits=self.limits, model=self.model, embedder=self.embedder)
 
     async def call(
         self, name: str, params: dict[str, Any] | None = None, /, *, principal: str | None = None, **named: Any

@@ -85,17 +85,18 @@ async def test_edges_of_an_entity_come_newest_note_first_in_pages(store: Store) 
     assert a is not None
     assert x is not None
     edges = store.view.edges
-    assert [one.note for one in edges.leaving(a, ALL, before=None, limit=9)] == [5, 4, 3, 2, 1]
-    assert [one.note for one in edges.leaving(a, ALL, before=4, limit=2)] == [3, 2]
-    assert edges.leaving(x, ALL, before=None, limit=9) == []
-    assert names(edges.reaching(x, ALL, before=None, limit=3)) == [
-        "5 b uses x rules",
-        "5 a uses x rules",
-        "4 b uses x rules",
+    assert [one.note for one in edges.leaving(a.number, ALL, before=None, limit=9)] == [5, 4, 3, 2, 1]
+    assert [one.note for one in edges.leaving(a.number, ALL, before=4, limit=2)] == [3, 2]
+    assert edges.leaving(x.number, ALL, before=None, limit=9) == []
+    reaching = edges.reaching(x.number, ALL, before=None, limit=3)
+    assert [(one.note, one.key, one.relation) for one in reaching] == [
+        (5, "b", "uses"),
+        (5, "a", "uses"),
+        (4, "b", "uses"),
     ]
-    assert [one.note for one in edges.reaching(x, ALL, before=2, limit=9)] == [1, 1]
-    assert edges.reaching(a, ALL, before=None, limit=9) == []
-    assert edges.leaving(a, ALL, before=None, limit=0) == []
+    assert [one.note for one in edges.reaching(x.number, ALL, before=2, limit=9)] == [1, 1]
+    assert edges.reaching(a.number, ALL, before=None, limit=9) == []
+    assert edges.leaving(a.number, ALL, before=None, limit=0) == []
     assert names(edges.page(ALL, before=2, limit=9)) == ["1 b uses x rules", "1 a uses x rules"]
     assert [one.note for one in edges.page(ALL, before=None, limit=3)] == [5, 5, 4]
 
@@ -150,13 +151,10 @@ async def test_an_edge_names_its_note_if_that_is_wanted(store: Store) -> None:
 
     def named(wanted: NoteFilter) -> list[str | None]:
         view = store.view.edges
-        ways = [
-            view.leaving(a, wanted, before=None, limit=9),
-            view.reaching(x, wanted, before=None, limit=9),
-            view.page(wanted, before=None, limit=9),
-        ]
-        assert ways[0] == ways[1] == ways[2]
-        return [one.note_id for one in ways[0]]
+        all_edges = view.page(wanted, before=None, limit=9)
+        assert view.leaving(a.number, wanted, before=None, limit=9) == [one.to(one.target) for one in all_edges]
+        assert view.reaching(x.number, wanted, before=None, limit=9) == [one.to(one.source) for one in all_edges]
+        return [one.note_id for one in all_edges]
 
     assert named(NoteFilter(include_hidden=True)) == [None, "n3", "n2", "n1"]
     assert named(RECALLABLE._replace(now=6)) == [None, "n3", None, "n1"]

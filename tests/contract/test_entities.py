@@ -179,3 +179,18 @@ async def test_counts_are_those_of_the_mentions(changes: list[tuple[int, list[Me
     mentions = sum(map(len, latest.values()))
     assert entities.counts() == ([EntityCount("tool", len(keys), mentions)] if keys else [])
     await store.close()
+
+
+async def test_entities_are_found_by_their_beginning(store: Store) -> None:
+    await put(store, 1, *(tool(key) for key in ("nmap", "nm", "na", "n\U0010fffe", "nmäx", "%", "o")))
+    await put(store, 2, MentionedEntity("person", "nmap", "nmap", 1))
+
+    def beginning(key: str, limit: int = 9) -> list[str]:
+        return [one.key for one in store.view.entities.beginning("tool", key, limit=limit)]
+
+    assert beginning("nm") == ["nm", "nmap", "nmäx"]
+    assert beginning("nm", 2) == ["nm", "nmap"]
+    assert beginning("n") == ["na", "nm", "nmap", "nmäx", "n\U0010fffe"]
+    assert beginning("%") == ["%"]
+    assert len(beginning("")) == 7
+    assert beginning("x") == beginning("nm", 0) == []

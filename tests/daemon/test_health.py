@@ -12,7 +12,7 @@ from shelfd.daemon.settings import load
 from shelfd.daemon.system import visible
 from shelfd.memory import ANYONE, Access, Rule
 
-EVERYONE_S = {"status", "ready", "uptime_s", "connections", "clock", "shelves", "scheduler", "mqtt", "llm"}
+EVERYONE_S = {"status", "ready", "uptime_s", "connections", "clock", "shelves", "scheduler", "mqtt", "llm", "embedder"}
 ACCESS = Access({"hers": ALICE}.get, frozenset({"uid:0"}), {"default": Rule(deny=frozenset({"mqtt:eve"}))})
 
 
@@ -31,6 +31,7 @@ def health(last: str = "hers") -> dict[str, Any]:
                       "running": [run("default"), run("hers")], "last_tick_s": 1.0, "complaint": "reflection.cron"},
         "mqtt": {**broker, "agent_password_file": "/var/lib/shelfd/agent.password", "events": lags},
         "llm": {"state": "resting", "url": "https://models.example/v1", "last_error": "/v1 is not there"},
+        "embedder": {"state": "failed", "model": "m", "last_error": "/opt/model.onnx is another file"},
         "config": {"complaints": ["/etc/shelfd.toml: mqtt.url: …"]},
     }  # fmt: skip
 
@@ -89,7 +90,7 @@ async def test_the_daemon_s_own_health_keeps_to_that(parts: Parts) -> None:
         await parts.shelves.create("hers", owner=ALICE)
         assert shelves_in(parts.system.health(ALICE)) == {"default", "hers"}
         assert shelves_in(parts.system.health(BOB)) == {"default"}
-        for_administrators = {"backups", "config", "data_dir", "socket", "warning"}
+        for_administrators = {"backups", "config", "data_dir", "recall", "socket", "warning"}
         assert parts.system.health("uid:0").keys() == EVERYONE_S | for_administrators
         assert parts.system.health(BOB).keys() == EVERYONE_S
     finally:

@@ -1,6 +1,5 @@
 """A daemon with a language model: through its socket, against a real server."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +84,8 @@ def test_a_server_that_drips_or_fails_holds_up_nobody(tmp_path: Path) -> None:
         server.otherwise = says("never asked")
         with daemon.connect() as other:
             for _ in range(4):
-                started = time.monotonic()
                 mode, found = route(daemon)
                 assert (mode, found[0]) == ("lexical", BOAT)
-                assert time.monotonic() - started < 10
                 assert other.call("recall", {"query": "boat"})["results"]
         assert len(server.received) == 2
         health = daemon.call("system.health")

@@ -308,6 +308,7 @@ async def test_what_was_erased_before_a_crash_is_gone_once_the_shelf_is_open_aga
 
     await store.commit(write(erase))
     directory = await _after_a_crash(store, root)  # before it was scrubbed
+    await store.close()
     assert any(b"4711-secret" in path.read_bytes() for path in directory.iterdir())
     again = await stores.open("crashed")
     try:

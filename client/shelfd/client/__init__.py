@@ -10,9 +10,10 @@ from shelfd.client.failure import NotRunning, RpcFailure, Unsendable
 from shelfd.client.transport import Client, connect
 
 if TYPE_CHECKING:
-    from shelfd.client.aio import AsyncClient, follow_async
+    from shelfd.client.aio import AsyncClient, follow_async, watch_async
     from shelfd.client.events import follow, watch
     from shelfd.client.memory_manager import MemoryManager, MemoryNote, get_memory_manager
+    from shelfd.client.nugget_shelf import NuggetShelf, ShelfNugget
     from shelfd.client.steady import SteadyClient
 
 __all__ = [
@@ -21,7 +22,9 @@ __all__ = [
     "MemoryManager",
     "MemoryNote",
     "NotRunning",
+    "NuggetShelf",
     "RpcFailure",
+    "ShelfNugget",
     "SteadyClient",
     "Unsendable",
     "connect",
@@ -29,6 +32,7 @@ __all__ = [
     "follow_async",
     "get_memory_manager",
     "watch",
+    "watch_async",
 ]
 
 #: Imported when they are asked for: asyncio alone takes 50 ms, a third of what a whole command may take.
@@ -36,11 +40,14 @@ _LATER = {
     "AsyncClient": "aio",
     "MemoryManager": "memory_manager",
     "MemoryNote": "memory_manager",
+    "ShelfNugget": "nugget_shelf",
+    "NuggetShelf": "nugget_shelf",
     "SteadyClient": "steady",
     "follow": "events",
     "follow_async": "aio",
     "get_memory_manager": "memory_manager",
     "watch": "events",
+    "watch_async": "aio",
 }
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar, overload
 
@@ -206,3 +207,35 @@ async def follow_async(
                 on_trouble("connection lost; waiting for the daemon")
             await asyncio.sleep(jittered(delay_s))
             delay_s = min(LONGEST_RETRY_S, delay_s * 2)
+
+
+async def watch_async(
+    query: str,
+    path: str | None = None,
+    *,
+    nugget: str | None = None,
+    shelf: str = "default",
+    on_trouble: Callable[[str], None] = lambda _: None,
+) -> AsyncGenerator[dict[str, Any], None]:
+    """Yield an event for each note that enters the results of *query*, as :func:`shelfd.client.watch` does.
+
+    The standing query is taken away when the generator is closed: leave the loop under ``contextlib.aclosing``.
+
+    Raises:
+        NotRunning: If no daemon is there at the first try.
+        RpcFailure: If the query is refused.
+    """
+    wanted = {"query": query, "shelf": shelf, **({} if nugget is None else {"nugget": nugget})}
+    async with await AsyncClient.connect(path) as client:
+        made = (await client.call("watch.create", wanted))["watch"]
+    types = ["watch.matched"]
+    following = follow_async(path, types=types, shelf=shelf, since_seq=made["since_seq"], on_trouble=on_trouble)
+    try:
+        async with aclosing(following):
+            async for event in following:
+                if event["data"]["watch"] == made["id"]:
+                    yield event
+    finally:
+        with suppress(OSError, RpcFailure):
+            async with await AsyncClient.connect(path) as client:
+                await client.call("watch.delete", {"id": made["id"], "shelf": shelf})

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from shelfd.daemon.embedder import embedder
 from shelfd.daemon.host import SystemClock
 from shelfd.daemon.llm import model_settings
 from shelfd.daemon.mqtt import MqttService
@@ -19,6 +20,7 @@ from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.gateway.exposition import MetricsServer
 from shelfd.memory import ANYONE, PROJECTIONS, Access, GovernanceSettings, MemorySettings, Rule, Service, Shelves
+from shelfd.memory.ports.embedder import Embedder
 from shelfd.memory.ports.job import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.models import ConfiguredModel
@@ -43,6 +45,7 @@ class Parts:
     metrics: MetricsServer | None
     mqtt: MqttService | None
     model: ConfiguredModel
+    embedder: Embedder
 
 
 def build(settings: Settings, places: Places, environ: Mapping[str, str] = MappingProxyType({})) -> Parts:
@@ -66,7 +69,8 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     llm = model_settings(settings.llm, places, environ)
     model = ConfiguredModel(llm, clock, zone(settings.memory.timezone), places.data / "llm-tokens.json")
     promoter = Promoter(DiskMemoryFiles(paths))
-    service = Service(shelves, access(settings, shelves), promoter, settings.limits, model)
+    embeds = embedder(settings, places, environ, clock)
+    service = Service(shelves, access(settings, shelves), promoter, settings.limits, model, embeds)
     jobs = scheduled_jobs(service)
     scheduler = Scheduler(shelves, jobs, clock, scheduler_settings(settings))
     backups = backup_scheduler(settings, shelves, service, clock)
@@ -84,6 +88,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
         backups=None if backups is None else backups.status,
         clock_status=scheduler.clock_status,
         model=model,
+        embedder=embeds,
     )
     dispatcher = Dispatcher(
         service,
@@ -98,7 +103,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     if settings.mqtt.url or settings.mqtt.embedded_broker:
         mqtt = MqttService(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
-    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, backups, metrics, mqtt, model)
+    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, backups, metrics, mqtt, model, embeds)
 
 
 def backup_directory(settings: Settings, places: Places) -> Path:
@@ -143,6 +148,7 @@ def memory_settings(settings: Settings) -> MemorySettings:
         ),
         synthesis_tiers=tuple(settings.synthesis.tiers),
         backup_keep=settings.backup.keep,
+        embedding_deadline=timedelta(milliseconds=settings.embedder.deadline_ms),
     )
 
 

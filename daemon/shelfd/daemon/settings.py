@@ -40,6 +40,7 @@ class Settings(BaseModel):
     history: sections.History = Field(default_factory=sections.History)
     mqtt: sections.Mqtt = Field(default_factory=sections.Mqtt)
     llm: sections.Llm = Field(default_factory=sections.Llm)
+    embedder: sections.EmbedderChoice = Field(default_factory=sections.EmbedderChoice)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,9 @@ from shelfd.daemon.settings import Loaded
 from shelfd.daemon.shown import rows_of
 from shelfd.gateway import Counters
 from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelf, Shelves
+from shelfd.memory.errors import ShelfError
+from shelfd.memory.ports.embedder import Embedder
+from shelfd.memory.recall.engine import engine
 from shelfd.models import ConfiguredModel
 from shelfd.protocol import WIRE_VERSION, from_micros
 
@@ -77,6 +80,7 @@ class DaemonSystem:
         backups: Status | None,
         clock_status: Status,
         model: ConfiguredModel,
+        embedder: Embedder,
     ) -> None:
         self._instance = instance
         self._places = places
@@ -91,6 +95,7 @@ class DaemonSystem:
         self._backups = backups
         self._clock_status = clock_status
         self._model = model
+        self._embedder = embedder
         self._started = clock.monotonic()
         self.is_ready = False
         self.mqtt: Status | None = None  #: of the MQTT side, if there is one
@@ -113,11 +118,12 @@ class DaemonSystem:
         shelves = self._shelves.status()
         scheduler = self._scheduler()
         mqtt = None if self.mqtt is None else self.mqtt()
-        llm = self._model.status()
+        llm, embedder = self._model.status(), self._embedder.status()
         is_well = (
             all(shelf["state"] not in _REMEDIES and "index_complaint" not in shelf for shelf in shelves)
             and (mqtt is None or (mqtt["state"] not in _MQTT_REMEDIES and not _held_up(mqtt)))
             and llm["state"] not in _LLM_REMEDIES
+            and embedder["state"] not in ("failed", "resting", "spent")
             and not scheduler["complaint"]
             and not self.complaints
         )
@@ -132,6 +138,8 @@ class DaemonSystem:
             "clock": self._clock_status(),
             "mqtt": mqtt,
             "llm": llm,
+            "embedder": embedder,
+            "recall": {"engine": engine.name, "problem": engine.problem},
             "config": {"complaints": self.complaints, **self._origins()},
             "data_dir": str(self._places.data),
             "socket": str(self._places.socket),
@@ -187,6 +195,8 @@ class DaemonSystem:
             found.append(Finding("mqtt requests", *await self.mqtt_probe()))
         if self._model.is_configured:
             found += await self._look_at_model()
+        if self._embedder.model:
+            found.append(await self._look_at_embedder())
         return {"ok": all(finding.ok for finding in found), "findings": [finding.view() for finding in found]}
 
     def config(self) -> dict[str, Any]:
@@ -246,6 +256,8 @@ class DaemonSystem:
             yield Finding(
                 "config", False, "; ".join(self.complaints) + ": the settings before hold on", "shelfd config check"
             )
+        if engine.problem is not None:
+            yield Finding("recall", False, f"numpy ranks notes, not what was compiled: {engine.problem}")
         if self.metrics_complaint is not None:
             yield Finding("metrics", False, self.metrics_complaint, "ss -ltnp")
         if self.mqtt is not None:
@@ -265,6 +277,14 @@ class DaemonSystem:
             last = status["last_error"]
             found.append(Finding("llm questions", False, remedy if last is None else f"{last}: {remedy}"))
         return found
+
+    async def _look_at_embedder(self) -> Finding:
+        try:
+            await self._embedder.query("shelf")
+        except ShelfError as error:
+            problem = self._embedder.status()["last_error"]
+            return Finding("embedder", False, f"{self._embedder.model}: {problem or error.message}")
+        return Finding("embedder", True, f"{self._embedder.model}: makes vectors")
 
     def _left_over(self) -> Finding:
         removed = self._shelves.cleaned_up
@@ -344,6 +364,7 @@ def visible(health: dict[str, Any], access: Access, principal: str) -> dict[str,
             "events": {"shelves": [shelf for shelf in mqtt["events"]["shelves"] if may_read(shelf)]},
         },
         "llm": {"state": health["llm"]["state"]},
+        "embedder": {"state": health["embedder"]["state"]},
     }
 
 

@@ -20,7 +20,8 @@
     ├── StorageCorrupt
     ├── SchemaTooNew
     ├── BackupFailed
-    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable, ModelUnavailable, InvalidReply
+    └── Unavailable (retryable) ── StoreBusy, ShuttingDown, BrokerUnreachable, ModelUnavailable, InvalidReply,
+                                    EmbedderUnavailable
 
 An error carries data for programs and builds its own message. Messages never hold memory text.
 """
@@ -259,8 +260,13 @@ class NoEmbedder(ShelfError):
 
     code = Code.NO_EMBEDDER
 
-    def __init__(self) -> None:
-        super().__init__("no embedder is configured; use mode auto or lexical", reason="NO_EMBEDDING_PROFILE")
+    def __init__(
+        self,
+        message: str = "no embedder is configured; use mode auto or lexical",
+        *,
+        reason: str = "NO_EMBEDDING_PROFILE",
+    ) -> None:
+        super().__init__(message, reason=reason)
 
 
 class NoLanguageModel(ShelfError):
@@ -357,6 +363,10 @@ class InvalidReply(Unavailable):
     def __init__(self, problem: str) -> None:
         super().__init__(f"the language model's reply cannot be used: {problem}", reason="INVALID_REPLY")
         self.problem = problem
+
+
+class EmbedderUnavailable(Unavailable):
+    """The embedder cannot be loaded or reached, is overloaded, or took too long."""
 
 
 class ConfigError(ShelfError):

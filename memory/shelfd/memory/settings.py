@@ -73,6 +73,7 @@ class MemorySettings:
         governance: What text may come in.
         synthesis_tiers: Tiers of the notes of which answers are made.
         backup_keep: How many backups of a shelf stay in its own directory of them, unless one is told otherwise.
+        embedding_deadline: For the vectors of a query; after it words have to do.
     """
 
     instance: str = "local"
@@ -92,3 +93,4 @@ class MemorySettings:
     governance: GovernanceSettings = field(default_factory=GovernanceSettings)
     synthesis_tiers: tuple[Tier, ...] = ("A", "B")
     backup_keep: int = 7
+    embedding_deadline: timedelta = timedelta(milliseconds=500)

@@ -45,7 +45,9 @@ METHODS: Final[LazyTable[Method]] = LazyTable(
         "backups": "shelf.backup shelf.backups shelf.restore shelf.move",
         "conflicts": "conflict.list conflict.resolve",
         "distilling": "remember_with_extraction remember_report",
-        "entities": "recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list entity.purge",
+        "entities": """
+            recall_entity recall_cve recall_actor recall_tool alias.add alias.remove alias.list entity.purge topic.list
+            """,
         "entity_graph": "get_entity_relationships traverse_graph graph.timeline graph.export",
         "events": "events.subscribe events.unsubscribe events.since",
         "exporting": "shelf.export",

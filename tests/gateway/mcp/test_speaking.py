@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from mcp.client.client import Client as McpClient
 from mcp.shared.exceptions import MCPError
+from mcp.types import PromptReference, ResourceTemplateReference
 from structlog.testing import capture_logs
 
 from fakes import Api, memory
@@ -195,6 +196,35 @@ async def test_what_a_tool_does_not_take_is_told_to_the_model(real: House, mode:
             assert wrong in text(answer)
             assert answer.structured_content is not None
             assert "code" in answer.structured_content["error"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_topic_is_completed_with_what_there_is(api: Api, real: House, mode: str) -> None:
+    await api.call("remember", content="Fancy Bear used Mimikatz.", nugget="threats")
+    hidden = await api.call("remember", content="Then came Metasploit.", nugget="travel")
+    await api.call("recall_tool", tool_name="mimikatz")  # waits for the entities
+    await api.call("note.hide", id=hidden["note"]["id"])
+    prompt = PromptReference(name="what_do_you_know_about")
+    nuggets = ResourceTemplateReference(uri="memory://nuggets/{name}")
+    async with socket_client(real.path, mode=mode) as official:
+        for ref, argument, expected in (
+            (prompt, {"name": "topic", "value": "TH"}, ["threats"]),
+            (prompt, {"name": "topic", "value": "mimi"}, ["mimikatz"]),
+            (prompt, {"name": "topic", "value": "meta"}, []),
+            (nuggets, {"name": "name", "value": "t"}, ["threats", "travel"]),
+            (nuggets, {"name": "name", "value": "mimi"}, []),
+        ):
+            assert (await official.complete(ref, argument)).completion.values == expected
+        everything = (await official.complete(prompt, {"name": "topic", "value": ""})).completion.values
+        assert {"threats", "travel", "mimikatz"} <= {*everything}
+        for ref, argument in (
+            (PromptReference(name="other"), {"name": "topic", "value": ""}),
+            (prompt, {"name": "other", "value": ""}),
+            (ResourceTemplateReference(uri="file:///{path}"), {"name": "path", "value": ""}),
+        ):
+            with pytest.raises(MCPError) as refused:
+                await official.complete(ref, argument)
+            assert refused.value.code == -32602
 
 
 async def test_what_a_client_does_wrong_is_an_error_of_the_protocol(real: House) -> None:

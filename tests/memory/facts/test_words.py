@@ -2,7 +2,6 @@
 
 import math
 import random
-import time
 
 import pytest
 from hypothesis import given
@@ -80,14 +79,13 @@ def test_numbers_short_words_and_what_is_too_long_for_a_word_are_never_corrected
 
 def test_words_as_long_as_a_text_are_not_compared_letter_by_letter() -> None:
     drawn = random.Random(5)
-    data = "".join(drawn.choices("abcdefgh", k=8_000))
+    # Comparing letter by letter takes time with the square of the length: here, over the limit of a test.
+    data = "".join(drawn.choices("abcdefgh", k=64_000))
     lexicon = Lexicon()
     lexicon.total = 1
     lexicon.add(f"x{data}y")
 
-    began = time.process_time()
     assert understood([f"z{data}w", "cat"], lexicon) == [[], []]
-    assert time.process_time() - began < 1  # comparing took twenty
     assert understood([f"x{data}y"], lexicon) == [[Meant(f"x{data}y", 1.0)]]
 
 

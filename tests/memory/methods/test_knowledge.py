@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes import Api, memory
+from shelfd.memory.methods import knowledge
 
 Json = dict[str, Any]
 
@@ -253,3 +254,43 @@ async def test_a_relation_keeps_its_spelling(api: Api, spelling: str) -> None:
     assert (await graph(api))[1] == [one]
     assert await api.call("knowledge.create_relations", relations=[one]) == {"relations": []}
     assert await api.call("knowledge.delete_relations", relations=[one]) == {"removed": 1}
+
+
+WORDS = st.sampled_from(["tea", "Teapot", "harbour", "Spanish", "über", "x1", "Kaffee", "茶", "green", "snake_case"])
+OBSERVATIONS = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
+
+
+@given(st.lists(OBSERVATIONS, min_size=1, max_size=6), st.data())
+@settings(max_examples=25, deadline=None)
+def test_search_finds_every_entity_that_holds_the_text(said: list[str], data: st.DataObject) -> None:
+    chosen = data.draw(st.sampled_from(said))
+    begin = data.draw(st.integers(0, len(chosen) - 1))
+    query = chosen[begin : data.draw(st.integers(begin + 1, len(chosen)))]
+
+    async def search() -> None:
+        async with memory() as api:
+            made = [entity(f"e{number}", one) for number, one in enumerate(said)]
+            await api.call("knowledge.create_entities", entities=made)
+            found = await api.call("knowledge.search_nodes", query=query)
+            wanted = query.lower()
+            held = [
+                one
+                for one in made
+                if any(wanted in text.lower() for text in (one["name"], "person", *one["observations"]))
+            ]
+            assert found["entities"] == held
+
+    asyncio.run(search())
+
+
+async def test_a_large_graph_is_searched_by_words_and_not_read(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge, "_READ_TO_THE_END", 5)
+    made = [entity(f"book {number}", f"shelf {number} by the window") for number in range(20)]
+    await api.call("knowledge.create_entities", entities=made)
+    shelf = api.shelves.opened("default")
+    assert shelf is not None
+    monkeypatch.setattr(shelf.store, "list_notes", None)
+    for query, names in (("BOOK 1", ["book 1", *(f"book {n}" for n in range(10, 20))]), ("elf 7 by", ["book 7"])):
+        found = await api.call("knowledge.search_nodes", query=query)
+        assert [one["name"] for one in found["entities"]] == names
+    assert await api.call("knowledge.search_nodes", query="?!") == {"entities": [], "relations": []}

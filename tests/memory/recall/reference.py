@@ -15,6 +15,7 @@ from shelfd.memory.notes.note import holds
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.recall import Analyzer, Document
 from shelfd.memory.recall.dates import date_grades, date_line
+from shelfd.memory.recall.rarity import rarities
 
 K1, B = 0.9, 0.3
 
@@ -129,14 +130,34 @@ class Reference:
             and (f.quarantined is None or doc.quarantined == f.quarantined)
         )
 
-    def search(self, query: str, filters: NoteFilter) -> tuple[list[Found], float]:
-        """Return all hits in order, of equal ones that of the highest standing, then the newest; and the strength."""
+    def strength(self, doc: Document, terms: list[str]) -> float:
+        """How well one document fits by itself: lengths and words as they are in general, each word once."""
+        known = rarities(self.analyzer.language)
+        before, after = self.previous[doc.row], self.next[doc.row]
+        found = most = 0.0
+        for term in terms:
+            weight = known.of(term)
+            most += weight * 2.2 * 1.9 / 1.63
+            in_own, in_both = self.own.bags[doc.row][term], self.both.bags[doc.row][term]
+            found += weight * (in_own > 0) * 1.9 / (1 + 0.9 * (0.7 + 0.3 * self.own.lengths[doc.row] / 26))
+            found += weight * 1.2 * (in_both > 0) * 1.9 / (1 + 0.9 * (0.7 + 0.3 * self.both.lengths[doc.row] / 52))
+            if before is not None and asks(before):
+                found += weight * 0.4 * (self.own.bags[before.row][term] > 0)
+            if after is not None:
+                found += weight * 0.15 * (self.own.bags[after.row][term] > 0)
+        return min(1.0, found / most)
+
+    def search(self, query: str, filters: NoteFilter, first: str | None = None) -> list[Found]:
+        """Return all hits in order, of equal ones that of the highest standing, then the newest.
+
+        *first* is the one that has its score by itself, the first if not given; the others have theirs from it.
+        """
         parsed = self.analyzer.parse_query(query)
         terms = list(parsed.terms)
         base = {d.row: self.base(d, terms) for d in self.documents.values() if self.admitted(d, filters)}
         base = {row: b for row, b in base.items() if b > 0}
         if not base:
-            return [], 0.0
+            return []
         best = max(base.values())
         author = self.named_author(query)
         lists = word_lists(self.analyzer.language)
@@ -154,14 +175,11 @@ class Reference:
                 total -= 0.1
             day = np.array([self.analyzer.day(doc.when).toordinal()], np.int32)
             totals[row] = total + 0.3 * float(date_grades(day, parsed.dates)[0])
-        ceiling = sum(self.own.idf(term) + 1.2 * self.both.idf(term) for term in terms)
-        strength = min(1.0, best / ceiling)
-        top_total = max(totals.values())
-        found = [
-            Found(self.documents[row].id, max(0.0, strength * total / top_total), total)
-            for row, total in sorted(totals.items(), key=lambda found: (-self.documents[found[0]].standing, -found[0]))
-        ]
-        return sorted(found, key=lambda hit: -round(hit.total, 6)), strength
+        by_standing = sorted(totals.items(), key=lambda found: (-self.documents[found[0]].standing, -found[0]))
+        ordered = sorted(by_standing, key=lambda found: -round(found[1], 6))
+        known = {self.documents[row].id: row for row in totals}
+        scale = self.strength(self.documents[known.get(first or "", ordered[0][0])], terms) / max(totals.values())
+        return [Found(self.documents[row].id, max(0.0, scale * total), total) for row, total in ordered]
 
 
 def asks(doc: Document) -> bool:

@@ -25,6 +25,8 @@ ENGLISH = (
         ("¿dónde está el pasaporte?", "spanish"),
         ("La llave del trastero está en la cocina", "spanish"),
         ("où est le passeport", "french"),
+        ("où se trouve la clé de la cave", "french"),
+        ("combien a coûté le vélo", "french"),
         ("Les clés sont chez nous, avec celles du garage.", "french"),
         ("备用钥匙在哪里", "zh"),
         ("会議はいつですか", "ja"),

@@ -46,7 +46,7 @@ def test_two_stages_cut_equal_documents_as_the_whole_scan_does(made: Callable[[i
 @pytest.mark.parametrize("options", [{}, {"two_stage_from": 0, "candidates": 20}])
 def test_of_equal_documents_the_newest_are_found_as_the_formula_says(options: dict[str, int]) -> None:
     documents = [alone(row) for row in range(400)]
-    expected, _ = Reference(Analyzer(), documents).search("indeed", RECALLABLE)
+    expected = Reference(Analyzer(), documents).search("indeed", RECALLABLE)
     index = index_of(*documents, **options)
 
     found = index.search("indeed", RECALLABLE, 10).hits
@@ -66,7 +66,7 @@ def test_no_more_are_scored_exactly_however_many_are_equal(
         return base_scores(view, *rest, **options)
 
     monkeypatch.setattr("shelfd.memory.recall.search.base_scores", counted)
-    index = index_of(two_stage_from=0)
+    index = index_of(two_stage_from=0, candidates=500)
     index.extend(made(row) for row in range(MANY))
 
     assert len(index.search("tea", RECALLABLE, 10).hits) == 10
@@ -77,15 +77,36 @@ def test_only_what_reaches_many_documents_is_scored_in_two_stages(monkeypatch: p
     staged: list[int] = []
 
     def watched(*arguments: Any) -> Any:
-        staged.append(len(arguments[3][0]))
+        staged.append(len(arguments[1].reached()))
         return members_of_best_sessions(*arguments)
 
     monkeypatch.setattr("shelfd.memory.recall.search.members_of_best_sessions", watched)
-    index = index_of(*(note(row, "tea cup" if row < 30 else "tea") for row in range(100)), two_stage_from=100)
+    index = index_of(
+        *(note(row, "tea cup" if row < 30 else "tea") for row in range(100)), two_stage_from=100, candidates=20
+    )
 
     for query in ("cup", "tea", "tea cup"):
         assert index.search(query, RECALLABLE, 10).hits
-    assert staged == [100, 130]
+    assert staged == [100, 100]
+
+
+@pytest.mark.parametrize("made", [in_sessions, in_one_session])
+def test_a_common_term_is_looked_up_where_other_terms_are_found(
+    made: Callable[[int], Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [made(row)._replace(text=f"green tea{' cup' * (row % 20 == 3)}") for row in range(600)]
+    monkeypatch.setattr("shelfd.memory.recall.search._FEW", 40)
+    monkeypatch.setattr("shelfd.memory.recall.search._MANY", 1)
+    monkeypatch.setattr("shelfd.memory.recall.search._ENOUGH", 1)
+    whole, staged = RecallIndex(Analyzer()), RecallIndex(Analyzer(), two_stage_from=0)
+    whole.extend(documents)
+    staged.extend(documents)
+    for query in ("tea cup", "green cup tea"):
+        expected = whole.search(query, RECALLABLE, 12, explain=True)
+        assert [hit.row % 20 for hit in expected.hits] == [3] * 12
+        assert staged.search(query, RECALLABLE, 12, explain=True) == expected
+    # What they do not find is found by the common ones, if there is too little.
+    assert len(staged.search("tea cup", RECALLABLE, 200).hits) == 200
 
 
 def test_a_very_long_query_reads_so_many_postings_and_those_of_its_rarest_terms(
@@ -96,7 +117,7 @@ def test_a_very_long_query_reads_so_many_postings_and_those_of_its_rarest_terms(
 
     assert index.search("tea cup number7", RECALLABLE, 5).hits[0].id == "n0007"
     assert len(index.search("tea", RECALLABLE, 40).hits) == 40
-    assert index.search("tea cup", RECALLABLE, 5).strength < index.search("tea", RECALLABLE, 5).strength
+    assert len(index.search("tea cup", RECALLABLE, 40).hits) == 40
 
 
 def test_the_largest_are_cut_by_one_key_after_another() -> None:

@@ -22,6 +22,7 @@ from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Link, Note, fold_key
+from shelfd.memory.ports.log import Origin
 from shelfd.memory.ports.projection import Projection, PurgedNote, ScanPosition
 from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.sessions.graph import NodeLinks
@@ -126,9 +127,11 @@ KEYS: Final[tuple[Key, ...]] = (*KINDS, *((GRAPH, nugget) for nugget in NUGGETS)
 
 @pytest.fixture(autouse=True, scope="module")
 def short_steps() -> Iterator[None]:
-    """Have groups of a few changes be taken in like those of thousands."""
+    """Have groups of a few changes be taken in like those of thousands, and changes of a few notes like large ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shelfd.memory.shelf.pump._LONGEST_STEP", 3)
+        patch.setattr("shelfd.memory.shelf.backlog._LONGEST", 3)
+        patch.setattr("shelfd.memory.shelf.backlog.LARGE", 2)
+        patch.setattr("shelfd.memory.shelf.pump._SLICE", 4)
         yield
 
 
@@ -262,10 +265,11 @@ _change = st.one_of(
     st.tuples(st.just("parent"), st.tuples(_picks, _picks)),
 )
 _op = st.one_of(
+    st.tuples(st.just("large"), st.lists(_change, min_size=3, max_size=12)),
     st.tuples(st.just("group"), st.lists(_change, min_size=1, max_size=6), st.sampled_from([False, False, True])),
     st.tuples(st.just("rename"), st.sampled_from(["memory", "quay"]), st.booleans()),
     st.tuples(st.just("hear")),
-    st.tuples(st.just("reach")),
+    st.tuples(st.just("reach"), st.booleans()),
     st.tuples(st.just("ask"), st.integers(0, len(KEYS) - 1)),
     st.tuples(st.just("turns"), st.integers(1, 9)),
     st.tuples(st.just("later"), st.sampled_from([5, 20, 100, 1_000])),
@@ -295,23 +299,40 @@ def change_of(bench: Bench, drawn: tuple[Any, ...]) -> Do:
     return bench.on(values[0], hidden if kind == "hide" else purged)
 
 
+def renamed(name: str) -> Do:
+    """The only nugget gets another name."""
+
+    def make(tx: Transaction) -> None:
+        names = [nugget.name for nugget in tx.rows.nuggets.page(after="", limit=9)]
+        if len(names) == 1 and names[0] != name:
+            rename_nugget(tx, names[0], name)
+
+    return make
+
+
+def all_of(changes: Sequence[Do]) -> Do:
+    """Several changes as one."""
+
+    def make(tx: Transaction) -> None:
+        for one in changes:
+            one(tx)
+
+    return make
+
+
 async def carry_out(bench: Bench, op: tuple[Any, ...]) -> None:
     shelf, (kind, *values) = bench.shelf, op
     if kind == "group":
         await bench.commit(*(change_of(bench, drawn) for drawn in values[0]), elsewhere=values[1])
+    elif kind == "large":
+        await bench.commit(all_of([change_of(bench, drawn) for drawn in values[0]]))
     elif kind == "rename":
-
-        def rename(tx: Transaction) -> None:
-            names = [nugget.name for nugget in tx.rows.nuggets.page(after="", limit=9)]
-            if len(names) == 1 and names[0] != values[0]:
-                rename_nugget(tx, names[0], values[0])
-
-        await bench.commit(rename, elsewhere=values[1])
+        await bench.commit(renamed(values[0]), elsewhere=values[1])
     elif kind == "hear":
         shelf.pump.announce(bench.view.log.last_seq)
     elif kind == "reach":
         with suppress(StoreBusy):
-            await shelf.reach(None)
+            await shelf.reach(None, is_urgent=values[0])
     elif kind == "ask":
         with suppress(StoreBusy):
             shelf.tracks.catch_up(KEYS[values[0]])
@@ -558,15 +579,72 @@ async def test_of_a_long_group_what_is_known_is_told_while_the_rest_is_taken_in(
     await check_as_from_scratch(bench)
 
 
-async def test_writers_are_held_up_when_more_comes_than_is_taken_in(bench: Bench) -> None:
+def said(bench: Bench, *notes: str) -> list[bool]:
+    """Whether recall knows each of *notes*."""
+    index = bench.shelf.projection(INDEX).index
+    return [note.row in index for note in (bench.view.notes.get(one) for one in notes) if note is not None]
+
+
+async def test_a_small_change_overtakes_a_large_one_and_nothing_it_said_is_lost(bench: Bench) -> None:
+    await bench.commit(all_of([bench.create("tide") for _ in range(40)]))
+    await bench.commit(bench.create("harbour"), bench.on(20, edited("ferry")))
+    edit = next(note for note in bench.notes() if note.content == "ferry")
+
+    await bench.shelf.reach(None, is_urgent=True)
+    assert said(bench, "n41", edit.id) == [True, True]
+    assert said(bench, "n20", "n30", "n39").count(False) >= 2
+    assert bench.shelf.seq < 40
+
+    await bench.commit(bench.on(5, purged))
+    await bench.shelf.reach(None, is_urgent=True)
+    await check_as_from_scratch(bench)
+
+
+async def test_a_large_change_comes_to_its_end_although_small_ones_keep_coming(bench: Bench) -> None:
+    await bench.commit(all_of([bench.create("tide") for _ in range(20)]))
+    for _ in range(40):
+        await bench.commit(bench.create("crane"))
+        await bench.turns(1)
+        bench.clock.advance(timedelta(milliseconds=20))
+    assert bench.shelf.seq >= 20
+
+
+async def test_who_makes_a_large_change_hears_of_it_when_recall_knows_it_or_the_shelf_closes(bench: Bench) -> None:
+    origin = Origin(principal="uid:1", method="test")
+    told: list[int] = []
+
+    async def make(count: int) -> None:
+        some = all_of([bench.create("tide") for _ in range(count)])
+        applied = await bench.shelf.commit(origin, some)
+        assert bench.shelf.seq >= applied.last_seq
+        told.append(count)
+
+    large = asyncio.create_task(make(30))
+    while not bench.view.log.last_seq:
+        await bench.turns(1)
+    assert told == []
+    await large
+    await bench.commit(all_of([bench.create("tide") for _ in range(30)]))
+    last_seq = bench.view.log.last_seq
+    for number in (1, 2):
+        bench.shelf.pump.tell_when_known(last_seq, lambda number=number: told.append(number))  # type: ignore[misc]
+    assert told == [30]
+    bench.shelf.pump.closing()
+    assert told == [30, 1, 2]
+
+
+async def test_writers_are_held_up_when_more_comes_than_is_taken_in(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shelfd.memory.shelf.pump._SLICE", 128)
     for _ in range(9):
         await bench.commit(*(bench.create("tide") for _ in range(100)))
-        assert bench.shelf.pump._backlog_notes <= 256 + 100
+        assert bench.shelf.pump._backlog.notes <= 256 + 100
 
 
 async def test_notes_are_taken_in_after_a_delay_and_sooner_for_a_sink(bench: Bench) -> None:
     await bench.turns()
-    await bench.commit(bench.create("tide"))
+    await bench.commit(bench.create("tide"), bench.create("ebb"))
     await bench.turns()
     assert bench.shelf.seq == 0
     bench.clock.advance(timedelta(milliseconds=20))
@@ -583,12 +661,19 @@ async def test_notes_are_taken_in_after_a_delay_and_sooner_for_a_sink(bench: Ben
             pass
 
     bench.shelf.attach(Ear())
-    await bench.commit(bench.create("tide"))
+    await bench.commit(bench.create("tide"), bench.create("ebb"))
     await bench.turns()
     assert bench.heard == []
     bench.clock.advance(timedelta(milliseconds=5))
     await bench.turns()
     assert bench.heard == [bench.view.log.last_seq]
+
+
+async def test_a_note_that_comes_alone_is_taken_in_without_a_delay(bench: Bench) -> None:
+    await bench.turns()
+    await bench.commit(bench.create("tide"))
+    await bench.turns()
+    assert bench.shelf.seq == bench.view.log.last_seq > 0
 
 
 async def test_who_waits_for_what_never_comes_hears_of_the_end(bench: Bench) -> None:

@@ -22,7 +22,7 @@ from shelfd.memory.shelf import storing, storing_many
 from shelfd.memory.shelf.storing import StoredNote, store_note
 from shelfd.memory.shelf.storing_many import Stored, store_many
 from shelfd.protocol import Limits
-from shelfd.protocol.methods.notes import KeyedInput
+from shelfd.protocol.methods.notes import RememberInput
 from shelfd.storage import InMemoryStores, SqliteStores
 
 LIMITS = Limits()
@@ -55,7 +55,7 @@ ITEMS = st.lists(
 def one_by_one(tx: Transaction, items: Sequence[Any], limits: Limits) -> Iterator[Stored]:
     for item in items:
         try:
-            given_ = KeyedInput.model_validate(item, context=limits)
+            given_ = RememberInput.model_validate(item, context=limits)
             tx.write_in(given_.session_id, given_.turn)
             yield store_note(tx, given_, limits)
         except (ValidationError, ShelfError) as error:
@@ -67,8 +67,8 @@ async def state_after(store: Store, storing_: Callable[..., Iterator[Stored]], i
 
     def first(writer: Writer, now: int) -> tuple[None, Transaction]:
         tx = Transaction(writer, now, ORIGIN)
-        tx.create_note(store_note(tx, KeyedInput(content="first"), LIMITS).note._replace(id="first", row=0))
-        store_note(tx, KeyedInput(content="red", key="colour"), LIMITS)
+        tx.create_note(store_note(tx, RememberInput(content="first"), LIMITS).note._replace(id="first", row=0))
+        store_note(tx, RememberInput(content="red", key="colour"), LIMITS)
         return None, tx
 
     def apply(writer: Writer, now: int) -> tuple[list[Any], Transaction]:

@@ -42,7 +42,7 @@ async def test_each_session_is_one_hit_however_often_it_comes_again(
         if chance.random() < 0.2:
             await shelf.write_usage()
         if chance.random() < 0.1:
-            await durable.remember("another")  # a change of any kind: what is stored is read again
+            await durable.remember("another")  # a change of any kind
         assert {row: one.hits for row, one in shelf.usage.of(notes).items()} == {
             row: len(of_note) for row, of_note in sessions.items()
         }
@@ -61,3 +61,19 @@ async def test_what_was_written_is_not_read_again(durable: Api, monkeypatch: pyt
     shelf.record_use(notes, session_id="c")
 
     assert [one.hits for one in shelf.usage.of(notes).values()] == [3, 3]
+
+
+async def test_a_change_of_another_note_leaves_known_what_is_stored(
+    durable: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = durable.shelf()
+    old = shelf.view.notes.get((await durable.remember("old"))["id"])
+    assert old is not None
+    shelf.record_use([old], session_id="a")
+    await shelf.write_usage()
+
+    monkeypatch.delattr(type(shelf.view.usage), "by_rows")
+    new = shelf.view.notes.get((await durable.remember("new"))["id"])
+    assert new is not None
+
+    assert {row: one.hits for row, one in shelf.usage.of([old, new]).items()} == {old.row: 1}

@@ -24,6 +24,7 @@ UNSUPPORTED_VERSION: Final = -32022
 
 #: What the server can do; what is subscribed to is fed by the shelf's events.
 CAPABILITIES: Final[Mapping[str, Any]] = {
+    "completions": {},
     "logging": {},
     "prompts": {"listChanged": False},
     "resources": {"listChanged": True, "subscribe": True},

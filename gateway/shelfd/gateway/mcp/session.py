@@ -92,6 +92,7 @@ class McpSession:
             "resources/unsubscribe": self._unsubscribe,
             "prompts/list": lambda _: {"prompts": prompts.PROMPTS},
             "prompts/get": self._get_prompt,
+            "completion/complete": lambda asked: prompts.completion(asked.params, asked.options),
         }
 
     # ------------------------------------------------------------------ the dispatcher's face

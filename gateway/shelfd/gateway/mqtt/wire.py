@@ -131,14 +131,19 @@ class CodecSocket:
         self._thread = threading.get_ident()
         self._is_held_back = False
         self._is_reading = False
+        self._is_write_due = False
         self.begun: asyncio.Future[None] = self._loop.create_future()
 
     def write_soon(self) -> None:
-        """Write in the loop's next turn, and so all of this one's packets together. Any thread may ask for it."""
-        if threading.get_ident() == self._thread:
-            self._loop.call_soon(self._write)
-        else:
+        """Write in the loop's turn after the next, and so with all packets of both. Any thread may ask for it.
+
+        The acknowledgement of a request then goes out with the answer, if work in the next turn gives one.
+        """
+        if threading.get_ident() != self._thread:
             self._loop.call_soon_threadsafe(self._write)
+        elif not self._is_write_due:
+            self._is_write_due = True
+            self._loop.call_soon(self._loop.call_soon, self._write_due)
 
     def write_now(self) -> None:
         """Write at once, unless the codec is reading: it cannot do both at a time, and writes soon anyway."""
@@ -162,6 +167,11 @@ class CodecSocket:
         if (sock := self._codec.socket()) is not None:
             self._loop.add_reader(sock, self._read)
             self._loop.call_soon(self._read)  # what TLS has decrypted already does not make the socket readable
+
+    def _write_due(self) -> None:
+        self._is_write_due = False
+        if self._writer.pending or self._codec.want_write():  # nothing is if it went out with something urgent
+            self._write()
 
     def _write(self) -> None:
         if not self.begun.done():

@@ -25,9 +25,11 @@ from shelfd.memory.knowledge.graph.entity_notes import (
 from shelfd.memory.log.idempotency import Outcome
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.methods.registry import change, read
-from shelfd.memory.notes.filter import RECALLABLE
+from shelfd.memory.methods.search import likely
+from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.notes.relations import check_writable, directed
+from shelfd.memory.recall import ShelfIndex
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import connect, store_note
 from shelfd.protocol import from_validation
@@ -48,6 +50,8 @@ _AT_ONCE: Final = 200
 _LINKED_AT_ONCE: Final = 64
 #: The share of a reply that the texts of a graph may have: some transports say it all twice.
 _SHARE: Final = 4
+#: Notes of a graph that is read to its end if words did not tell.
+_READ_TO_THE_END: Final = 2_000
 #: Links of one entity that are shown; a note has no more that leave it.
 _LINKS: Final = 2000
 
@@ -232,8 +236,20 @@ async def read_graph(shelf: Shelf, params: GraphReadParams, call: Call) -> dict[
 
 @read("knowledge.search_nodes")
 async def search_nodes(shelf: Shelf, params: SearchNodesParams, call: Call) -> dict[str, Any]:
-    """Return entities that hold a text in their name, type or observations, and their relations."""
-    return await _graph(shelf, params, call, await _holding(shelf, params.nugget, call, params.query.lower()))
+    """Return entities that hold a text in their name, type or observations, and their relations.
+
+    They are found by their words, 256 at most. Of a graph that one may read to its end, so is what words do not tell.
+    """
+    text, now = params.query.lower(), shelf.clock.now()
+    wanted = RECALLABLE._replace(nugget=params.nugget, now=now)
+    found: dict[int, Note] = {}
+    if text.strip() and shelf.tracks.is_exact(ShelfIndex):
+        named = find(shelf.view.notes, params.nugget, {params.query}, now).values()
+        most = [*named, *await likely(shelf, text, wanted)]
+        found = {note.row: note for note in most if is_entity(note, params.nugget, now) and _holds(note, text)}
+    if not found and (not text or shelf.view.notes.count(NoteFilter(nugget=params.nugget)) <= _READ_TO_THE_END):
+        return await _graph(shelf, params, call, await _holding(shelf, params.nugget, call, text))
+    return await _graph(shelf, params, call, _bounded([found[row] for row in sorted(found)], call))
 
 
 @read("knowledge.open_nodes")
@@ -261,11 +277,22 @@ async def _holding(shelf: Shelf, nugget: str, call: Call, text: str) -> list[Not
                 found.append(note)
                 left -= len(note.content.encode())
         if left < 0:
-            text_ = f"result: is larger than {limit} bytes; ask for less with knowledge.search_nodes"
-            raise TooLarge(text_, field="result", limit=limit)
+            raise _too_large(limit)
         if len(page) < _AT_ONCE:
             return found
         after = (page[-1].row, page[-1].row)
+
+
+def _bounded(notes: list[Note], call: Call) -> list[Note]:
+    limit = call.limits.line_bytes // _SHARE
+    if sum(len(note.content.encode()) for note in notes) > limit:
+        raise _too_large(limit)
+    return notes
+
+
+def _too_large(limit: int) -> TooLarge:
+    text = f"result: is larger than {limit} bytes; ask for less with knowledge.search_nodes"
+    return TooLarge(text, field="result", limit=limit)
 
 
 def _holds(note: Note, text: str) -> bool:

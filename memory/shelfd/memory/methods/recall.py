@@ -11,12 +11,14 @@ from shelfd.memory.facts.fact_memory import ShelfFacts
 from shelfd.memory.methods.answering import Known, answer_view, fact_by_key
 from shelfd.memory.methods.context_text import chosen, context_text
 from shelfd.memory.methods.found import Found, Recalled
+from shelfd.memory.methods.likening import likened
 from shelfd.memory.methods.recalling import add_links, filters_of, known_fact, rank, search
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.render import NoteRenderer
 from shelfd.memory.methods.routing import chosen_by_route
 from shelfd.memory.methods.time_travel import known_moment
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall import Cut, ShelfIndex
 from shelfd.memory.recall.intents import intent_of
 from shelfd.memory.recall.past import past_of
@@ -41,7 +43,7 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
 
     The mode ``fhrr`` asks the memory of facts alone, and waits until it knows all of them.
     """
-    if params.mode in ("dense", "hybrid"):
+    if params.mode in ("dense", "hybrid") and not shelf.dense.model:
         raise NoEmbedder
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
@@ -53,6 +55,8 @@ def recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any] | A
         return _recall_when_known(shelf, params, call)
     if params.mode == "route":
         return _recall_by_route(shelf, params, call)
+    if shelf.dense.model and params.mode in ("auto", "dense", "hybrid"):
+        return _recall_by_meaning(shelf, params, call)
     return _recall(shelf, params, call)
 
 
@@ -67,6 +71,18 @@ def _recall(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
     filters = filters_of(shelf, params)
     known = known_fact(shelf, params, filters)
     return _answer(shelf, params, call, search(shelf, params, filters, known), known, started)
+
+
+async def _recall_by_meaning(shelf: Shelf, params: RecallParams, call: Call) -> dict[str, Any]:
+    """Rank by meaning too; where the embedder does not answer in time, ranking by words alone answers, and says so."""
+    started = shelf.clock.monotonic()
+    asked = _continued(shelf, params, call)
+    filters = filters_of(shelf, asked)
+    like, said = await likened(shelf, asked, filters)
+    known = known_fact(shelf, asked, filters)
+    result = _answer(shelf, asked, call, search(shelf, asked, filters, known, like=like), known, started)
+    result["mode"] = "lexical" if like is None else "dense" if params.mode == "dense" else "hybrid"
+    return result | {"dense": said}
 
 
 async def _recall_known(shelf: Shelf, params: RecallParams, call: Call, wanted: WireMoment) -> dict[str, Any]:
@@ -125,6 +141,7 @@ def _answer(
     }
     if params.explain:
         result["cut"] = [_cut_view(cut) for cut in recalled.cut]
+        result["score_version"] = shelf.projection(ShelfIndex).index.score_version
     if known is not None or params.mode == "fhrr":
         result["answer"] = answer_view(known)
     result["took_ms"] = round((shelf.clock.monotonic() - started) * 1000, 3)
@@ -182,8 +199,13 @@ def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[di
             "vector_score": 0.0,
             "text_score": score,
         }
+        if "dense" in item.signals:
+            hit["vector_score"] = share = round(min(max(item.signals["dense"], 0.0), score), 6)
+            hit["text_score"] = round(score - share, 6)
         if item.via is not None:
             hit["via"] = item.via
+        if item.collapsed:
+            hit["collapsed"] = list(item.collapsed)
         if params.explain:
             hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
             hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}
@@ -194,18 +216,33 @@ def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[di
 
 
 @read("get_context")
-def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str, Any]:
+def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str, Any] | Awaitable[dict[str, Any]]:
     """Return relevant notes as text for a prompt, within a budget of tokens."""
     if params.nugget is not None:
         get_nugget(shelf.view, params.nugget)
-    query = RecallParams.model_construct(
+    if shelf.dense.model:
+        return _context_by_meaning(shelf, params, call)
+    return _context(shelf, params, call)
+
+
+async def _context_by_meaning(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str, Any]:
+    query = _continued(shelf, _query_of(params), call)
+    like, _ = await likened(shelf, query, filters_of(shelf, query))
+    return _context(shelf, params, call, like)
+
+
+def _query_of(params: GetContextParams) -> RecallParams:
+    return RecallParams.model_construct(
         query=params.query,
         nugget=params.nugget,
         domain=params.domain,
         k=min(params.k + _BEYOND, RECALL_LIMIT),
         session_id=params.session_id,
     )
-    query, found = relevant_to(shelf, query, call)
+
+
+def _context(shelf: Shelf, params: GetContextParams, call: Call, like: Likeness | None = None) -> dict[str, Any]:
+    query, found = relevant_to(shelf, _query_of(params), call, like)
     found = chosen(found, params.k)
     disputed = shelf.view.conflicts.disputed([item.note.row for item in found])
     handed = context_text(found, params.content_chars, params.token_budget, disputed)
@@ -224,8 +261,10 @@ def get_context(shelf: Shelf, params: GetContextParams, call: Call) -> dict[str,
     }
 
 
-def relevant_to(shelf: Shelf, query: RecallParams, call: Call) -> tuple[RecallParams, list[Found]]:
+def relevant_to(
+    shelf: Shelf, query: RecallParams, call: Call, like: Likeness | None = None
+) -> tuple[RecallParams, list[Found]]:
     """Return what says what is asked, best first; and what that is, if the session's last query has to be added."""
     query = _continued(shelf, query, call)
     filters = filters_of(shelf, query)
-    return query, search(shelf, query, filters, fact_by_key(shelf, query.query, filters)).relevant
+    return query, search(shelf, query, filters, fact_by_key(shelf, query.query, filters), like=like).relevant

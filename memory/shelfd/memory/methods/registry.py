@@ -103,6 +103,7 @@ USE_CASES: Final[LazyTable[ChangeMethod | ReadMethod | Procedure]] = LazyTable(
         "rollups": "session.compaction_candidates session.compact_nodes session.compact",
         "schema": "schema.get session.get_schema schema.set_type schema.delete_type",
         "search": "note.search",
+        "topics": "topic.list",
         "session_reading": """
             session.list_nodes session.get_node session.list_edges session.get_neighbors session.get_ancestor
             session.get_descendants session.get_nearest_visible_ancestor session.project_edges

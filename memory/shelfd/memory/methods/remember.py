@@ -1,14 +1,16 @@
 """Use cases that store: remember, remember_many, note.create."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NotFound, Unavailable, error_of
-from shelfd.memory.knowledge.evolution.applying import remember_evolved
+from shelfd.memory.errors import InvalidParams, NotFound, Unavailable, error_of
+from shelfd.memory.knowledge.evolution.applying import Evolved, remember_evolved
 from shelfd.memory.knowledge.model.doubts import doubt_of, put_doubt, with_decision
 from shelfd.memory.log.idempotency import Outcome, RolledBack
 from shelfd.memory.log.transaction import Transaction
@@ -18,8 +20,14 @@ from shelfd.memory.methods.render import NoteRenderer, note_view
 from shelfd.memory.shelf.shelf import Changed, Shelf
 from shelfd.memory.shelf.storing import StoredNote, store_note
 from shelfd.memory.shelf.storing_many import store_many
-from shelfd.protocol import from_validation
-from shelfd.protocol.methods.notes import NoteCreateParams, RememberManyParams, RememberParams
+from shelfd.protocol import Limits, from_validation
+from shelfd.protocol.methods.notes import (
+    EVOLVED_AT_ONCE,
+    NoteCreateParams,
+    RememberInput,
+    RememberManyParams,
+    RememberParams,
+)
 
 
 def show_note(shelf: Shelf, changed: Changed | None, note_id: str, *, full: bool = False) -> dict[str, Any]:
@@ -96,29 +104,80 @@ def create(tx: Transaction, params: NoteCreateParams, call: Call) -> Outcome:
 def _show_many(shelf: Shelf, changed: Changed, _call: Call) -> dict[str, Any]:
     if not changed.replayed:
         shelf.notes_created += changed.outcome["created"]
-    return {"ids": changed.outcome["ids"], "rejected": changed.outcome["rejected"], "last_seq": changed.last_seq}
+    outcome = changed.outcome
+    result = {"ids": outcome["ids"], "rejected": outcome["rejected"], "last_seq": changed.last_seq}
+    return result | {name: outcome[name] for name in ("evolved", "pending") if name in outcome}
 
 
-@change("remember_many", render=_show_many)
+async def _begin_all_pending(context: Context, shelf: Shelf, changed: Changed, _call: Call) -> None:
+    """Begin the jobs that decide later."""
+    for job_id in changed.outcome["pending"]:
+        job = shelf.view.jobs.get(job_id)
+        if job is not None and job.state == "queued":
+            context.jobs(shelf).start(job_id)
+
+
+@change("remember_many", render=_show_many, settle=_begin_all_pending)
 def remember_many(tx: Transaction, params: RememberManyParams, call: Call) -> Outcome:
     """Store all good items in one transaction, or none if *atomic* and one is bad.
 
     They are checked here, on the store's thread: ten thousand of them would hold up the event loop.
     """
+    _check_evolving(params)
     rejected: list[dict[str, Any]] = []
+    evolved: list[dict[str, Any]] = []
     ids: list[str | None] = [None] * len(params.notes)
     created = 0
-    for index, stored in enumerate(store_many(tx, params.notes, call.limits)):
+    told: list[Evolved] = []  # what the item did that was stored last, if it evolves
+    pending: dict[str, None] = {}
+    for index, stored in enumerate(store_many(tx, params.notes, call.limits, partial(_evolve_one, told))):
         if isinstance(stored, StoredNote):
             ids[index] = stored.note.id
             created += stored.status == "created"
+            if told:
+                one = told.pop()
+                created += bool(one.superseded)
+                evolved.append(_told(index, one))
+                if call.has_model and (doubt := doubt_of(tx, one)) is not None:
+                    pending[put_doubt(tx, doubt, call.origin())] = None
         elif isinstance(stored, ValidationError):
             rejected.append({"index": index, "error": from_validation(stored, prefix=("notes", index))})
         else:
             rejected.append({"index": index, "error": error_of(stored)})
     if rejected and params.atomic:
         raise RolledBack({"ids": [None] * len(ids), "rejected": rejected, "created": 0})
-    return {"ids": ids, "rejected": rejected, "created": created}
+    outcome: Outcome = {"ids": ids, "rejected": rejected, "created": created}
+    if evolved:
+        outcome["evolved"] = evolved
+    if pending:
+        outcome["pending"] = list(pending)
+    return outcome
+
+
+def _evolve_one(told: list[Evolved], tx: Transaction, given: RememberInput, limits: Limits) -> StoredNote:
+    told.append(remember_evolved(tx, given, limits, catch_up=EVOLVED_AT_ONCE))
+    return StoredNote(told[-1].note, told[-1].status)
+
+
+def _told(index: int, one: Evolved) -> dict[str, Any]:
+    return {
+        "index": index,
+        "status": one.status,
+        "superseded": list(one.superseded),
+        "conflicts": list(one.conflicts),
+    }
+
+
+def _check_evolving(params: RememberManyParams) -> None:
+    """Raise if there are more notes than may be compared with each other and with older ones.
+
+    Raises:
+        InvalidParams: The store would be held up for seconds.
+    """
+    count = len(params.notes)
+    if count > EVOLVED_AT_ONCE and any(isinstance(item, Mapping) and item.get("evolve") for item in params.notes):
+        text = f"notes: are {count}, and with evolve at most {EVOLVED_AT_ONCE} at once"
+        raise InvalidParams(text, field="notes", limit=EVOLVED_AT_ONCE)
 
 
 __all__ = ["create", "remember", "remember_many", "show_note"]

@@ -55,21 +55,40 @@ async def search(shelf: Shelf, params: NoteSearchParams, _call: Call) -> dict[st
     return {"results": _results(shelf, matches, rest, filters, params.limit)}
 
 
+async def likely(shelf: Shelf, query: str, filters: NoteFilter) -> list[Note]:
+    """Return the notes that have most of *query*, best first, not more than are worth a look.
+
+    A note in which it stands entirely, be it within words, comes before all others.
+    """
+    while True:
+        notes = shelf.projection(ShelfIndex).index.notes
+        question, found = await _candidates(shelf, query, filters)
+        if notes.is_current(question) and notes is shelf.projection(ShelfIndex).index.notes:
+            break
+    there = shelf.hot.get(found.ids) if found else {}
+    return [note for id_ in (found.ids if found else ()) if (note := there.get(id_)) and filters.admits(note)]
+
+
 async def _found(
     shelf: Shelf, params: NoteSearchParams, filters: NoteFilter
 ) -> tuple[NoteQuestion, list[_Match], npt.NDArray[np.float64]]:
+    question, found = await _candidates(shelf, params.query, filters)
+    if found is None:
+        return question, [], np.zeros(0)
+    return question, *await _looked_at(shelf, question, found, params.limit)
+
+
+async def _candidates(shelf: Shelf, query: str, filters: NoteFilter) -> tuple[NoteQuestion, Candidates | None]:
     notes = shelf.projection(ShelfIndex).index.notes
     is_ready = notes.follow()
     while not is_ready:
         await asyncio.sleep(0)
         is_ready = notes.follow()
-    question = notes.question(params.query)
+    question = notes.question(query)
     found: Candidates | None = None
     for found in notes.candidates(question, filters):  # noqa: B007 - the last one has them all
         await asyncio.sleep(0)
-    if found is None:
-        return question, [], np.zeros(0)
-    return question, *await _looked_at(shelf, question, found, params.limit)
+    return question, found
 
 
 async def _looked_at(

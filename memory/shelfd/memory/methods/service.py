@@ -26,6 +26,7 @@ from shelfd.memory.methods.registry import (
     Settle,
     outcome_is_result,
 )
+from shelfd.memory.ports.embedder import ABSENT_EMBEDDER, Embedder
 from shelfd.memory.ports.job import draw_run_id, job_id_of
 from shelfd.memory.ports.language_model import NO_MODEL, LanguageModel
 from shelfd.memory.ports.store import OnDone, outcome_of
@@ -52,6 +53,7 @@ class Service(Context):
         promoter: Writes MEMORY.md; without it there is none.
         limits: The configured limits, for work that no caller waits for.
         model: The language model; without it, what can be done without one is.
+        embedder: Makes the vectors of notes and queries; without it, recall goes by words.
     """
 
     def __init__(
@@ -61,12 +63,14 @@ class Service(Context):
         promoter: Promoter | None = None,
         limits: Limits | None = None,
         model: LanguageModel = NO_MODEL,
+        embedder: Embedder = ABSENT_EMBEDDER,
     ) -> None:
         self.shelves = shelves
         self.access = access
         self.promoter = promoter or Promoter(NoFiles())
         self.limits = limits or Limits()
         self._model = model
+        self._embedder = embedder
         self._own_types = frozenset(rule.type for rule in shelves.settings.entity_rules)
         self._jobs: dict[Shelf, JobRunner] = {}
         shelves.on_open(self._resume)
@@ -222,6 +226,11 @@ class Service(Context):
         self._jobs[shelf] = JobRunner(shelf, lambda: self.limits, self._procedures)
         shelf.at_close(partial(self._closed, shelf))
         shelf.enrichment.wake()
+        if self._embedder.model:
+            with importing:
+                from shelfd.memory.recall.embedding import ShelfDense  # for those who want it
+            shelf.dense = ShelfDense(shelf, self._embedder, shelf.settings.embedding_deadline)
+            shelf.dense.wake()
         shelf.spawn(self._resume_work(shelf), "resume")
         shelf.spawn(tell_as_they_expire(shelf), "expiry")
 
@@ -242,7 +251,7 @@ class Service(Context):
 
 
 async def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> Answer:
-    await shelf.reach(getattr(call.params, "min_seq", None))
+    await shelf.reach(getattr(call.params, "min_seq", None), is_urgent=True)
     if call.room is not None and (wait := call.room()) is not None:
         await wait
     answer = use_case.get(shelf, call.params, call)

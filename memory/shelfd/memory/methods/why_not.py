@@ -6,11 +6,13 @@ from typing import Any, Final, NamedTuple
 from shelfd.memory.call import Call
 from shelfd.memory.methods.answering import fact_by_key
 from shelfd.memory.methods.found import Recalled
+from shelfd.memory.methods.likening import likened
 from shelfd.memory.methods.recalling import filters_of, search
 from shelfd.memory.methods.registry import read
 from shelfd.memory.methods.time_travel import known_moment
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.view import View
 from shelfd.memory.recall import Cut, ShelfIndex
 from shelfd.memory.recall.past import past_of
@@ -35,6 +37,7 @@ class _Asked(NamedTuple):
     filters: NoteFilter
     planned: Planned
     note: Note
+    like: Likeness | None = None
 
 
 @read("why_not")
@@ -46,7 +49,15 @@ def why_not(shelf: Shelf, params: WhyNotParams, _call: Call) -> dict[str, Any] |
     asked = RecallParams.model_construct(**{name: getattr(params, name) for name in RecallQuery.model_fields})
     if params.known_at is not None:
         return _why_not_then(shelf, asked, note)
+    if shelf.dense.model:
+        return _why_not_by_meaning(shelf, asked, note)
     return _explained(_Asked(shelf, asked, filters_of(shelf, asked), NOTHING_PLANNED, note))
+
+
+async def _why_not_by_meaning(shelf: Shelf, params: RecallParams, note: Note) -> dict[str, Any]:
+    filters = filters_of(shelf, params)
+    like, _ = await likened(shelf, params.model_copy(update={"mode": "auto"}), filters)
+    return _explained(_Asked(shelf, params, filters, NOTHING_PLANNED, note, like))
 
 
 async def _why_not_then(shelf: Shelf, params: RecallParams, note: Note) -> dict[str, Any]:
@@ -62,7 +73,7 @@ def _explained(asked: _Asked) -> dict[str, Any]:
     note = asked.note
     known = fact_by_key(asked.shelf, asked.params.query, asked.filters, asked.planned)
     unlimited = asked.params.model_copy(update={"min_score": None})
-    recalled = search(asked.shelf, unlimited, asked.filters, known, asked.planned)
+    recalled = search(asked.shelf, unlimited, asked.filters, known, asked.planned, asked.like)
     least = asked.params.min_score or 0.0
     returned = next((item for item in recalled.found if item.note.id == note.id), None)
     result: dict[str, Any] = {"note_id": note.id, "found": False}
@@ -73,6 +84,9 @@ def _explained(asked: _Asked) -> dict[str, Any]:
         if not relevant:
             why += ", and is not thought to say what was asked"
         return {**result, "found": True, "stage": "returned", "why": why, "score": score, "relevant": relevant}
+    if (stands := next((item for item in recalled.found if note.id in item.collapsed), None)) is not None:
+        by = stands.note.id
+        return {**result, "stage": "collapsed", "by": by, "why": f"it says the same as {by}, which stands for it"}
     if lost := list(_losing(asked.shelf.view, asked.filters, note)):
         why = "; ".join(map(_sentence, lost))
         return {**result, "stage": "filter", "why": why, "filters": lost}
@@ -86,7 +100,8 @@ def _ranked(asked: _Asked, recalled: Recalled) -> dict[str, Any]:
     if note.row not in asked.shelf.projection(ShelfIndex).index:
         return {"stage": "index", "why": "the index is warming and does not have it yet"}
     filters = asked.filters._replace(but=asked.planned.passed_over)
-    place, matched = focus.place(params.query, filters, params.k, note.row), focus.matched(params.query, note.row)
+    place = focus.place(params.query, filters, params.k, note.row, asked.like)
+    matched = focus.matched(params.query, note.row)
     if place is None:
         if matched:
             why = f"it has {matched} of the words, and others promised so much more that it was not scored"

@@ -41,6 +41,27 @@ class Edge(NamedTuple):
     engine: EdgeEngine = "rules"
 
 
+class Neighbour(NamedTuple):
+    """An edge seen from one of its ends: the entity at the other end, what is said, and the note that says so.
+
+    Attributes:
+        number: The entity at the other end, with its type, canonical form and how it is shown.
+        note: The note's row.
+        note_id: Its id if it is wanted.
+    """
+
+    number: int
+    type: str
+    key: str
+    value: str
+    relation: str
+    edge_type: EdgeType
+    confidence: float
+    engine: EdgeEngine
+    note: int
+    note_id: str | None
+
+
 class StoredEdge(NamedTuple):
     """An edge with the numbers of its ends, and the note that says so: its row, and its id if it is wanted."""
 
@@ -52,6 +73,11 @@ class StoredEdge(NamedTuple):
     engine: EdgeEngine
     note: int
     note_id: str | None
+
+    def to(self, end: StoredEntity) -> Neighbour:
+        """Return it as it is seen from its other end than *end*."""
+        said = (self.relation, self.edge_type, self.confidence, self.engine)
+        return Neighbour(end.number, end.type, end.key, end.value, *said, self.note, self.note_id)
 
 
 class NoteEdges(NamedTuple):
@@ -74,11 +100,14 @@ class EdgesView(Protocol):
     def of_note(self, row: int) -> list[StoredEdge]:
         """Return what a note says, by type and canonical form of both ends, then by relation."""
 
-    def leaving(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
-        """Return edges that leave an entity: those of the newest notes first, of notes below row *before*."""
+    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+        """Return where edges of an entity lead: those of the newest notes first, of notes below row *before*.
 
-    def reaching(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
-        """Return edges that lead to an entity: those of the newest notes first, of notes below row *before*."""
+        Of what a note says of two entities, what rules read comes first.
+        """
+
+    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+        """Return from where edges lead to an entity, in the same order."""
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         """Return edges of the whole shelf: those of the newest notes first, of notes below row *before*."""

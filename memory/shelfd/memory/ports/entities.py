@@ -87,6 +87,9 @@ class EntitiesView(Protocol):
     def get(self, type_: str, key: str) -> StoredEntity | None:
         """Return an entity that some note mentions."""
 
+    def beginning(self, type_: str, key: str, *, limit: int) -> list[StoredEntity]:
+        """Return entities of a type whose canonical form begins with *key*, by it, at most *limit*."""
+
     def of_note(self, row: int) -> list[MentionedEntity]:
         """Return what a note mentions, by type and canonical form."""
 

@@ -31,6 +31,7 @@ from shelfd.memory.ports.tending import (
     ReflectionProgressWriter,
 )
 from shelfd.memory.ports.usage import QueriesView, QueriesWriter, UsageView, UsageWriter
+from shelfd.memory.ports.vectors import VectorsView, VectorsWriter
 from shelfd.memory.ports.watches import WatchesView, WatchesWriter
 
 
@@ -85,6 +86,7 @@ class View:
     conflicts: ConflictsView  #: between what notes state
     watches: WatchesView  #: standing queries
     feedback: FeedbackView  #: what callers said of results
+    vectors: VectorsView  #: of notes
     sinks: SinksView  #: how far receivers of events have come
     meta: MetaView  #: the shelf's own properties
 
@@ -116,5 +118,6 @@ class Writer(View):
     conflicts: ConflictsWriter
     watches: WatchesWriter
     feedback: FeedbackWriter
+    vectors: VectorsWriter
     sinks: SinksWriter
     meta: MetaWriter

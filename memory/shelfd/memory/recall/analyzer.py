@@ -1,7 +1,7 @@
 """From text to terms, for documents and for queries."""
 
-import re
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from datetime import UTC, date, tzinfo
 from typing import NamedTuple
 
@@ -10,49 +10,10 @@ import Stemmer
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
-from shelfd.memory.recall.languages import ForeignLanguage, language_of
+from shelfd.memory.recall.languages import ForeignLanguage, by_common_words, language_of
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
 from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans
-
-_CACHED_WORDS = 1 << 17
-
-
-class _Verdicts(dict[str, bool]):
-    """Whether a word alone is an expression of time."""
-
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        super().__init__()
-        self._pattern = pattern
-
-    def __missing__(self, word: str) -> bool:
-        if len(self) >= _CACHED_WORDS:
-            self.clear()
-        verdict = self[word] = self._pattern.fullmatch(word) is not None
-        return verdict
-
-
-class TemporalExpressions:
-    """Finds texts that hold an expression of time.
-
-    Searching every text costs as much as splitting it. So single words are judged
-    once each, and the text is searched only if it has a word that opens one of the
-    pattern's phrases.
-
-    Args:
-        pattern: Matches words and phrases of folded text.
-    """
-
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self._pattern = pattern
-        self._verdicts = _Verdicts(pattern)
-        self._openers = frozenset(re.findall(r"(\w+) ", pattern.pattern))
-
-    def __call__(self, words: list[str], folded: str) -> bool:
-        """Return whether *folded* text, split into *words*, holds one."""
-        if any(map(self._verdicts.__getitem__, words)):
-            return True
-        return not self._openers.isdisjoint(words) and self._pattern.search(folded) is not None
-
+from shelfd.memory.recall.word_traits import COMMON, FOREIGN, NUMBER, OPENS_TIME, TIME, TYPES, WordTraits, number_count
 
 _CACHED_WORDS = 1 << 17
 
@@ -79,6 +40,7 @@ class ParsedText(NamedTuple):
     """A document's text as the formula sees it."""
 
     words: list[str]  #: folded, not yet stemmed
+    distinct: AbstractSet[str]  #: each of them once
     beside: list[str]  #: words it is found by as well, which do not count in its length
     temporal: bool  #: holds an expression of time
     question: bool  #: ends with a question mark
@@ -110,7 +72,7 @@ class Analyzer:
         # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
         self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
         self._terms: dict[str, str] = {}
-        self._temporal = TemporalExpressions(self.lists.temporal)
+        self._traits = WordTraits(language, self.lists, self._meanings, _CACHED_WORDS)
 
     def is_content(self, word: str) -> bool:
         """Return whether a folded *word* is neither a stop word nor a question word."""
@@ -174,8 +136,7 @@ class Analyzer:
         """Return the index term of a folded *word* by the word forms of another *language*."""
         return self.term(language.stem(word))
 
-    def _foreign_forms(self, words: list[str]) -> list[str]:
-        language = self.language_of(words)
+    def _foreign_forms(self, words: list[str], language: ForeignLanguage | None) -> list[str]:
         if language is None:
             return []
         return [form for word in words if not language.is_idle(word) and (form := language.stem(word)) != word]
@@ -184,9 +145,24 @@ class Analyzer:
         """Return what the formula needs of a document's *text*."""
         folded = fold(text)
         words = split(folded)
-        temporal, question = self._temporal(words, folded), ends_as_question(text)
-        beside = [*self._beside(text, folded), *self._foreign_forms(words)]
-        return ParsedText(words, beside, temporal, question, answer_types_of(self._meanings, text, words))
+        distinct = frozenset(words)
+        traits = list(map(self._traits.__getitem__, words))
+        kinds = set(traits)
+        of_words = 0  # what any of them is
+        for one in kinds:
+            of_words |= one
+        temporal = bool(of_words & TIME)
+        if of_words & OPENS_TIME and not temporal:
+            temporal = self.lists.temporal.search(folded) is not None
+        numbers = number_count(traits, kinds) if of_words & NUMBER else 0
+        beside = self._beside(text, folded)
+        if of_words & FOREIGN or not folded.isascii():
+            beside += self._foreign_forms(words, self.language_of(words))
+        elif of_words & COMMON:
+            language = by_common_words(distinct, self.language, self._without_content)
+            beside += self._foreign_forms(words, language)
+        answers = answer_types_of(self._meanings, text, of_words & TYPES, numbers)
+        return ParsedText(words, distinct, beside, temporal, ends_as_question(text), answers)
 
     def parse_query(self, query: str) -> ParsedQuery:
         """Return what the formula needs of a *query*.

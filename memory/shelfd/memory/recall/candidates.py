@@ -1,21 +1,107 @@
 """First stage for large shelves: find the sessions that are worth exact scoring."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.columns import ALIVE, HIDDEN, QUESTION, BoolArray, Columns, FloatArray, IntArray
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.fields import NEXT, QueryTerms, saturation
-from shelfd.memory.recall.postings import PostingLists
-from shelfd.memory.recall.ranking import Key, Rules, beyond_words, largest
+from shelfd.memory.recall.engine import Singles, engine
+from shelfd.memory.recall.fields import K1, NEXT, B, QueryTerms
+from shelfd.memory.recall.postings import Run, side_by_side
+from shelfd.memory.recall.ranking import Rules, beyond_words, largest
 
 _PREVIOUS: Final = np.float32(0.5)  #: share of the previous note's own score; measured
 _ASKED: Final = np.float32(0.18)  #: and what it has beyond that if it asks
-_ROUNDED: Final = 0.99999  #: what single precision may lose
 MEMBERS: Final = 4_096  #: worth exact scoring, however many promise as much or are in one session: about 3 ms
+_POOL: Final = 4  #: times as many documents as are chosen are looked at with their neighbours
+_STEP: Final = 1_024  #: documents that filters are asked about at once
+
+
+class FirstStage:
+    """Adds up what each document has of the terms of one query by itself, of one term after another."""
+
+    def __init__(self, contents: Contents, filters: NoteFilter, terms: QueryTerms, own: Singles) -> None:
+        """Begin.
+
+        Args:
+            contents: Of the index.
+            filters: Of the query.
+            terms: Of the query.
+            own: Zeros, one for each ordinal and one more, all of which are zero again after :meth:`clear`. Single
+                precision halves the memory traffic; these numbers only choose, they are no scores.
+        """
+        self._contents, self._filters, self._terms, self._own = contents, filters, terms, own
+        self._nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
+        self._touched: list[IntArray] = []
+
+    def add(self, slots: Sequence[int], runs: Sequence[Sequence[Run]]) -> None:
+        """Add these of the query's terms, the rarest first, of which *runs* has the postings."""
+        every = [run for slot in slots for run in runs[slot]]
+        if not every:
+            return
+        columns, own, terms = self._contents.columns, self._own, self._terms
+        sizes = [sum(len(run[0]) for run in runs[slot]) for slot in slots]
+        if engine.loops is not None:
+            postings = side_by_side([runs[slot] for slot in slots])
+            idf, code = terms.own_idf[list(slots)].astype(np.float32), -1 if self._nugget is None else self._nugget.code
+            self._touched.append(engine.loops.accumulate(postings, idf, columns, terms.own_average, code, own))
+            return
+        ordinals = np.concatenate([run[0] for run in every], dtype=np.int64)
+        weights = np.concatenate([run[1] for run in every], dtype=np.float32)
+        if self._nugget is not None:  # what is beside a document is in its nugget, too
+            (inside,) = (columns.nugget[ordinals] == self._nugget.code).nonzero()
+            ends = inside.searchsorted(np.cumsum(sizes))
+            sizes = np.diff(ends, prepend=0).tolist()
+            ordinals, weights = ordinals[inside], weights[inside]
+        norm = np.multiply(columns.length[ordinals], K1 * B / terms.own_average, dtype=np.float32)
+        norm += np.float32(K1 * (1 - B))
+        norm += weights
+        weights /= norm
+        weights *= np.repeat(terms.own_idf[list(slots)].astype(np.float32), sizes)
+        begin = 0
+        for size in sizes:
+            some = ordinals[begin : begin + size]
+            had = own[some]
+            self._touched.append(some[had == 0])
+            own[some] = had + weights[begin : begin + size]
+            begin += size
+
+    def admits(self, count: int) -> bool:
+        """Return whether filters let that many of the documents found so far through."""
+        for touched in self._touched:
+            if count <= 0:
+                break
+            for begin in range(0, len(touched), _STEP):
+                count -= int(np.count_nonzero(self._passing(touched[begin : begin + _STEP])))
+                if count <= 0:
+                    break
+        return count <= 0
+
+    def _passing(self, ordinals: IntArray) -> BoolArray:
+        return self._contents.filtering.admitted(self._filters, ordinals)
+
+    def reached(self) -> IntArray:
+        """Return the documents found so far, dead ones, too, in no particular order."""
+        return np.concatenate(self._touched) if self._touched else np.zeros(0, np.int64)
+
+    def likely(self, reached: IntArray, count: int) -> IntArray:
+        """Return of those *reached* that filters let through the *count* with most of the query, or all if in doubt."""
+        if len(reached) > count:
+            values = self._own[reached]
+            cut = np.partition(values, len(values) - count)[len(values) - count]
+            best: IntArray = reached[values >= cut]
+            best = best[self._passing(best)]
+            if len(best) >= count // _POOL:
+                return best
+        return reached[self._passing(reached)]
+
+    def clear(self) -> None:
+        """Leave no trace in the scratch memory."""
+        for touched in self._touched:
+            self._own[touched] = 0
 
 
 def orphans_of(columns: Columns, filters: NoteFilter) -> IntArray:
@@ -27,84 +113,74 @@ def orphans_of(columns: Columns, filters: NoteFilter) -> IntArray:
 
 
 def members_of_best_sessions(
-    contents: Contents, filters: NoteFilter, terms: QueryTerms, postings: PostingLists, rules: Rules, limit: int
+    contents: Contents, stage: FirstStage, own: Singles, orphans: IntArray, rules: Rules, limit: int
 ) -> IntArray:
     """Return the documents, ascending, of the sessions of the *limit* most promising ones.
 
-    A document promises its own BM25 and parts of its neighbours'; of those that promise the same, the *rules*
-    choose, then the newest are taken. A document is returned only if it promises anything, and so does every
+    A document promises its own BM25 and parts of its neighbours', and what the *rules* add; of those that promise
+    the same, the newest are taken. A document is returned only if it promises anything, and so does every
     document with a base score > 0 in those sessions: no score of theirs changes for want of a neighbour. Of very
     long sessions only the most promising documents are returned, and the neighbours of the chosen ones.
     """
     columns = contents.columns
-    ordinals, slots, frequencies = postings
-    saturated = saturation(frequencies, columns.length[ordinals], terms.own_average)
-    # One slot more than ordinals is what the pointer -1 reads.
-    sums = np.bincount(ordinals, terms.own_idf[slots] * saturated, columns.size + 1)
-    own: FloatArray = sums.astype(np.float64, copy=False)
-    touched = np.flatnonzero(own > 0)  # numpy finds flags much faster than floats
-    touched = touched[columns.alive(touched)]
-    # Single precision halves the memory traffic; these numbers only choose, they are no scores.
-    values = own[touched].astype(np.float32)
-    orphans = orphans_of(columns, filters)
-    least = _least(values[contents.filtering.admitted(filters, touched)], limit)
-    pool = neighbourhood(columns, touched[values >= least], orphans)
-    pool = pool[contents.filtering.admitted(filters, pool)]
-    chosen = pool[largest(limit, np.arange(len(pool)), *_keys(columns, pool, _promises(columns, own, pool), rules))]
+    reached = stage.reached()
+    pool = stage.likely(reached, _POOL * limit)
+    if not len(pool):
+        return pool
+    estimates = _estimates(columns, pool, _promises(columns, own, pool), rules)
+    chosen = pool[largest(limit, np.arange(len(pool)), estimates.__getitem__, columns.row[pool].__getitem__)]
     groups: BoolArray = np.zeros(contents.links.groups, np.bool_)
     groups[columns.group[chosen]] = True
-    members = neighbourhood(columns, touched[groups[columns.group[touched]]], orphans)
+    members = neighbourhood(columns, reached, orphans, groups)
     if len(members) <= MEMBERS:
         return members
     promises = _promises(columns, own, members)
     best = largest(MEMBERS, np.arange(len(members)), promises.__getitem__, columns.row[members].__getitem__)
     needed = np.concatenate([members[best], chosen, columns.previous[chosen], columns.following[chosen]])
-    return _distinct(needed)
+    return distinct(needed)
 
 
-def _least(values: npt.NDArray[np.float32], limit: int) -> float:
-    """Return from which own score on a document may be among the *limit* best, or be the neighbour of one.
+def neighbourhood(columns: Columns, ordinals: IntArray, orphans: IntArray, groups: BoolArray | None = None) -> IntArray:
+    """Return documents and their neighbours, each once, ascending: the living ones of *ordinals*.
 
-    Each promises its own *value* at least, and at most what it and both neighbours have.
+    Args:
+        columns: Of the index.
+        ordinals: Of documents.
+        orphans: Those that have one of them before are returned, too.
+        groups: Only documents of these sessions are taken, if not of all.
     """
-    if len(values) <= limit:
-        return 0.0
-    cut = np.partition(values, len(values) - limit)[len(values) - limit]
-    return float(cut) / (1 + float(_PREVIOUS) + float(_ASKED) + NEXT) * _ROUNDED
-
-
-def neighbourhood(columns: Columns, ordinals: IntArray, orphans: IntArray) -> IntArray:
-    """Return *ordinals*, their neighbours, and *orphans* that have one of them before: each once, ascending."""
+    if engine.loops is not None and not len(orphans):
+        return engine.loops.around(columns, ordinals, groups)
+    if groups is not None:
+        ordinals = ordinals[groups[columns.group[ordinals]]]
+    ordinals = ordinals[columns.alive(ordinals)]
     found = [ordinals, columns.following[ordinals], columns.previous[ordinals]]
     if len(orphans):
         found.append(orphans[np.isin(columns.previous[orphans], ordinals)])
-    return _distinct(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
-def _distinct(ordinals: IntArray) -> IntArray:
+def distinct(ordinals: IntArray) -> IntArray:
     """Each of *ordinals* once, ascending, but for -1, which is nobody; numpy's own way takes ten times as long."""
     found = np.sort(ordinals)
-    found = found[np.diff(found, prepend=-1) != 0]
-    distinct: IntArray = found[found.searchsorted(0) :]
-    return distinct
+    kept = np.empty(len(found), np.bool_)
+    kept[:1] = True
+    np.not_equal(found[1:], found[:-1], out=kept[1:])
+    once: IntArray = found[kept]
+    return once[1:] if len(once) and once[0] < 0 else once
 
 
-def _promises(columns: Columns, own: FloatArray, ordinals: IntArray) -> npt.NDArray[np.float32]:
+def _promises(columns: Columns, own: Singles, ordinals: IntArray) -> Singles:
     """Return what documents promise: their own score and parts of that of their neighbours."""
     before = columns.previous[ordinals]
     asks = ((columns.flags[before] & QUESTION) != 0) & ((columns.flags[ordinals] & HIDDEN) == 0)
-    promises = own[ordinals].astype(np.float32)
-    promises += (_PREVIOUS + _ASKED * asks) * own[before].astype(np.float32)
-    promises += np.float32(NEXT) * own[columns.following[ordinals]].astype(np.float32)
+    promises = own[ordinals]
+    promises += (_PREVIOUS + _ASKED * asks) * own[before]
+    promises += np.float32(NEXT) * own[columns.following[ordinals]]
     return promises
 
 
-def _keys(columns: Columns, pool: IntArray, promises: npt.NDArray[np.float32], rules: Rules) -> tuple[Key, Key, Key]:
-    """What decides, one after another, which positions of the *pool* are the best."""
-
-    def by_rules(places: IntArray) -> FloatArray:
-        relevance = promises.astype(np.float64) / promises.max()
-        beyond: FloatArray = sum(beyond_words(relevance, pool, columns, rules).values(), np.zeros(len(pool)))
-        return np.round(beyond[places], 6)
-
-    return promises.__getitem__, by_rules, columns.row[pool].__getitem__
+def _estimates(columns: Columns, pool: IntArray, promises: Singles, rules: Rules) -> FloatArray:
+    """Return about what scores the documents of the *pool* will have."""
+    relevance = promises.astype(np.float64) / promises.max()
+    return sum(beyond_words(relevance, pool, columns, rules).values(), relevance)

@@ -48,7 +48,7 @@ class Hit(NamedTuple):
 
     row: int
     id: str
-    score: float  #: 0 to 1
+    score: float  #: 0 to 1, by a measure that is the same on every shelf
     signals: dict[str, float]  #: contributions that add up to ``score``; empty unless asked for
 
 
@@ -56,7 +56,6 @@ class Ranking(NamedTuple):
     """The documents found, best first; of equal ones the newest."""
 
     hits: list[Hit]
-    strength: float  #: 0 to 1: the best match, as a share of what a perfect match would reach
     matched_terms: int  #: how many of the query's terms occur in the shelf's visible documents
     query_terms: int  #: distinct terms of the query
 

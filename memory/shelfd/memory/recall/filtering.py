@@ -22,7 +22,7 @@ from shelfd.memory.recall.columns import (
     IntArray,
 )
 from shelfd.memory.recall.document import Document
-from shelfd.memory.recall.postings import Postings, new_array
+from shelfd.memory.recall.postings import Postings, Stretch
 
 #: Nobody recalls by these, so the index has no columns for them.
 _WITHOUT_COLUMN = ("kind", "stability", "needs_review")
@@ -30,7 +30,9 @@ _EXACT = tuple(name for name in EXACT if name not in _WITHOUT_COLUMN)
 _CODED = (*_EXACT, "session")
 #: Names the codes of tags, of which a document has several.
 TAGS: Final = "tags"
+_CACHED: Final = 1_024  #: tags of a note whose codes are remembered
 _values_of = attrgetter(*_CODED)
+_NOWHERE: Final = Stretch(-2, 0, 0)
 
 
 class Filtering:
@@ -40,38 +42,55 @@ class Filtering:
         self._columns = columns
         self._postings = postings
         self._codes: dict[str, dict[str, int]] = {name: {} for name in (*_CODED, TAGS)}
+        self._codes_of: dict[tuple[str, ...], list[int]] = {}  # of some tags together
+        self._nuggets = array("q")  # of each code the first and the last ordinal
         self._expiring = False
-        self._dated = new_array()  # ordinal, from when and until when, of each that says so
+        self._dated = array("q")  # ordinal, from when and until when, of each that says so
 
     def over(self, columns: Columns, postings: Postings) -> "Filtering":
         """Return the same filters over copies of the rest, free to change."""
         other = Filtering(columns, postings)
         other._codes = {name: dict(codes) for name, codes in self._codes.items()}
+        other._nuggets = self._nuggets[:]
         other._expiring = self._expiring
         other._dated = self._dated[:]
         return other
 
-    def add(self, ordinal: int, document: Document) -> None:
-        """Write the filter columns of *document*."""
-        columns = self._columns
-        arrays = vars(columns)
-        for name, value in zip(_CODED, _values_of(document), strict=True):
+    def read(self, documents: Sequence[Document]) -> dict[str, Sequence[int]]:
+        """Return what *documents* have in the filter columns, by name."""
+        columns: dict[str, Sequence[int]] = {}
+        for name, values in zip(_CODED, zip(*map(_values_of, documents), strict=True), strict=True):
             codes = self._codes[name]
-            arrays[name][ordinal] = -1 if value is None else codes.setdefault(value, len(codes))
-        columns.when[ordinal] = document.when
-        if document.expires_at is None:
-            columns.expires_at[ordinal] = NEVER
-        else:
-            columns.expires_at[ordinal] = document.expires_at
-            self._expiring = True
-        if document.valid_from is not None or document.valid_to is not None:
-            first = ALWAYS if document.valid_from is None else document.valid_from
-            self._dated.extend((ordinal, first, NEVER if document.valid_to is None else document.valid_to))
+            code = codes.setdefault
+            columns[name] = [-1 if value is None else code(value, len(codes)) for value in values]
+        columns["when"] = [document.when for document in documents]
+        columns["expires_at"] = [
+            NEVER if document.expires_at is None else document.expires_at for document in documents
+        ]
+        return columns
 
-    def tag_codes(self, tags: Sequence[str]) -> list[int]:
+    def extend(self, first: int, documents: Sequence[Document]) -> None:
+        """Note when *documents* hold and in which nuggets they are; their ordinals are *first* and those after it."""
+        nuggets = self._columns.nugget[first : first + len(documents)].tolist()
+        for ordinal, (document, nugget) in enumerate(zip(documents, nuggets, strict=True), first):
+            while 2 * nugget >= len(self._nuggets):
+                self._nuggets.extend((ordinal, ordinal))
+            self._nuggets[2 * nugget + 1] = ordinal
+            if document.expires_at is not None:
+                self._expiring = True
+            if document.valid_from is not None or document.valid_to is not None:
+                begin = ALWAYS if document.valid_from is None else document.valid_from
+                self._dated.extend((ordinal, begin, NEVER if document.valid_to is None else document.valid_to))
+
+    def tag_codes(self, tags: tuple[str, ...]) -> Sequence[int]:
         """Return the codes of *tags*, each once."""
-        codes = self._codes[TAGS]
-        return [codes.setdefault(tag, len(codes)) for tag in dict.fromkeys(tags)]
+        known = self._codes_of.get(tags)
+        if known is None:
+            if len(self._codes_of) >= _CACHED:
+                self._codes_of.clear()
+            codes = self._codes[TAGS]
+            known = self._codes_of[tags] = [codes.setdefault(tag, len(codes)) for tag in dict.fromkeys(tags)]
+        return known
 
     def admitted(self, filters: NoteFilter, ordinals: IntArray) -> BoolArray:
         """Return for each of *ordinals* whether *filters* let it through: what they say of notes, of all at once.
@@ -125,6 +144,23 @@ class Filtering:
         """Return the code of each value of the column *name*, or tag; values are added at the end and stay."""
         return self._codes[name]
 
+    def nugget(self, name: str) -> Stretch:
+        """Return where the documents of a nugget are; of an unknown one there are none."""
+        code = self._codes["nugget"].get(name, -2)
+        return (
+            Stretch(code, self._nuggets[2 * code], self._nuggets[2 * code + 1] + 1)
+            if 0 <= 2 * code < len(self._nuggets)
+            else _NOWHERE
+        )
+
+    def _find_nuggets(self) -> None:
+        """See where the documents of each nugget are."""
+        codes = self._columns.nugget[: self._columns.size]
+        ends = np.zeros((len(self._codes["nugget"]), 2), np.int64)
+        ends[codes[::-1], 0] = np.arange(len(codes))[::-1]  # the last assignment stays
+        ends[codes, 1] = np.arange(len(codes))
+        self._nuggets = array("q", ends.tobytes())
+
     def tagged(self, tag: str) -> IntArray:
         """Return the ordinals that have a tag, dead ones included."""
         code = self._codes[TAGS].get(tag)
@@ -142,6 +178,7 @@ class Filtering:
         """Begin with what was stored."""
         self._codes = {name: {value: code for code, value in enumerate(values[name])} for name in self._codes}
         self._dated = array("q", dated.tobytes())
+        self._find_nuggets()
         self._expiring = bool((self._columns.expires_at[: self._columns.size] != NEVER).any())
 
     def retain(self, numbers: IntArray) -> None:
@@ -149,6 +186,7 @@ class Filtering:
         dated = np.array(self._dated, np.int64).reshape(-1, 3)
         dated[:, 0] = numbers[dated[:, 0]]
         self._dated = array("q", dated[dated[:, 0] >= 0].tobytes())
+        self._find_nuggets()
 
 
 def _barred(filters: NoteFilter) -> int:

@@ -6,10 +6,10 @@ name are never cut.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall.document import Hit, Ranked, Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing
@@ -117,10 +117,11 @@ class Focus:
         self._related = RelatedTerms(index, self._questions.related_to)
         self._constants = constants or calibration()
         self._bound = self._constants.bound()
+        self._least_ratio = self._bound.least_ratio
 
-    def place(self, query: str, filters: NoteFilter, k: int, row: int) -> Ranked | None:
+    def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
         """Return where ranking has a document, before anything is cut; None if it has it nowhere."""
-        return self._index.place(query, filters, k, row)
+        return self._index.place(query, filters, k, row, like)
 
     def matched(self, query: str, row: int) -> int:
         """Return how many content words of *query* the document of *row*, or its previous one, has."""
@@ -149,7 +150,16 @@ class Focus:
     def _has_name(self, query: str) -> bool:
         return self._names.standing(query, self._admitted(RECALLABLE._replace(include_hidden=True))).names > 0
 
-    def recall(self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False) -> Focused:
+    def recall(
+        self,
+        query: str,
+        filters: NoteFilter,
+        k: int,
+        aim: Aim = "answer",
+        *,
+        explain: bool = False,
+        like: Likeness | None = None,
+    ) -> Focused:
         """Return the *k* best documents that are not clearly beside what is asked, judged.
 
         Args:
@@ -158,8 +168,9 @@ class Focus:
             k: At most so many; 0 or less gives none.
             aim: What the query is after.
             explain: Whether hits carry their signals.
+            like: How like the query documents are in meaning, if that is known.
         """
-        best, rival = self.candidates(query, filters, k, aim, explain=explain)
+        best, rival = self.candidates(query, filters, k, aim, explain=explain, like=like)
         kept = self.kept(best, rival, aim)
         found = [self._judged(one) for one in kept[: max(k, 0)]]
         if kept is best:
@@ -204,7 +215,7 @@ class Focus:
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
         look = _Inspection(self._index, self._names, admitted, standing, question, aim)
-        look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._bound.least_ratio)
+        look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._least_ratio)
         best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
         kept = self.kept(best, look.rival, aim)
         return self._judged(kept[0]) if kept else Judged(best[0].hit, 0.0, 0.0, False)
@@ -215,7 +226,14 @@ class Focus:
         return PassageJudge(self._index, resolve(self._index, question, self._related), self._constants)
 
     def candidates(
-        self, query: str, filters: NoteFilter, k: int, aim: Aim = "answer", *, explain: bool = False
+        self,
+        query: str,
+        filters: NoteFilter,
+        k: int,
+        aim: Aim = "answer",
+        *,
+        explain: bool = False,
+        like: Likeness | None = None,
     ) -> tuple[list[Candidate], float]:
         """Return the best documents for *query*, and the best coverage of one whose name stands, -1 if none does.
 
@@ -228,11 +246,11 @@ class Focus:
         standing = self._names.standing(query, admitted)
         if aim != "all" and not question.terms and not standing.names:
             return [], -1.0
-        hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain).hits
+        hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain, like=like).hits
         resolved = resolve(index, question, self._related)
         look = _Inspection(index, self._names, admitted, standing, resolved, aim)
         if not explain and aim != "topic" and not resolved.runs:
-            look.bound, look.least_ratio = self._bound, self._bound.least_ratio
+            look.bound, look.least_ratio = self._bound, self._least_ratio
         best = look.at(hits[:k], hits)
         if len(self.kept(best, look.rival, aim)) < len(best):
             best += look.at(hits[k:], hits)
@@ -288,6 +306,7 @@ class _Inspection:
         self._standing = standing
         self._question = question
         self._aim = aim
+        self._rival: float | None = None  # not known yet
         self.bound: Bound | None = None  #: documents without a name that are below it are not looked at any closer
         self.least_ratio = 0.0  #: nor those that score less
 
@@ -326,9 +345,14 @@ class _Inspection:
         held = sum(holds_all(self._question, name, words.own) for name in {*self._standing.notes.values()})
         return held >= min(2, self._standing.names)
 
-    @cached_property
+    @property
     def rival(self) -> float:
         """The best coverage of a document whose name stands; -1 if no name does."""
+        if self._rival is None:
+            self._rival = self._best_standing() if self._standing.notes else -1.0
+        return self._rival
+
+    def _best_standing(self) -> float:
         context = DocumentContext(self._standing.terms, -1.0, 1.0)
         asked = self._question.numbers
         names = self._question.among(context.names)

@@ -1,34 +1,32 @@
 """The recall index: documents in, rankings out."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 import numpy as np
 
-from shelfd.memory.facts.lexicon import telling_count
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
     ALIVE,
     HIDDEN,
-    PRIVATE,
-    QUARANTINED,
     QUESTION,
-    SUPERSEDED,
-    TEMPORAL,
     Columns,
+    IntArray,
     Living,
 )
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words
+from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.filtering import Filtering
-from shelfd.memory.recall.links import Links
-from shelfd.memory.recall.note_search import NoteSearch, word_bits
+from shelfd.memory.recall.links import Links, unlinked
+from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
-from shelfd.memory.recall.postings import DELTA, MAX_FREQUENCY, Postings
+from shelfd.memory.recall.postings import DELTA, Postings
+from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
 from shelfd.memory.recall.stored import freeze, thaw
@@ -37,7 +35,6 @@ from shelfd.memory.recall.vocabulary import Vocabulary
 _SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _NO_TERMS: Final[frozenset[int]] = frozenset()
-_CACHED_DAYS: Final = 10_000
 #: Documents whose terms are kept as sets, those that were found first longest: some 3 KiB each.
 _CACHED_SETS: Final = 1_024
 
@@ -53,12 +50,13 @@ class RecallIndex:
         analyzer: Tokeniser of texts and queries.
         two_stage_from: From this many postings of a query's terms on, only the most promising sessions are
             scored exactly. Below, scoring everything is faster, however large the shelf is (measured).
-        candidates: How many documents choose those sessions, per two query terms.
+        candidates: How many documents choose those sessions, per two query terms, on a shelf of 10,000; on one ten
+            times as large twice as many.
         delta: How many documents are kept in plain lists before they become a segment.
     """
 
     def __init__(
-        self, analyzer: Analyzer, *, two_stage_from: int = 25_000, candidates: int = 500, delta: int = DELTA
+        self, analyzer: Analyzer, *, two_stage_from: int = 5_000, candidates: int = 50, delta: int = DELTA
     ) -> None:
         self.analyzer = analyzer
         columns, statistics = Columns(), Statistics()
@@ -73,10 +71,10 @@ class RecallIndex:
             filtering=Filtering(columns, postings),
         )
         self._two_stage_from, self._candidates = two_stage_from, candidates
-        self._search = Search(self._contents, two_stage_from, candidates)
+        self._search = Search(self._contents, analyzer.language, two_stage_from, candidates)
         self.notes = NoteSearch(self._contents, analyzer)
         self._living = Living()
-        self._day_terms: dict[int, list[int]] = {}
+        self._reader = DocumentReader(analyzer, self._contents.vocabulary, self._contents.authors)
         self._term_sets: dict[int, frozenset[int]] = {}  # by ordinal; recall finds the same documents again and again
 
     def __len__(self) -> int:
@@ -85,27 +83,45 @@ class RecallIndex:
     def __contains__(self, row: int) -> bool:
         return row in self._living
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what it has of each document, as arrays; words, authors and sessions are not counted."""
+        return self._contents.postings.nbytes + self._contents.columns.nbytes
+
     def put(self, document: Document) -> None:
         """Add *document*, or replace the one of the same row."""
-        self._store(document)
-        self._tidy()
+        self.extend((document,))
 
     def extend(self, documents: Iterable[Document]) -> None:
-        """Put many documents."""
-        for document in documents:
-            self.put(document)
+        """Put many documents, which together take a small part of the time."""
+        some: list[Document] = []
+        try:
+            for document in documents:
+                some.append(document)
+                if len(some) >= self._contents.postings.room:
+                    full, some = some, []
+                    self._store(full)
+                    self._tidy()
+        finally:  # what came before an interruption is kept
+            if some:
+                self._store(some)
+                self._tidy()
 
     def remove(self, row: int) -> None:
         """Remove the document of *row*; an unknown row is no error."""
-        self._retire(row)
+        retired: list[int] = []
+        self._retire(row, retired)
+        self._count(retired)
         self._tidy()
 
     def erase(self, rows: Iterable[int]) -> None:
         """Remove documents and keep nothing of them, nor of what they said before: an image has no trace of them."""
         contents, gone = self._contents, set(rows)
         columns = contents.columns
+        retired: list[int] = []
         for row in gone:
-            self._retire(row)
+            self._retire(row, retired)
+        self._count(retired)
         (dead,) = (columns.flags[: columns.size] == 0).nonzero()
         dead = dead[np.isin(columns.row[dead], list(gone))]
         contents.postings.erase(dead.tolist())
@@ -139,16 +155,38 @@ class RecallIndex:
         """
         return self.rank(self.analyzer.parse_query(query), filters, k, explain=explain)
 
-    def rank(self, parsed: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool = False) -> Ranking:
-        """Return what :meth:`search` does for a query that is parsed already."""
-        return self._search.run(self._dated(parsed, filters), filters, k, explain=explain)
+    def rank(
+        self,
+        parsed: ParsedQuery,
+        filters: NoteFilter,
+        k: int,
+        *,
+        explain: bool = False,
+        like: Likeness | None = None,
+    ) -> Ranking:
+        """Return what :meth:`search` does for a parsed query; with what documents are *like* it, if that is known."""
+        return self._search.run(self._dated(parsed, filters), filters, k, explain=explain, like=like)
 
-    def place(self, query: str, filters: NoteFilter, k: int, row: int) -> Ranked | None:
+    def neighbours(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the rows of the documents before and after those of *rows*, in their sessions; -1 for none."""
+        columns = self._contents.columns
+        ordinals = self._living.of(rows)
+        beside = [np.where(ordinals < 0, -1, pointer[ordinals]) for pointer in (columns.previous, columns.following)]
+        before, after = (np.where(one < 0, -1, columns.row[one]) for one in beside)
+        return before, after
+
+    def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
         """Return where the document of *row* is among all that a search for *k* scores; None if it is not scored."""
         if row not in self._living:
             return None
         parsed = self._dated(self.analyzer.parse_query(query), filters)
-        return self._search.place(parsed, filters, k, self._living.get(row))
+        return self._search.place(parsed, filters, k, self._living.get(row), like)
+
+    def beside(self, rows: Sequence[int]) -> list[int]:
+        """Return the rows of the documents before and after those of *rows*."""
+        beside = np.concatenate(self.neighbours(np.array(rows, np.int64)))
+        found: list[int] = np.unique(beside[beside >= 0]).tolist()
+        return found
 
     def _dated(self, parsed: ParsedQuery, filters: NoteFilter) -> ParsedQuery:
         """A query with the days that it speaks of as seen from today."""
@@ -185,6 +223,11 @@ class RecallIndex:
         """Return the numbers of those of *terms* that documents have."""
         return self._contents.vocabulary.numbers(terms)
 
+    @property
+    def score_version(self) -> int:
+        """By which table the scores are made that compare."""
+        return rarities(self.analyzer.language).version
+
     def rarities(self, numbers: Iterable[int | None]) -> list[float]:
         """Return the idf of terms as a share of the highest one; that of None, which no document has, is 1."""
         idf, own = self._contents.statistics.idf, self._contents.statistics.own
@@ -211,7 +254,7 @@ class RecallIndex:
         self._term_sets[ordinal] = found
         return found
 
-    def overlay(self, documents: Iterable[Document]) -> "RecallIndex":
+    def overlay(self, documents: Sequence[Document]) -> "RecallIndex":
         """Return an index that is searched as this one would be with *documents* put; this one does not change.
 
         It is good until this one changes. Making it copies the columns and counts, not the postings: 1 ms of 10,000
@@ -219,10 +262,11 @@ class RecallIndex:
         """
         other = RecallIndex(self.analyzer, two_stage_from=self._two_stage_from, candidates=self._candidates)
         other._contents = self._contents.layer()
-        other._search = Search(other._contents, self._two_stage_from, self._candidates)
+        language = self.analyzer.language
+        other._search = Search(other._contents, language, self._two_stage_from, self._candidates)
         other._living = self._living.copy()
-        for document in documents:
-            other._store(document)
+        other._reader = DocumentReader(self.analyzer, other._contents.vocabulary, other._contents.authors)
+        other._store(documents)
         return other
 
     def near(
@@ -260,51 +304,36 @@ class RecallIndex:
         else:
             self._contents.postings.tidy()
 
-    def _store(self, document: Document) -> None:
+    def _store(self, documents: Sequence[Document]) -> None:
         contents = self._contents
-        columns, vocabulary = contents.columns, contents.vocabulary
-        parsed = self.analyzer.parse_text(document.text)
-        speaker, name = contents.authors.parse(document.author)
-        day, terms = self._day(document.when)
-        number = vocabulary.__getitem__
-        terms = [*terms, *map(number, name), *map(number, parsed.words)]
-        length = len(terms)
-        terms += map(number, parsed.beside)
-        counts: dict[int, int] = Counter(terms)
-        if len(terms) > MAX_FREQUENCY:
-            counts = {term: min(count, MAX_FREQUENCY) for term, count in counts.items()}
-        self._retire(document.row)
-        contents.statistics.reserve(vocabulary.size)
-        ordinal = columns.append()
-        contents.postings.append(counts, document.id, contents.filtering.tag_codes(document.tags))
-        columns.row[ordinal] = document.row
-        columns.turn[ordinal] = document.turn or 0
-        columns.length[ordinal] = length
-        columns.speaker[ordinal] = speaker
-        columns.day[ordinal] = day
-        columns.flags[ordinal] = (
-            ALIVE
-            | (HIDDEN if document.hidden else 0)
-            | (SUPERSEDED if document.superseded else 0)
-            | (PRIVATE if document.scope == "session" and document.session is not None else 0)
-            | (QUESTION if parsed.question else 0)
-            | (TEMPORAL if parsed.temporal else 0)
-            | (QUARANTINED if document.quarantined else 0)
-        )
-        columns.answer_types[ordinal] = parsed.answer_types
-        columns.boost[ordinal] = document.boost
-        columns.standing[ordinal] = document.standing
-        columns.title[ordinal] = word_bits(self.analyzer.words(document.title)) if document.title else 0
-        columns.telling[ordinal] = min(telling_count(parsed.words), 255)
-        contents.filtering.add(ordinal, document)
-        if not document.hidden:
-            contents.statistics.add(counts, length)
-            contents.authors.add(speaker)
-        contents.links.insert(ordinal, counts.keys(), hidden=document.hidden)
-        self._living.put(document.row, ordinal)
+        columns, links = contents.columns, contents.links
+        read = self._reader.read(documents)
+        filters = contents.filtering.read(documents)
+        tags = [contents.filtering.tag_codes(document.tags) for document in documents]
+        lengths = read.columns["length"]
+        first = columns.extend(len(documents), {**read.columns, **filters, **unlinked(lengths)})
+        contents.postings.extend(read.written, [document.id for document in documents], tags)
+        contents.filtering.extend(first, documents)
+        retired: list[int] = []
+        shown: list[int] = []  # places among them
+        for place, (document, speaker) in enumerate(zip(documents, read.columns["speaker"], strict=True)):
+            self._retire(document.row, retired)
+            links.insert(first + place, hidden=document.hidden)
+            self._living.put(document.row, first + place)
+            if not document.hidden:
+                shown.append(place)
+                contents.authors.add(speaker)
+        contents.statistics.reserve(contents.vocabulary.size)
+        terms = read.written.terms
+        if len(shown) < len(documents):
+            chosen = np.zeros(len(documents), np.bool_)
+            chosen[shown] = True
+            terms = terms[chosen.repeat(read.written.sizes)]
+        contents.statistics.count(terms, len(shown), sum([lengths[place] for place in shown]), 1)
+        self._count(retired)
 
-    def _retire(self, row: int) -> None:
-        """Mark the present version of *row*, if any, dead and unlink it."""
+    def _retire(self, row: int, retired: list[int]) -> None:
+        """Mark the present version of *row*, if any, dead and unlink it; add it to *retired* if it was visible."""
         ordinal = self._living.get(row)
         if ordinal < 0:
             return
@@ -314,21 +343,19 @@ class RecallIndex:
         hidden = bool(columns.flags[ordinal] & HIDDEN)
         contents.links.withdraw(ordinal, hidden=hidden)
         if not hidden:
-            contents.statistics.discard(contents.postings.terms_of(ordinal), int(columns.length[ordinal]))
+            retired.append(ordinal)
             contents.authors.discard(int(columns.speaker[ordinal]))
         columns.flags[ordinal] = 0
 
-    def _day(self, when: int) -> tuple[int, list[int]]:
-        """Return the local day of *when* as proleptic ordinal, and the terms of its date line."""
-        day = self.analyzer.day(when)
-        number = day.toordinal()
-        terms = self._day_terms.get(number)
-        if terms is None:
-            if len(self._day_terms) >= _CACHED_DAYS:
-                self._day_terms.clear()
-            terms = [self._contents.vocabulary[word] for word in self.analyzer.day_words(day)]
-            self._day_terms[number] = terms
-        return number, terms
+    def _count(self, retired: Sequence[int]) -> None:
+        """Count what links have changed, and no longer those that were *retired*."""
+        contents = self._contents
+        contents.links.count()
+        if retired:
+            ordinals = np.array(retired, np.int64)
+            _, terms = contents.postings.gather(ordinals)
+            tokens = int(contents.columns.length[ordinals].sum())
+            contents.statistics.count(terms, len(retired), tokens, -1)
 
     def _renumber(self) -> None:
         """Give the living documents, and the terms they use, consecutive numbers again."""
@@ -344,5 +371,5 @@ class RecallIndex:
         contents.links.retain(numbers)
         contents.filtering.retain(numbers)
         self._living.fill(contents.columns)
-        self._day_terms.clear()
+        self._reader.forget()
         self._term_sets.clear()

@@ -47,10 +47,21 @@ class Inverted(NamedTuple):
 def invert(keys: Numbers, documents: Numbers, frequencies: Bytes) -> Inverted:
     """Return the postings that say that ``documents[i]``, ascending, has ``keys[i]``."""
     order = np.argsort(keys, kind="stable")
-    keys, documents = keys[order], documents[order]
+    return inverted(keys[order], documents[order], frequencies[order] if len(frequencies) else frequencies)
+
+
+def inverted(keys: npt.NDArray[np.integer], documents: Numbers, frequencies: Bytes) -> Inverted:
+    """Return the postings that say that ``documents[i]`` has ``keys[i]``, sorted by both."""
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     pointer = np.append(first, len(keys)).astype(np.int64)
-    return Inverted(keys[first], pointer, documents, frequencies[order] if len(frequencies) else frequencies)
+    return Inverted(keys[first].astype(np.int32), pointer, documents, frequencies)
+
+
+def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return each of *values*, none of which is negative, once, in order."""
+    # numpy's own way takes longer, and imports masked arrays when it is first called: a tenth of a second.
+    ascending = np.sort(values)
+    return ascending[np.flatnonzero(np.diff(ascending, prepend=-1))]
 
 
 def merged(parts: Sequence[Inverted], alive: Alive) -> Generator[int, None, Inverted]:
@@ -60,7 +71,7 @@ def merged(parts: Sequence[Inverted], alive: Alive) -> Generator[int, None, Inve
         parts: Each of documents that come after those of the one before.
         alive: Asked at every step; what dies later stays in the result.
     """
-    keys = np.unique(np.concatenate([part.keys for part in parts]))
+    keys = distinct(np.concatenate([part.keys for part in parts]))
     sizes = np.zeros(len(keys), np.int64)
     for part in parts:
         sizes[keys.searchsorted(part.keys)] += np.diff(part.pointer)

@@ -8,6 +8,7 @@ them, without its stop and question words.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
@@ -20,6 +21,10 @@ from shelfd.memory.recall.meaning import ANSWER_TYPES
 _KNOWN: Final = {"german": "de", "spanish": "es", "french": "fr"}
 #: Languages of scripts without spaces, by the characters that only they have; the first one counts.
 _SCRIPTS: Final = {"ja": re.compile("[\u3041-\u30ff]"), "zh": re.compile("[\u4e00-\u9fff]")}
+#: Words without which no language is taken for the one of a text if none of them shows it alone.
+_SEVERAL: Final = 3
+#: So many stop words of the shelf's language settle that it is that.
+_MANY: Final = 4
 _NO_KINDS: Final[Mapping[str, int]] = {}
 
 
@@ -66,6 +71,33 @@ def _of_script(code: str) -> ForeignLanguage:
     return ForeignLanguage(code, idle, idle, str, idle_characters=frozenset(data["question_characters"]))
 
 
+@cache
+def signs_of(own: str) -> frozenset[str]:
+    """Return the folded words by which alone a text shows that it is not in the shelf's *own* language."""
+    return frozenset().union(*(language.signs for language in _foreign_languages(own)))
+
+
+@cache
+def common_words_of_others(own: str) -> frozenset[str]:
+    """Return the folded stop and question words of all languages but the shelf's *own*."""
+    return frozenset().union(*(language.idle for language in _foreign_languages(own)))
+
+
+def by_common_words(distinct: AbstractSet[str], own: str, own_idle: frozenset[str]) -> ForeignLanguage | None:
+    """Return the language with most of these words, if it has several, and clearly more than any other."""
+    most = max(len(distinct & own_idle), _SEVERAL - 1)
+    if len(distinct) <= most or most >= _MANY:  # nearly every text in the shelf's own language
+        return None
+    best = None
+    for language in _foreign_languages(own):
+        count = len(distinct & language.idle)
+        if count == most:
+            best = None
+        elif count > most:
+            best, most = language, count
+    return best
+
+
 def language_of(words: Sequence[str], own: str, own_idle: frozenset[str]) -> ForeignLanguage | None:
     """Return the language that folded *words* are of, as far as they show it; None for the shelf's own, or unknown.
 
@@ -81,7 +113,9 @@ def language_of(words: Sequence[str], own: str, own_idle: frozenset[str]) -> For
         if signs > most:
             best, most = language, signs
     if best is not None:
-        return best if most > len(distinct & own_idle) else None
+        return best if len(distinct & best.idle) > len(distinct & own_idle) else None
+    if (found := by_common_words(distinct, own, own_idle)) is not None:
+        return found
     text = " ".join(words)
     if text.isascii():
         return None

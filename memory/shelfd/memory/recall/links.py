@@ -6,7 +6,7 @@ are kept beside them. Most notes are written at an end; where another one belong
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.recall.columns import ALIVE, HIDDEN, Columns, IntArray
-from shelfd.memory.recall.inverted import Numbers
+from shelfd.memory.recall.inverted import Numbers, distinct
 from shelfd.memory.recall.postings import Postings
 from shelfd.memory.recall.statistics import Statistics
 
@@ -23,6 +23,14 @@ Key: TypeAlias = tuple[int, int]  # turn, row: the order within a session
 #: Notes passed from the end of a session before all of its notes are looked at together.
 _PASSED: Final = 32
 _NUGGET: Final = 32  #: bits of the session's code in the number of a (nugget, session)
+_FEW: Final = 4  #: previous notes
+_PAIR: Final = 32  #: bits of a term
+_TERM_BITS: Final = (1 << _PAIR) - 1
+
+
+def unlinked(lengths: Sequence[int]) -> dict[str, Any]:
+    """Return the columns of documents of these *lengths* that are in no session yet."""
+    return {"previous": -1, "following": -1, "group": -1, "span": lengths}
 
 
 class Links:
@@ -44,6 +52,9 @@ class Links:
         self._hidden_below: Mapping[int, array[int]] = {}
         #: The session that was looked at last as a whole, in order: a session that is written at random costs little.
         self._sorted: tuple[int, list[tuple[int, int, int]]] = (-1, [])
+        #: Ordinals with the previous note that they had, and with the one that they got, which are to be counted.
+        self._former: list[tuple[int, int]] = []
+        self._present: list[tuple[int, int]] = []
 
     @property
     def groups(self) -> int:
@@ -57,12 +68,9 @@ class Links:
         other._heads, other._tails = self._heads[:], self._tails[:]
         return other
 
-    def insert(self, ordinal: int, terms: Collection[int], *, hidden: bool) -> None:
-        """Take *ordinal*, which has *terms*, into its session; what else it is is in the columns."""
+    def insert(self, ordinal: int, *, hidden: bool) -> None:
+        """Take *ordinal* into its session; what it is is in the columns, where it is in none yet."""
         columns = self._columns
-        columns.previous[ordinal] = columns.following[ordinal] = -1
-        columns.span[ordinal] = columns.length[ordinal]
-        columns.group[ordinal] = -1  # it is in none while its place is looked for
         session = columns.session.item(ordinal)
         if session < 0:
             columns.group[ordinal] = self._new_group()
@@ -86,7 +94,7 @@ class Links:
             self._heads[group] = ordinal
         if following < 0:
             self._tails[group] = ordinal
-        self._follow(ordinal, previous, terms)
+        self._follow(ordinal, previous)
         if following >= 0:
             self._follow(following, ordinal)
         for between in self._gap(group, key, following):
@@ -179,8 +187,8 @@ class Links:
     def retain(self, numbers: IntArray) -> None:
         """Renumber the ordinals (see :meth:`Columns.retain`) and close the gaps in group numbers."""
         columns = self._columns
-        groups, dense = np.unique(columns.group[: columns.size], return_inverse=True)
-        columns.group[: columns.size] = dense
+        groups = distinct(columns.group[: columns.size])
+        columns.group[: columns.size] = groups.searchsorted(columns.group[: columns.size])
         new = dict(zip(groups.tolist(), range(len(groups)), strict=True))
         self._heads = array("i", numbers[np.array(self._heads, np.int64)[groups]].astype(np.int32).tobytes())
         self._tails = array("i", numbers[np.array(self._tails, np.int64)[groups]].astype(np.int32).tobytes())
@@ -230,18 +238,45 @@ class Links:
         before = columns.length[previous] if previous >= 0 else 0
         columns.span[ordinal] = columns.length[ordinal] + before
 
-    def _follow(self, ordinal: int, previous: int, own: Collection[int] | None = None) -> None:
-        """Set the previous note of a visible *ordinal*, whose terms are *own*, both ways, and the statistics."""
+    def _follow(self, ordinal: int, previous: int) -> None:
+        """Set the previous note of a visible *ordinal*, both ways, and note what that means for the statistics."""
         columns = self._columns
-        former = int(columns.previous[ordinal])
+        former = columns.previous.item(ordinal)
         if former == previous:
             return
-        if own is None:
-            own = set(self._postings.terms_of(ordinal))
-        for neighbour, by in ((former, -1), (previous, 1)):
-            if neighbour >= 0:
-                terms = [term for term in self._postings.terms_of(neighbour) if term not in own]
-                self._statistics.shift_previous(terms, int(columns.length[neighbour]), by)
-        self._point(ordinal, previous)
+        if former >= 0:
+            self._former.append((ordinal, former))
         if previous >= 0:
+            self._present.append((ordinal, previous))
             columns.following[previous] = ordinal
+        self._point(ordinal, previous)
+
+    def count(self) -> None:
+        """Count what was noted since: what each previous note has that the one after it has not."""
+        for noted, by in ((self._former, -1), (self._present, 1)):
+            if noted:
+                tokens = sum([self._columns.length.item(previous) for _, previous in noted])
+                self._statistics.count_previous(self._added(noted), tokens, by)
+                noted.clear()
+
+    def _added(self, pairs: Sequence[tuple[int, int]]) -> IntArray:
+        """The terms that each previous note has and the one after it has not."""
+        count = len(pairs)
+        if count <= _FEW:  # as when a note is written alone; arrays of so little would cost more
+            found: list[int] = []
+            for ordinal, before in pairs:
+                own = set(self._postings.terms_of(ordinal))
+                found += [term for term in self._postings.terms_of(before) if term not in own]
+            return np.array(found, np.int64)
+        ordinals, previous = np.array(pairs, np.int64).T
+        sizes, keys = self._postings.gather(np.concatenate([previous, ordinals]))
+        half = sizes[:count].sum()
+        keys |= np.repeat(np.arange(2 * count) % count, sizes) << _PAIR
+        # Pairs and terms in order, of equal ones first that of the previous note.
+        keys <<= 1
+        keys[half:] |= 1
+        keys.sort()
+        alone = (keys & 1) == 0
+        alone[:-1] &= keys[1:] - keys[:-1] != 1
+        terms: IntArray = keys[alone] >> 1 & _TERM_BITS
+        return terms

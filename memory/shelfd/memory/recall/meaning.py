@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -34,11 +34,8 @@ ANSWER_TYPES: Final = {
 }
 #: A text without a number holds none of these.
 _MEASURED: Final = sum(ANSWER_TYPES[name] for name in ("money", "age", "weight", "length", "rate"))
-#: What follows the digits: a folded word that begins with one sorts before it.
-_AFTER_DIGITS: Final = ":"
 # For every note that is written. A pattern is searched several times faster if what a match begins with is given as
 # characters, so these begin with what is rare in a text, and look back at what has to precede it.
-_DIGIT: Final = re.compile(r"[0-9]")
 #: A unit or an ending, with the blank before it; or nothing, where a phone number begins. One search for both, for each
 #: has to look at every digit.
 _AFTER_DIGIT: Final = re.compile(r"[0-9](?:( ?[a-z]{1,4})\b|(?=[0-9 ()/-]{5})(?=(?:[ ()/-]{0,2}[0-9]){5}))")
@@ -112,29 +109,23 @@ def related_terms(lists: MeaningLists, term: Callable[[str], str]) -> Mapping[st
     return {one: frozenset(others - {one}) for one, others in related.items()}
 
 
-def answer_types_of(lists: MeaningLists, text: str, words: Sequence[str]) -> int:
+def answer_types_of(lists: MeaningLists, text: str, found: int, numbers: int) -> int:
     """Return which types of answer a text holds, bits of :data:`ANSWER_TYPES`.
 
     Args:
         lists: Of its language; numbers, sums and names are known in any.
         text: As it was given: capitals count.
-        words: Its folded words.
+        found: What its words tell of by themselves, as the lists have it.
+        numbers: How many of its words are numbers.
     """
-    known, number = lists.answer_types, ANSWER_TYPES["number"]
-    found = numbers = 0
-    for answer_types in [known[word] for word in words if word in known]:  # most words are not
-        found |= answer_types
-        numbers += answer_types & number != 0
     is_ascii = text.isascii()
-    if not is_ascii or _DIGIT.search(text) is not None:  # folding makes digits of "½"
-        numbers += len([word for word in words if word < _AFTER_DIGITS])
     if "$" in text if is_ascii else _MONEY_SIGN.search(text) is not None:
         found |= ANSWER_TYPES["money"]
     if _NAME.search(text) is not None:
         found |= ANSWER_TYPES["name"]
     if not numbers:
         return found & ~_MEASURED
-    found |= number if numbers == 1 else number | ANSWER_TYPES["numbers"]
+    found |= ANSWER_TYPES["number"] if numbers == 1 else ANSWER_TYPES["number"] | ANSWER_TYPES["numbers"]
     units = lists.units
     for after in _AFTER_DIGIT.findall(text):
         found |= ANSWER_TYPES["phone"] if after == _PHONE_NUMBER else units.get(after, 0)

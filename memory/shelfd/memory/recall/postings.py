@@ -5,57 +5,36 @@ change, and several segments become one a step at a time, so that nothing ever w
 ordinals. Dead ones stay until their segment is merged: they are masked, which is cheaper than finding them.
 """
 
-from array import array
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Generator, Hashable, Mapping, Sequence
-from typing import Final, TypeAlias, TypeVar, overload
+from collections.abc import Generator, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from shelfd.memory.recall.columns import FloatArray, IntArray
-from shelfd.memory.recall.inverted import STEP, Alive, Inverted
-from shelfd.memory.recall.segments import IndexSegment, Lists, erase, merge, segment_of
-
-K = TypeVar("K", bound=Hashable)
-D = TypeVar("D")
+from shelfd.memory.recall.delta import Delta, Written, edges_of
+from shelfd.memory.recall.inverted import STEP, Alive, Bytes, Inverted, Numbers
+from shelfd.memory.recall.segments import IndexSegment, Lists, erase, merge, segment_of, term_lists
 
 
-def new_array() -> "array[int]":
-    """Return an empty list of numbers."""
-    return array("q")
+class Stretch(NamedTuple):
+    """Where all documents of one code of a column are, perhaps between others."""
 
-
-class Layered(defaultdict[K, "array[int]"]):
-    """Takes a list over, as a copy, when it is first added to. Good for as long as nothing is added below."""
-
-    def __init__(self, below: "Mapping[K, array[int]]") -> None:
-        super().__init__(new_array)
-        self._below = below
-
-    def __missing__(self, key: K) -> "array[int]":
-        own = self[key] = array("q", self._below.get(key, ()))
-        return own
-
-    @overload
-    def get(self, key: K, default: None = None, /) -> "array[int] | None": ...
-    @overload
-    def get(self, key: K, default: "array[int]", /) -> "array[int]": ...
-    @overload
-    def get(self, key: K, default: D, /) -> "array[int] | D": ...
-    def get(self, key: K, default: D | None = None, /) -> "array[int] | D | None":
-        """Return the list, from below if nothing was added to it here."""
-        return super().get(key) or self._below.get(key, default)
+    code: int
+    first: int  #: ordinal
+    end: int  #: the ordinal after the last one
 
 
 #: Ordinals, positions in the list of terms, frequencies: arrays of one length.
 PostingLists: TypeAlias = tuple[IntArray, IntArray, FloatArray]
+#: Ordinals, ascending, and frequencies: arrays of one length.
+Run: TypeAlias = tuple[Numbers, Bytes]
 
-MAX_FREQUENCY: Final = 255  # term frequencies are bytes; BM25 is flat long before
 DELTA: Final = 2_048  #: documents in the delta at most: some 6 ms to make them a segment
 #: How often a posting is merged until it is in the largest segment of a million documents, with something to spare.
 _TIMES: Final = 14
 _NOTHING: Final = np.zeros(0, np.int64)
+_NO_RUN: Final = np.zeros(0, np.int32), np.zeros(0, np.uint8)
 
 
 class Postings:
@@ -68,68 +47,39 @@ class Postings:
 
     def __init__(self, alive: Alive, delta: int = DELTA) -> None:
         self._alive = alive
-        self._delta = delta
-        self._first = 0  #: ordinal of the delta's first document
-        self._below: Postings | None = None
+        self._limit = delta
+        self._delta = Delta(0)
+        self._below: tuple[Delta, ...] = ()  #: deltas before this one, which belong to others
         self._segments: tuple[IndexSegment, ...] = ()
         self._ends: list[int] = []  #: of the segments
-        self._terms: defaultdict[int, array[int]] = defaultdict(new_array)  # term -> ordinal << 8 | frequency
-        self._tags: defaultdict[int, array[int]] = defaultdict(new_array)  # code of a tag -> ordinals
         self._merges: list[tuple[Sequence[IndexSegment], Generator[int, None, IndexSegment]]] = []
         self._credit = 0  #: postings that may be merged by now
-        self._begin()
-
-    def _begin(self) -> None:
-        """Begin a delta."""
-        self._start: array[int] = array("q", [0])  # where a document's terms begin
-        self._own: array[int] = array("i")
-        self._frequencies: array[int] = array("B")
-        self._ids: list[str] = []
 
     # --------------------------------------------------------------- writing
 
-    def append(self, counts: Mapping[int, int], document_id: str, tags: Sequence[int]) -> None:
-        """Add the next ordinal.
+    @property
+    def room(self) -> int:
+        """How many documents may be added before there is a segment to be made: one at least."""
+        return max(1, self._limit - len(self._delta))
 
-        Args:
-            counts: Frequency by term number, at most ``MAX_FREQUENCY``.
-            document_id: Its id.
-            tags: Codes of its tags.
-        """
-        ordinal = self._first + len(self._ids)
-        self._own.extend(counts)
-        self._frequencies.extend(counts.values())
-        self._start.append(len(self._own))
-        self._ids.append(document_id)
-        base, terms = ordinal << 8, self._terms
-        for term, frequency in counts.items():
-            terms[term].append(base | frequency)
-        for tag in tags:
-            self._tags[tag].append(ordinal)
-        self._credit += _TIMES * len(counts)
+    def extend(self, some: Written, ids: Sequence[str], tags: Sequence[Sequence[int]]) -> None:
+        """Add the next ordinals: what they say, their ids, and the codes of the tags of each."""
+        self._delta.extend(some, ids, tags)
+        self._credit += _TIMES * len(some.terms)
 
     def tidy(self) -> None:
-        """Make a grown delta a segment, or take a step of merging, if there is need; both take some milliseconds."""
-        if len(self._ids) >= self._delta:
+        """Make a grown delta a segment, or take steps of merging as far as there is need."""
+        if len(self._delta) >= self._limit:
             self.flush()
-        elif self._credit >= STEP:
-            self._credit = self._credit - self.merge_some() if self._merges else STEP
+        while self._credit >= STEP:
+            self._credit = self._credit - self.merge_some() if self._merges else 0
 
     def flush(self) -> None:
         """Make the delta a segment."""
-        if not self._ids:
+        if not self._delta:
             return
-        lists = Lists(np.array(self._start, np.int64), np.array(self._own, np.int32))
-        tags = sorted(self._tags)
-        tagged = [np.array(self._tags[tag], np.int32) for tag in tags]
-        codes = np.repeat(np.array(tags, np.int32), [len(ordinals) for ordinals in tagged])
-        every = np.concatenate(tagged) if tagged else np.zeros(0, np.int32)
-        order = np.argsort(every, kind="stable")
-        frequencies = np.array(self._frequencies, np.uint8)
-        made = segment_of(self._first, lists, frequencies, self._ids, (codes[order], every[order]), self._alive)
-        self._first = made.last
-        self._terms, self._tags = defaultdict(new_array), defaultdict(new_array)
-        self._begin()
+        made = segment_of(self._delta, self._alive)
+        self._delta = Delta(made.last)
         self._use((*self._segments, made))
         self._plan()
 
@@ -175,7 +125,7 @@ class Postings:
         """Keep nothing of dead documents in segments. What is in the delta goes when it becomes one."""
         found: dict[int, list[int]] = {}
         for ordinal in ordinals:
-            if ordinal < self._first:
+            if ordinal < self._delta.first:
                 found.setdefault(bisect_right(self._ends, ordinal), []).append(ordinal)
         if found:
             self._merges.clear()
@@ -197,69 +147,73 @@ class Postings:
     def restore(self, segments: Sequence[IndexSegment]) -> None:
         """Begin with these segments."""
         self._use(tuple(segments))
-        self._first = self._ends[-1] if self._ends else 0
+        self._delta = Delta(self._ends[-1] if self._ends else 0)
         self._plan()
 
     def layer(self, alive: Alive) -> "Postings":
         """Return postings to which more can be added without adding them here; good until these change."""
         other = Postings(alive)
-        other._first, other._below = self._first + len(self._ids), self
+        other._delta = Delta(self._delta.first + len(self._delta))
+        other._below = (self._delta,)
         other._use(self._segments)
-        other._terms, other._tags = Layered(self._terms), Layered(self._tags)
         return other
 
     def terms_of(self, ordinal: int) -> Sequence[int]:
         """Return the distinct terms of *ordinal*, which is alive."""
-        at = ordinal - self._first
-        if at >= 0:
-            return self._own[self._start[at] : self._start[at + 1]]
-        if self._below is not None:
-            return self._below.terms_of(ordinal)
+        delta = self._delta_of(ordinal)
+        if delta is not None:
+            return delta.terms_of(ordinal)
         segment = self._segments[bisect_right(self._ends, ordinal)]
         found: list[int] = segment.terms.of(ordinal - segment.first).tolist()
         return found
 
+    def gather(self, ordinals: IntArray) -> tuple[IntArray, IntArray]:
+        """Return how many terms each of *ordinals*, which are alive, has, and the terms, one after the other."""
+        if self._delta_of(int(ordinals.min(initial=self._delta.first))) is self._delta:
+            return self._delta.gather(ordinals)
+        sizes: list[int] = []
+        terms: list[int] = []
+        for ordinal in ordinals.tolist():
+            own = self.terms_of(ordinal)
+            sizes.append(len(own))
+            terms += own
+        return np.array(sizes, np.int64), np.array(terms, np.int64)
+
+    def _delta_of(self, ordinal: int) -> Delta | None:
+        """The delta that has *ordinal*, None if it is in a segment."""
+        for delta in (self._delta, *self._below):
+            if ordinal >= delta.first:
+                return delta
+        return None
+
     def id_of(self, ordinal: int) -> str:
         """Return the id of *ordinal*."""
-        at = ordinal - self._first
-        if at >= 0:
-            return self._ids[at]
-        if self._below is not None:
-            return self._below.id_of(ordinal)
+        delta = self._delta_of(ordinal)
+        if delta is not None:
+            return delta.ids[ordinal - delta.first]
         segment = self._segments[bisect_right(self._ends, ordinal)]
         return segment.ids.of(ordinal - segment.first).tobytes().decode("utf-8", "surrogatepass")
 
+    def runs(self, terms: Sequence[int]) -> list[list[Run]]:
+        """Return the postings of each of *terms* as they are stored: runs of ascending ordinals, one after another."""
+        found: list[list[Run]] = [[] for _ in terms]
+        for segment in self._segments:
+            documents, frequencies = segment.postings.documents, segment.postings.frequencies
+            for runs, (begin, end) in zip(found, segment.postings.spans(terms), strict=True):
+                if begin < end:
+                    run = documents[begin:end], frequencies[begin:end]
+                    runs.append((run[0][run[1] > 0], run[1][run[1] > 0]) if segment.holes else run)
+        edges = edges_of(terms)
+        for delta in (*self._below, self._delta):
+            for some, places in delta.within(edges):
+                for runs, begin, end in zip(found, places[::2], places[1::2], strict=True):
+                    if begin < end:
+                        runs.append(delta.posted(some[begin:end]))
+        return found
+
     def lookup(self, terms: Sequence[int]) -> PostingLists:
         """Return the postings of *terms*: ordinals, position in *terms*, frequencies; equal lengths."""
-        ordinals, frequencies, slots, sizes = [], [], [], []
-        for segment in self._segments:
-            postings = segment.postings
-            for slot, (begin, end) in enumerate(postings.spans(terms)):
-                if begin < end:
-                    documents, counts = postings.documents[begin:end], postings.frequencies[begin:end]
-                    if segment.holes:
-                        documents, counts = documents[counts > 0], counts[counts > 0]
-                    ordinals.append(documents)
-                    frequencies.append(counts)
-                    slots.append(slot)
-                    sizes.append(len(documents))
-        recent = [(slot, packed) for slot, term in enumerate(terms) if (packed := self._terms.get(term))]
-        if recent:
-            # A copy: an array that lends its buffer cannot grow until every borrower is gone.
-            together = np.concatenate([packed for _, packed in recent], dtype=np.int64)
-            ordinals.append(together >> 8)
-            frequencies.append(together.astype(np.uint8))
-            slots += [slot for slot, _ in recent]
-            sizes += [len(packed) for _, packed in recent]
-        if not ordinals:
-            return _NOTHING, _NOTHING, np.zeros(0)
-        if len(ordinals) == 1:  # as in a shelf that is still small, all of whose postings are recent
-            return ordinals[0].astype(np.int64, copy=False), np.repeat(slots, sizes), frequencies[0].astype(np.float64)
-        return (
-            np.concatenate(ordinals, dtype=np.int64),
-            np.repeat(slots, sizes),
-            np.concatenate(frequencies, dtype=np.float64),
-        )
+        return joined(self.runs(terms))
 
     def size(self, term: int) -> int:
         """Return how many documents have *term*, dead ones included."""
@@ -267,7 +221,12 @@ class Postings:
 
     def sizes(self, terms: Sequence[int]) -> list[int]:
         """Return how many documents have each of *terms*, dead ones included."""
-        found = [len(self._terms.get(term, ())) for term in terms]
+        found = [0] * len(terms)
+        edges = edges_of(terms)
+        for delta in (*self._below, self._delta):
+            for _, places in delta.within(edges):
+                for at, (begin, end) in enumerate(zip(places[::2], places[1::2], strict=True)):
+                    found[at] += end - begin
         for segment in self._segments:
             for at, (begin, end) in enumerate(segment.postings.spans(terms)):
                 found[at] += end - begin
@@ -275,8 +234,13 @@ class Postings:
 
     def some(self, term: int, count: int) -> IntArray:
         """Return ordinals of documents with *term*, at most *count*, the most recent ones; dead ones, too."""
-        found = [np.array(self._terms.get(term, ())[-count:], np.int64) >> 8]
-        left = count - len(found[0])
+        found: list[Numbers] = []
+        left, edges = count, edges_of((term,))
+        for delta in (self._delta, *self._below):
+            for run, (begin, end) in reversed(delta.within(edges)):
+                if left > 0:
+                    found.append(delta.posted(run[max(begin, end - left) : end])[0])
+                    left -= len(found[-1])
         for segment in reversed(self._segments):
             if left <= 0:
                 break
@@ -285,12 +249,14 @@ class Postings:
             documents = segment.postings.documents[some]
             found.append(documents[segment.postings.frequencies[some] > 0] if segment.holes else documents)
             left -= len(found[-1])
-        return np.concatenate(found[::-1], dtype=np.int64)
+        return np.concatenate([_NOTHING, *found[::-1]], dtype=np.int64)
 
     def tagged(self, tag: int) -> IntArray:
         """Return the ordinals that have a tag, by its code; dead ones, too."""
-        found = [segment.tags.documents[slice(*segment.tags.spans((tag,))[0])] for segment in self._segments]
-        return np.concatenate([*found, np.array(self._tags.get(tag, ()), np.int64)], dtype=np.int64)
+        found = [np.zeros(0, np.int32)]
+        found += [segment.tags.documents[slice(*segment.tags.spans((tag,))[0])] for segment in self._segments]
+        found += [delta.tagged(tag) for delta in (*self._below, self._delta)]
+        return np.concatenate(found, dtype=np.int64)
 
     # --------------------------------------------------------------- renumbering
 
@@ -313,7 +279,8 @@ class Postings:
         used[old.postings.keys] = True
         renumbered = np.where(used, np.cumsum(used) - 1, -1)
         ids = [self.id_of(ordinal) for ordinal in kept.tolist()]
-        lists = Lists(_compressed(old.terms.start, kept), renumbered[old.terms.values].astype(np.int32))
+        terms_of = renumbered[old.terms.between(0, len(old.terms.low))].astype(np.int32)
+        lists = term_lists(np.diff(old.terms.start)[kept], [terms_of])
         texts = [each.encode("utf-8", "surrogatepass") for each in ids]
         starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
         name_lists = Lists(starts, np.frombuffer(b"".join(texts), np.uint8))
@@ -327,13 +294,36 @@ class Postings:
             moved(old.tags, old.tags.keys.astype(np.int64)),
         )
         self._use((IndexSegment(old.name, 0, len(kept), lists, name_lists, postings, tags),))
-        self._first = len(kept)
+        self._delta = Delta(len(kept))
         return renumbered
 
 
-def _compressed(start: IntArray, kept: IntArray) -> IntArray:
-    """Where the lists of the documents *kept* begin; the others have none."""
-    return np.concatenate([[0], np.cumsum(np.diff(start)[kept])]).astype(np.int64)
+def joined(runs: Sequence[Sequence[Run]]) -> PostingLists:
+    """Return the postings of some terms together, with the position of each one's term."""
+    every = [run for some in runs for run in some]
+    if not every:
+        return _NOTHING, _NOTHING, np.zeros(0)
+    return (
+        np.concatenate([run[0] for run in every], dtype=np.int64),
+        np.repeat(np.arange(len(runs)), [sum(len(run[0]) for run in some) for some in runs]),
+        np.concatenate([run[1] for run in every], dtype=np.float64),
+    )
+
+
+def side_by_side(runs: Sequence[Sequence[Run]]) -> tuple[Numbers, Bytes, IntArray]:
+    """Return the postings of some terms as they are stored, and where those of each term end."""
+    every = [run for some in runs for run in some] or [_NO_RUN]
+    ends = np.cumsum([sum(len(run[0]) for run in some) for some in runs], dtype=np.int64)
+    return np.concatenate([run[0] for run in every]), np.concatenate([run[1] for run in every]), ends
+
+
+def between(run: Run, some: Stretch) -> Run:
+    """Return the part of a run that is in a stretch of ordinals."""
+    documents, frequencies = run
+    if not len(documents) or (documents[0] >= some.first and documents[-1] < some.end):
+        return run
+    begin, end = documents.searchsorted((some.first, some.end)).tolist()
+    return documents[begin:end], frequencies[begin:end]
 
 
 def _result(work: Generator[int, None, IndexSegment]) -> IndexSegment:

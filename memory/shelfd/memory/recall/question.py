@@ -130,9 +130,9 @@ class Questions:
         """Return what a note may say instead of *term* by the lists."""
         return self._listed.get(term, _NONE)
 
-    def related_to(self, term: str) -> frozenset[str]:
+    def related_to(self, term: str) -> list[str]:
         """Return what a note may say instead of *term*: by the lists, or with another ending; most are no words."""
-        return self._listed.get(term, _NONE) | _other_endings(term)
+        return [*self._listed.get(term, _NONE), *_other_endings(term)]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -146,12 +146,15 @@ def reduced(term: str) -> frozenset[str]:
     return frozenset(found - {term})
 
 
-def _other_endings(term: str) -> frozenset[str]:
-    """Index terms that derive from the same word: "sign", "signature"; most of them are no words."""
+def _other_endings(term: str) -> list[str]:
+    """Index terms that derive from the same word: "sign", "signature"; most of them are no words, some come twice."""
     if len(term) < _SHORTEST_STEM or not term.isascii():
-        return _NONE
-    found = {term + ending for ending in _ENDINGS}
-    found.update(term.removesuffix(ending) for ending in _ENDINGS if len(term) >= len(ending) + _SHORTEST_STEM)
+        return []
+    found = [term + ending for ending in _ENDINGS]
+    if len(term) > _SHORTEST_STEM and term.endswith(_ENDINGS):
+        longest = len(term) - _SHORTEST_STEM
+        found += [term.removesuffix(ending) for ending in _ENDINGS if len(ending) <= longest and term.endswith(ending)]
     if term[-1] == "e":
-        found.update(term[:-1] + ending for ending in _ENDINGS)
-    return frozenset(found - {term})
+        stem = term[:-1]
+        found += [other for ending in _ENDINGS if (other := stem + ending) != term]
+    return found

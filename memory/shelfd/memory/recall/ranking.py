@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from shelfd.memory.recall.columns import QUESTION, TEMPORAL, Columns, FloatArray, IntArray
 from shelfd.memory.recall.dates import GradedDays, date_grades
+from shelfd.memory.recall.engine import engine
 from shelfd.memory.recall.fields import BaseScores
 
 SESSION: Final = 0.5
@@ -38,6 +39,16 @@ class Totals(NamedTuple):
     best: float  #: the largest base score, by which all are divided
     parts: dict[str, FloatArray]
     total: FloatArray
+    dense: FloatArray | None = None  #: what likeness of meaning adds; None without it
+
+
+class Scored(NamedTuple):
+    """All documents that a query may return; arrays of one length."""
+
+    totals: Totals
+    ordinals: IntArray
+    likeness: FloatArray | None = None  #: in meaning, 0 to 1; None if that is not known
+    is_alone: bool = False  #: that is all there is: totals are scores
 
 
 def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Columns, rules: Rules) -> Totals:
@@ -68,13 +79,18 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
 
     A group of one has that one's score. Two equal best scores are two.
     """
-    count = int(groups.max()) + 1
+    if engine.loops is not None:
+        return engine.loops.session_means(scores, groups)
+    count = len(scores)
+    one = np.empty(int(groups.max()) + 1, np.int64)  # of each group some document; the rest is never read
+    one[groups] = np.arange(count)
+    groups = one[groups]
     first = np.zeros(count)
     np.maximum.at(first, groups, scores)
     (best,) = (scores == first[groups]).nonzero()
     chosen = np.full(count, -1)
     chosen[groups[best]] = best  # of equal ones the last assignment stays, and exactly one
-    others = np.empty(len(scores) + 1)  # whose last value takes what is meant for groups without any
+    others = np.empty(count + 1)  # whose last value takes what is meant for groups without any
     others[:-1] = scores
     others[chosen] = -1.0
     second = np.full(count, -1.0)
@@ -108,6 +124,8 @@ def signals(totals: Totals, position: int, scale: float) -> dict[str, float]:
     """Return the scaled contributions to the score of one document; they add up to it."""
     found: dict[str, float] = dict.fromkeys(_SIGNALS, 0.0)
     found.update((name, float(values[position]) * scale) for name, values in totals.parts.items())
+    if totals.dense is not None:
+        found["dense"] = float(totals.dense[position]) * scale
     # A score is never negative, so a penalty takes no more than there is.
     shortfall = -float(totals.total[position]) * scale
     if shortfall > 0:

@@ -161,7 +161,7 @@ class RelatedTerms:
         related: Gives what a note may say instead of a term, known to the index or not.
     """
 
-    def __init__(self, index: RecallIndex, related: Callable[[str], frozenset[str]]) -> None:
+    def __init__(self, index: RecallIndex, related: Callable[[str], Iterable[str]]) -> None:
         self._index = index
         self._related = related
         self._vocabulary = index.vocabulary_state()
@@ -184,7 +184,7 @@ class RelatedTerms:
         if len(self._numbers) >= _KEPT_TERMS:
             self._numbers.clear()
         related = self._related(term)
-        found = self._numbers[term, joined] = self._index.numbers(related if joined == term else related | {joined})
+        found = self._numbers[term, joined] = self._index.numbers(related if joined == term else (*related, joined))
         return found
 
 

@@ -1,51 +1,81 @@
 """One query against the index: scoring of all that its terms reach, or in two stages if that is much."""
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from math import log10
+from typing import Final
 
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
+from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall.analyzer import ParsedQuery
-from shelfd.memory.recall.candidates import MEMBERS, members_of_best_sessions, neighbourhood, orphans_of
+from shelfd.memory.recall.candidates import (
+    MEMBERS,
+    FirstStage,
+    distinct,
+    members_of_best_sessions,
+    neighbourhood,
+    orphans_of,
+)
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking
-from shelfd.memory.recall.fields import PREVIOUS, BaseScores, QueryTerms, ScoredDocuments, base_scores
-from shelfd.memory.recall.ranking import EQUAL, Rules, Totals, best_first, final_scores, signals
+from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
+from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
+from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
+from shelfd.memory.recall.postings import Run, between, joined, side_by_side
+from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
+from shelfd.memory.recall.rarity import rarities
+from shelfd.memory.recall.strength import strength
 
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 #: With this many times more documents than postings, only those that have one and their neighbours are looked at.
 _SPARSE: Final = 6
-
-
-class Scored(NamedTuple):
-    """All documents that a query may return, with their scores; arrays of one length."""
-
-    totals: Totals
-    ordinals: IntArray
-    scale: float  #: from totals to scores
-    strength: float  #: the best score
+#: A term that more than one document in so many has is looked up in those alone that other terms find. The sessions
+#: that matter have one of the others, too (measured).
+_COMMON: Final = 20
+_FEW: Final = 2_000  #: documents do not make a term common
+#: Documents that the other terms have to find for that, beside twice those that are wanted.
+_ENOUGH: Final = 100
+#: The documents that choose which sessions are scored are as many as is said up to this size of a shelf.
+_LARGE: Final = 10_000
+#: From how many times more postings than documents on each document is looked for in them.
+_MANY: Final = 8
+_NOBODY: Final = np.zeros(0, np.int32)
 
 
 class Search:
-    """Ranks documents for queries; changes nothing but its own scratch memory."""
+    """Ranks documents for queries; changes nothing but its own scratch memory.
 
-    def __init__(self, contents: Contents, two_stage_from: int, candidates: int) -> None:
+    Ranking goes by what is on the shelf. The best document has the score that it has by itself, see
+    :func:`~shelfd.memory.recall.strength.strength`, and the others have the same share of it as of its rank value.
+    """
+
+    def __init__(self, contents: Contents, language: str, two_stage_from: int, candidates: int) -> None:
         self._contents = contents
+        self._language = language
         self._two_stage_from = two_stage_from
         self._candidates = candidates
-        self._place = np.zeros(1, np.int64)  # place in the view by ordinal; 0 everywhere between queries
+        # By ordinal, and zero everywhere between queries: the place in the view, and what the first stage adds up.
+        self._place: IntArray = np.zeros(1, np.int64)
+        self._own: Singles = np.zeros(1, np.float32)
 
-    def run(self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool) -> Ranking:
-        """Return the *k* best documents that *filters* admit."""
+    def run(
+        self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool, like: Likeness | None = None
+    ) -> Ranking:
+        """Return the *k* best documents that *filters* admit, by their words and, if that is known, their meaning."""
         contents = self._contents
-        terms, ceiling, matched = self._weights(query.terms)
-        scored = self._admitted(query, terms, ceiling, filters, k, explain=explain)
-        if scored is None:
-            return Ranking([], 0.0, matched, len(query.terms))
-        totals, ordinals, scale, strength = scored
+        engine.look_at(contents.columns.size)
+        terms, matched = self._weights(query.terms)
+        scored = self._admitted(query, terms, filters, k, explain=explain)
+        if like is not None:
+            scored = with_likeness(contents, filters, scored, like)
+        if scored is None or k <= 0:
+            return Ranking([], matched, len(query.terms))
+        totals, ordinals = scored.totals, scored.ordinals
         best = best_first(totals, ordinals, contents.columns, k)
+        scale = self._scale(query, scored, int(best[0]))
         hits = [
             Hit(row, contents.postings.id_of(ordinal), min(1.0, max(0.0, total * scale)), {})
             for row, ordinal, total in zip(
@@ -55,79 +85,95 @@ class Search:
                 strict=True,
             )
         ]
+        if totals.dense is not None:
+            for hit, share in zip(hits, (totals.dense[best] * scale).tolist(), strict=True):
+                hit.signals["dense"] = share
         if explain:
             for hit, position in zip(hits, best.tolist(), strict=True):
                 hit.signals.update(signals(totals, position, scale))
-        return Ranking(hits, strength, matched, len(query.terms))
+        return Ranking(hits, matched, len(query.terms))
 
-    def place(self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int) -> Ranked | None:
+    def _scale(self, query: ParsedQuery, scored: Scored, best: int) -> float:
+        """Return by what totals become scores, of which the one at the position *best* is the first."""
+        if scored.is_alone:
+            return 1.0
+        value = strength(self._contents, query.terms, rarities(self._language), int(scored.ordinals[best]))
+        if scored.likeness is not None:
+            value = max(value, STRENGTH * float(scored.likeness[best]))
+        # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
+        return value / float(scored.totals.total.max())
+
+    def place(
+        self, query: ParsedQuery, filters: NoteFilter, k: int, ordinal: int, like: Likeness | None = None
+    ) -> Ranked | None:
         """Return where among the documents that *filters* admit one of them is; None if it is not scored at all."""
-        terms, ceiling, _ = self._weights(query.terms)
-        scored = self._admitted(query, terms, ceiling, filters, k, explain=False)
+        terms, _ = self._weights(query.terms)
+        scored = self._admitted(query, terms, filters, k, explain=False)
+        if like is not None:
+            scored = with_likeness(self._contents, filters, scored, like)
         if scored is None:
             return None
-        totals, ordinals, scale, _ = scored
+        totals, ordinals = scored.totals, scored.ordinals
         (found,) = (ordinals == ordinal).nonzero()
         if not len(found):
             return None
         total = totals.total[found[0]]
         better = np.count_nonzero(totals.total > total + EQUAL)
+        scale = self._scale(query, scored, int(best_first(totals, ordinals, self._contents.columns, 1)[0]))
         return Ranked(min(1.0, max(0.0, float(total) * scale)), int(better) + 1, len(ordinals))
 
     def _admitted(
-        self, query: ParsedQuery, terms: QueryTerms, ceiling: float, filters: NoteFilter, k: int, *, explain: bool
+        self, query: ParsedQuery, terms: QueryTerms, filters: NoteFilter, k: int, *, explain: bool
     ) -> Scored | None:
         """Score the documents that have any of *terms* and that *filters* admit; None if there are none."""
         contents = self._contents
         if not terms.numbers:
             return None
         rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
-        members, base = self._scored(terms, filters, rules, k, explain=explain)
-        (reached,) = (base.total > 0).nonzero()
-        ordinals = reached if members is None else members[reached]
+        ordinals, members, base = self._scored(terms, filters, rules, k, explain=explain)
+        if members is None:
+            (reached,) = (base.total > 0).nonzero()
+        else:
+            reached = members[base.total[members] > 0]
+        ordinals = reached if ordinals is None else ordinals[reached]
         admitted = contents.filtering.admitted(filters, ordinals)
         if np.count_nonzero(admitted) < len(admitted):
             reached, ordinals = reached[admitted], ordinals[admitted]
         if not len(reached):
             return None
-        totals = final_scores(base, reached, ordinals, contents.columns, rules)
-        strength = min(1.0, totals.best / ceiling)
-        # The best total is at least about 1: it belongs to a document at or above the one with b = max b.
-        return Scored(totals, ordinals, strength / float(totals.total.max()), strength)
+        return Scored(final_scores(base, reached, ordinals, contents.columns, rules), ordinals)
 
-    def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, float, int]:
-        """Return the known terms with their weights, the ceiling of the base score, and how many match.
+    def _weights(self, terms: tuple[str, ...]) -> tuple[QueryTerms, int]:
+        """Return the known terms with their weights, and how many match.
 
-        Unknown terms count in the ceiling: a query that is mostly unknown is answered weakly. Of a query so long
-        that its postings are too many, the most common terms count as unknown.
+        Of a query so long that its postings are too many, the most common terms count as unknown.
         """
         statistics, number_of = self._contents.statistics, self._contents.vocabulary.number
         known: list[tuple[int, float, float]] = []
-        ceiling, matched = 0.0, 0
+        matched = 0
         for term in terms:
             number = number_of(term)
-            in_own, in_previous = (0, 0) if number is None else (statistics.own[number], statistics.previous[number])
-            own_idf, previous_idf = statistics.idf(in_own), statistics.idf(in_previous)
-            ceiling += own_idf + PREVIOUS * previous_idf
-            matched += in_own > 0
             if number is not None:
-                known.append((number, own_idf, previous_idf))
+                in_own, in_previous = statistics.own[number], statistics.previous[number]
+                matched += in_own > 0
+                known.append((number, statistics.idf(in_own), statistics.idf(in_previous)))
         known = self._affordable(known)
         numbers, own, previous = zip(*known, strict=True) if known else ((), (), ())
-        return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), ceiling, matched
+        return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), matched
 
     def _affordable(self, terms: list[tuple[int, float, float]]) -> list[tuple[int, float, float]]:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
         if len(terms) * self._contents.columns.size <= _POSTINGS:
             return terms
-        sizes = self._contents.postings.sizes([number for number, _, _ in terms])
-        if sum(sizes) <= _POSTINGS:
+        sizes = [self._contents.statistics.own[number] for number, _, _ in terms]
+        most = max(self._contents.columns.size // _COMMON, MEMBERS)  # of a common term no more are looked at
+        if sum(min(size, most) for size in sizes) <= _POSTINGS:
             return terms
         rarest = sorted(range(len(terms)), key=lambda at: (sizes[at], at))
         total = 0
         kept: list[int] = []
         for at in rarest:
-            total += sizes[at]
+            total += min(sizes[at], most)
             if kept and total > _POSTINGS:
                 break
             kept.append(at)
@@ -135,40 +181,111 @@ class Search:
 
     def _scored(
         self, terms: QueryTerms, filters: NoteFilter, rules: Rules, k: int, *, explain: bool
-    ) -> tuple[IntArray | None, BaseScores]:
-        """Return the documents scored, ``None`` for all of them, and their base scores."""
+    ) -> tuple[IntArray | None, IntArray | None, BaseScores]:
+        """Return documents, which of them (positions) may be returned, both None for all, and the base scores."""
         contents = self._contents
         columns = contents.columns
-        postings = contents.postings.lookup(terms.numbers)
-        if filters.nugget is not None:  # what is beside a document is in its nugget, too
-            code = contents.filtering.codes("nugget").get(filters.nugget, -1)
-            (inside,) = (columns.nugget[postings[0]] == code).nonzero()
-            postings = (postings[0][inside], postings[1][inside], postings[2][inside])
-        orphans = orphans_of(columns, filters)
-        if len(postings[0]) >= self._two_stage_from:
-            limit = min(max(self._candidates * len(terms.numbers) // 2, 2 * k, 1), MEMBERS)
-            members = members_of_best_sessions(contents, filters, terms, postings, rules, limit)
-        elif len(postings[0]) * _SPARSE > columns.size:
-            return None, base_scores(
-                ScoredDocuments(columns, columns.size, orphans, None), terms, postings, explain=explain
-            )
+        runs = contents.postings.runs(terms.numbers)
+        nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
+        if nugget is not None:
+            runs = [[part for run in some if len((part := between(run, nugget))[0])] for some in runs]
+        if sum(len(run[0]) for some in runs for run in some) < self._two_stage_from:
+            found = np.concatenate([_NOBODY, *(run[0] for some in runs for run in some)], dtype=np.int64)
+            if nugget is not None:  # what is beside a document is in its nugget, too
+                found = found[columns.nugget[found] == nugget.code]
+            orphans = orphans_of(columns, filters)
+            if len(found) * _SPARSE > columns.size:
+                view = ScoredDocuments(columns, columns.size, orphans, None)
+                return None, None, _base_scores(view, np.arange(columns.size), terms, runs, explain=explain)
+            members = ordinals = neighbourhood(columns, found, orphans)
         else:
-            members = neighbourhood(columns, postings[0], orphans)
-        place = self._scratch()
+            members, ordinals, orphans = self._members(terms, runs, filters, rules, k)
+            runs = [[_among(run, ordinals) for run in some] for some in runs]
+        self._make_room()
+        place = self._place
         try:
-            place[members] = np.arange(1, len(members) + 1)
-            (inside,) = place[postings[0]].nonzero()
-            postings = (postings[0][inside], postings[1][inside], postings[2][inside])
-            view = ScoredDocuments(columns, len(members), orphans[place[orphans] > 0], place)
-            return members, base_scores(view, terms, postings, explain=explain)
+            place[ordinals] = np.arange(1, len(ordinals) + 1)
+            view = ScoredDocuments(columns, len(ordinals), orphans[place[orphans] > 0], place)
+            base = _base_scores(view, ordinals, terms, runs, explain=explain)
+            return ordinals, None if members is ordinals else place[members] - 1, base
         finally:
-            place[members] = 0
+            place[ordinals] = 0
 
-    def _scratch(self) -> IntArray:
+    def _members(
+        self, terms: QueryTerms, runs: Sequence[Sequence[Run]], filters: NoteFilter, rules: Rules, k: int
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the documents that may be returned, those with all that their scores need, and orphans; ascending."""
+        contents = self._contents
+        columns = contents.columns
+        self._make_room()
+        rare, common = self._by_rarity(terms)
+        orphans = orphans_of(columns, filters)
+        stage = FirstStage(contents, filters, terms, self._own)
+        try:
+            stage.add(rare, runs)
+            while common and not stage.admits(_ENOUGH + 2 * k):
+                stage.add(common[:1], runs)
+                del common[0]
+            reached = stage.reached()
+            limit = self._limit(len(terms.numbers), k)
+            if len(reached) > 2 * limit:
+                members = members_of_best_sessions(contents, stage, self._own, orphans, rules, limit)
+            else:
+                members = neighbourhood(columns, reached, orphans)
+        finally:
+            stage.clear()
+        if not common:  # documents outside have no terms
+            return members, members, orphans
+        around = [members, columns.previous[members], columns.following[members]]
+        return members, distinct(np.concatenate(around)), orphans
+
+    def _limit(self, terms: int, k: int) -> int:
+        """Return how many documents choose the sessions to be scored: twice as many on a shelf ten times as large."""
+        growth: float = max(1.0, self._contents.columns.size / _LARGE) ** log10(2)
+        return min(max(round(self._candidates * growth * terms / 2), 2 * k, 1), MEMBERS)
+
+    def _by_rarity(self, terms: QueryTerms) -> tuple[list[int], list[int]]:
+        """Return the positions of the *terms* that are not common, and of those that are; of both the rarest first."""
+        frequencies = [self._contents.statistics.own[number] for number in terms.numbers]
+        order = sorted(range(len(frequencies)), key=lambda at: (frequencies[at], at))
+        most = max(self._contents.columns.size // _COMMON, _FEW)
+        return (
+            [at for at in order if frequencies[at] <= most],
+            [at for at in order if frequencies[at] > most],
+        )
+
+    def _make_room(self) -> None:
         # One slot more than ordinals: the pointer -1 reads the last one.
         if len(self._place) <= self._contents.columns.size:
             self._place = np.zeros(2 * self._contents.columns.size + 1, np.int64)
-        return self._place
+            self._own = np.zeros(2 * self._contents.columns.size + 1, np.float32)
+
+
+def _base_scores(
+    view: ScoredDocuments, ordinals: IntArray, terms: QueryTerms, runs: Sequence[Sequence[Run]], *, explain: bool
+) -> BaseScores:
+    """Return the base scores of the documents in view, *ordinals*; *runs* may have postings of others, too."""
+    loops = engine.loops
+    if loops is not None and not explain and len(terms.numbers) <= MOST_TERMS:
+        idf, averages = (terms.own_idf, terms.previous_idf), (terms.own_average, terms.previous_average)
+        return BaseScores(loops.base_totals(side_by_side(runs), ordinals, view.place, view.columns, idf, averages), {})
+    postings = joined(runs)
+    if view.place is not None:
+        (inside,) = view.place[postings[0]].nonzero()
+        postings = postings[0][inside], postings[1][inside], postings[2][inside]
+    return base_scores(view, terms, postings, explain=explain)
+
+
+def _among(run: Run, ordinals: IntArray) -> Run:
+    """Return of a very long *run* the postings of the documents *ordinals*, ascending; a shorter one as it is."""
+    documents, counts = run
+    if len(documents) <= _MANY * len(ordinals):
+        return run
+    begin, end = ordinals.searchsorted((documents[0], documents[-1] + 1)).tolist()
+    wanted = ordinals[begin:end].astype(documents.dtype)
+    at = documents.searchsorted(wanted)  # the last one is not beyond the last document
+    at = at[documents[at] == wanted]
+    return documents[at], counts[at]
 
 
 _NEAR_POSTINGS: Final = 6_000  #: read for one text

@@ -5,9 +5,9 @@ agrees with recall in 512 of 514 cases, and adds 43 notes that others outrank. T
 note, so first comes what words alone rule out, for all queries at once; what is left is judged one by one.
 """
 
-from array import array
 from collections.abc import Sequence
-from typing import Final
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,15 @@ from shelfd.memory.ports.watches import Watch
 from shelfd.memory.ports.watching import MatchRun, Watching, WatchMatch
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document
-from shelfd.memory.recall.question import Question, reduced
-from shelfd.memory.recall.relevance import ResolvedQuestion, calibration
+from shelfd.memory.recall.question import reduced
 from shelfd.memory.recall.shelf_index import ShelfIndex, document_of
+from shelfd.memory.recall.standing_query import (
+    MOST_TELLING,
+    Having,
+    StandingQuery,
+    coverage_needed,
+    filters_of_watch,
+)
 from shelfd.memory.shelf.shelf import Shelf
 
 #: Changes that can bring a note into a result.
@@ -38,70 +44,8 @@ _GROWTH: Final = 1.25
 _WORTH_RELATED: Final = 0.6
 #: Coverage that words alone may add: the note before it may have some, a number may stand for one.
 _BESIDE: Final = 0.1
-
-
-#: Terms beyond which more make no difference, as :mod:`shelfd.memory.recall.relevance` counts them.
-_COUNTS: Final = 8
 #: Coverage from which on a note with a name is looked at closer: its name may stand in the query.
 _OF_NAMED: Final = 0.2
-
-
-def _needed() -> npt.NDArray[np.float64]:
-    """Coverage that a note without a name needs, by how many telling terms there are and how many it has."""
-    bound = calibration().bound()
-    needed = np.full((_COUNTS + 1, _COUNTS + 1), np.inf)
-    for telling in range(_COUNTS + 1):
-        for held in range(telling + 1):
-            of_words = bound.held_words[held] + bound.lacks[telling - held]
-            needed[telling, held] = (bound.least - bound.ratio - of_words) / bound.coverage
-    return needed
-
-
-def filters_of_watch(watch: Watch, now: int) -> NoteFilter:
-    """Return which notes a standing query looks at."""
-    filters = dict(watch.filters)
-    tags = tuple(filters.pop("tags", ()))
-    return RECALLABLE._replace(nugget=watch.nugget, tags=tags, now=now, **filters)
-
-
-class _Asked:
-    """A standing query as it is matched."""
-
-    __slots__ = ("question", "resolved", "watch")
-
-    def __init__(self, watch: Watch, question: Question, resolved: ResolvedQuestion) -> None:
-        self.watch = watch
-        self.question = question
-        self.resolved = resolved
-
-    @property
-    def terms(self) -> set[str]:
-        """Its index terms."""
-        return {asked.term for asked in self.question.terms}
-
-
-class _Having:
-    """The standing queries that have a term, by their places, and what it is worth to each."""
-
-    __slots__ = ("places", "tells", "worths")
-
-    def __init__(self) -> None:
-        self.places = array("q")
-        self.worths = array("d")
-        self.tells = array("b")  #: 1 if it is a telling term there
-
-    def add(self, place: int, worth: float, *, tells: bool) -> None:
-        """Enter a standing query."""
-        self.places.append(place)
-        self.worths.append(worth)
-        self.tells.append(tells)
-
-    def remove(self, place: int) -> None:
-        """Remove a standing query; one that is not there is no error."""
-        if place in self.places:
-            at = self.places.index(place)
-            for column in (self.places, self.worths, self.tells):
-                del column[at]
 
 
 class StandingQueries(Watching):
@@ -110,15 +54,15 @@ class StandingQueries(Watching):
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
         self._unread: int | None = 0 if shelf.view.watches.count() else None  #: after which to read on; None: all read
-        self._asked: list[_Asked | None] = []
+        self._asked: list[StandingQuery | None] = []
         self._free: list[int] = []  #: places of those that were removed
         self._place: dict[str, int] = {}  #: by id
-        self._having: dict[str, _Having] = {}  #: by term
+        self._having: dict[str, Having] = {}  #: by term
         self._weights: npt.NDArray[np.float64] = np.zeros(0)
         self._tellings: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         self._weighed = 0  #: how many of them stand for the shelf as it is
         self._weighed_at = 0  #: notes it had then
-        self._needed = _needed()
+        self._needed = coverage_needed()
         self._exposed: set[str] = set()  #: words of standing queries that purged notes had
         self._opened_at = shelf.clock.now()
 
@@ -180,28 +124,26 @@ class StandingQueries(Watching):
         return self._shelf.projection(ShelfIndex)
 
     def _enter(self, watch: Watch) -> None:
-        focus = self._index.focus
-        question = focus.question(watch.query)
         place = self._free.pop() if self._free else len(self._asked)
         if place >= len(self._weights):
             self._weights = np.append(self._weights, np.zeros(max(64, place)))
             self._tellings = np.append(self._tellings, np.zeros(max(64, place), np.int64))
-        asked = _Asked(watch, question, focus.resolve(question))
+        asked = StandingQuery(watch, self._index.focus)
         self._asked[place : place + 1] = [asked]
         self._place[watch.id] = place
         self._post(asked, place)
 
-    def _post(self, asked: _Asked, place: int) -> None:
+    def _post(self, asked: StandingQuery, place: int) -> None:
         resolved = asked.resolved
         self._weights[place] = resolved.total
         self._tellings[place] = resolved.telling.bit_count()
         for term, (bit, worth) in zip(asked.question.terms, resolved.worth, strict=True):
             tells = resolved.telling & bit != 0
-            self._having.setdefault(term.term, _Having()).add(place, worth, tells=tells)
+            self._having.setdefault(term.term, Having()).add(place, worth, tells=tells)
             for form in self._index.focus.forms(term) - {term.term}:
-                self._having.setdefault(form, _Having()).add(place, worth * _WORTH_RELATED, tells=tells)
+                self._having.setdefault(form, Having()).add(place, worth * _WORTH_RELATED, tells=tells)
 
-    def _withdraw(self, asked: _Asked, place: int) -> None:
+    def _withdraw(self, asked: StandingQuery, place: int) -> None:
         for term in asked.question.terms:
             for form in {term.term} | self._index.focus.forms(term):
                 having = self._having[form]
@@ -244,7 +186,7 @@ class StandingQueries(Watching):
         for place in range(self._weighed, min(self._weighed + _SOME, len(self._asked))):
             if (asked := self._asked[place]) is not None:
                 self._withdraw(asked, place)
-                asked.resolved = self._index.focus.resolve(asked.question)
+                asked.resolve(self._index.focus)
                 self._post(asked, place)
         self._weighed = min(self._weighed + _SOME, len(self._asked))
         return False
@@ -257,21 +199,25 @@ class StandingQueries(Watching):
         if self._unread is None:
             self._weighed, self._weighed_at = len(self._asked), len(self._index.index)
 
-    def near(self, note: Note) -> dict[str, float]:
-        """Return the standing queries that the words of *note* do not rule out, each with the share they cover."""
-        index, count = self._index.index, len(self._asked)
-        known = [having for term in _forms(index.analyzer, document_of(note)) if (having := self._having.get(term))]
+    def read(self, note: Note) -> "_ReadNote":
+        """Return *note* with what is the same for all standing queries."""
+        forms = _forms(self._index.index.analyzer, document_of(note))
+        return _ReadNote(note, forms, RECALLABLE._replace(now=self._shelf.clock.now()))
+
+    def near(self, read: "_ReadNote") -> dict[str, float]:
+        """Return the standing queries that a note's words do not rule out, each with the share they cover."""
+        note = read.note
+        known = [having for term in read.forms if (having := self._having.get(term))]
         if not known:
             return {}
         places = np.concatenate([np.frombuffer(having.places, np.int64) for having in known])
         worths = np.concatenate([np.frombuffer(having.worths, np.float64) for having in known])
         tells = np.concatenate([np.frombuffer(having.tells, np.int8) for having in known])
-        covered = np.bincount(places, worths, count)
-        (reached,) = covered.nonzero()
-        held = np.bincount(places, tells, count)[reached].astype(np.int64)
-        telling, shares = self._tellings[reached], covered[reached] / np.maximum(self._weights[reached], 1e-9)
-        held = np.minimum(held, telling)
-        enough = self._needed[np.minimum(telling, _COUNTS), np.minimum(held, _COUNTS)] <= shares + _BESIDE
+        reached, at = np.unique(places, return_inverse=True)  # few of all there are
+        telling = self._tellings[reached]
+        held = np.minimum(np.bincount(at, tells).astype(np.int64), telling)
+        shares = np.bincount(at, worths) / np.maximum(self._weights[reached], 1e-9)
+        enough = self._needed[np.minimum(telling, MOST_TELLING), np.minimum(held, MOST_TELLING)] <= shares + _BESIDE
         if note.title or note.key is not None or note.extra.aliases:
             enough |= shares >= _OF_NAMED
         return {
@@ -280,18 +226,17 @@ class StandingQueries(Watching):
             if (asked := self._asked[place]) is not None
         }
 
-    def relevance(self, watch_id: str, note: Note) -> tuple[Watch, float] | None:
-        """Return a standing query and how relevant *note* is to it by itself; None if it is not, or not wanted."""
+    def relevance(self, watch_id: str, read: "_ReadNote") -> tuple[Watch, float] | None:
+        """Return a standing query and how relevant a note is to it by itself; None if it is not, or not wanted."""
         place = self._place.get(watch_id)
         asked = None if place is None else self._asked[place]
+        note, forms, filters = read
         index = self._index
         if asked is None or note.row not in index.index:
             return None
-        resolved = asked.resolved
-        if len(resolved.found_by) < len(resolved.terms):  # a word that no note had then
-            resolved = asked.resolved = index.focus.resolve(asked.question)
-        filters = RECALLABLE._replace(now=self._shelf.clock.now())
-        judged = index.focus.judge(asked.watch.query, resolved, filters, note.row, 1.0)
+        if not asked.unknown.isdisjoint(forms):
+            asked.resolve(index.focus)
+        judged = index.focus.judge(asked.watch.query, asked.resolved, filters, note.row, 1.0)
         if not judged.relevant:
             return None
         watch = self._shelf.view.watches.get(watch_id)  # its nugget may have another name by now
@@ -306,6 +251,19 @@ class StandingQueries(Watching):
         return next((one.hit.score for one in found if one.hit.row == note.row), 0.0)
 
 
+class _ReadNote(NamedTuple):
+    """A note that is looked at.
+
+    Attributes:
+        forms: The terms that it has, and each without the endings it may have.
+        filters: Which notes count as having the same name.
+    """
+
+    note: Note
+    forms: AbstractSet[str]
+    filters: NoteFilter
+
+
 class _Run(MatchRun):
     """The look at one change: first all words, then one standing query after the other."""
 
@@ -315,7 +273,7 @@ class _Run(MatchRun):
         self._shelf = shelf
         self._row = row
         self._left: list[str] | None = None
-        self._note: Note | None = None
+        self._read: _ReadNote | None = None
 
     @property
     def matches(self) -> Sequence[WatchMatch]:
@@ -338,16 +296,17 @@ class _Run(MatchRun):
 
     def _candidates(self) -> list[str]:
         assert self._row.row is not None
-        note = self._note = self._shelf.view.notes.by_rows([self._row.row]).get(self._row.row)
+        note = self._shelf.view.notes.by_rows([self._row.row]).get(self._row.row)
         if note is None:
             return []
-        near = self._standing.near(note)
+        read = self._read = self._standing.read(note)
+        near = self._standing.near(read)
         if not near:
             return []
         before = self._before()
-        if before is not None and RECALLABLE._replace(now=self._shelf.clock.now()).admits(before):
+        if before is not None and read.filters.admits(before):
             # What was as near as now was in the results then, unless a filter kept it out.
-            was_near = self._standing.near(before)
+            was_near = self._standing.near(self._standing.read(before))
             near = {
                 watch_id: share
                 for watch_id, share in near.items()
@@ -369,15 +328,15 @@ class _Run(MatchRun):
         return watch is not None and filters_of_watch(watch, self._shelf.clock.now()).admits(note)
 
     def _ask(self, watch_id: str) -> None:
-        note = self._note
-        assert note is not None
-        if (found := self._standing.relevance(watch_id, note)) is None:
+        read = self._read
+        assert read is not None
+        if (found := self._standing.relevance(watch_id, read)) is None:
             return
         watch, relevance = found
         if self._row.seq <= watch.since_seq:
             return
-        if watch.min_score is None or self._standing.score(watch, note) >= watch.min_score:
-            self._found.append(WatchMatch(watch.id, note.id, relevance, watch.principal))
+        if watch.min_score is None or self._standing.score(watch, read.note) >= watch.min_score:
+            self._found.append(WatchMatch(watch.id, read.note.id, relevance, watch.principal))
 
 
 def _forms(analyzer: Analyzer, document: Document) -> set[str]:

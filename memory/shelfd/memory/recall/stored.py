@@ -4,6 +4,7 @@ What a purged note alone had must not be in an image: words, and values of colum
 left out. Their numbers stay, under names that nobody can ask for.
 """
 
+from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -16,7 +17,7 @@ from shelfd.memory.recall.columns import ALIVE, CHANGING, HIDDEN, LASTING, BoolA
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.filtering import TAGS
 from shelfd.memory.recall.inverted import Inverted
-from shelfd.memory.recall.segments import IndexSegment, Lists
+from shelfd.memory.recall.segments import IndexSegment, Lists, TermLists
 
 _SEGMENT: Final = "segment-"
 _STATE: Final = "state"
@@ -55,8 +56,8 @@ class _Now(NamedTuple):
     lasting: Mapping[str, npt.NDArray[Any]]  #: whose values up to here never change again
     facts: Mapping[str, Any]
     terms: tuple[list[str], list[str], list[int]]
-    own: list[int]
-    previous: list[int]
+    own: npt.NDArray[np.int32]
+    previous: npt.NDArray[np.int32]
     codes: Mapping[str, list[str]]
     authors: list[tuple[str, ...]]
     arrays: Arrays
@@ -77,8 +78,8 @@ def freeze(contents: Contents, stored: Collection[str]) -> Callable[[], Frozen]:
             "segments": [[one.name, one.first, one.last, one.holes] for one in contents.postings.segments],
         },
         terms=contents.vocabulary.stored(),
-        own=statistics.own[:],
-        previous=statistics.previous[:],
+        own=np.array(statistics.own, np.int32),
+        previous=np.array(statistics.previous, np.int32),
         codes=contents.filtering.stored(),
         authors=contents.authors.stored(),
         arrays={**contents.links.stored(), "dated": contents.filtering.dated()},
@@ -109,8 +110,7 @@ def _of_segment(segment: IndexSegment, lasting: Arrays) -> Arrays:
 
 def _state(now: _Now) -> Arrays:
     columns = {f"column {name}": _narrowed(column) for name, column in now.columns.items()}
-    own, previous = np.array(now.own, np.int32), np.array(now.previous, np.int32)
-    return {**columns, **now.arrays, "own": own, "previous": previous}
+    return {**columns, **now.arrays, "own": now.own, "previous": now.previous}
 
 
 def _narrowed(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -146,7 +146,7 @@ def _used(codes: npt.NDArray[np.int32], count: int) -> BoolArray:
 def _used_terms(now: _Now, alive: BoolArray) -> BoolArray:
     """Which terms a living document has: those that are counted, and those of hidden ones, which are not."""
     used: BoolArray = np.zeros(len(now.terms[0]), np.bool_)
-    used[: len(now.own)] = np.array(now.own, np.int64) > 0
+    used[: len(now.own)] = now.own > 0
     hidden = alive & ((now.columns["flags"] & HIDDEN) != 0)
     for segment in now.segments:
         for begin in range(0, segment.size, _STEP):
@@ -154,7 +154,8 @@ def _used_terms(now: _Now, alive: BoolArray) -> BoolArray:
             chosen = hidden[segment.first + begin : segment.first + end]
             if chosen.any():
                 start = segment.terms.start[begin : end + 1]
-                used[segment.terms.values[start[0] : start[-1]][np.repeat(chosen, np.diff(start))]] = True
+                terms = segment.terms.between(int(start[0]), int(start[-1]))
+                used[terms[np.repeat(chosen, np.diff(start))]] = True
     return used
 
 
@@ -192,7 +193,7 @@ def thaw(contents: Contents, frozen: Frozen) -> None:
     statistics = contents.statistics
     statistics.documents, statistics.own_tokens = facts["documents"], facts["own_tokens"]
     statistics.previous_tokens = facts["previous_tokens"]
-    statistics.own, statistics.previous = state["own"].tolist(), state["previous"].tolist()
+    statistics.own, statistics.previous = array("i", state["own"].tobytes()), array("i", state["previous"].tobytes())
     words = arrays["words"]
     contents.vocabulary.restore(texts_of(arrays["terms"]), texts_of(words), words["numbers"].tolist())
     contents.authors.restore(_names(texts_of(arrays["authors"])), _counts(contents))
@@ -211,7 +212,7 @@ def _segment(arrays: Arrays, name: str, first: int, last: int, holes: bool) -> I
         name,
         first,
         last,
-        made(Lists, "terms", Lists._fields),
+        made(TermLists, "terms", TermLists._fields),
         made(Lists, "ids", Lists._fields),
         made(Inverted, "postings", Inverted._fields),
         made(Inverted, "tags", Inverted._fields),

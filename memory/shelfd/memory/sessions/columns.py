@@ -182,6 +182,8 @@ def names_in(value: object) -> list[str]:
 
 
 def _aliases(before: Row, fields: Mapping[str, Any], said: Said, limits: Limits) -> tuple[str, ...]:
+    if not said.aliases and "aliases" not in fields and "aliases" not in before.fields:
+        return before.aliases
     old, new = names_in(before.fields.get("aliases")), names_in(fields.get("aliases"))
     gone = {fold_key(name) for name in old} - {fold_key(name) for name in new}
     aliases = unique_names([*(name for name in before.aliases if fold_key(name) not in gone), *new, *said.aliases])

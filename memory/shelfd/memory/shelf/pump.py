@@ -1,25 +1,28 @@
 """The pump: delivers one shelf's change log to everything derived from it, each at its own pace.
 
-Callers are notified of their change first. Eager projections catch up a moment later, several notes at a time, or
-before the next read; when more changes than they apply in between, writers wait. Lazy ones read what changed when they
-are next read. Changes that arrive in no group, because another process made them, are read from the log.
+Callers are notified of their change first, those of a large one when eager projections know it. These catch up right
+after if one note changed, else a moment later, several notes at a time, or before the next read; when more changes than
+they apply in between, writers wait.
+Lazy ones read what changed when they are next read. Changes that arrive in no group, because another process made them,
+are read from the log.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from heapq import heappop, heappush
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import structlog
 
 from shelfd.memory.errors import DeadlineExceeded, InvalidParams, ShuttingDown, traced
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.log import ENDED, LogRow, Sink
-from shelfd.memory.ports.projection import OF_LINKS, PURGED, Follower, Purgeable, PurgedNote
+from shelfd.memory.ports.projection import PURGED, Follower, Purgeable
 from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
+from shelfd.memory.shelf.backlog import LARGE, Backlog, Portion, linked_in, portions_of, purged_in
 from shelfd.memory.shelf.imaging import ShelfImage
 from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
 
@@ -27,15 +30,13 @@ log = structlog.get_logger("shelfd.memory")
 
 #: Notes, or rows of the log, applied without yielding to other tasks: about 5 ms.
 _SLICE: Final = 128
-#: Notes that may wait to be applied, and are applied at once when a read needs them: about 10 ms.
-_AT_ONCE: Final = 256
-#: Changes of a group that are one step: applied together they cost less.
-_TOGETHER: Final = 16
-#: Rows of the log that are one step at most, so that what is known of a long import can be told while it is taken in.
-_LONGEST_STEP: Final = 512
-#: How long that may take without yielding to other tasks, and after how many notes to check the clock.
+#: Notes of small changes that may wait to be applied, and are applied at once when a read needs them.
+_AT_ONCE: Final = LARGE
+#: How long that may take without yielding to other tasks.
 _TURN_S: Final = 0.005
-_CLOCK_EVERY: Final = 4
+#: Notes applied before the clock is looked at, or so many characters of theirs: about 2 ms.
+_CLOCK_EVERY: Final = 32
+_CHARACTERS: Final = 10_000
 #: How long notes may wait to be applied when nothing reads.
 _DELAY: Final = timedelta(milliseconds=20)
 #: The same while a sink is attached, which may be notified a little late.
@@ -43,33 +44,6 @@ _SINK_DELAY: Final = timedelta(milliseconds=5)
 _MIN_SEQ_WAIT_S: Final = 5.0
 #: How far ahead of the last change a read may wait for one: some requests of the largest size.
 _AHEAD_CHANGES: Final = 100_000
-
-
-class _Step(NamedTuple):
-    """What some changes did to notes, and to the links that leave those with ids *linked*.
-
-    Or, if *since* is given, changes after that number that are still to be read.
-    """
-
-    last_seq: int
-    notes: Sequence[Note] = ()
-    purged: Sequence[PurgedNote] = ()
-    linked: Sequence[str] = ()
-    since: int | None = None
-
-
-def _steps(last_seq: int, notes: Sequence[Note], rows: Sequence[LogRow]) -> Iterator[_Step]:
-    """Divide what some changes did; a note that changed in several of them is taken in, as it is by now, once."""
-    purged = purged_in(rows)
-    if len(rows) > _LONGEST_STEP and not purged:
-        left = {note.row: note for note in notes}
-        last = (len(rows) - 1) // _LONGEST_STEP * _LONGEST_STEP
-        for begin in range(0, last, _LONGEST_STEP):
-            some = rows[begin : begin + _LONGEST_STEP]
-            changed = dict.fromkeys(row.row for row in some)
-            yield _Step(some[-1].seq, [left.pop(row) for row in changed if row in left], (), linked_in(some))
-        notes, rows = list(left.values()), rows[last:]
-    yield _Step(last_seq, notes, purged, linked_in(rows))
 
 
 class Pump:
@@ -99,7 +73,7 @@ class Pump:
         spawn: Spawn,
     ) -> None:
         self._image = image
-        self.seq = self._known_seq = view.log.last_seq
+        self.seq = view.log.last_seq
         self._followers = followers
         self._tracks = tracks
         self._view = view
@@ -107,8 +81,8 @@ class Pump:
         self._shelf = shelf
         self._holders = holders
         self._spawn = spawn
-        self._backlog: deque[_Step] = deque()
-        self._backlog_notes = 0
+        self._backlog = Backlog(self.seq)
+        self._untold: deque[tuple[int, Callable[[], None]]] = deque()  # callers of large changes, by their last one
         self._is_draining = False
         self._waiting = _SeqWaiters()
         self._listeners: dict[int, Callable[[int], None]] = {}
@@ -120,6 +94,7 @@ class Pump:
         """Start nothing more; what still becomes durable is applied as before."""
         self._is_closing = True
         self._tracks.close()
+        self._tell(self._backlog.last_seq)
         for sink in self._sinks:
             sink.closing()
 
@@ -175,6 +150,25 @@ class Pump:
                 log.error("shelf.follower_failed", shelf=self._shelf, last_seq=last_seq, **traced(error))
         self._waiting.reached(last_seq)
         self._image.advanced(last_seq)
+        self._tell(last_seq)
+
+    def tell_when_known(self, last_seq: int, tell: Callable[[], None]) -> None:
+        """Call *tell* when no read needs to wait for the change *last_seq* any more, which is of a large change.
+
+        It is called at once if nothing is left of large changes, and when the shelf closes.
+        """
+        if self._is_closing or not self._backlog.has_large or last_seq <= self.seq:
+            tell()
+        else:
+            self._untold.append((last_seq, tell))
+
+    def _tell(self, last_seq: int) -> None:
+        while self._untold and self._untold[0][0] <= last_seq:
+            _, tell = self._untold.popleft()
+            try:
+                tell()
+            except Exception as error:  # noqa: BLE001 - one caller's trouble must not reach the others
+                log.error("shelf.caller_failed", shelf=self._shelf, last_seq=last_seq, **traced(error))
 
     # ------------------------------------------------------------- feeding
 
@@ -185,24 +179,20 @@ class Pump:
         if changes:
             # Others can lie before a group, not in it: it is one transaction.
             self.announce(changes[0].rows[0].seq - 1)
-            self._known_seq = changes[-1].last_seq
-        for begin in range(0, len(changes), _TOGETHER):
-            some = changes[begin : begin + _TOGETHER]
-            notes = [note for applied in some for note in applied.notes.values()]
-            rows = [row for applied in some for row in applied.rows]
-            for step in _steps(some[-1].last_seq, notes, rows):
-                self._queue(step)
+        for portion in portions_of(changes):
+            self._backlog.add(portion)
+            self._tell_others(portion)
         # Callers are notified first; eager projections catch up before they are next read. When more changes
         # arrive than they apply in between, some are applied here, which slows the writers down as it should.
-        if self._backlog_notes > _AT_ONCE and self._backlog[0].since is None:
-            self._apply_some(_SLICE)
+        if self._backlog.notes > _AT_ONCE and self._backlog.is_read:
+            self._apply_some(_SLICE, is_urgent=True)
         self._drain_soon()
 
     def announce(self, last_seq: int) -> None:
         """Announce that the log extends to *last_seq*: what arrived in no group is read from it."""
-        if last_seq > self._known_seq:
-            self._backlog.append(_Step(last_seq, since=self._known_seq))
-            self._known_seq = last_seq
+        known_seq = self._backlog.last_seq
+        if last_seq > known_seq:
+            self._backlog.add(Portion(known_seq, last_seq, since=known_seq))
             self._drain_soon()
 
     def _deliver(self, group: Sequence[Applied[Any]]) -> None:
@@ -210,21 +200,16 @@ class Pump:
             try:
                 follower.apply(group)
             except Exception as error:  # noqa: BLE001 - the failure of one must not affect the others
-                log.error("shelf.follower_failed", shelf=self._shelf, last_seq=self._known_seq, **traced(error))
+                log.error("shelf.follower_failed", shelf=self._shelf, last_seq=self._backlog.last_seq, **traced(error))
                 follower.clear()
 
-    def _queue(self, step: _Step, *, first: bool = False) -> None:
-        """Queue a step: eager projections apply it in its turn, all others are notified now."""
-        if first:
-            self._backlog.appendleft(step)
-        else:
-            self._backlog.append(step)
-        self._backlog_notes += len(step.notes)
+    def _tell_others(self, portion: Portion) -> None:
+        """Notify all but eager projections of a portion, which these apply in its turn."""
         if self._tracks.are_lazy_awake:
-            self._tracks.note_changes(step.notes, step.linked)
-        if step.purged:
+            self._tracks.note_changes(portion.notes, portion.linked)
+        if portion.purged:
             for holder in (*self._holders, *self._followers, *self._tracks.lazy):
-                holder.purge(step.purged)
+                holder.purge(portion.purged)
 
     # ----------------------------------------------------------- taking in
 
@@ -241,14 +226,16 @@ class Pump:
             self._is_draining = False
 
     async def _drain(self) -> None:
-        wait = FIRST_WAIT
+        wait, is_turn_of_large = FIRST_WAIT, False
         try:
-            # Notes are indexed several at a time, which costs half as much each, unless something waits for them.
-            if not self._listeners and not self._waiting:
+            # Several notes at a time cost half as much each; but who writes one by one may ask for this one next.
+            is_awaited = self._listeners or self._waiting or self._untold
+            if self._backlog.notes > 1 and not is_awaited:
                 await self._clock.sleep(_SINK_DELAY if self._sinks else _DELAY)
             while self._backlog:
+                is_turn_of_large = not is_turn_of_large
                 try:
-                    self._apply_some(_SLICE)
+                    self._apply_some(_SLICE, is_turn_of_large=is_turn_of_large)
                 except Exception as error:  # noqa: BLE001 - whatever it is, it is retried until it is over
                     wait = await self._tracks.wait("log.read_failed", wait, type(error).__name__)
                 else:
@@ -257,55 +244,62 @@ class Pump:
         finally:
             self._is_draining = False
 
-    def _apply_some(self, count: int) -> None:
+    def _apply_some(self, count: int, *, is_urgent: bool = False, is_turn_of_large: bool = False) -> None:
         """Apply the next *count* notes of the backlog, fewer if they take long; then notify waiters.
+
+        Args:
+            count: At most so many.
+            is_urgent: See :meth:`Backlog.next`, as is *is_turn_of_large*.
 
         Raises:
             ShelfError: If changes that arrived in no group cannot be read.
         """
-        reached, until = self.seq, self._clock.monotonic() + _TURN_S
-        while self._backlog and count > 0:
-            if self._backlog[0].since is not None:
-                self._read_log()
-            step = self._backlog.popleft()
-            done = self._apply(step.notes if len(step.notes) <= count else step.notes[:count], until)
-            count -= done
-            self._backlog_notes -= done
-            if done < len(step.notes):
-                self._backlog.appendleft(step._replace(notes=step.notes[done:]))
+        backlog, until = self._backlog, self._clock.monotonic() + _TURN_S
+        while count > 0:
+            portion = backlog.next(is_urgent=is_urgent, is_turn_of_large=is_turn_of_large)
+            if portion is None:
                 break
-            if step.purged:
+            if portion.since is not None:
+                self._read_log(portion, portion.since)
+                continue
+            done = self._apply(portion, count, until)
+            count -= done
+            if done < len(portion.notes):
+                backlog.shorten(portion, done)
+                break
+            if portion.purged:
                 for track in self._tracks.eager:
-                    track.purge(step.purged)
-            reached = step.last_seq
-        self._advance(reached)
+                    track.purge(portion.purged)
+            backlog.end(portion)
+        self._advance(backlog.reached)
 
-    def _apply(self, notes: Sequence[Note], until: float) -> int:
-        """Have eager projections apply *notes* in order until the time is over; return how many."""
-        for begin in range(0, len(notes), _CLOCK_EVERY):
-            if begin and self._clock.monotonic() >= until:
-                return begin
-            some = notes if len(notes) <= _CLOCK_EVERY else notes[begin : begin + _CLOCK_EVERY]
+    def _apply(self, portion: Portion, count: int, until: float) -> int:
+        """Have eager projections apply the first *count* notes of a portion until the time is over; return how many."""
+        count, done = min(count, len(portion.notes)), 0
+        while done < count:
+            if done and self._clock.monotonic() >= until:
+                break
+            some = _some(portion.notes[done : min(done + _CLOCK_EVERY, count)])
+            done += len(some)
+            some = self._backlog.current(portion, some)
             for track in self._tracks.eager:
                 track.apply(some)
-        return len(notes)
+        return done
 
-    def _read_log(self) -> None:
-        """Replace the step that says to read the log by its next changes."""
-        last_seq, since = self._backlog[0].last_seq, self._backlog[0].since
-        assert since is not None
+    def _read_log(self, portion: Portion, since: int) -> None:
+        """Replace the portion that says to read the log by its next changes."""
+        last_seq = portion.last_seq
         rows = self._view.log.page(since_seq=since, limit=min(_SLICE, last_seq - since))
         is_logged = bool(rows) and rows[0].seq == since + 1 and not any(map(_names_no_notes, rows))
         purged = purged_in(rows)
         wanted = {row.row for row in rows if row.row is not None} - {row for row, _ in purged}
         notes = self._view.notes.by_rows(sorted(wanted))
         reached = rows[-1].seq if rows else last_seq
-        self._backlog.popleft()
-        if reached < last_seq:
-            self._backlog.appendleft(_Step(last_seq, since=reached))
+        found = Portion(since, reached, tuple(notes.values()), purged, linked_in(rows))
+        self._backlog.read(portion, found)
         # Its rows are left out: event rings see the gap, for a note may have changed again since.
         self._deliver([Applied(None, (), {note.id: note for note in notes.values()}, reached)])
-        self._queue(_Step(reached, tuple(notes.values()), purged, linked_in(rows)), first=True)
+        self._tell_others(found)
         if not is_logged:  # the log no longer says which notes changed, or never did
             for follower in self._followers:
                 follower.clear()
@@ -313,15 +307,19 @@ class Pump:
 
     # --------------------------------------------------------------- reads
 
-    async def reach(self, min_seq: int | None) -> None:
+    async def reach(self, min_seq: int | None, *, is_urgent: bool = False) -> None:
         """Wait until eager projections know every change up to *min_seq*, and all that is committed already.
+
+        Args:
+            min_seq: A change.
+            is_urgent: Whether all that any caller was notified of is enough: that leaves out large changes.
 
         Raises:
             InvalidParams: If that change is so far ahead that it cannot be on its way.
             DeadlineExceeded: If that change does not come within five seconds.
         """
         if self._backlog:
-            await self._catch_up()
+            await self._catch_up(is_urgent=is_urgent)
         if min_seq is not None and min_seq > self.seq:
             if min_seq > (last := self._view.log.last_seq) + _AHEAD_CHANGES:
                 raise InvalidParams(f"min_seq: the last change is {last}", field="min_seq", limit=last)
@@ -331,16 +329,18 @@ class Pump:
             except TimeoutError:
                 raise DeadlineExceeded from None
 
-    async def _catch_up(self) -> None:
+    async def _catch_up(self, *, is_urgent: bool = False) -> None:
         """Apply what is committed by now, in slices if it is much."""
-        if not self._backlog:
+        backlog = self._backlog
+        goal = backlog.small_seq if is_urgent else backlog.last_seq
+        if not backlog.is_before(goal, is_urgent=is_urgent):
             return  # a read was there before this began
-        goal, began = self._backlog[-1].last_seq, self._clock.monotonic()
-        self._apply_some(_AT_ONCE)
-        while self._backlog and self.seq < goal:
+        began = self._clock.monotonic()
+        self._apply_some(_AT_ONCE, is_urgent=is_urgent)
+        while backlog.is_before(goal, is_urgent=is_urgent):
             await asyncio.sleep(0)
             began = self._clock.monotonic()
-            self._apply_some(_SLICE)
+            self._apply_some(_SLICE, is_urgent=is_urgent)
         if self._clock.monotonic() - began > _TURN_S / 2:
             await asyncio.sleep(0)  # the task that waited for this has work of its own now
 
@@ -350,17 +350,14 @@ def _names_no_notes(row: LogRow) -> bool:
     return row.kind == "nugget.renamed" or (row.kind == PURGED and row.row is None)
 
 
-def purged_in(rows: Sequence[LogRow]) -> Sequence[PurgedNote]:
-    """Return the notes that changes purged."""
-    for row in rows:
-        if row.kind == PURGED:
-            return [PurgedNote(row.row, row.ids[0]) for row in rows if row.kind == PURGED and row.row is not None]
-    return ()  # nearly always
-
-
-def linked_in(rows: Sequence[LogRow]) -> Sequence[str]:
-    """Return the notes from which changes added or removed links."""
-    return [row.ids[0] for row in rows if row.kind in OF_LINKS]
+def _some(notes: Sequence[Note]) -> Sequence[Note]:
+    """The first of *notes*, fewer if they are long; one at least."""
+    characters = 0
+    for at, note in enumerate(notes):
+        if at and characters > _CHARACTERS:
+            return notes[:at]
+        characters += len(note.content)
+    return notes
 
 
 class _SeqWaiters:

@@ -12,6 +12,7 @@ from shelfd.memory.log.event_log import EventLog
 from shelfd.memory.log.idempotency import Apply, Once, Outcome, RolledBack, once
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import Note, Usage
+from shelfd.memory.ports.dense import Dense, NoDense
 from shelfd.memory.ports.entities import Enrichment, NoEnrichment
 from shelfd.memory.ports.intake import ANY_TEXT, Intake
 from shelfd.memory.ports.log import Origin, Sink
@@ -21,6 +22,7 @@ from shelfd.memory.ports.view import View, Writer
 from shelfd.memory.ports.watching import NoWatches, Watching
 from shelfd.memory.settings import MemorySettings
 from shelfd.memory.shelf.asking import ShelfModel
+from shelfd.memory.shelf.backlog import is_large
 from shelfd.memory.shelf.feedback import QueryFeedback
 from shelfd.memory.shelf.hot import HotNotes
 from shelfd.memory.shelf.imaging import ShelfImage
@@ -68,6 +70,7 @@ class Shelf:
         self.enrichment: Enrichment = NoEnrichment()
         self.intake: Intake = ANY_TEXT
         self.watching: Watching = NoWatches()
+        self.dense: Dense = NoDense()
         self.unattended = Unattended(store, shelf=name)
         self.in_use = 0
         self.last_used = clock.monotonic()
@@ -221,12 +224,18 @@ class Shelf:
                 on_done(applied)
             else:
                 outcome, replayed = applied.value
-                on_done(Changed(outcome, applied.notes, replayed, applied.last_seq))
+                changed = Changed(outcome, applied.notes, replayed, applied.last_seq)
+                if replayed or is_large(applied):  # what is done again may have been a large one
+                    self.pump.tell_when_known(applied.last_seq, lambda: on_done(changed))
+                else:
+                    on_done(changed)
 
         self.store.submit(Change(origin, transact, call.ticket, can_repeat), committed)
 
     async def commit(self, origin: Origin, apply: Callable[[Transaction], T]) -> Applied[T]:
         """Run *apply* in a transaction of the daemon's own; return what it did, once it is durable.
+
+        If that is much, recall knows it then, too.
 
         Raises:
             ShelfError: What *apply* raised; then nothing happened.
@@ -236,7 +245,10 @@ class Shelf:
             transaction = Transaction(writer, now, origin, self.intake)
             return apply(transaction), transaction
 
-        return await self.store.commit(Change(origin, transact))
+        applied = await self.store.commit(Change(origin, transact))
+        if is_large(applied):
+            await self.pump.reach(None)
+        return applied
 
     # --------------------------------------------------------------- reads
 
@@ -258,8 +270,12 @@ class Shelf:
         """The last change that recall knows."""
         return self.pump.seq
 
-    async def reach(self, min_seq: int | None) -> None:
+    async def reach(self, min_seq: int | None, *, is_urgent: bool = False) -> None:
         """Wait until recall knows every change up to *min_seq*, and all that is committed already.
+
+        Args:
+            min_seq: A change.
+            is_urgent: Whether all that any caller was told of is enough, as it is for reads.
 
         Raises:
             InvalidParams: If that change is so far ahead that it cannot be on its way.
@@ -267,7 +283,7 @@ class Shelf:
         """
         if self.image.is_loading:
             await self.image.loaded()
-        await self.pump.reach(min_seq)
+        await self.pump.reach(min_seq, is_urgent=is_urgent)
 
     def index_state(self) -> dict[str, Any]:
         """Return how far recall follows the shelf, as a recall reply reports it."""

@@ -5,7 +5,7 @@ each other are taken through every stage together: a short loop for each stage c
 each note, and one statement writes them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -18,67 +18,71 @@ from shelfd.memory.shelf.nuggets import ensure_nugget
 from shelfd.memory.shelf.storing import StoredNote, compose, store_note, text_of
 from shelfd.memory.shelf.turns import TURNS_AHEAD, stamp_turn
 from shelfd.protocol import Limits
-from shelfd.protocol.methods.notes import KeyedInput
+from shelfd.protocol.methods.notes import RememberInput
 
 #: Notes that are taken through a stage together.
 _AT_ONCE: Final = 256
 
 #: What became of an item: the note, or why it was not stored; then nothing of it was.
 Stored: TypeAlias = StoredNote | ValidationError | ShelfError
+#: Stores a note that evolves.
+Evolve: TypeAlias = Callable[[Transaction, RememberInput, Limits], StoredNote]
 
 
-def store_many(tx: Transaction, items: Sequence[Any], limits: Limits) -> Iterator[Stored]:
+def store_many(tx: Transaction, items: Sequence[Any], limits: Limits, evolve: Evolve = store_note) -> Iterator[Stored]:
     """Store the params of many notes in their order, and yield what became of each."""
     with tx.writing_together():
         for begin in range(0, len(items), _AT_ONCE):
-            yield from _store_slice(tx, _validated(items[begin : begin + _AT_ONCE], limits), limits)
+            yield from _store_slice(tx, _validated(items[begin : begin + _AT_ONCE], limits), limits, evolve)
 
 
 @cache
-def _inputs() -> TypeAdapter[list[KeyedInput]]:
-    return TypeAdapter(list[KeyedInput])
+def _inputs() -> TypeAdapter[list[RememberInput]]:
+    return TypeAdapter(list[RememberInput])
 
 
-def _validated(items: Sequence[Any], limits: Limits) -> Sequence[KeyedInput | ValidationError]:
+def _validated(items: Sequence[Any], limits: Limits) -> Sequence[RememberInput | ValidationError]:
     try:
         return _inputs().validate_python(items, context=limits)
     except ValidationError:
         return [_validated_one(item, limits) for item in items]
 
 
-def _validated_one(item: object, limits: Limits) -> KeyedInput | ValidationError:
+def _validated_one(item: object, limits: Limits) -> RememberInput | ValidationError:
     try:
-        return KeyedInput.model_validate(item, context=limits)
+        return RememberInput.model_validate(item, context=limits)
     except ValidationError as error:
         return error
 
 
-def _store_slice(tx: Transaction, given: Sequence[KeyedInput | ValidationError], limits: Limits) -> Iterator[Stored]:
-    new: list[KeyedInput] = []
+def _store_slice(
+    tx: Transaction, given: Sequence[RememberInput | ValidationError], limits: Limits, evolve: Evolve
+) -> Iterator[Stored]:
+    new: list[RememberInput] = []
     for one in given:
-        if isinstance(one, KeyedInput) and not _depends(one):
+        if isinstance(one, RememberInput) and not _depends(one):
             new.append(one)
             continue
         yield from _store_new(tx, new, limits)
         new = []
-        yield one if isinstance(one, ValidationError) else _store_one(tx, one, limits)
+        yield one if isinstance(one, ValidationError) else _store_one(tx, one, limits, evolve)
     yield from _store_new(tx, new, limits)
 
 
-def _depends(given: KeyedInput) -> bool:
+def _depends(given: RememberInput) -> bool:
     """Whether it takes a look at what is stored to know what becomes of it."""
-    return given.key is not None or bool(given.links) or (given.turn or 0) > TURNS_AHEAD
+    return given.key is not None or given.evolve or bool(given.links) or (given.turn or 0) > TURNS_AHEAD
 
 
-def _store_one(tx: Transaction, given: KeyedInput, limits: Limits) -> StoredNote | ShelfError:
+def _store_one(tx: Transaction, given: RememberInput, limits: Limits, evolve: Evolve) -> StoredNote | ShelfError:
     tx.write_in(given.session_id, given.turn)
     try:
-        return store_note(tx, given, limits)
+        return evolve(tx, given, limits) if given.evolve else store_note(tx, given, limits)
     except ShelfError as error:  # found before its first write
         return error
 
 
-def _store_new(tx: Transaction, given: Sequence[KeyedInput], limits: Limits) -> Iterator[Stored]:
+def _store_new(tx: Transaction, given: Sequence[RememberInput], limits: Limits) -> Iterator[Stored]:
     """Store notes that depend on nothing. What one of them has refused concerns no other."""
     texts: list[tuple[str, Extra] | ShelfError] = []
     for one in given:
@@ -100,7 +104,7 @@ def _store_new(tx: Transaction, given: Sequence[KeyedInput], limits: Limits) -> 
         yield new if isinstance(new, ShelfError) else _create(tx, one, new)
 
 
-def _create(tx: Transaction, given: KeyedInput, note: Note) -> StoredNote:
+def _create(tx: Transaction, given: RememberInput, note: Note) -> StoredNote:
     tx.write_in(given.session_id, given.turn)
     seq_to = stamp_turn(tx, ensure_nugget(tx, given.nugget), given.session_id, given.turn)
     if seq_to is not None:

@@ -109,9 +109,19 @@ class UsageBuffer:
         return found
 
     def apply(self, group: Sequence[Applied[Any]]) -> None:
-        """Read again what is stored: a change may have been an import's, which adds use."""
-        if len(group) > 1 or group[0].value is not _WRITTEN:
-            self.clear()
+        """Know that new notes were never used; read again what is stored if a change is in no log row.
+
+        Of changes that are, only an import adds use, and has it counted here by :meth:`raise_to`.
+        """
+        for applied in group:
+            if applied.value is _WRITTEN:
+                continue
+            if not applied.rows:
+                self.clear()
+                return
+            for row in applied.rows:
+                if row.kind == "note.created" and row.row is not None and len(self._stored) < _KEPT:
+                    self._stored.setdefault(row.row, _NEVER_USED)
 
     def clear(self) -> None:
         """Read again what is stored."""
@@ -220,6 +230,9 @@ class UsageBuffer:
                 self._sessions[row] |= sessions
         elif self._is_written_alone and len(self._stored) + len(self._writing) <= _KEPT:
             self._stored |= self._writing
+        else:
+            for row in self._writing:
+                self._stored.pop(row, None)
         self._writing, self._writing_sessions = {}, defaultdict(set)
 
 

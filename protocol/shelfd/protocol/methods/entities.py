@@ -142,6 +142,29 @@ class AliasListResult(Result):
     next_cursor: str | None = None
 
 
+class TopicListParams(ReadParams):
+    """Params of ``topic.list``."""
+
+    beginning: Annotated[str, Field(max_length=256)] = Field(
+        default="", description="What the name begins with; case, blanks and hyphens make no difference."
+    )
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class TopicView(Result):
+    """What a shelf knows something about: a nugget, or an entity that one may recall."""
+
+    name: str
+    kind: Literal["nugget", "entity"]
+    type: str | None = Field(default=None, description="The entity's.")
+
+
+class TopicListResult(Result):
+    """Answer of ``topic.list``: nuggets first, then entities, by type."""
+
+    topics: list[TopicView]
+
+
 _ENTITY = "Notes that mention an entity."
 define("recall_entity", RecallEntityParams, EntityRecallResult, need="read", summary=_ENTITY)
 define("recall_cve", RecallCveParams, EntityRecallResult, need="read", summary="Notes that mention a vulnerability.")
@@ -150,6 +173,7 @@ define("recall_tool", RecallToolParams, EntityRecallResult, need="read", summary
 define("alias.add", AliasAddParams, AliasAddResult, need="write", summary="Say that two names mean the same.")
 define("alias.remove", AliasParams, AliasRemoveResult, need="write", summary="Take back that two names mean the same.")
 define("alias.list", AliasListParams, AliasListResult, need="read", summary="Names that mean the same.")
+define("topic.list", TopicListParams, TopicListResult, need="read", summary="Nuggets and entities by their beginning.")
 define(
     "entity.purge",
     EntityPurgeParams,

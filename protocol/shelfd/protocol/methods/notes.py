@@ -116,11 +116,14 @@ class NoteInput(Wire):
             check_validity(self.valid_from, self.valid_to)
 
 
+#: Notes of one request some of which evolve: each is compared with those before it, on the thread all writers share.
+EVOLVED_AT_ONCE = 1_000
+
+
 class KeyedInput(NoteInput):
     """A new note that may have a key, which makes it a fact."""
 
     key: Key | None = Field(default=None, description="Makes the note a fact: a second value replaces the first.")
-    evolve: Annotated[bool, OnlyFalse] = Field(default=False, description="Not available in this version.")
 
     @model_validator(mode="after")
     def _consistent(self) -> "KeyedInput":
@@ -134,12 +137,17 @@ class KeyedInput(NoteInput):
         return self
 
 
-class RememberParams(KeyedInput, ChangeParams):
-    """Params of ``remember``."""
+class RememberInput(KeyedInput):
+    """A note to be remembered."""
 
     evolve: bool = Field(
         default=False, description="Let it supersede, repeat or contradict older notes of its nugget and scope."
     )
+
+
+class RememberParams(RememberInput, ChangeParams):
+    """Params of ``remember``."""
+
     sync: bool = Field(default=False, description="Wait for what would otherwise be decided later.")
 
 
@@ -158,7 +166,8 @@ class RememberManyParams(ChangeParams):
     """Params of ``remember_many``."""
 
     notes: Annotated[list[Any], max_count("remember_many_count"), Field(min_length=1)] = Field(
-        description="Objects with the params of remember, without shelf, sync and idempotency_key."
+        description="Objects with the params of remember, without shelf, sync and idempotency_key; one after the other:"
+        f" `evolve` sees those before, and goes with at most {EVOLVED_AT_ONCE} notes."
     )
     atomic: bool = Field(default=False, description="One bad item refuses all.")
 
@@ -170,11 +179,22 @@ class RejectedItem(Result):
     error: ErrorObject
 
 
+class EvolvedItem(Result):
+    """What became of an item of ``remember_many`` with ``evolve``, and of the notes before it."""
+
+    index: int
+    status: Literal["created", "updated", "corrected", "noop"]
+    superseded: list[str]
+    conflicts: list[str]
+
+
 class RememberManyResult(Result):
     """Answer of ``remember_many``: ids in the order of the items, null where one was refused."""
 
     ids: list[str | None]
     rejected: list[RejectedItem]
+    evolved: list[EvolvedItem] | None = Field(default=None, description="Of the items with `evolve`, if there are any.")
+    pending: list[str] | None = Field(default=None, description="Jobs that decide what rules left open.")
     last_seq: int
     replayed: bool | None = None
 

@@ -49,6 +49,12 @@ class RecallQuery(ReadParams):
     focus: Literal["auto", "off"] = Field(
         default="auto", description="Leave out what is clearly not meant; `off` leaves out nothing."
     )
+    collapse: bool = Field(
+        default=True,
+        description="Of notes that say the same, by the same author and in the same nugget, only the best is a result,"
+        " and names the others; k counts different ones. Turns of a conversation, and what happened at different times,"
+        " are always different. Nothing is collapsed with focus `off`.",
+    )
     min_score: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
@@ -58,9 +64,10 @@ class RecallParams(RecallQuery):
     count_hits: bool = True
     mode: Mode = Field(
         default="auto",
-        description="`fhrr`: only the fact whose key is like the query, and what it links to. `route`: with a"
-        " session_id and a language model that may see its nugget, what that chooses from the session's notes, most"
-        " useful first; else, and when it fails, as `auto`.",
+        description="`auto`: as `hybrid` with an embedder, else as `lexical`. `dense`: by meaning alone. `fhrr`: only"
+        " the fact whose key is like the query, and what it links to. `route`: with a session_id and a language model"
+        " that may see its nugget, what that chooses from the session's notes, most useful first; else, and when it"
+        " fails, as `auto`.",
     )
     max_content_chars: Positive | None = None
     explain: bool = False
@@ -77,11 +84,19 @@ class RecallHit(Result):
     """One note that recall found."""
 
     note: NoteView
-    score: float = Field(ge=0, le=1)
+    score: float = Field(
+        ge=0,
+        le=1,
+        description="How well it fits. That of the first result depends on the note, what stands beside it in its"
+        " session, and the query alone, not on what else is on the shelf; the others have a share of it.",
+    )
     relevant: bool = Field(description="Whether it probably says what is asked; if not, it counts no hit.")
     vector_score: float = Field(ge=0, le=1, description="Share of the dense tier; 0 without one.")
     text_score: float = Field(ge=0, le=1, description="Share of the lexical tier.")
     via: str | None = Field(default=None, description="The result whose link led here.")
+    collapsed: list[str] | None = Field(
+        default=None, description="Ids of notes that say the same, for which this one stands."
+    )
     redacted: bool | None = Field(
         default=None, description="With known_at: a purge took out of the history some of what the note said then."
     )
@@ -158,17 +173,34 @@ class RouteStep(Result):
     error: str | None = None
 
 
+class DenseState(Result):
+    """What recall knows of the meaning of notes, where an embedder is configured."""
+
+    model: str = Field(description="Whose vectors are compared. Those of other models are not.")
+    share: float = Field(ge=0, le=1, description="Of the notes, how many have such vectors; the rest follows.")
+    skipped: str | None = Field(
+        default=None,
+        description="Why words alone decided: EMBEDDER_TIMEOUT, EMBEDDER_FAILED, LOCAL_ONLY or another reason.",
+    )
+
+
 class RecallResult(Result):
     """Answer of ``recall``."""
 
     results: list[RecallHit]
     dropped: int = Field(ge=0, description="How many of the best notes focus left out.")
     cut: list[CutHit] | None = Field(default=None, description="With explain: those notes.")
+    score_version: int | None = Field(
+        default=None,
+        description="With explain: by which table of how rare words are the scores are made, 0 for none. Scores of one"
+        " language and version compare, on any shelf and at any time; others do not.",
+    )
     answer: Answer | None = None
     intent: Literal["factual", "temporal", "relational", "causal", "exploratory"]
     abstained: bool = Field(description="No result is relevant.")
     mode: Mode
     index: IndexState
+    dense: DenseState | None = Field(default=None, description="With an embedder.")
     trace: list[RouteStep] | None = Field(default=None, description="With mode route and explain: how it went.")
     took_ms: float
 
@@ -186,7 +218,7 @@ class LosingFilter(Result):
     principal: str | None = Field(default=None, description="Who did it.")
 
 
-Stage = Literal["returned", "filter", "index", "words", "candidates", "focus", "min_score", "rank"]
+Stage = Literal["returned", "collapsed", "filter", "index", "words", "candidates", "focus", "min_score", "rank"]
 
 
 class WhyNotResult(Result):
@@ -195,11 +227,13 @@ class WhyNotResult(Result):
     note_id: str
     found: bool = Field(description="It is among the results.")
     stage: Stage = Field(
-        description="returned: it is a result. filter: a filter keeps it out. index: the index does not have it yet."
-        " words: it has no word of the query. candidates: others promised so much more that it was not scored. focus:"
-        " it is clearly about something else. min_score: its score is below that. rank: k others fit better."
+        description="returned: it is a result. collapsed: another result says the same and stands for it. filter: a"
+        " filter keeps it out. index: the index does not have it yet. words: it has no word of the query. candidates:"
+        " others promised so much more that it was not scored. focus: it is clearly about something else. min_score:"
+        " its score is below that. rank: k others fit better."
     )
     why: str = Field(description="The same as a sentence.")
+    by: str | None = Field(default=None, description="With collapsed: the result that stands for it.")
     filters: list[LosingFilter] | None = Field(default=None, description="All that keep it out.")
     matched_words: int | None = Field(default=None, description="Content words of the query that it holds.")
     score: float | None = Field(default=None, ge=0, le=1)

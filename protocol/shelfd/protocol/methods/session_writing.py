@@ -1,6 +1,7 @@
 """Methods by which a session writes: typed notes and their links, one at a time or in a batch."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
@@ -73,7 +74,7 @@ class LinkSpec(Wire):
         _address("target", self.target, self.target_node_id, self.target_ref)
         return self
 
-    @property
+    @cached_property
     def other(self) -> NodeAddress:
         """The note it leads to."""
         return _address("target", self.target, self.target_node_id, self.target_ref)
@@ -145,7 +146,7 @@ class LinkUpsertOp(Wire):
         _address("source", self.source, self.source_node_id, self.source_ref)
         return self
 
-    @property
+    @cached_property
     def one(self) -> NodeAddress:
         """The note to be linked."""
         return _address("source", self.source, self.source_node_id, self.source_ref)
@@ -170,12 +171,12 @@ class LinkDeleteOp(Wire):
         _address("target", self.target, self.target_node_id, self.target_ref)
         return self
 
-    @property
+    @cached_property
     def one(self) -> NodeAddress:
         """The note the link was made from."""
         return _address("source", self.source, self.source_node_id, self.source_ref)
 
-    @property
+    @cached_property
     def other(self) -> NodeAddress:
         """The note it leads to."""
         return _address("target", self.target, self.target_node_id, self.target_ref)

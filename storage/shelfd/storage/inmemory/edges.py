@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import Edge, EdgesWriter, NoteEdges, StoredEdge
-from shelfd.memory.ports.entities import StoredEntity
+from shelfd.memory.ports.edges import Edge, EdgesWriter, Neighbour, NoteEdges, StoredEdge
 from shelfd.storage.inmemory.entities import drop_unused, entity_of
 from shelfd.storage.inmemory.tables import EdgeKey, InMemoryRows, Tables
 
@@ -19,13 +18,15 @@ class InMemoryEdges(InMemoryRows, EdgesWriter):
         found.sort(key=lambda edge: edge.engine, reverse=True)
         return sorted(found, key=lambda edge: (edge.source[1:3], edge.target[1:3], edge.relation))
 
-    def leaving(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
-        found = [edge for edge in self._all(wanted) if edge.source.number == entity.number]
-        return _newest(found, before, limit, lambda edge: (edge.note, edge.target.number, edge.relation, edge.engine))
+    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+        found = [edge for edge in self._all(wanted) if edge.source.number == number]
+        found = _newest(found, before, limit, lambda edge: (edge.note, edge.target.number, edge.relation, edge.engine))
+        return [edge.to(edge.target) for edge in found]
 
-    def reaching(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
-        found = [edge for edge in self._all(wanted) if edge.target.number == entity.number]
-        return _newest(found, before, limit, lambda edge: (edge.note, edge.source.number, edge.relation, edge.engine))
+    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+        found = [edge for edge in self._all(wanted) if edge.target.number == number]
+        found = _newest(found, before, limit, lambda edge: (edge.note, edge.source.number, edge.relation, edge.engine))
+        return [edge.to(edge.source) for edge in found]
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         return _newest(

@@ -161,6 +161,7 @@ class InMemoryNotes(InMemoryRows, NotesWriter):
         forget_statements(tables, note.row)
         for number in [number for number, one in tables.feedback.items() if one.note == note.row]:
             tables.remove(tables.feedback, number)
+        tables.remove(tables.vectors, note.row)
 
 
 class InMemoryLinks(InMemoryRows, LinksWriter):

@@ -32,6 +32,7 @@ from shelfd.storage.inmemory.sessions import (
     InMemorySessions,
 )
 from shelfd.storage.inmemory.tables import Tables
+from shelfd.storage.inmemory.vectors import InMemoryVectors
 from shelfd.storage.inmemory.watches import InMemoryWatches
 from shelfd.storage.inmemory.work import (
     InMemoryJobs,
@@ -71,6 +72,7 @@ class InMemoryShelf(Writer):
         self.conflicts = InMemoryConflicts(tables)
         self.watches = InMemoryWatches(tables)
         self.feedback = InMemoryFeedback(tables)
+        self.vectors = InMemoryVectors(tables)
         self.sinks = InMemorySinks(tables)
         self.meta = InMemoryMeta(tables)
 

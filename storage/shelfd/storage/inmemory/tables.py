@@ -15,6 +15,7 @@ from shelfd.memory.ports.log import LogRow, Recorded
 from shelfd.memory.ports.sessions import Injection, Retraction, Session, Variant
 from shelfd.memory.ports.tending import Promoted, ReflectionProgress
 from shelfd.memory.ports.usage import RecentQuery
+from shelfd.memory.ports.vectors import NoteVectors
 from shelfd.memory.ports.watches import Watch
 
 K = TypeVar("K")
@@ -84,6 +85,8 @@ class Tables:
         watch_number: Number of the last standing query ever added.
         feedback: By number.
         feedback_number: Number of the last feedback ever added.
+        vectors: By note row.
+        embedding: Up to where notes were given vectors, as "position".
         enrichment: How far the log was read for entities, as "position".
         last_seq: The last change in the log.
         last_row: Row number of the last note ever made.
@@ -134,6 +137,8 @@ class Tables:
         self.watch_number = 0
         self.feedback: dict[int, Feedback] = {}
         self.feedback_number = 0
+        self.vectors: dict[int, NoteVectors] = {}
+        self.embedding: dict[str, Mapping[str, Any]] = {}
         self.last_seq = 0
         self.last_row = 0
         self.image: Image | None = None

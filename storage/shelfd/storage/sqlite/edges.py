@@ -2,15 +2,15 @@
 # ruff: noqa: D102 (the port documents these methods)
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.ports.edges import Edge, EdgesWriter, NoteEdges, StoredEdge
+from shelfd.memory.ports.edges import Edge, EdgesWriter, Neighbour, NoteEdges, StoredEdge
 from shelfd.memory.ports.entities import StoredEntity
 from shelfd.storage.encoding import encode_integers
+from shelfd.storage.sqlite.conditions import where
 from shelfd.storage.sqlite.database import AMONG, Columns, SqliteRows
 from shelfd.storage.sqlite.entities import drop_unused, numbers_of, remove_edges
-from shelfd.storage.sqlite.notes import where
 
 # Table and column names are ours. A filter's condition stands in a query of its own, where all names are a note's.
 _NOTE_ID: Final = "(SELECT id FROM note WHERE row = edge.note AND {condition})"
@@ -47,16 +47,18 @@ _new: Final = tuple.__new__
 class SqliteEdges(SqliteRows, EdgesWriter):
     """Edges."""
 
+    #: The notes that were wanted last, and what that is in SQL: a walk asks some fifty times in a row.
+    _wanted: NoteFilter | None = None
+    _condition: tuple[str, list[Any]] = ("1", [])
+
     def of_note(self, row: int) -> list[StoredEdge]:
         return self._read(_OF_NOTE.format(condition="1"), (row,))
 
-    def leaving(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
-        found = self._at(_LEAVING, entity, wanted, before, limit)
-        return [_new(StoredEdge, (entity, _new(StoredEntity, columns[:4]), *columns[4:])) for columns in found]
+    def leaving(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+        return self._at(_LEAVING, number, wanted, before, limit)
 
-    def reaching(self, entity: StoredEntity, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
-        found = self._at(_REACHING, entity, wanted, before, limit)
-        return [_new(StoredEdge, (_new(StoredEntity, columns[:4]), entity, *columns[4:])) for columns in found]
+    def reaching(self, number: int, wanted: NoteFilter, *, before: int | None, limit: int) -> list[Neighbour]:
+        return self._at(_REACHING, number, wanted, before, limit)
 
     def page(self, wanted: NoteFilter, *, before: int | None, limit: int) -> list[StoredEdge]:
         condition, params = where(wanted)
@@ -100,10 +102,13 @@ class SqliteEdges(SqliteRows, EdgesWriter):
             ],
         )
 
-    def _at(self, sql: str, entity: StoredEntity, wanted: NoteFilter, before: int | None, limit: int) -> list[Columns]:
-        condition, params = where(wanted)
-        place = (entity.number, _NEWEST if before is None else before, max(limit, 0))
-        return self._database.all(sql.format(condition=condition), (*params, *place))
+    def _at(self, sql: str, number: int, wanted: NoteFilter, before: int | None, limit: int) -> list[Neighbour]:
+        if wanted is not self._wanted:
+            self._wanted, self._condition = wanted, where(wanted)
+        condition, params = self._condition
+        place = (number, _NEWEST if before is None else before, max(limit, 0))
+        found = self._database.all(sql.format(condition=condition), (*params, *place))
+        return [_new(Neighbour, columns) for columns in found]
 
     def _read(self, sql: str, params: Columns) -> list[StoredEdge]:
         return [

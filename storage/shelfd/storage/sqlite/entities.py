@@ -41,6 +41,11 @@ _FIND_ALL: Final = (
     " ON entity.type = json_extract(wanted.value, '$[0]') AND entity.key = json_extract(wanted.value, '$[1]')"
 )
 _FIND: Final = "SELECT number, type, key, value FROM entity WHERE type = ? AND key = ?"
+_BEGINNING: Final = (
+    "SELECT number, type, key, value FROM entity WHERE type = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
+)
+#: Comes after every character that continues a key.
+_LAST: Final = "\U0010ffff"
 
 
 #: By what aliases are sorted: of few SQLite would make a table first.
@@ -53,6 +58,10 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
     def get(self, type_: str, key: str) -> StoredEntity | None:
         columns = self._database.one(_FIND, (type_, key))
         return None if columns is None else StoredEntity._make(columns)
+
+    def beginning(self, type_: str, key: str, *, limit: int) -> list[StoredEntity]:
+        found = self._database.all(_BEGINNING, (type_, key, key + _LAST, max(limit, 0)))
+        return [StoredEntity._make(columns) for columns in found]
 
     def of_note(self, row: int) -> list[MentionedEntity]:
         found = self._database.all(

@@ -1,14 +1,15 @@
-"""Notes as rows: what the store's port says of them, in SQL, the conditions and ranges of a listing among it."""
+"""Notes as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, Final
+from operator import itemgetter
+from typing import Final
 
 from shelfd.memory.errors import DuplicateId, DuplicateKey, NoteNotFound
-from shelfd.memory.notes.filter import EXACT, NoteFilter
+from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.names import names_of
-from shelfd.memory.notes.note import MEMORY_TYPES, QUARANTINED, REVIEW_ABOVE, REVIEW_BELOW, Note, fold_key
+from shelfd.memory.notes.note import MEMORY_TYPES, Note, fold_key
 from shelfd.memory.ports.log import REDACTED
 from shelfd.memory.ports.notes import NotesView, NotesWriter
 from shelfd.storage.encoding import (
@@ -18,11 +19,12 @@ from shelfd.storage.encoding import (
     encode_extra,
     encode_integers,
     encode_strings,
-    quote,
 )
+from shelfd.storage.sqlite.conditions import between, direction, where
 from shelfd.storage.sqlite.database import AMONG, Columns, Database, SqliteRows, placeholders
 from shelfd.storage.sqlite.entities import forget_edges, forget_entities, forget_read
 from shelfd.storage.sqlite.evolution import forget_statements
+from shelfd.storage.sqlite.vectors import forget_vectors
 
 #: In the order of the record's fields, which is not the order in the file.
 NOTE_COLUMNS: Final = ", ".join(Note._fields)
@@ -35,6 +37,17 @@ _INSERT: Final = f"INSERT INTO note ({NOTE_COLUMNS}) VALUES ({placeholders(NOTE_
 # Not the row: SQLite would then take every index entry out and put it back.
 _UPDATED_COLUMNS: Final = NOTE_COLUMNS.removeprefix("row, ")
 _UPDATE: Final = f"UPDATE note SET ({_UPDATED_COLUMNS}) = ({placeholders(_UPDATED_COLUMNS)}) WHERE row = ?"  # noqa: S608
+#: Under these it stands in indexes. As long as they stay, and they mostly do, they are not set again: SQLite would take
+#: those entries out and put them back, a third of what an update costs.
+_PLACES: Final = [
+    Note._fields.index(name)
+    for name in ("id", "nugget", "kind", "key", "type", "archived_at", "superseded_by", "parent_id")
+]
+_places: Final = itemgetter(*_PLACES)
+_SAID: Final = [at for at in range(1, len(Note._fields)) if at not in _PLACES]
+_said: Final = itemgetter(*_SAID, 0)
+_SAID_COLUMNS: Final = ", ".join(Note._fields[at] for at in _SAID)
+_UPDATE_SAID: Final = f"UPDATE note SET ({_SAID_COLUMNS}) = ({placeholders(_SAID_COLUMNS)}) WHERE row = ?"  # noqa: S608
 _LAST_ROW: Final = "SELECT max(last_row, coalesce((SELECT max(row) FROM note), 0)) FROM floor"
 
 _NAMED: Final = f"SELECT note FROM note_name WHERE name {AMONG} AND nugget = ?"  # noqa: S608
@@ -193,8 +206,12 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
 
     def insert_many(self, notes: Sequence[Note]) -> None:
         self._database.run_many(_INSERT, list(map(note_to_columns, notes)))
+        named = [note for note in notes if note.key is None and (note.title or note.extra.aliases)]
+        if named:
+            self._database.run_many(_ADD_NAME, sorted(set().union(*map(_name_rows, named))))
         for note in notes:
-            self._add_beside(note)
+            if note.expires_at is not None:
+                self._change_expiry(None, note)
 
     def _add_beside(self, note: Note) -> None:
         """Add what stands beside a new note's row; not asked of most notes."""
@@ -206,7 +223,10 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
     def update(self, old: Note, note: Note) -> None:
         columns = note_to_columns(note)
         try:
-            changed = self._database.run(_UPDATE, (*columns[1:], columns[0]))
+            if _places(old) == _places(note):
+                changed = self._database.run(_UPDATE_SAID, _said(columns))
+            else:
+                changed = self._database.run(_UPDATE, (*columns[1:], columns[0]))
         except sqlite3.IntegrityError as error:
             self._raise_duplicate(note, error)
             raise
@@ -246,6 +266,7 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         forget_entities(self._database, note.row)
         forget_statements(self._database, note.row)
         run("DELETE FROM feedback WHERE note = ?", (note.row,))
+        forget_vectors(self._database, note.row)
 
     def _change_names(self, before: set[Columns], after: set[Columns]) -> None:
         if gone := before - after:
@@ -293,102 +314,3 @@ def note_from_columns(columns: Columns) -> Note:
     values[_PINNED] = values[_PINNED] == 1
     values[_EXTRA] = decode_extra(values[_EXTRA])
     return Note._make(values)
-
-
-_NEEDS_REVIEW: Final = (
-    f"(confidence < {REVIEW_BELOW} OR coalesce(json_extract(extra, '$.evolution_count'), 0) > {REVIEW_ABOVE})"
-)
-_QUARANTINED: Final = f"coalesce(json_extract(extra, '$.trust') = '{QUARANTINED}', 0)"
-#: Own tags are a JSON array of strings, in which a quoted string is one complete tag. Derived ones lie beside other
-#: things: JSON is parsed, which takes long, only where the tag occurs at all.
-_HAS_TAG: Final = (
-    "(instr(tags, ?) > 0 OR (instr(extra, ?) > 0 AND ? IN (SELECT value FROM json_each(note.extra, '$.derived_tags'))))"
-)
-
-#: Columns a listing may be ordered by.
-ORDERS: Final = frozenset({"updated_at", "row"})
-
-
-def where(wanted: NoteFilter) -> tuple[str, list[Any]]:
-    """Return what *wanted* admits as a condition and its parameters. Its text depends on which filters are set."""
-    found: list[tuple[str, list[Any]]] = [
-        (f"{name} = ?", [value])
-        for name in EXACT
-        if (value := getattr(wanted, name)) is not None and (name, value) != ("kind", "fact")
-    ]
-    if wanted.kind == "fact":  # has a key, and there is an index of those
-        found.append(("key IS NOT NULL", []))
-    if not wanted.include_hidden:
-        found.append(("archived_at IS NULL", []))
-    if not wanted.include_superseded:
-        held_once = wanted.as_of is not None
-        found.append(("(superseded_by IS NULL OR valid_to IS NOT NULL)" if held_once else "superseded_by IS NULL", []))
-    if wanted.as_of is not None:
-        found.append(("(valid_from IS NULL OR valid_from <= ?)", [wanted.as_of]))
-        found.append(("(valid_to IS NULL OR valid_to > ? OR valid_from = ?)", [wanted.as_of, wanted.as_of]))
-    if wanted.below is not None:
-        found.append(("row < ?", [wanted.below]))
-    if wanted.but:
-        found.append(("row NOT IN (SELECT value FROM json_each(?))", [encode_integers(sorted(wanted.but))]))
-    if not wanted.include_expired:
-        found.append(("(expires_at IS NULL OR expires_at > ?)", [wanted.now]))
-    if wanted.since is not None:
-        found.append(("coalesce(occurred_at, created_at) >= ?", [wanted.since]))
-    if not wanted.has_private:
-        found.append(("(scope <> 'session' OR session_id IS NULL OR session_id = ?)", [wanted.session]))
-    if wanted.needs_review is not None:
-        found.append((_NEEDS_REVIEW if wanted.needs_review else f"NOT {_NEEDS_REVIEW}", []))
-    if wanted.quarantined is not None:
-        found.append((_QUARANTINED if wanted.quarantined else f"NOT {_QUARANTINED}", []))
-    found += [_has_tag(tag) for tag in wanted.tags if tag != wanted.nugget]
-    return " AND ".join(condition for condition, _ in found) or "1", [value for _, values in found for value in values]
-
-
-def _has_tag(tag: str) -> tuple[str, list[Any]]:
-    conditions, params = ["nugget = ?", _HAS_TAG], [tag, quote(tag), quote(tag), tag]
-    if tag.startswith("scope:"):
-        conditions.append("scope = ?")
-        params.append(tag.removeprefix("scope:"))
-    elif tag.startswith("type:"):
-        conditions.append("type_tag(type) = ?")
-        params.append(tag)
-    return f"({' OR '.join(conditions)})", params
-
-
-def between(
-    order: str, after: tuple[int, int] | None, until: tuple[int, int] | None, *, descending: bool
-) -> list[tuple[str, list[int]]]:
-    """Return the ranges after *after* up to *until* in the listing's order, each a condition and its parameters.
-
-    They are read one after another. As one condition, ``(updated_at, row) > (?, ?)``, SQLite would step over every
-    note of that same time again for each page, and notes of one transaction have the same time.
-
-    Raises:
-        ValueError: If there is no such order.
-    """
-    if order not in ORDERS:
-        raise ValueError(f"notes are not ordered by {order!r}")
-    beyond, up_to = ("<", ">=") if descending else (">", "<=")
-    if order == "row":
-        bounds = [(f"row {beyond} ?", after), (f"row {up_to} ?", until)]
-        given = [(text, place[1]) for text, place in bounds if place is not None]
-        return [(" AND ".join(text for text, _ in given) or "1", [value for _, value in given])]
-    if after is not None and until is not None and after[0] == until[0]:
-        return [(f"{order} = ? AND row {beyond} ? AND row {up_to} ?", [*after, until[1]])]
-    ranges: list[tuple[str, list[int]]] = []
-    middle: list[tuple[str, int]] = []
-    if after is not None:
-        ranges.append((f"{order} = ? AND row {beyond} ?", list(after)))
-        middle.append((f"{order} {beyond} ?", after[0]))
-    if until is not None:
-        middle.append((f"{order} {'>' if descending else '<'} ?", until[0]))
-    ranges.append((" AND ".join(text for text, _ in middle) or "1", [value for _, value in middle]))
-    if until is not None:
-        ranges.append((f"{order} = ? AND row {up_to} ?", list(until)))
-    return ranges
-
-
-def direction(order: str, *, descending: bool) -> str:
-    """Return the ORDER BY of a listing."""
-    way = "DESC" if descending else "ASC"
-    return f"row {way}" if order == "row" else f"{order} {way}, row {way}"

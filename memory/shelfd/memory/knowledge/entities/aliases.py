@@ -28,6 +28,8 @@ _WORDS: Final = re.compile(r"[^\W\d_]+")
 _FIRST: Final = re.compile(r"(?:APT|FIN|UNC|TA) ?-?\d", re.IGNORECASE)
 
 
+#: Nodes of the graph that are kept: some megabytes of names.
+_NODES_KEPT: Final = 16_384
 #: Aliases of one shelf that are known at once; those that callers gave come first.
 ALIASES_KNOWN: Final = 2000
 
@@ -69,6 +71,7 @@ class Aliases:
                 EntityName(alias.family, alias.alias), _Step(alias.canonical, alias.canonical_name, alias.name)
             )
         self._steps = {**built_in(), **steps}
+        self._nodes: dict[tuple[str, str, str], EntityNode] = {}
         self._said: dict[int, list[StoredAlias]] = {}
         for alias in stored:
             if alias.note:
@@ -125,7 +128,15 @@ class Aliases:
 
     def node(self, type_: str, key: str, value: str) -> EntityNode:
         """Return what the entity of this type and canonical form, shown as *value*, is in the graph."""
-        related = RELATED.get(type_)  # a walk asks this of a thousand
+        node = self._nodes.get((type_, key, value))  # a walk asks this of a thousand
+        if node is None:
+            if len(self._nodes) >= _NODES_KEPT:
+                self._nodes.clear()
+            node = self._nodes[type_, key, value] = self._node(type_, key, value)
+        return node
+
+    def _node(self, type_: str, key: str, value: str) -> EntityNode:
+        related = RELATED.get(type_)
         group = type_ if related is None else related[0]
         step = self._steps.get(EntityName(group, key))
         if step is None or not step.key:

@@ -9,8 +9,8 @@ from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
-from shelfd.memory.knowledge.evolution.slots import decode, encode, numbered, slots_of, wanted
-from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.slots import contradicted, decode, encode, numbered, slots_of, wanted
+from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import EMPTY, Note, fold_key
 from shelfd.memory.ports.evolution import OlderNote, StoredConflict
@@ -21,7 +21,7 @@ from shelfd.protocol.methods.notes import KeyedInput, NoteInput
 #: Older notes of one slot, and of all slots, that are looked at: the newest.
 _OF_SLOT: Final = 32
 _LOOKED_AT: Final = 64
-#: Notes whose statements were not read yet and that are read before a decision: some milliseconds at most.
+#: Notes whose statements were not read yet and that are read before a single decision: some milliseconds at most.
 _CAUGHT_UP: Final = 32
 #: Conflicts of one note among which one that is known already is looked for.
 _CONFLICTS: Final = 256
@@ -49,7 +49,12 @@ class Evolved(NamedTuple):
 
 
 def remember_evolved(
-    tx: Transaction, given: NoteInput, limits: Limits, *, decided: Mapping[str, Judgement] | None = None
+    tx: Transaction,
+    given: NoteInput,
+    limits: Limits,
+    *,
+    decided: Mapping[str, Judgement] | None = None,
+    catch_up: int = _CAUGHT_UP,
 ) -> Evolved:
     """Store what a caller gave, and let it supersede, repeat or contradict older notes of its nugget and scope.
 
@@ -60,6 +65,7 @@ def remember_evolved(
 
     Args:
         decided: What becomes of older notes by id, if that was decided elsewhere; if None, the rules decide it.
+        catch_up: Notes whose statements were not read yet and that are read before that, the newest.
     """
     fact = None
     if isinstance(given, KeyedInput) and given.key is not None:
@@ -75,7 +81,7 @@ def remember_evolved(
         if content == fact.content:
             given = given.model_copy()
             given.model_fields_set.discard("occurred_at")  # told again: that it was told at all is known since then
-    judged = _judged(tx, given, new, fact) if decided is None else decided
+    judged = _judged(tx, given, new, fact, catch_up) if decided is None else decided
     found = _found(tx, given, new, judged) if judged else []
     superseding = [(note, judgement) for note, judgement in found if judgement.verdict in _SUPERSEDED]
     repeated = [note for note, judgement in found if judgement.verdict is Verdict.DUPLICATE]
@@ -114,13 +120,63 @@ def _former(tx: Transaction, given: NoteInput, fact: Note, limits: Limits) -> Ev
     return Evolved(tx.supersede(note, fact.id, reason="the key has a value of a later time"), "created")
 
 
-def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> None:
-    """Keep what a note states, so that newer ones find it.
+def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> Sequence[Statement]:
+    """Keep what a note states, so that newer ones find it; return that.
 
     Args:
         statements: What it states, if that was read already.
     """
-    _keep(tx, note, None if statements is None else renamed(statements, tx.rows.entities))
+    said = renamed(read(note.content) if statements is None else statements, tx.rows.entities)
+    _keep(tx, note, said)
+    return said
+
+
+def contest(tx: Transaction, notes: Iterable[tuple[Note, Sequence[Statement] | None]]) -> None:
+    """Note down what notes contradict of older ones, where nothing tells which is right.
+
+    They were stored as they came, and supersede nothing. A pair that was in conflict before, however that ended, is
+    not noted down again.
+
+    Args:
+        notes: Each with what it states, as it is kept; None if that has to be read.
+    """
+    asked: list[tuple[Note, Sequence[Statement], list[int]]] = []
+    often: set[int] = set()
+    for note, statements in notes:
+        nugget = tx.nugget(note.nugget)
+        if nugget is None or not note.live or note.extra.is_rollup or not note.holds(tx.now):
+            continue
+        said = renamed(read(note.content), tx.rows.entities) if statements is None else statements
+        slots = numbered(contradicted(said), nugget.created_at)
+        if not slots:
+            continue
+        asked.append((note, said, slots))
+        if not _is_rare(said):
+            often.update(slots)
+    # What most notes could contradict is looked for together: there is nearly never anything.
+    is_any = bool(often and tx.rows.statements.in_slots(sorted(often), limit=1))
+    for note, said, slots in asked:
+        if is_any or _is_rare(said):
+            _contest(tx, note, said, slots)
+
+
+def _is_rare(said: Sequence[Statement]) -> bool:
+    return any(not statement.positive or statement.slot is Arity.FIXED for statement in said)
+
+
+def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequence[int]) -> None:
+    near = sorted(row for row in tx.rows.statements.in_slots(slots, limit=_OF_SLOT) if row < note.row)[-_LOOKED_AT:]
+    if not near:
+        return
+    about = _About(note.author, note.subject, note.session_id)
+    told = _told(tx, note.nugget, near, note.when, about, said)
+    judged = decide(Told("", note.content, note.when, note.key, said), told)
+    contested = {note_id: one.reason for note_id, one in judged.items() if one.verdict is Verdict.CONFLICT}
+    found = [one for one in tx.rows.notes.by_ids(list(contested)).values() if one.live and one.scope == note.scope]
+    known = {row for one in tx.rows.conflicts.of_note(note.row, limit=_CONFLICTS) for row in (one.a, one.b)}
+    for one in found:
+        if one.row not in known:
+            _conflict(tx, one, note, contested[one.id])
 
 
 def _keep(tx: Transaction, note: Note, known: Sequence[Statement] | None) -> None:
@@ -135,13 +191,13 @@ def _told_at(note: Note) -> int:
     return note.updated_at if note.occurred_at is None else note.occurred_at
 
 
-def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None) -> Mapping[str, Judgement]:
+def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None, catch_up: int) -> Mapping[str, Judgement]:
     """What the rules say of each older note in a slot of the new one."""
     nugget = tx.nugget(given.nugget)
     if nugget is None or not new.statements:
         return {}
     rows = tx.rows
-    if unread := rows.statements.unread(limit=_CAUGHT_UP):
+    if unread := rows.statements.unread(limit=catch_up):
         for note in rows.notes.by_rows(unread).values():
             state(tx, note)
     near = rows.statements.in_slots(numbered(wanted(new.statements), nugget.created_at), limit=_OF_SLOT)
@@ -149,16 +205,30 @@ def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None) -> 
         near.discard(fact.row)
     if not near:
         return {}
-    older = rows.statements.older(sorted(near)[-_LOOKED_AT:], given.nugget, now=tx.now)
-    by_speaker = any(not {ME, US}.isdisjoint(statement.subject) for statement in new.statements)
-    told = [
+    about = _About(given.author, given.subject, given.session_id)
+    return decide(new, _told(tx, given.nugget, sorted(near)[-_LOOKED_AT:], new.when, about, new.statements))
+
+
+class _About(NamedTuple):
+    """Who says something, of whom, and in which session."""
+
+    author: str | None
+    subject: str | None
+    session_id: str | None
+
+
+def _told(
+    tx: Transaction, nugget: str, rows: Sequence[int], when: int, about: _About, statements: Sequence[Statement]
+) -> list[Told]:
+    """What older notes tell that statements of this time may be compared with."""
+    by_speaker = any(not {ME, US}.isdisjoint(statement.subject) for statement in statements)
+    return [
         Told(one.id, "", one.when, one.key, _said(tx, one))
-        for one in older
-        if not (by_speaker and _is_of_another(given, one))
-        and (one.valid_to is None or one.valid_to > new.when)
-        and (one.scope != "session" or one.session_id in (None, given.session_id))
+        for one in tx.rows.statements.older(rows, nugget, now=tx.now)
+        if not (by_speaker and _is_of_another(about, one))
+        and (one.valid_to is None or one.valid_to > when)
+        and (one.scope != "session" or one.session_id in (None, about.session_id))
     ]
-    return decide(new, told)
 
 
 def _said(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
@@ -168,12 +238,12 @@ def _said(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
     return renamed(read(tx.rows.notes.by_rows([older.row])[older.row].content), tx.rows.entities)
 
 
-def _is_of_another(given: NoteInput, older: OlderNote) -> bool:
+def _is_of_another(about: _About, older: OlderNote) -> bool:
     """Return whether "I" is somebody else in an older note."""
-    if given.author is not None and older.author is not None and given.author != older.author:
+    if about.author is not None and older.author is not None and about.author != older.author:
         return True
-    named = given.subject is not None and given.subject.startswith("user:") and older.subject.startswith("user:")
-    return named and given.subject != older.subject
+    named = about.subject is not None and about.subject.startswith("user:") and older.subject.startswith("user:")
+    return named and about.subject != older.subject
 
 
 def _found(

@@ -124,7 +124,7 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon) -> frozenset[str]:
 
 
 def _directed(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
-    """Yield words, one after "from" or "to" as another one than that without: the train to Bonn is not that from Bonn."""
+    """Yield words, one after "from" or "to" together with it: the train to Bonn is not that from Bonn."""
     direction = ""
     for word in words:
         if word in lexicon.lists["directions"]:

@@ -255,22 +255,28 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
         return _other_amount(new, old)
     if not _comparable(new, old):
         return ADDS
-    if new.core == old.core or set(new.core) == set(old.core):
-        return _updated(new, "wanted otherwise") if _wants_otherwise(new, old) else ADDS
-    if new.subject == {YOU} and (new.core[-1:], new.rest, len(new.core)) == (old.core[-1:], old.rest, len(old.core)):
-        return _updated(new, "told to do otherwise")
+    if (turned := _turned(new, old)) is not None:
+        return _updated(new, turned)
+    if set(new.core) == set(old.core):
+        return ADDS
     if new.value is Value.STATE and old.value is Value.STATE:
         return _other_state(new, old) if _times(new) == _times(old) else ADDS
-    if new.slot is Arity.SAME_KIND and old.rest and old.rest == {*new.core} and new.rest == {*old.core}:
-        return _updated(new, "the other way round")
     if not old.rest <= {*new.core, *new.rest}:
         return ADDS
     if new.value is Value.TIME and old.slot is not Arity.FIXED:
         one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
         return _updated(new, "another time") if one else ADDS
-    if _contains(new.core, old.core):
-        return ADDS
-    return _other_name(new, old)
+    return ADDS if _contains(new.core, old.core) else _other_name(new, old)
+
+
+def _turned(new: Statement, old: Statement) -> str | None:
+    """Return how what is wanted or told to be done was turned into something else; None if it was not."""
+    if set(new.core) == set(old.core):
+        return "wanted otherwise" if _wants_otherwise(new, old) else None
+    if new.subject == {YOU} and (new.core[-1:], new.rest, len(new.core)) == (old.core[-1:], old.rest, len(old.core)):
+        return "told to do otherwise"
+    is_swapped = new.slot is Arity.SAME_KIND and old.rest and old.rest == {*new.core} and new.rest == {*old.core}
+    return "the other way round" if is_swapped else None
 
 
 def _left_state(new: Statement, old: Statement) -> bool:

@@ -38,7 +38,7 @@ def _rewordings(language: str) -> tuple[tuple[Rewording, ...], frozenset[str]]:
 
 
 def reword(sentence: str, words: Iterable[str], lexicon: AlphabeticLexicon) -> str:
-    """Return *sentence*, whose folded *words* are known, in a form that clauses are read in; itself if it has no other."""
+    """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its words, folded."""
     rewordings, triggers = _rewordings(lexicon.language)
     if triggers.isdisjoint(words) or len(sentence) > _LONGEST:
         return sentence
