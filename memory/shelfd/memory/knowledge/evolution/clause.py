@@ -8,7 +8,7 @@ from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, S
 from shelfd.memory.knowledge.evolution.verbs import find_verb, progressive
 
 _LONGEST: Final = 40  #: words of a clause that is compared
-_OF: Final = ([], ["of"])  #: which follow a noun
+_OF: Final[tuple[list[str], ...]] = ([], ["of"])  #: which follow a noun
 _AND: Final = frozenset(("and", "or", "und", "oder", "y", "o", "e", "et", "ou"))
 
 

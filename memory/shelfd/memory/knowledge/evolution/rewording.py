@@ -18,7 +18,7 @@ _LONGEST: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Rewording:
+class RoundaboutForm:
     """One form and what it becomes."""
 
     words: frozenset[str]  #: one of which stands in the sentence
@@ -28,17 +28,17 @@ class Rewording:
 
 
 @cache
-def _rewordings(language: str) -> tuple[tuple[Rewording, ...], frozenset[str]]:
+def _rewordings(language: str) -> tuple[tuple[RoundaboutForm, ...], frozenset[str]]:
     rows: list[list[Any]] = load(f"{language}.json")["rewordings"]
     found = tuple(
-        Rewording(frozenset(words.split()), re.compile(pattern, re.IGNORECASE), plain, stated)
+        RoundaboutForm(frozenset(words.split()), re.compile(pattern, re.IGNORECASE), plain, stated)
         for words, pattern, plain, stated in rows
     )
     return found, frozenset().union(*(each.words for each in found))
 
 
 def reword(sentence: str, words: Iterable[str], lexicon: AlphabeticLexicon) -> str:
-    """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its words, folded."""
+    """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its own."""
     rewordings, triggers = _rewordings(lexicon.language)
     if triggers.isdisjoint(words) or len(sentence) > _LONGEST:
         return sentence

@@ -55,7 +55,7 @@ def _next_said(words: list[str], at: int, lexicon: AlphabeticLexicon) -> str:
 
 
 def progressive(words: list[str], at: int, lexicon: AlphabeticLexicon) -> int:
-    """Return where the verb is after "is" at *at*, if it has an object or place: learning Swedish, running on a port."""
+    """Return where the verb is after "is" at *at*, if it has an object or place: learning Swedish, running on it."""
     verb = at + 1
     while verb < len(words) and words[verb] in lexicon.lists["unsaid"]:
         verb += 1
