@@ -13,6 +13,7 @@ from client.in_process import shelfd
 from client.test_cli_with_daemon import shelfd as told_to
 from nuggets_files import HOME, Json, fact, fact_file, graph, graph_note, header, link, write_home
 from running import Daemon
+from shelfd.client import foreign
 from shelfd.client.foreign import EXPECTED, ForeignBatch, halves, requests
 
 NOTHING: Json = {"created": 0, "updated": 0, "unchanged": 0, "kept": [], "rejected": [], "not_kept": []}
@@ -88,6 +89,13 @@ def test_the_later_form_of_a_nugget_counts_and_it_is_said(fake: FakeDaemon, tmp_
     assert [part["items"][0].get("content") for part in params["parts"]] == [None, "2"]
 
 
+@pytest.fixture
+def small_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a request hold 500 items."""
+    monkeypatch.setattr(foreign, "ITEMS", 500)
+
+
+@pytest.mark.usefixtures("small_requests")
 def test_much_is_sent_in_pieces(fake: FakeDaemon, tmp_path: Path) -> None:
     notes = [graph_note(f"n{i}", "x", links=[link("n0")] if i % 2 else []) for i in range(1200)]
     write_home(tmp_path, {"graph.json": graph(notes), "a.nugget.json": fact_file("a", [fact("big", "x" * 1_000_000)])})
@@ -100,6 +108,7 @@ def test_much_is_sent_in_pieces(fake: FakeDaemon, tmp_path: Path) -> None:
     assert items == notes
 
 
+@pytest.mark.usefixtures("small_requests")
 def test_what_one_answer_says_is_known_goes_with_the_next(fake: FakeDaemon, tmp_path: Path) -> None:
     answers = iter([{"a": "b"}, {}, {}])
     fake.answers["shelf.import"] = lambda params: {**answered(params), "known": next(answers)}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-#: Items and bytes of one request: the daemon is kept busy some 50 ms, and others get their turn.
-ITEMS, BYTES = 500, 1024 * 1024
+#: Items and bytes of one request, which the daemon takes in step by step, so that others get their turn.
+ITEMS, BYTES = 2000, 1024 * 1024
 #: The same for a dry run, which is exact within one request only.
 REHEARSED_ITEMS, REHEARSED_BYTES = 5000, 6 * 1024 * 1024
 PARTS: Final = 900  #: of one request, which may have 1000

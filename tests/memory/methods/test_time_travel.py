@@ -223,7 +223,7 @@ async def test_too_many_changes_since_are_refused(either: Api, monkeypatch: pyte
 async def test_too_much_text_that_changed_since_is_refused_and_let_go(
     either: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    notes = [await either.remember("tea " * 20) for _ in range(3)]
+    notes = [await either.remember("tea " * (20 + n)) for n in range(3)]
     then = await seq(either)
     for note in notes:
         await either.call("note.hide", id=note["id"])

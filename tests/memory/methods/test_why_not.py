@@ -86,8 +86,8 @@ async def test_no_common_word(either: Api) -> None:
 
 
 async def test_a_lower_score_than_the_last_result(either: Api) -> None:
-    for _ in range(3):
-        await either.remember("green tea")
+    for how in ("quite", "very", "rather"):
+        await either.remember(f"{how} green tea")
     note = await either.remember("tea, and so many other things that it says little of it")
     result = await why(either, "green tea", note, k=2)
 

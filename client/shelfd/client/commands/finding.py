@@ -84,6 +84,8 @@ def _print_recalled(result: dict[str, Any]) -> None:
         notice("nothing found")
     elif result["abstained"]:
         notice("none of these is sure to say what was asked")
+    if same := sum(len(hit.get("collapsed", ())) for hit in result["results"]):
+        notice(f"{same} more say the same as one of these: --focus off shows them")
     if dropped := result.get("dropped"):
         notice(f"{dropped} more left out, which are about something else: --focus off shows them")
     index = result["index"]

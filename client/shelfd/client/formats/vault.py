@@ -60,16 +60,18 @@ def format_of(folder: str) -> str | None:
     found = None
     for looked_at, path in enumerate(_files(folder, []), 1):
         found = "markdown"
-        if "permalink" in front_matter.split(_text(path) or "")[0]:
+        if "permalink" in front_matter.split(_text(os.path.join(folder, path)) or "")[0]:  # noqa: PTH118
             return "basic-memory"
         if looked_at == _FILES_LOOKED_AT:
             break
     return found
 
 
-def _files(folder: str, outside: list[str]) -> Iterator[Path]:
-    """The folder's files of Markdown, in order; those that are elsewhere and only linked to go to *outside*."""
-    root = os.path.realpath(folder)
+def _files(folder: str, outside: list[str]) -> Iterator[str]:
+    """The paths in a folder of its files of Markdown, in order; those that only lead out of it go to *outside*."""
+    # By plain text: a path as an object takes longer than reading the file.
+    root = os.path.realpath(folder) + os.sep
+    begin = len(os.path.join(folder, ""))  # noqa: PTH118
 
     def refuse(error: OSError) -> None:
         raise Unusable(str(error.filename or folder), error.strerror or str(error), os.EX_NOINPUT) from error
@@ -77,18 +79,18 @@ def _files(folder: str, outside: list[str]) -> Iterator[Path]:
     for place, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            path = Path(place, name)
             if name.startswith(".") or not name.lower().endswith(_ENDS):
                 continue
-            if path.is_symlink() and not os.path.realpath(path).startswith(root + os.sep):
-                outside.append(str(path.relative_to(folder)))
-            elif path.is_file():
-                yield path
+            path = os.path.join(place, name)  # noqa: PTH118
+            if os.path.islink(path) and not os.path.realpath(path).startswith(root):  # noqa: PTH114
+                outside.append(path[begin:])
+            elif os.path.isfile(path):  # noqa: PTH113
+                yield path[begin:]
 
 
-def _text(path: Path) -> str | None:
+def _text(path: str) -> str | None:
     """What a file says; None if that is no text of a note."""
-    with path.open("rb") as file:
+    with open(path, "rb") as file:  # noqa: PTH123
         raw = file.read(_LARGEST + 1)
     if len(raw) > _LARGEST:
         return None
@@ -106,35 +108,39 @@ class Vault(EntryFile):
     def __init__(self, path: str, header: Mapping[str, Any], format_: str) -> None:
         super().__init__(path, header)
         self.format = format_
-        self._root = path if Path(path).is_dir() else str(Path(path).parent)
+        self._folder = path if Path(path).is_dir() else None
+        self._root = self._folder or str(Path(path).parent)
         self._by_name: dict[str, str] = {}
         self._outside: list[str] = []
+        self._linking: set[str] = set()  # files that may have links
 
     def count(self) -> int:
         """Return how many files it has."""
-        return sum(1 for _ in self._paths())
+        return sum(1 for _ in self._names())
 
-    def _paths(self) -> Iterator[Path]:
-        if not Path(self.path).is_dir():
-            return iter([Path(self.path)])
+    def _names(self) -> Iterator[str]:
+        """Its files by their paths in the folder."""
+        if self._folder is None:
+            return iter([Path(self.path).name])
         self._outside.clear()
-        return _files(self.path, self._outside)
+        return _files(self._folder, self._outside)
 
     def entries(self, part: str) -> Iterator[ForeignEntry]:
         """Iterate over its notes; with the second part, over their links."""
         if part == "notes":
-            for path in self._paths():
-                self._remember(path.relative_to(self._root).as_posix())
-        for path in self._paths():
-            name = path.relative_to(self._root).as_posix()
+            for name in self._names():
+                self._remember(name)
+        for name in self._names():
+            if part == "links" and name not in self._linking:
+                continue
             try:
-                text = _text(path)
+                text = _text(os.path.join(self._root, name))  # noqa: PTH118
             except OSError as error:
                 yield ForeignEntry(name, why=f"cannot be read: {error.strerror or 'no reason given'}")
                 continue
             if text is None:
                 yield ForeignEntry(name, why=f"is no text in UTF-8 of at most {_LARGEST} bytes")
-            elif self.format == "claude-code" and Path(name).name in POINTS:
+            elif self.format == "claude-code" and name.rpartition("/")[2] in POINTS:
                 yield from _points(name, text)
             else:
                 yield self._entry(name, text, part)
@@ -148,6 +154,8 @@ class Vault(EntryFile):
             links = self._links(name, given, body)
             ref: dict[str, Any] = {key: note[key] for key in ("id", "name") if key in note}
             return ForeignEntry(name, links={**ref, "links": links} if links else None)
+        if "links" in given or "[[" in text or "](" in text:
+            self._linking.add(name)
         for named in (note.get("title"), *note.get("aliases", ()), given.get("permalink")):
             self._known(named, name)
         if not note["content"].strip():
@@ -158,7 +166,7 @@ class Vault(EntryFile):
         is_own = isinstance(given.get("shelfd"), dict)
         note: dict[str, Any] = {"name": name, "content": body}
         if not is_own:
-            note["title"] = Path(name).stem
+            note["title"] = _stem(name)
         fields: dict[str, Any] = {}
         for key, value in given.items():
             member = _NAMES.get(key.lower()) or (key if is_own and key in _OWN else None)
@@ -232,6 +240,12 @@ class Vault(EntryFile):
         if known is None:
             self.leave_out("links", "links", "the note that a link leads to is not here", [name])
         return known
+
+
+def _stem(name: str) -> str:
+    """The name of a file without folders and end."""
+    last = name.rpartition("/")[2]
+    return last.rpartition(".")[0] or last
 
 
 def _set(note: dict[str, Any], member: str, value: object) -> None:

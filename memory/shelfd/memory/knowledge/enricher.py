@@ -15,7 +15,7 @@ from shelfd.memory.knowledge.entities.extract import RULES_VERSION, bounded, men
 from shelfd.memory.knowledge.entities.kinds import EntityMention, folded, related_types
 from shelfd.memory.knowledge.entities.own import OwnTypes, own_types
 from shelfd.memory.knowledge.entities.segment import segments
-from shelfd.memory.knowledge.evolution.applying import state
+from shelfd.memory.knowledge.evolution.applying import contest, state
 from shelfd.memory.knowledge.evolution.reading import read
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.graph.edges import EdgeReading, text_of
@@ -133,8 +133,8 @@ class Later(Protocol):
 class Enricher(Enrichment):
     """Keeps the entities of one open shelf.
 
-    It writes transactions of its own, which are not in the log. What it has done is stored with how far it is; after a
-    crash it goes on there. It waits until nobody changes anything, unless somebody asks for entities.
+    It writes transactions of its own, of which only conflicts are in the log. What it has done is stored with how far
+    it is; after a crash it goes on there. It waits until nobody changes anything, unless somebody asks for entities.
 
     Args:
         shelf: The shelf.
@@ -297,9 +297,9 @@ class Enricher(Enrichment):
             each = list(zip(still, texts, strict=True))
             rows.entities.put([NoteEntities(one.note.row, one.mentioned, one.learned, text) for one, text in each])
             rows.edges.put([NoteEdges(one.note.row, one.edges, text) for one, text in each])
-            for one in still:
-                if one.stated is not None:
-                    state(tx, one.note, one.stated)
+            said = [(one.note, None if one.stated is None else state(tx, one.note, one.stated)) for one in still]
+            if not batch.began.is_scanning:  # they are in order, and all older ones were read
+                contest(tx, said)
             if is_last:
                 self._store_position(tx, batch)
             if changed:  # other notes may mention what one of these gave another name, or no longer does

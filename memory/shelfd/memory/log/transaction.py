@@ -112,7 +112,9 @@ class Transaction:
         while not free:
             drawn = {draw(kind, nugget) for _ in range(_IDS_DRAWN)} - self._drawn_ids
             self._drawn_ids |= drawn
-            free = self._free_ids[kind, nugget] = list(drawn - self._writer.notes.existing(list(drawn)))
+            # In order, so that those that are written one after the other lie beside each other in the index.
+            free = sorted(drawn - self._writer.notes.existing(list(drawn)), reverse=True)
+            self._free_ids[kind, nugget] = free
         return free.pop()
 
     def next_row(self) -> int:
@@ -122,6 +124,10 @@ class Transaction:
     def claim_turn(self, nugget: str, session_id: str, turn: int, number: int) -> int:
         """Give a turn of a nugget this number, unless it has one; return its number."""
         return self._writer.nuggets.claim_turn(nugget, session_id, turn, number)
+
+    def turn_number(self, nugget: str, session_id: str, turn: int) -> int | None:
+        """Return a nugget's number of a conversation's turn; None if that was not counted."""
+        return self._writer.nuggets.turn_number(nugget, session_id, turn)
 
     @property
     def run_id(self) -> str | None:
@@ -181,7 +187,7 @@ class Transaction:
             self._unwritten.append(note)
         else:
             note = self._inserted(note, redraw)
-        self.log(Entry("note.created", note.nugget, (note.id,), note.row))
+        self.entries.append(Entry("note.created", note.nugget, (note.id,), note.row, None, self._of_turn))
         self.touched[note.id] = note
         return note
 
@@ -281,7 +287,7 @@ class Transaction:
                 self._writer.meta.put(restored_link(link), str(int(gone) + 1))
             else:
                 link = link._replace(created_at=int(gone) + 1)
-        self._writer.links.put(link)
+        self._writer.links.put(link, is_new=old is None)
         before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
         self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
         return "added" if old is None else "updated"

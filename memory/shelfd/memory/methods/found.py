@@ -21,6 +21,7 @@ class Found:
     links: Sequence[Link] = ()  #: that leave it
     named: bool = False  #: a name of it stands in the query
     order: Mapping[str, float] | None = None  #: what decides between it and others that score about the same
+    collapsed: Sequence[str] = ()  #: ids of others that say the same, for which it stands
 
 
 @dataclass(slots=True)

@@ -204,6 +204,8 @@ def _hits(shelf: Shelf, params: RecallParams, found: Sequence[Found]) -> list[di
             hit["text_score"] = round(score - share, 6)
         if item.via is not None:
             hit["via"] = item.via
+        if item.collapsed:
+            hit["collapsed"] = list(item.collapsed)
         if params.explain:
             hit["signals"] = {name: round(value, 6) + 0.0 for name, value in item.signals.items()}
             hit |= {"coverage": round(item.coverage, 6), "relevance": round(item.relevance, 6)}

@@ -1,6 +1,6 @@
 """How recall finds: filters, ranking, the fact that is known, and the notes that results link to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from typing import Final
@@ -27,6 +27,8 @@ _SAME_KEY: Final = 0.75
 #: What feedback changes a score by at most, as a share of it; and how many results below those wanted may rise.
 _MOST: Final = 0.2
 _RISING: Final = 20
+#: How often more is looked for because results say the same.
+_ROUNDS: Final = 3
 
 
 def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNED) -> list[str]:
@@ -118,23 +120,15 @@ def search(
     like: Likeness | None = None,
 ) -> Recalled:
     """Return what a query finds: the best notes, those they link to, and the fact that is known."""
-    opinions = shelf.feedback.of(_terms(params.query)) if shelf.feedback and params.mode != "fhrr" else {}
-    asked_for = params.k
-    if opinions:
-        params = params.model_copy(update={"k": min(params.k + _RISING, RECALL_LIMIT)})
-    recalled = Recalled([]) if params.mode == "fhrr" else rank(shelf, params, filters, planned, like)
-    if params.focus == "auto" and params.mode != "fhrr":
-        for said, name in shelf.enrichment.other_names(params.query):  # the same question with another of its names
-            asked = params.model_copy(update={"query": params.query.replace(said, name)})
-            recalled = joined(recalled, rank(shelf, asked, filters, planned, like), params.k)
-    found = _as_said(recalled.found, opinions)[:asked_for] if opinions else recalled.found
-    if opinions:
-        params = params.model_copy(update={"k": asked_for})
+    recalled = Recalled([]) if params.mode == "fhrr" else _ranked(shelf, params, filters, planned, like)
+    found = recalled.found
     if known is not None:
         found = _with_known(found, known, judged=params.mode != "fhrr")
     add_links(shelf, found, planned, filters.as_of)
     if params.include_links and any(item.links for item in found):
         found = _with_linked(shelf, found, filters, params.k, planned)
+    if found is not recalled.found and _collapses(params):
+        found = _collapsed(shelf, found)
     first = 0 if known is None else 1  # what is known stays first
     found[first:] = ordered(found[first:], params.query, explain=params.explain)
     found = found[: params.k]
@@ -143,6 +137,59 @@ def search(
         found = [item for item in found if round(item.score, 6) >= params.min_score]
     here = {item.note.id for item in found}
     return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here])
+
+
+def _ranked(
+    shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, like: Likeness | None
+) -> Recalled:
+    """Return the *k* best notes; if results collapse, the *k* best that say different things."""
+    wanted, rounds = params.k, _ROUNDS
+    recalled = _best(shelf, params, filters, planned, like)
+    if not _collapses(params):
+        return recalled
+    distinct = _collapsed(shelf, recalled.found)
+    while rounds and len(distinct) < wanted and params.k <= len(recalled.found) < RECALL_LIMIT:
+        # Places have become free: look further, as if each thing was said as often as those found.
+        often = -(-len(recalled.found) // len(distinct))
+        params = params.model_copy(update={"k": min(wanted * (often + 1), RECALL_LIMIT)})
+        recalled = _best(shelf, params, filters, planned, like)
+        distinct = _collapsed(shelf, recalled.found)
+        rounds -= 1
+    return Recalled(distinct[:wanted], recalled.cut)
+
+
+def _best(shelf: Shelf, params: RecallParams, filters: NoteFilter, planned: Planned, like: Likeness | None) -> Recalled:
+    """Return the *k* best notes for a query, for its other names, and as callers' opinions change them."""
+    opinions = shelf.feedback.of(_terms(params.query)) if shelf.feedback else {}
+    asked_for = params.k
+    if opinions:
+        params = params.model_copy(update={"k": min(params.k + _RISING, RECALL_LIMIT)})
+    recalled = rank(shelf, params, filters, planned, like)
+    if params.focus == "auto":
+        for said, name in shelf.enrichment.other_names(params.query):  # the same question with another of its names
+            asked = params.model_copy(update={"query": params.query.replace(said, name)})
+            recalled = joined(recalled, rank(shelf, asked, filters, planned, like), params.k)
+    if not opinions:
+        return recalled
+    return Recalled(_as_said(recalled.found, opinions)[:asked_for], recalled.cut)
+
+
+def _collapses(params: RecallParams) -> bool:
+    return params.collapse and params.focus == "auto"
+
+
+def _collapsed(shelf: Shelf, found: list[Found]) -> list[Found]:
+    """Return *found* with the first of those that say the same standing for the others."""
+    sign = shelf.projection(ShelfIndex).repetitions.sign
+    signs = [sign(item.note) for item in found]
+    if len({*signs}) == len(signs):
+        return found
+    first: dict[Hashable, Found] = {}
+    for item, said in zip(found, signs, strict=True):
+        stands = first.setdefault(said, item)
+        if stands is not item:
+            stands.collapsed = [*stands.collapsed, item.note.id, *item.collapsed]
+    return list(first.values())
 
 
 def _terms(query: str) -> Sequence[str]:

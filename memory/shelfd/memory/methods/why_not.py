@@ -84,6 +84,9 @@ def _explained(asked: _Asked) -> dict[str, Any]:
         if not relevant:
             why += ", and is not thought to say what was asked"
         return {**result, "found": True, "stage": "returned", "why": why, "score": score, "relevant": relevant}
+    if (stands := next((item for item in recalled.found if note.id in item.collapsed), None)) is not None:
+        by = stands.note.id
+        return {**result, "stage": "collapsed", "by": by, "why": f"it says the same as {by}, which stands for it"}
     if lost := list(_losing(asked.shelf.view, asked.filters, note)):
         why = "; ".join(map(_sentence, lost))
         return {**result, "stage": "filter", "why": why, "filters": lost}

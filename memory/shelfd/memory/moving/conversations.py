@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from shelfd.memory.errors import InvalidParams
 from shelfd.memory.moving.chats import LAST_TURN, chat_of, read_turns, weigh
-from shelfd.memory.moving.placing import identity
+from shelfd.memory.moving.placing import CHAT, identity, named_id
 from shelfd.memory.moving.reading import Format, Item, ItemOrigin, past
 from shelfd.memory.moving.record import NoteRecord
 from shelfd.memory.notes.inference import Traits, infer
@@ -75,8 +75,16 @@ def _fields(origin: ItemOrigin) -> Mapping[str, Any]:
     return {"conversation": title} if title else EMPTY
 
 
+def id_of(item: object, origin: ItemOrigin) -> str | None:
+    """Return the id that the note of a message gets."""
+    name, session_id = (item.get("id") if isinstance(item, Mapping) else None), origin.header.get("session_id")
+    if not isinstance(name, str) or not isinstance(session_id, str):
+        return None
+    return named_id(session_id, name, stem=CHAT)
+
+
 #: Formats of such conversations.
 CONVERSATIONS: Final = tuple(
-    Format(name=name, readers={"sessions": read_turns, "notes": read_message}, weigh=weigh)
+    Format(name=name, readers={"sessions": read_turns, "notes": read_message}, weigh=weigh, id_of=id_of)
     for name in ("chatgpt", "claude")
 )

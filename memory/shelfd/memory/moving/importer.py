@@ -8,7 +8,7 @@ from shelfd.memory.knowledge.graph.edges import put_read
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.moving import alternatives
 from shelfd.memory.moving.merging import Merger
-from shelfd.memory.moving.placing import Placement, stand_in
+from shelfd.memory.moving.placing import CHAT, Placement, stand_in
 from shelfd.memory.moving.reconciling import Sender, digest, mark_replaced, marked, reconcile, speaks_for_another
 from shelfd.memory.moving.record import (
     Gone,
@@ -255,12 +255,12 @@ class Importer:
     def _substitute(self, record: NoteRecord) -> tuple[Note | None, str, str]:
         """The note that stands for one whose id is no good here, or an id for it: the same one each time."""
         stands_for = digest(record.identity or _key_token(record))
-        stem = record.stem or (f"{record.kind}-{record.nugget}" if record.chat is None else "note-chat")
+        stem = record.stem or (f"{record.kind}-{record.nugget}" if record.chat is None else CHAT)
         return *stand_in(self._note, stem, stands_for), stands_for
 
     def _create(self, record: NoteRecord, sender: Sender, note_id: str, stands_for: str | None) -> Note:
         # The marks are of what the file says, whatever of that is admitted: the same file is no change later.
-        new = marked(record.note()._replace(id=note_id), sender, record.says, stands_for=stands_for)
+        new = marked(record.note(note_id), sender, record.says, stands_for=stands_for)
         new = self.tx.admit(new)
         nugget = ensure_nugget(self.tx, record.nugget)
         # By its turn, what came from a conversation can be taken back like what is written in one.

@@ -22,7 +22,7 @@ from shelfd.protocol import Limits, from_validation
 
 _READ_AT_ONCE: Final = 16
 #: Pieces of one step: a file of many short conversations has as many small ones.
-_PIECES: Final = 8
+_PIECES: Final = 16
 
 Outcome = dict[str, Any]
 
@@ -193,9 +193,10 @@ async def run(work: Work) -> Mapping[str, Any]:
     """Import what is left; return the outcome of each part."""
     shared, taken = await _progress(work)
     while work.cursor["done"] < work.cursor["total"]:
-        await _import_next(work, taken, shared)
-        await work.shelf.reach(None)  # no faster than recall follows
+        # Recall takes in one step while the next one is written, so that neither gets far ahead of the other.
+        await asyncio.gather(_import_next(work, taken, shared), work.shelf.reach(None))
         await asyncio.sleep(0)
+    await work.shelf.reach(None)
     result = result_of(taken, work.job.params["parts"], shared["known"])
 
     def end(tx: Transaction, _cursor: dict[str, Any]) -> dict[str, Any]:

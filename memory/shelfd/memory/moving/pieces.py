@@ -14,7 +14,7 @@ from shelfd.memory.moving import FORMATS
 from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams
 
 #: Items, links or turns, and bytes of one piece: some milliseconds of the writer. A single item may have more.
-ITEMS: Final = 50
+ITEMS: Final = 100
 LINKS: Final = 150
 BYTES: Final = 512 * 1024
 _PARTS: Final = 100_000

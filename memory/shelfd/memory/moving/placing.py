@@ -18,6 +18,8 @@ from shelfd.memory.shelf.turns import stamp_turn
 
 #: How the ids of notes begin that only have a name in their memory.
 NAMED: Final = "note-in"
+#: The same of those that have one in a conversation.
+CHAT: Final = "note-chat"
 #: How many notes may represent each other: more steps up than these go around in a circle.
 _HIGHEST: Final = 64
 
@@ -84,7 +86,7 @@ class Placement:
             return None
         place = (chat, turn)
         if place not in self._numbers:
-            self._numbers[place] = self.tx.rows.nuggets.turn_number(self.nugget_of(chat), chat.session_id, turn)
+            self._numbers[place] = self.tx.turn_number(self.nugget_of(chat), chat.session_id, turn)
         return self._numbers[place]
 
     def placed(self, record: NoteRecord, chat: Chat, losses: list[Loss]) -> NoteRecord:
@@ -105,7 +107,7 @@ class Placement:
             seq_to=self.number(chat, record.last_turn),
             parent_id=parent,
             superseded_by=heir,
-            extra=record.extra._replace(source_span=span),
+            extra=record.extra if span is None else record.extra._replace(source_span=span),
         )
 
     def _named(self, chat: Chat, name: str | None, losses: list[Loss], role: str) -> str | None:
@@ -122,7 +124,7 @@ class Placement:
         marks = None if here is None else here.extra.imported
         if marks is not None and marks.nugget == chat.session_id and marks.id is None:
             return here
-        return stand_in(self.tx.rows.notes.get, "note-chat", digest(identity(chat, name)))[0]
+        return stand_in(self.tx.rows.notes.get, CHAT, digest(identity(chat, name)))[0]
 
     def named(self, space: str, name: str) -> Note | None:
         """Return the note here that another memory calls *name*, or that has it as its id."""
@@ -187,9 +189,9 @@ def _stand_in_id(stem: str, stands_for: str, salt: int) -> str:
     return f"{stem}-{digest(f'{stands_for}{salt}')[:8]}"
 
 
-def named_id(space: str, name: str) -> str:
+def named_id(space: str, name: str, *, stem: str = NAMED) -> str:
     """Return the id that a note has which only has a name in its memory, unless another note has that."""
-    return _stand_in_id(NAMED, digest(known_as(space, name)), 0)
+    return _stand_in_id(stem, digest(known_as(space, name)), 0)
 
 
 def typed(record: TypeRecord) -> NoteType:

@@ -46,12 +46,16 @@ _TAKEN: Final[Mapping[str, str]] = {
     "author": "origin",
     "occurred_at": "origin",
 }
+#: Facets that every item speaks of.
+_ALWAYS_SAID: Final = frozenset({"title", "content", "tags"})
 #: Without these there is no note.
 _REQUIRED: Final = frozenset({"content", "key", "nugget"})
 _OWN: Final = frozenset({*_TAKEN, "key"})
 _CONTENT: Final = TypeAdapter[str](Content)
+#: What is known of a note of which only the content is given.
 _NOTHING_SAID: Final = KeyedInput(content=".")
 _TRAITS: Final = ("type", "subject", "scope", "source", "confidence", "stability")
+_UNKNOWN: Final = Traits()
 
 
 def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
@@ -62,16 +66,17 @@ def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
     base = _marks(item.take("said"))
     id_ = item.checked(_ID, "id")
     name = _named(item, id_)
-    text, members = _checked(item, nugget, origin)
-    key, content = text.key, tidy_content(str(text.content))
+    given_content, text, members = _checked(item, nugget, origin)
+    key, content = text.key, tidy_content(given_content)
     title = key if key is not None else item.title(item.take("title"))
-    tags = own_tags([tag for tag in item.tags("tags") if tag != nugget])[: origin.limits.tags_count]
+    given_tags = item.tags("tags")
+    tags = own_tags([tag for tag in given_tags if tag != nugget])[: origin.limits.tags_count] if given_tags else ()
     kind = "note" if key is None else "fact"
-    known = Traits(*(getattr(text, trait) for trait in _TRAITS))
+    known = _UNKNOWN if text is _NOTHING_SAID else Traits(*(getattr(text, trait) for trait in _TRAITS))
     hidden = item.take("hidden")
     created_at = past(item, "created_at", item.instant("created_at"), origin) or origin.now
     updated_at = max(created_at, past(item, "updated_at", item.instant("updated_at"), origin) or 0)
-    facets = {_TAKEN[name] for name in members if name in _TAKEN}
+    facets = {_TAKEN[name] for name in members if name in _TAKEN} if members else set()
     return NoteRecord(
         id=id_,
         identity=known_as(space, name),
@@ -83,7 +88,7 @@ def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
         content=content,
         tags=tags,
         traits=infer(kind, title, content, tags, known),
-        says=frozenset(base or {"title", "content", "tags", *facets, *(("hidden",) if hidden is not None else ())}),
+        says=_says(base, facets, says_hidden=hidden is not None),
         archived_at=origin.now if hidden is True else None,
         created_at=created_at,
         updated_at=updated_at,
@@ -95,6 +100,13 @@ def read_note(given: object, origin: ItemOrigin) -> NoteRecord:
         base=base,
         losses=item.all_losses(),
     )
+
+
+def _says(base: Mapping[str, str], facets: set[str], *, says_hidden: bool) -> frozenset[str]:
+    """The facets that an item speaks of."""
+    if base or facets or says_hidden:
+        return frozenset(base or {*_ALWAYS_SAID, *facets, *(("hidden",) if says_hidden else ())})
+    return _ALWAYS_SAID
 
 
 def _space(origin: ItemOrigin) -> str:
@@ -127,17 +139,18 @@ def _named(item: Item, id_: str | None) -> str:
     return name
 
 
-def _checked(item: Item, nugget: str, origin: ItemOrigin) -> tuple[KeyedInput, dict[str, Any]]:
-    """What can be taken of an item's members, and which of them those are."""
+def _checked(item: Item, nugget: str, origin: ItemOrigin) -> tuple[str, KeyedInput, dict[str, Any]]:
+    """An item's content, what else can be taken of its members, and which of them those are."""
     content = item.take("content")
     members = item.take_all(_OWN)
     if not members:  # most notes have nothing else
         said = _CONTENT.validate_python("" if content is None else content, context=origin.limits)
-        return _NOTHING_SAID.model_copy(update={"content": said}), members
+        return said, _NOTHING_SAID, members
     members |= {"nugget": nugget, "content": "" if content is None else content}
     while True:
         try:
-            return KeyedInput.model_validate(members, context=origin.limits), members
+            text = KeyedInput.model_validate(members, context=origin.limits)
+            return str(text.content), text, members
         except ValidationError as error:
             broken = {str(one["loc"][0]) for one in error.errors() if one["loc"]} & members.keys()
             if broken & _REQUIRED or not broken:
@@ -148,6 +161,8 @@ def _checked(item: Item, nugget: str, origin: ItemOrigin) -> tuple[KeyedInput, d
 
 
 def _extra(text: KeyedInput) -> Extra:
+    if text is _NOTHING_SAID:
+        return NO_EXTRA
     unset = (text.key, text.source_ref, text.aliases, text.fields) == (None, None, [], {})
     if unset and text.source_type == NO_EXTRA.source_type:
         return NO_EXTRA

@@ -38,7 +38,7 @@ class Item:
             raise InvalidParams("is not an object")
         self.losses: list[Loss] = []
         self.limits = limits
-        self._fields: dict[str, Any] = {str(name): member for name, member in value.items()}
+        self._fields: Mapping[str, Any] = value
         self._known: set[str] = set()
 
     def take(self, *names: str) -> Any:  # noqa: ANN401
@@ -139,6 +139,8 @@ class Item:
 
     def all_losses(self) -> tuple[Loss, ...]:
         """Return everything that is not kept, fields included that nobody asked for."""
+        if self._fields.keys() <= self._known:
+            return tuple(self.losses)
         unknown = sorted(self._fields.keys() - self._known)
         return (*self.losses, *(Loss(name[:_NAME_CHARACTERS], "is not known here") for name in unknown))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from pydantic_core import to_json
@@ -43,6 +44,12 @@ _COMMONPLACE: Final = frozenset({"tags", "metadata", "hidden"})
 #: Facets that every note has, whether its item speaks of them or they were inferred.
 _COMMON: Final = frozenset({"title", "content", "tags", "metadata", "hidden"})
 _OF_NOTE: Final = frozenset(Note._fields)
+#: What gives the values of facets that consist of several fields of a note, at once.
+_VALUES: Final = {
+    facet: itemgetter(*map(Note._fields.index, names))
+    for facet, names in FACETS.items()
+    if len(names) > 1 and _OF_NOTE.issuperset(names)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +86,13 @@ def marked(note: Note, sender: Sender, says: frozenset[str], *, stands_for: str 
         says: Facets that its item speaks of.
         stands_for: Digest of the identity it has in the other memory, if its id is another one.
     """
-    said = {sender.part: {facet: _mark(note, facet) for facet in FACETS if facet in _COMMON or facet in says}}
+    said = {sender.part: {facet: _mark(note, facet) for facet in _marked_facets(says)}}
     return note._replace(extra=note.extra._replace(imported=Imported(sender.format, sender.nugget, said, stands_for)))
+
+
+@lru_cache(maxsize=64)  # the items of a file say nearly all the same ones
+def _marked_facets(says: frozenset[str]) -> tuple[str, ...]:
+    return tuple(facet for facet in FACETS if facet in _COMMON or facet in says)
 
 
 def marks_of(note: Note, facets: Iterable[str]) -> dict[str, str]:
@@ -161,16 +173,23 @@ def _value(note: Note, name: str) -> Any:  # noqa: ANN401
 
 
 def _mark(note: Note, facet: str) -> str:
-    said: list[Any]
+    said: tuple[Any, ...]
     if facet == "hidden":
-        said = [note.hidden]  # when it was hidden makes no difference
+        said = (note.hidden,)  # when it was hidden makes no difference
     elif facet == "tags":
-        said = sorted(note.tags)
+        said = tuple(sorted(note.tags)) if note.tags else ()
+    elif facet == "content":
+        said = (note.content,)
+    elif (of_note := _VALUES.get(facet)) is not None:
+        said = of_note(note)
     else:
-        said = [_value(note, name) for name in FACETS[facet]]
-    return _short(tuple(said)) if facet in _COMMONPLACE else blake2b(to_json(said), digest_size=6).hexdigest()
+        said = tuple(_value(note, name) for name in FACETS[facet])
+    return _usual(said) if facet in _COMMONPLACE else _short(said)
 
 
-@lru_cache(maxsize=4096)  # most notes of a file say the same in these
 def _short(said: tuple[Any, ...]) -> str:
     return blake2b(to_json(said), digest_size=6).hexdigest()
+
+
+#: Most notes of a file say the same in some facets.
+_usual: Final = lru_cache(maxsize=4096)(_short)

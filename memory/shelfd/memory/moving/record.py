@@ -135,38 +135,41 @@ class NoteRecord:
     stem: str | None = None
     base: Mapping[str, str] = field(default_factory=dict)
 
-    def note(self) -> Note:
-        """Return the note it describes, still without row and with the id it came with, if any."""
-        traits = self.traits
-        return BLANK._replace(
-            id=self.id or "",
-            nugget=self.nugget,
-            kind=self.kind,
-            title=self.title,
-            key=fold_key(self.title) if self.kind == "fact" else None,
-            content=self.content,
-            tags=self.tags,
-            type=traits.type,
-            subject=traits.subject,
-            scope=traits.scope,
-            source=traits.source,
-            confidence=traits.confidence,
-            stability=traits.stability,
-            author=self.author,
-            domain=self.standing.domain,
-            tier=self.standing.tier,
-            importance=self.standing.importance,
-            expires_at=self.standing.expires_at,
-            session_id=None if self.chat is None else self.chat.session_id,
-            turn=self.turn,
-            seq_to=self.seq_to,
-            occurred_at=self.occurred_at,
-            superseded_by=self.superseded_by,
-            parent_id=self.parent_id,
-            archived_at=self.archived_at,
-            created_at=self.created_at,
-            updated_at=self.updated_at,
-            extra=self.extra,
+    def note(self, note_id: str | None = None) -> Note:
+        """Return the note it describes, still without row, with the id it came with, if any, or with another one."""
+        standing, extra = self.standing, self.extra
+        # In the order of its fields: by their names, this would take four times as long.
+        return Note._make(
+            (
+                0,  # row
+                (self.id or "") if note_id is None else note_id,
+                self.nugget,
+                self.kind,
+                self.title,
+                fold_key(self.title) if self.kind == "fact" else None,
+                self.content,
+                self.tags,
+                *self.traits,
+                standing.domain,
+                standing.tier,
+                standing.importance,
+                self.author,
+                None if self.chat is None else self.chat.session_id,
+                self.turn,
+                self.seq_to,
+                self.occurred_at,
+                None,  # valid_from
+                None,  # valid_to
+                standing.expires_at,
+                self.archived_at,
+                self.superseded_by,
+                self.parent_id,
+                False,  # pinned
+                self.created_at,
+                self.updated_at,
+                1,  # rev
+                extra,
+            )
         )
 
 

@@ -20,6 +20,7 @@ from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import Names
 from shelfd.memory.recall.note_score import boost_of
 from shelfd.memory.recall.question import Questions
+from shelfd.memory.recall.repetitions import Repetitions
 from shelfd.memory.recall.stored import texts, texts_of
 from shelfd.memory.settings import MemorySettings
 
@@ -75,12 +76,13 @@ class ShelfIndex(Pictured):
 
     name: ClassVar[str] = "index"
     at_once: ClassVar[int] = 128
-    image_version: ClassVar[int] = 2
+    image_version: ClassVar[int] = 3
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view
         self._analyzer = Analyzer(language=settings.language, timezone=settings.timezone)
         self._questions = Questions(self._analyzer)
+        self.repetitions = Repetitions(self._analyzer)
         self.clear()
 
     def clear(self) -> None:
@@ -172,28 +174,29 @@ def document_of(note: Note) -> Document:
     if note.extra.is_rollup and is_digest(note):
         content, session = "", None  # recall finds the notes it cites
     parts.append(content)
+    # By place: by name each would take a microsecond more.
     return Document(
-        row=note.row,
-        id=note.id,
-        nugget=note.nugget,
-        session=session,
-        turn=note.turn,
-        author=note.author,
-        when=note.when,
-        text="\n".join(parts) if len(parts) > 1 else content,
-        kind=note.kind,
-        type=note.type,
-        subject=note.subject,
-        scope=note.scope,
-        domain=note.domain,
-        tags=note.all_tags,
-        hidden=note.archived_at is not None,
-        superseded=note.superseded_by is not None,
-        expires_at=note.expires_at,
-        title=note.title,
-        boost=boost_of(note.stability, note.scope, note.confidence),
-        valid_from=note.valid_from,
-        valid_to=note.valid_to,
-        standing=standing_of(note.tier, note.importance),
-        quarantined=note.quarantined,
+        note.row,
+        note.id,
+        note.nugget,
+        session,
+        note.turn,
+        note.author,
+        note.when,
+        "\n".join(parts) if len(parts) > 1 else content,
+        note.kind,
+        note.type,
+        note.subject,
+        note.scope,
+        note.domain,
+        note.all_tags,
+        note.archived_at is not None,
+        note.superseded_by is not None,
+        note.expires_at,
+        note.title,
+        boost_of(note.stability, note.scope, note.confidence),
+        note.valid_from,
+        note.valid_to,
+        standing_of(note.tier, note.importance),
+        note.quarantined,
     )

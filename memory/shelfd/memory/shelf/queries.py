@@ -24,6 +24,7 @@ RECENT: Final = timedelta(days=30)
 _IDENTIFYING: Final = {
     "query", "nugget", "domain", "scope", "type", "subject", "author", "tags", "k", "include_links",
     "exclude_superseded", "include_hidden", "include_expired", "session_id", "max_age", "min_score", "focus",
+    "collapse",
 }  # fmt: skip
 
 

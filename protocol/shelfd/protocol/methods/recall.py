@@ -49,6 +49,12 @@ class RecallQuery(ReadParams):
     focus: Literal["auto", "off"] = Field(
         default="auto", description="Leave out what is clearly not meant; `off` leaves out nothing."
     )
+    collapse: bool = Field(
+        default=True,
+        description="Of notes that say the same, by the same author and in the same nugget, only the best is a result,"
+        " and names the others; k counts different ones. Turns of a conversation, and what happened at different times,"
+        " are always different. Nothing is collapsed with focus `off`.",
+    )
     min_score: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
@@ -88,6 +94,9 @@ class RecallHit(Result):
     vector_score: float = Field(ge=0, le=1, description="Share of the dense tier; 0 without one.")
     text_score: float = Field(ge=0, le=1, description="Share of the lexical tier.")
     via: str | None = Field(default=None, description="The result whose link led here.")
+    collapsed: list[str] | None = Field(
+        default=None, description="Ids of notes that say the same, for which this one stands."
+    )
     redacted: bool | None = Field(
         default=None, description="With known_at: a purge took out of the history some of what the note said then."
     )
@@ -209,7 +218,7 @@ class LosingFilter(Result):
     principal: str | None = Field(default=None, description="Who did it.")
 
 
-Stage = Literal["returned", "filter", "index", "words", "candidates", "focus", "min_score", "rank"]
+Stage = Literal["returned", "collapsed", "filter", "index", "words", "candidates", "focus", "min_score", "rank"]
 
 
 class WhyNotResult(Result):
@@ -218,11 +227,13 @@ class WhyNotResult(Result):
     note_id: str
     found: bool = Field(description="It is among the results.")
     stage: Stage = Field(
-        description="returned: it is a result. filter: a filter keeps it out. index: the index does not have it yet."
-        " words: it has no word of the query. candidates: others promised so much more that it was not scored. focus:"
-        " it is clearly about something else. min_score: its score is below that. rank: k others fit better."
+        description="returned: it is a result. collapsed: another result says the same and stands for it. filter: a"
+        " filter keeps it out. index: the index does not have it yet. words: it has no word of the query. candidates:"
+        " others promised so much more that it was not scored. focus: it is clearly about something else. min_score:"
+        " its score is below that. rank: k others fit better."
     )
     why: str = Field(description="The same as a sentence.")
+    by: str | None = Field(default=None, description="With collapsed: the result that stands for it.")
     filters: list[LosingFilter] | None = Field(default=None, description="All that keep it out.")
     matched_words: int | None = Field(default=None, description="Content words of the query that it holds.")
     score: float | None = Field(default=None, ge=0, le=1)

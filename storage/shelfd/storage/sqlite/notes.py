@@ -206,8 +206,12 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
 
     def insert_many(self, notes: Sequence[Note]) -> None:
         self._database.run_many(_INSERT, list(map(note_to_columns, notes)))
+        named = [note for note in notes if note.key is None and (note.title or note.extra.aliases)]
+        if named:
+            self._database.run_many(_ADD_NAME, sorted(set().union(*map(_name_rows, named))))
         for note in notes:
-            self._add_beside(note)
+            if note.expires_at is not None:
+                self._change_expiry(None, note)
 
     def _add_beside(self, note: Note) -> None:
         """Add what stands beside a new note's row; not asked of most notes."""
@@ -218,8 +222,9 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
 
     def update(self, old: Note, note: Note) -> None:
         columns = note_to_columns(note)
+        stays = _places(old) == _places(note)
         try:
-            if _places(old) == _places(note):
+            if stays:
                 changed = self._database.run(_UPDATE_SAID, _said(columns))
             else:
                 changed = self._database.run(_UPDATE, (*columns[1:], columns[0]))
@@ -228,7 +233,8 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
             raise
         if not changed:
             raise NoteNotFound(note.id)
-        self._change_names(_name_rows(old), _name_rows(note))
+        if not stays or _named_by(old) != _named_by(note):
+            self._change_names(_name_rows(old), _name_rows(note))
         if old.expires_at != note.expires_at:
             self._change_expiry(old, note)
 
@@ -284,6 +290,11 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         other = None if note.key is None else self.fact(note.nugget, note.key)
         if other is not None and other.row != note.row:
             raise DuplicateKey(note.nugget, other.id) from error
+
+
+def _named_by(note: Note) -> tuple[str, tuple[str, ...], str | None]:
+    """Return what a note's names follow from, beside its place."""
+    return note.title, note.extra.aliases, note.extra.trust
 
 
 def _name_rows(note: Note) -> set[Columns]:

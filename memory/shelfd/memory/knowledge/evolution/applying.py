@@ -9,8 +9,8 @@ from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
-from shelfd.memory.knowledge.evolution.slots import decode, encode, numbered, slots_of, wanted
-from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.slots import contradicted, decode, encode, numbered, slots_of, wanted
+from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import EMPTY, Note, fold_key
 from shelfd.memory.ports.evolution import OlderNote, StoredConflict
@@ -25,6 +25,8 @@ _LOOKED_AT: Final = 64
 _CAUGHT_UP: Final = 32
 #: Conflicts of one note among which one that is known already is looked for.
 _CONFLICTS: Final = 256
+#: Conflicts that a note is found in that was stored without evolve: with the newest.
+_CONTESTED: Final = 3
 #: Scopes of what everybody says of the same world; "self" is the assistant's own.
 _OPEN: Final = frozenset(("user", "shared", "project"))
 _SUPERSEDED: Final = (Verdict.UPDATED, Verdict.CORRECTED)
@@ -120,13 +122,70 @@ def _former(tx: Transaction, given: NoteInput, fact: Note, limits: Limits) -> Ev
     return Evolved(tx.supersede(note, fact.id, reason="the key has a value of a later time"), "created")
 
 
-def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> None:
-    """Keep what a note states, so that newer ones find it.
+def state(tx: Transaction, note: Note, statements: Sequence[Statement] | None = None) -> Sequence[Statement]:
+    """Keep what a note states, so that newer ones find it; return that.
 
     Args:
         statements: What it states, if that was read already.
     """
-    _keep(tx, note, None if statements is None else renamed(statements, tx.rows.entities))
+    said = renamed(read(note.content) if statements is None else statements, tx.rows.entities)
+    _keep(tx, note, said)
+    return said
+
+
+def contest(tx: Transaction, notes: Iterable[tuple[Note, Sequence[Statement] | None]]) -> None:
+    """Note down what notes contradict of older ones, where nothing tells which is right.
+
+    They were stored as they came, and supersede nothing. A pair that was in conflict before, however that ended, is
+    not noted down again.
+
+    Args:
+        notes: Each with what it states, as it is kept; None if that has to be read.
+    """
+    asked: list[tuple[Note, Sequence[Statement], list[int]]] = []
+    often: set[int] = set()
+    for note, statements in notes:
+        nugget = tx.nugget(note.nugget)
+        if nugget is None or not note.live or note.extra.is_rollup or not note.holds(tx.now):
+            continue
+        said = renamed(read(note.content), tx.rows.entities) if statements is None else statements
+        slots = numbered(contradicted(said), nugget.created_at)
+        if not slots:
+            continue
+        asked.append((note, said, slots))
+        if not _is_rare(said):
+            often.update(slots)
+    # What most notes could contradict is looked for together: there is nearly never anything.
+    is_any = bool(often and tx.rows.statements.in_slots(sorted(often), limit=1))
+    for note, said, slots in asked:
+        if is_any or _is_rare(said):
+            _contest(tx, note, said, slots)
+
+
+def _is_rare(said: Sequence[Statement]) -> bool:
+    return any(not statement.positive or statement.slot is Arity.FIXED for statement in said)
+
+
+def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequence[int]) -> None:
+    statements, nugget = tx.rows.statements, tx.nugget(note.nugget)
+    near = {row for row in statements.in_slots(slots, limit=_OF_SLOT) if row < note.row}
+    if not near or nugget is None:
+        return
+    near |= statements.in_slots(numbered(wanted(said), nugget.created_at), limit=_OF_SLOT)
+    about = _About(note.author, note.subject, note.session_id)
+    older = sorted(row for row in near if row < note.row)[-_LOOKED_AT:]
+    judged = decide(
+        Told("", note.content, note.when, note.key, said), _told(tx, note.nugget, older, note.when, about, said)
+    )
+    concerned = [note_id for note_id, one in judged.items() if one.verdict in (Verdict.CONFLICT, Verdict.DUPLICATE)]
+    found = [one for one in tx.rows.notes.by_ids(concerned).values() if one.live and one.scope == note.scope]
+    repeated = [one.row for one in found if judged[one.id].verdict is Verdict.DUPLICATE]
+    if repeated and tx.rows.conflicts.disputed(repeated):
+        return  # whether this is so is asked already; of what changes to and fro each note would ask it again
+    known = {row for one in tx.rows.conflicts.of_note(note.row, limit=_CONFLICTS) for row in (one.a, one.b)}
+    contested = [one for one in found if judged[one.id].verdict is Verdict.CONFLICT and one.row not in known]
+    for one in sorted(contested, key=lambda one: -one.row)[:_CONTESTED]:
+        _conflict(tx, one, note, judged[one.id].reason)
 
 
 def _keep(tx: Transaction, note: Note, known: Sequence[Statement] | None) -> None:
@@ -155,16 +214,30 @@ def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None, cat
         near.discard(fact.row)
     if not near:
         return {}
-    older = rows.statements.older(sorted(near)[-_LOOKED_AT:], given.nugget, now=tx.now)
-    by_speaker = any(not {ME, US}.isdisjoint(statement.subject) for statement in new.statements)
-    told = [
+    about = _About(given.author, given.subject, given.session_id)
+    return decide(new, _told(tx, given.nugget, sorted(near)[-_LOOKED_AT:], new.when, about, new.statements))
+
+
+class _About(NamedTuple):
+    """Who says something, of whom, and in which session."""
+
+    author: str | None
+    subject: str | None
+    session_id: str | None
+
+
+def _told(
+    tx: Transaction, nugget: str, rows: Sequence[int], when: int, about: _About, statements: Sequence[Statement]
+) -> list[Told]:
+    """What older notes tell that statements of this time may be compared with."""
+    by_speaker = any(not {ME, US}.isdisjoint(statement.subject) for statement in statements)
+    return [
         Told(one.id, "", one.when, one.key, _said(tx, one))
-        for one in older
-        if not (by_speaker and _is_of_another(given, one))
-        and (one.valid_to is None or one.valid_to > new.when)
-        and (one.scope != "session" or one.session_id in (None, given.session_id))
+        for one in tx.rows.statements.older(rows, nugget, now=tx.now)
+        if not (by_speaker and _is_of_another(about, one))
+        and (one.valid_to is None or one.valid_to > when)
+        and (one.scope != "session" or one.session_id in (None, about.session_id))
     ]
-    return decide(new, told)
 
 
 def _said(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
@@ -174,12 +247,12 @@ def _said(tx: Transaction, older: OlderNote) -> Sequence[Statement]:
     return renamed(read(tx.rows.notes.by_rows([older.row])[older.row].content), tx.rows.entities)
 
 
-def _is_of_another(given: NoteInput, older: OlderNote) -> bool:
+def _is_of_another(about: _About, older: OlderNote) -> bool:
     """Return whether "I" is somebody else in an older note."""
-    if given.author is not None and older.author is not None and given.author != older.author:
+    if about.author is not None and older.author is not None and about.author != older.author:
         return True
-    named = given.subject is not None and given.subject.startswith("user:") and older.subject.startswith("user:")
-    return named and given.subject != older.subject
+    named = about.subject is not None and about.subject.startswith("user:") and older.subject.startswith("user:")
+    return named and about.subject != older.subject
 
 
 def _found(

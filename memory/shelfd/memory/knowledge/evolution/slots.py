@@ -63,6 +63,23 @@ def slots_of(statements: Iterable[Statement]) -> Iterator[str]:
             yield f"{subject}|k {Value.TIME}"
         if _is_exchangeable(statement):
             yield _exchanged(statement)
+        if not statement.positive:
+            yield f"{subject}|{_denied(statement)}"
+
+
+def contradicted(statements: Iterable[Statement]) -> Iterator[str]:
+    """Yield the slots in which something may stand that *statements* contradict: what they deny, or that denies them.
+
+    Of what can change, another value is no contradiction, but a change.
+    """
+    for statement in statements:
+        if not _can_change(statement):
+            continue
+        subject = _subject(statement.language, statement.subject)
+        if statement.positive:
+            yield f"{subject}|{_denied(statement)}"
+        if not statement.positive or statement.slot is Arity.FIXED:
+            yield f"{subject}|v {_verbs(statement.language, statement.verb)[0]}"
 
 
 def wanted(statements: Iterable[Statement]) -> Iterator[str]:
@@ -77,6 +94,10 @@ def wanted(statements: Iterable[Statement]) -> Iterator[str]:
             yield from _by_value(statement, subject)
         else:
             yield from (f"{subject}|{slot}" for slot in _by_effect(statement))
+
+
+def _denied(statement: Statement) -> str:
+    return f"d {_verbs(statement.language, statement.verb)[0]}"
 
 
 def _can_change(statement: Statement) -> bool:

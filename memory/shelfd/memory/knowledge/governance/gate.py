@@ -64,10 +64,9 @@ class Gate(Intake):
         """Return what may be stored of *note*. See the port."""
         if old is not None and _says_the_same(note, old):
             return note
-        text = note.content
-        if note.title or note.tags or note.extra is not NO_EXTRA:  # of nearly every note the content is all
-            text = "\n".join(part.text for part in _parts(note))
-        self._check_length(note, origin)
+        text = _text(note)
+        if self._settings.min_characters > 1:
+            self._check_length(note, origin)
         words = words_of(text)
         if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words)):
             note = self._without(note, self._search(_parts(note)), origin)
@@ -97,7 +96,7 @@ class Gate(Intake):
 
     def _check_length(self, note: Note, origin: Origin | None) -> None:
         least = self._settings.min_characters
-        if least > 1 and len("".join(note.content.split())) < least:
+        if len("".join(note.content.split())) < least:
             self._refuse("min_characters", "content", f"has fewer than {least} characters beside blanks", origin)
 
     def _may_hold_secrets(self, text: str, words: Sequence[bytes]) -> bool:
@@ -190,6 +189,16 @@ def _is_reworded(note: Note, old: Note) -> bool:
         or note.extra.fields != old.extra.fields
         or note.extra.aliases != old.extra.aliases
     )
+
+
+def _text(note: Note) -> str:
+    """All that a note says, in lines: of nearly every one its content, title and tags."""
+    extra = note.extra
+    if extra is not NO_EXTRA and (extra.aliases or extra.fields or extra.source_ref is not None):
+        return "\n".join(part.text for part in _parts(note))
+    if not (note.title or note.tags):
+        return note.content
+    return "\n".join(filter(None, (note.title, note.content, *note.tags)))
 
 
 def _parts(note: Note) -> list[_Part]:

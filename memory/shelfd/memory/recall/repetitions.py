@@ -1,0 +1,53 @@
+"""Notes that say the same: told by their words, but for case, accents, punctuation and articles."""
+
+from collections.abc import Hashable
+from typing import Final
+
+from shelfd.memory.notes.note import Note
+from shelfd.memory.recall.analyzer import Analyzer
+
+_ARTICLES: Final = frozenset({"a", "an", "the"})
+#: What may differ. Other signs count: "C++" is not "C#", a question no statement, and thumbs up are not thumbs down.
+_PUNCTUATION: Final = dict.fromkeys(map(ord, ".,;:!'\"()\u2018\u2019\u201c\u201d\u2026\u2013\u2014 \t\n"))
+#: Notes whose text is kept as a number: some 100 bytes each.
+_KEPT: Final = 4_096
+#: Characters that are compared word by word; longer notes are the same if they are equal.
+_COMPARED: Final = 4_000
+
+
+class Repetitions:
+    """Tells whether notes say the same.
+
+    Args:
+        analyzer: Splits their texts.
+    """
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._numbers: dict[tuple[int, int], int] = {}
+
+    def sign(self, note: Note) -> Hashable:
+        """Return what two notes have in common that say the same, of the same, by the same.
+
+        Turns of a conversation never say the same, nor does what happened at different times: "thanks" is said often.
+        """
+        text = hash((note.title, note.content))
+        number = self._numbers.get((note.row, text))
+        if number is None:
+            if len(self._numbers) >= _KEPT:
+                self._numbers.clear()
+            number = self._numbers[note.row, text] = hash(self._said(note))
+        session = note.session_id if note.turn is not None or note.private else None
+        return (
+            number, note.nugget, note.kind, note.type, note.subject, note.scope, note.author, note.occurred_at,
+            session, note.turn, note.valid_from, note.valid_to, note.pinned, note.hidden, note.superseded_by is None,
+            note.tier, note.importance, note.confidence,
+        )  # fmt: skip
+
+    def _said(self, note: Note) -> Hashable:
+        parts = (note.title, note.content)
+        if len(note.content) > _COMPARED:
+            return parts
+        signs = "".join(part.translate(_PUNCTUATION) for part in parts)
+        signs = "".join(sign for sign in signs if not sign.isalnum())
+        return tuple(tuple(w for w in self._analyzer.words(part) if w not in _ARTICLES) for part in parts), signs

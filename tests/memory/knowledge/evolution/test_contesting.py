@@ -1,0 +1,134 @@
+"""Contradictions among notes that were all stored without evolve: found behind their commits."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes import Api
+
+DATA = Path(__file__).parents[4] / "benchmarks" / "data" / "evolution.jsonl"
+A, B = "Paul's blood type is A positive.", "Paul's blood type is AB negative."
+
+
+async def conflicts(api: Api, **named: Any) -> list[tuple[str, str, str]]:
+    """Wait until all notes were read; return the open conflicts, the last one first."""
+    await api.shelf().enrichment.reach()
+    found = (await api.call("conflict.list", **named))["conflicts"]
+    return [(one["a"]["content"], one["b"]["content"], one["reason"]) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (A, B),
+        ("The bridge is open.", "The bridge is not open."),
+        ("Eva does not eat fish.", "Eva eats fish."),
+        ("Das Tor ist offen.", "Das Tor ist nicht offen."),
+    ],
+)
+async def test_two_notes_that_cannot_both_be_true_are_a_conflict(either: Api, one: str, other: str) -> None:
+    first, second = await either.remember(one), await either.remember(other)
+    ((a, b, _),) = await conflicts(either)
+    assert (a, b) == (one, other)
+    found = await either.call("note.list", include_superseded=False)
+    assert {note["id"] for note in found["notes"]} == {first["id"], second["id"]}
+    log = [row["kind"] for row in (await either.call("shelf.log"))["log"]]
+    assert log.count("conflict.found") == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Eva lives in Linz.", "Eva lives in Graz."),
+        ("The limit is 40 users.", "The limit is 60 users."),
+        (A, "Anna's blood type is AB negative."),
+        ("Eva eats fish.", "Eva does not eat meat."),
+        ("The bridge was not open in 2019.", "The bridge is open."),
+        (A, "Correction: Paul's blood type is AB negative."),
+    ],
+)
+async def test_what_may_have_changed_is_none(either: Api, one: str, other: str) -> None:
+    await either.remember(one)
+    await either.remember(other)
+    assert await conflicts(either) == []
+
+
+async def test_only_notes_that_stand_beside_each_other_contradict_each_other(either: Api) -> None:
+    await either.remember(A, nugget="other")
+    await either.remember(A, scope="session", session_id="one")
+    await either.remember(A, scope="project")
+    hidden = await either.remember(A)
+    await either.call("note.hide", id=hidden["id"])
+    await either.remember(A, ttl_days=1)
+    either.clock.advance(timedelta(days=2))
+    await either.remember(B, scope="user")
+    assert await conflicts(either) == []
+    await either.remember("I am allergic to nuts.", author="eva")
+    await either.remember("I am not allergic to nuts.", author="tom")
+    assert await conflicts(either) == []
+
+
+async def test_many_notes_of_one_request_are_compared_too(either: Api) -> None:
+    await either.call("remember_many", notes=[{"content": text} for text in (A, "Eva likes figs.", B)])
+    assert [found[:2] for found in await conflicts(either)] == [(A, B)]
+
+
+async def test_what_was_decided_is_not_found_again(either: Api) -> None:
+    await either.remember(A)
+    second = await either.remember(B)
+    await conflicts(either)
+    (found,) = (await either.call("conflict.list"))["conflicts"]
+    await either.call("conflict.resolve", id=found["id"], keep="both")
+    await either.call("note.edit", id=second["id"], add_tags=["blood"])
+    assert await conflicts(either) == []
+    assert len((await either.call("conflict.list", resolved=True))["conflicts"]) == 1
+
+
+async def test_an_edit_that_contradicts_is_found(either: Api) -> None:
+    await either.remember(A)
+    second = await either.remember("Paul likes figs.")
+    assert await conflicts(either) == []
+    await either.call("note.edit", id=second["id"], content=B)
+    assert [found[:2] for found in await conflicts(either)] == [(A, B)]
+
+
+async def test_a_note_that_evolved_is_found_once(either: Api) -> None:
+    await either.remember(A)
+    await either.call("remember", content=B, evolve=True)
+    assert [found[:2] for found in await conflicts(either)] == [(A, B)]
+
+
+async def test_what_changes_to_and_fro_is_one_open_question(either: Api) -> None:
+    for _ in range(5):
+        await either.remember("The door is open.")
+        await either.remember("The door is not open.")
+    assert [found[:2] for found in await conflicts(either)] == [("The door is open.", "The door is not open.")]
+
+
+async def test_a_note_is_in_conflict_with_the_newest(either: Api) -> None:
+    for _ in range(8):
+        await either.remember("The door is open.")
+    await either.remember("The door is not open.")
+    assert len(await conflicts(either)) == 3
+
+
+async def test_labelled_cases_are_in_conflict_only_where_rules_say_so(api: Api) -> None:
+    cases = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
+    told = [case for case in cases if any(note["verdict"] == "conflict" for note in case["older"])]
+    told += [case for case in cases if case["domain"] == "health" and case not in told]
+    for number, case in enumerate(told):
+        notes = [
+            {"content": note["text"], "nugget": f"case-{number}", "occurred_at": note["created_at"]}
+            for note in (*case["older"], case["new"])
+            if "key" not in note
+        ]
+        await api.call("remember_many", notes=notes)
+    found = await conflicts(api, limit=1000)
+    labelled = {
+        (note["text"], case["new"]["text"]) for case in told for note in case["older"] if note["verdict"] == "conflict"
+    }
+    assert len(found) >= 0.75 * len(labelled)
+    assert {(a, b) for a, b, _ in found} <= labelled
