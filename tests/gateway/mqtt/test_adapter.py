@@ -218,10 +218,10 @@ async def test_an_answer_that_does_not_come_is_not_waited_for_forever(
 @needs_mosquitto
 async def test_an_answer_is_waited_for_while_others_come(broker: Mosquitto, monkeypatch: pytest.MonkeyPatch) -> None:
     async with reach(broker.url).connect(WILL) as link:
-        monkeypatch.setattr(outgoing, "ANSWER_S", 0.01)
+        monkeypatch.setattr(outgoing, "ANSWER_S", 0.1)
         monkeypatch.setattr(link._outgoing, "answered", lambda *_: None)  # the answer that does not come
         publishing = asyncio.create_task(link.publish(OWN, b"x"))
-        for _ in range(20):
+        for _ in range(40):
             link._outgoing.received()
             await asyncio.sleep(0.005)
         assert not publishing.done()
