@@ -72,7 +72,8 @@ class Reference:
             line = date_line(analyzer.day(doc.when))
             terms = analyzer.terms(f"{line}\n{doc.author or ''}\n{doc.text}")
             lengths[doc.row] = len(terms)
-            terms += map(analyzer.term, analyzer.beside(doc.text))
+            told = analyzer.told_words(analyzer.parse_text(doc.text).told, analyzer.day(doc.when))
+            terms += map(analyzer.term, [*analyzer.beside(doc.text), *told])
             bags[doc.row] = Counter({term: min(count, 255) for term, count in Counter(terms).items()})
         both_bags, both_lengths = {}, {}
         for row, before in self.previous.items():
