@@ -58,6 +58,7 @@ PAGES := moving knowledge sessions tending
 
 readme: .venv/.dev  ## every command in README.md and the pages does what it says (needs jq)
 	for page in readme $(PAGES); do .venv/bin/python docs/$$page.py --check || exit 1; done
+	.venv/bin/python docs/shown.py
 
 pages: .venv/.dev  ## write what the commands in README.md and the pages print now (needs jq)
 	for page in readme $(PAGES); do .venv/bin/python docs/$$page.py || exit 1; done

@@ -1,12 +1,13 @@
 """Questions of our own, what they get from a shelf, and what that is worth."""
 
 import json
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from served import wait_for_vectors
 from shelfd.client import Client
 from shelfd.memory.recall import Analyzer
 
@@ -100,15 +101,19 @@ def remember(client: Client, shelf: str, notes: Sequence[Note]) -> dict[str, str
     return {there: here for here, there in ids.items()}
 
 
-def ask(client: Client, notes: Mapping[str, Note], asked: Sequence[Question]) -> Iterator[Outcome]:
+def ask(
+    client: Client, notes: Mapping[str, Note], asked: Sequence[Question], *, dense: bool = False
+) -> Iterator[Outcome]:
     """Ask every question of its domain's shelf, in order, those that go on from another in the same session.
 
-    Results that are not relevant have relevance 0.
+    Results that are not relevant have relevance 0. With *dense* all notes have vectors before anything is asked.
     """
     session, few = 0, with_few_words(asked, notes)
     withheld = {name for name, note in notes.items() if note.get("hidden") or "superseded_by" in note}
     for domain in dict.fromkeys(question.domain for question in asked):
         names = remember(client, domain, [note for note in notes.values() if note["domain"] == domain])
+        if dense:
+            deque(wait_for_vectors(client, domain), 0)
         for question in (one for one in asked if one.domain == domain):
             session += question.after is None
             params = {"query": question.query, "shelf": domain, "k": K, "session_id": str(session), "explain": True}

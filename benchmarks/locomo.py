@@ -18,11 +18,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from served import median, percentile, served, table, with_embedder, working_directory
+from served import median, percentile, served, table, wait_for_vectors, with_embedder, working_directory
 from shelfd.client import Client, connect
 
 K = 20
-_LOOK_S = 0.5  # between looks at how many notes have vectors
 
 
 def turns(conversation: dict[str, Any]) -> list[dict[str, Any]]:
@@ -115,12 +114,8 @@ def name(client: Client, shelf: str, notes: list[dict[str, Any]]) -> None:
 
 def embed(client: Client, shelf: str) -> None:
     """Wait until all notes have vectors."""
-    while True:
-        reply = client.call("recall", {"query": "shelf", "shelf": shelf, "session_id": None})
-        progress(round(100 * reply["dense"]["share"]), 100, f"embed {shelf}, %")
-        if reply["dense"]["share"] == 1 and "skipped" not in reply["dense"]:
-            return
-        time.sleep(_LOOK_S)
+    for share in wait_for_vectors(client, shelf):
+        progress(round(100 * share), 100, f"embed {shelf}, %")
 
 
 def run(

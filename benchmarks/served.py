@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from shelfd.client import Client
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 DAEMON = (sys.executable, "-m", "shelfd.daemon")
+_LOOK_S = 0.5  # between looks at how many notes have vectors
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,17 @@ def with_embedder(directory: Path) -> tuple[str, str]:
     file = directory / "embedder.toml"
     file.write_text('[embedder]\nkind = "minilm"\ndeadline_ms = 60000\n')
     return "--config", str(file)
+
+
+def wait_for_vectors(client: Client, shelf: str) -> Iterator[float]:
+    """Yield which share of the notes of a shelf has vectors, until all have."""
+    share = 0.0
+    while share < 1:
+        reply = client.call("recall", {"query": "shelf", "shelf": shelf, "session_id": None})
+        dense = reply["dense"]
+        share = 0.0 if "skipped" in dense else dense["share"]
+        yield share
+        time.sleep(_LOOK_S)
 
 
 def clean_environment() -> dict[str, str]:

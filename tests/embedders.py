@@ -49,6 +49,9 @@ class WordEmbedder:
         """Return that all is well."""
         return {"state": "ready"}
 
+    async def close(self) -> None:
+        """There is nothing to end."""
+
 
 def vectors(text: str, model: str) -> Vectors:
     """Return a vector for each word; those of another model are as wide and point elsewhere."""

@@ -22,6 +22,7 @@ from shelfd.client import (
     AsyncClient,
     MemoryManager,
     NotRunning,
+    NuggetShelf,
     RpcFailure,
     SteadyClient,
     connect,
@@ -316,3 +317,51 @@ def test_it_is_installed_without_the_daemon(tmp_path: Path) -> None:
     alone = subprocess.run([command, "run"], env=home, capture_output=True, text=True, check=False)
     assert alone.returncode != 0
     assert "the client alone" in alone.stderr
+
+
+# ------------------------------------------------------------------ the shelf of nuggets
+
+
+def test_a_shelf_of_nuggets_has_the_methods_of_the_one_it_is_named_for(daemon: Daemon) -> None:
+    with connect(daemon.socket) as client:
+        client.call("shelf.create", {"shelf": "nuggets"})
+    with NuggetShelf(daemon.socket, shelf="nuggets") as shelf:
+        project = shelf.create("project", max_facts=50)
+        with pytest.raises(RpcFailure):
+            shelf.create("project")
+        with pytest.raises(RpcFailure):
+            shelf.get("none")
+        assert shelf.get_or_create("project").name == shelf.get("project").name == "project"
+        assert shelf.has("project")
+        assert not shelf.has("none")
+        assert (shelf.size, [one["name"] for one in shelf.list()]) == (1, ["project"])
+
+        project.remember("test cmd", "make test")
+        shelf.remember("user", "pref:theme", "dark")
+        assert project.recall("test cmd", "s-1") | {"confidence": 1, "margin": 1} == {
+            "answer": "make test", "confidence": 1, "margin": 1, "found": True, "key": "test cmd",
+            "nugget_name": "project",
+        }  # fmt: skip
+        assert shelf.recall("pref:theme")["nugget_name"] == "user"
+        nothing = shelf.recall("what is the capital of Peru", "project")
+        assert (nothing["answer"], nothing["found"], nothing["key"]) == (None, False, "")
+        assert [(fact["key"], fact["hits"]) for fact in project.facts()] == [("test cmd", 1)]
+        assert project.status()["fact_count"] == 1
+        assert project.forget("TEST CMD")
+        assert not shelf.forget("project", "test cmd")
+
+        boat = project.create_note("Boat", "The boat needs paint.", ["todo"], confidence=0.5)
+        lamp = shelf.create_note("project", "Lamp", "The lamp is mended by Ada.")
+        assert shelf.get_note(boat["id"])
+        assert shelf.get_note("note-none") is None
+        assert shelf.edit_note(lamp["id"], content="The lamp is mended.")["content"] == "The lamp is mended."
+        shelf.add_link(boat["id"], lamp["id"], "both at the pier")
+        assert project.search_notes("paint", limit=1)[0]["note"]["id"] == boat["id"]
+        assert {note["id"] for note in project.list_notes()} == {boat["id"], lamp["id"]}
+        assert "needs paint" in shelf.merge_notes(boat["id"], lamp["id"])["content"]
+        assert shelf.delete_note(lamp["id"])
+        assert shelf.reflect_and_clean_memory("project")["inspected"] >= 0
+        assert shelf.promote_facts() == 0
+        assert project.clear() == 0
+        shelf.remove("project")
+        assert shelf.size == 1

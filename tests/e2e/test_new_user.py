@@ -86,7 +86,10 @@ def test_every_sample_moves_in_goes_out_and_comes_back_as_it_was(home: Home) -> 
     home.run('shelfd call shelf.create \'{"shelf": "lines"}\' && shelfd import all.jsonl --shelf lines')
     assert home.logical_hash("lines") == here
     home.run('shelfd call shelf.create \'{"shelf": "pages"}\' && shelfd import folder --shelf pages')
-    listed = [json.loads(home.run(f"shelfd notes --json --limit 100 --shelf {shelf}")) for shelf in ("moved", "pages")]
+    taken = json.loads(home.run('shelfd call snapshot \'{"shelf": "moved"}\''))["path"]
+    home.run(f'shelfd call shelf.create \'{{"shelf": "taken"}}\' && shelfd import {taken} --shelf taken')
+    shelves = ("moved", "pages", "taken")
+    listed = [json.loads(home.run(f"shelfd notes --json --limit 100 --shelf {shelf}")) for shelf in shelves]
     assert len({len(one["notes"]) for one in listed}) == 1
     home.run("shelfd merge all.jsonl --shelf moved")
     assert home.logical_hash("moved") == here

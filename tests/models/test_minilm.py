@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shelfd.memory.errors import EmbedderUnavailable
-from shelfd.memory.recall.held_vectors import VectorsHeld
+from shelfd.memory.recall.held_vectors import VectorsHeld, scales_of
 from shelfd.models.minilm import MiniLmEmbedder, MiniLmFiles, found_files
 from shelfd.models.minilm.places import VOCABULARY_SHA256
 
@@ -25,7 +25,8 @@ async def test_what_means_the_same_is_nearer_than_what_does_not(embedder: MiniLm
     made = await embedder.texts(notes)
     assert {one.shape[1] for one in made} == {96}
     starts = np.cumsum([0, *map(len, made)])[:-1]
-    picture = VectorsHeld(np.arange(3), starts, np.concatenate(made))
+    vectors = np.concatenate(made)
+    picture = VectorsHeld(np.arange(3), starts, vectors, scales_of(vectors))
     for query, best in (("When is the doctor's visit?", 0), ("What does the central bank do?", 1), ("pets", 2)):
         likeness = picture.best(await embedder.query(query)).mean(axis=1)
         assert likeness.argmax() == best

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from shelfd.client.aio import AsyncClient, follow_async, watch_async
     from shelfd.client.events import follow, watch
     from shelfd.client.memory_manager import MemoryManager, MemoryNote, get_memory_manager
+    from shelfd.client.nugget_shelf import NuggetShelf, ShelfNugget
     from shelfd.client.steady import SteadyClient
 
 __all__ = [
@@ -21,7 +22,9 @@ __all__ = [
     "MemoryManager",
     "MemoryNote",
     "NotRunning",
+    "NuggetShelf",
     "RpcFailure",
+    "ShelfNugget",
     "SteadyClient",
     "Unsendable",
     "connect",
@@ -37,6 +40,8 @@ _LATER = {
     "AsyncClient": "aio",
     "MemoryManager": "memory_manager",
     "MemoryNote": "memory_manager",
+    "ShelfNugget": "nugget_shelf",
+    "NuggetShelf": "nugget_shelf",
     "SteadyClient": "steady",
     "follow": "events",
     "follow_async": "aio",

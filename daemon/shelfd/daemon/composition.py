@@ -20,6 +20,7 @@ from shelfd.daemon.zones import zone
 from shelfd.gateway import Counters, Dispatcher, UnixServer
 from shelfd.gateway.exposition import MetricsServer
 from shelfd.memory import ANYONE, PROJECTIONS, Access, GovernanceSettings, MemorySettings, Rule, Service, Shelves
+from shelfd.memory.ports.embedder import Embedder
 from shelfd.memory.ports.job import SCHEDULER
 from shelfd.memory.tending.promotion import Promoter
 from shelfd.models import ConfiguredModel
@@ -44,6 +45,7 @@ class Parts:
     metrics: MetricsServer | None
     mqtt: MqttService | None
     model: ConfiguredModel
+    embedder: Embedder
 
 
 def build(settings: Settings, places: Places, environ: Mapping[str, str] = MappingProxyType({})) -> Parts:
@@ -67,7 +69,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     llm = model_settings(settings.llm, places, environ)
     model = ConfiguredModel(llm, clock, zone(settings.memory.timezone), places.data / "llm-tokens.json")
     promoter = Promoter(DiskMemoryFiles(paths))
-    embeds = embedder(settings.embedder)
+    embeds = embedder(settings, places, environ, clock)
     service = Service(shelves, access(settings, shelves), promoter, settings.limits, model, embeds)
     jobs = scheduled_jobs(service)
     scheduler = Scheduler(shelves, jobs, clock, scheduler_settings(settings))
@@ -101,7 +103,7 @@ def build(settings: Settings, places: Places, environ: Mapping[str, str] = Mappi
     if settings.mqtt.url or settings.mqtt.embedded_broker:
         mqtt = MqttService(settings, places, service, dispatcher, system, clock)
         system.mqtt, system.mqtt_probe = mqtt.status, mqtt.probe
-    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, backups, metrics, mqtt, model)
+    return Parts(shelves, service, system, UnixServer(dispatcher), scheduler, backups, metrics, mqtt, model, embeds)
 
 
 def backup_directory(settings: Settings, places: Places) -> Path:

@@ -65,6 +65,7 @@ async def serve(
     async with AsyncExitStack() as stack:
         parts = build(loaded.settings, places, loaded.environ)
         stack.push_async_callback(parts.model.close)
+        stack.push_async_callback(parts.embedder.close)
         stack.push_async_callback(parts.shelves.close)
         await parts.shelves.start()
         listener = _listener(loaded, places, activated)

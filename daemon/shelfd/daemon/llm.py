@@ -10,11 +10,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from shelfd.daemon.places import Places
-from shelfd.daemon.sections import Llm
+from shelfd.daemon.sections import EmbedderChoice, Llm
 from shelfd.memory.errors import ConfigError
 from shelfd.models import ModelSettings
 
-_CREDENTIAL: Final = "llm.api_key"
 _KEY_CHARACTERS: Final = 4096
 
 
@@ -29,11 +28,7 @@ def model_settings(section: Llm, places: Places, environ: Mapping[str, str]) -> 
         return ModelSettings(tokens_per_day=section.tokens_per_day)
     if find_spec("httpx2") is None:
         raise ConfigError('llm.url: needs the extra "llm": install ".[llm]", not "."')
-    key = _api_key(section, places, environ)
-    if key is not None and section.url.startswith("http:") and not _is_this_machine(section.url):
-        raise ConfigError("llm.url: an API key is sent to another machine by https only")
-    if section.ca_file:
-        _check_certificates(section.ca_file)
+    key = api_key(section, "llm", places, environ)
     return ModelSettings(
         url=section.url,
         model=section.model,
@@ -54,16 +49,31 @@ def model_settings(section: Llm, places: Places, environ: Mapping[str, str]) -> 
     )
 
 
-def _api_key(section: Llm, places: Places, environ: Mapping[str, str]) -> str | None:
+def api_key(section: Llm | EmbedderChoice, name: str, places: Places, environ: Mapping[str, str]) -> str | None:
+    """Return the API key of the section *name*, if it has one; its certificates were looked at.
+
+    Raises:
+        ConfigError: If a file cannot be read, the key cannot be one, or it would be sent elsewhere in the clear.
+    """
+    key = _api_key(section, name, places, environ)
+    if key is not None and section.url.startswith("http:") and not _is_this_machine(section.url):
+        raise ConfigError(f"{name}.url: an API key is sent to another machine by https only")
+    if section.ca_file:
+        _check_certificates(section.ca_file, name)
+    return key
+
+
+def _api_key(section: Llm | EmbedderChoice, name: str, places: Places, environ: Mapping[str, str]) -> str | None:
     if section.api_key_file:
-        return _checked(_read(Path(section.api_key_file).expanduser(), "llm.api_key_file"), "llm.api_key_file")
+        setting = f"{name}.api_key_file"
+        return _checked(_read(Path(section.api_key_file).expanduser(), setting), setting)
     if section.api_key_env:
         if not environ.get(section.api_key_env):
-            raise ConfigError(f"llm.api_key_env: the environment has no {section.api_key_env}")
-        return _checked(environ[section.api_key_env], "llm.api_key_env")
-    if places.credentials is not None and (places.credentials / _CREDENTIAL).exists():
-        name = f"credential {_CREDENTIAL}"
-        return _checked(_read(places.credentials / _CREDENTIAL, name), name)
+            raise ConfigError(f"{name}.api_key_env: the environment has no {section.api_key_env}")
+        return _checked(environ[section.api_key_env], f"{name}.api_key_env")
+    credential = f"{name}.api_key"
+    if places.credentials is not None and (places.credentials / credential).exists():
+        return _checked(_read(places.credentials / credential, f"credential {credential}"), f"credential {credential}")
     return None
 
 
@@ -91,8 +101,8 @@ def _is_this_machine(url: str) -> bool:
         return False
 
 
-def _check_certificates(file: str) -> None:
+def _check_certificates(file: str, name: str) -> None:
     try:
         ssl.create_default_context(cafile=str(Path(file).expanduser()))
     except OSError as error:
-        raise ConfigError(f"llm.ca_file: cannot be used: {error.strerror or error}: {file}") from None
+        raise ConfigError(f"{name}.ca_file: cannot be used: {error.strerror or error}: {file}") from None

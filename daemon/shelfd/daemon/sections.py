@@ -343,10 +343,29 @@ class Llm(Section):
 class EmbedderChoice(Section):
     """What makes vectors of notes and queries, so that recall finds what is said in other words."""
 
-    kind: Literal["off", "minilm"] = "off"
+    kind: Literal["off", "minilm", "http"] = "off"
+    deadline_ms: Annotated[Integer, Field(ge=1, le=60_000)] = 500
     model_file: str = ""
     vocabulary: str = ""
-    deadline_ms: Annotated[Integer, Field(ge=1, le=60_000)] = 500
+    url: Annotated[str, AfterValidator(_model_url)] = ""
+    model: Annotated[str, Field(max_length=256)] = ""
+    api_key_file: str = ""
+    api_key_env: Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = ""
+    ca_file: str = ""
+    timeout_s: Annotated[Seconds, Field(gt=0, le=3600)] = 30.0
+    retries: Annotated[Integer, Field(ge=0, le=10)] = 2
+    context_tokens: Annotated[Integer, Field(ge=64, le=2_000_000)] = 512
+    tokens_per_day: Annotated[Integer, Field(ge=0, le=1_000_000_000_000)] = 0
+    breaker_failures: Annotated[Integer, Field(ge=1, le=100)] = 5
+    breaker_rest_s: Annotated[Seconds, Field(gt=0, le=3600)] = 30.0
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.kind == "http" and not (self.url and self.model):
+            raise ValueError("embedder.url and embedder.model must be set when embedder.kind is http")
+        if self.api_key_file and self.api_key_env:
+            raise ValueError("embedder.api_key_file and embedder.api_key_env exclude each other")
+        return self
 
 
 class Mqtt(Section):

@@ -122,7 +122,7 @@ class DaemonSystem:
             all(shelf["state"] not in _REMEDIES and "index_complaint" not in shelf for shelf in shelves)
             and (mqtt is None or (mqtt["state"] not in _MQTT_REMEDIES and not _held_up(mqtt)))
             and llm["state"] not in _LLM_REMEDIES
-            and embedder["state"] != "failed"
+            and embedder["state"] not in ("failed", "resting", "spent")
             and not scheduler["complaint"]
             and not self.complaints
         )

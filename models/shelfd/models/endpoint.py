@@ -165,7 +165,7 @@ class Endpoint:
             text = f"the language model took longer than {left_s:.0f} s"
             raise AttemptFailed(text, "MODEL_TIMEOUT") from None
         if answer.status != HTTPStatus.OK:
-            raise _refusal(answer)
+            raise refusal(answer)
         completion = dialect.completion(answer.body)
         tokens_in = most_in if completion.tokens_in is None else completion.tokens_in
         return _Told(completion, tokens_in, completion.tokens_out or token_count(completion.texts))
@@ -200,7 +200,8 @@ class Endpoint:
 _COST_NOTHING: Final = frozenset({"MODEL_UNREACHABLE", "CERTIFICATE", "MODEL_BUSY", "MODEL_REFUSED", "REDIRECT"})
 
 
-def _refusal(answer: "HttpAnswer") -> AttemptFailed:
+def refusal(answer: "HttpAnswer") -> AttemptFailed:
+    """Return what an answer that is none means."""
     status = answer.status
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         text = f"the language model's server refuses the API key (status {status}): see llm.api_key_file"

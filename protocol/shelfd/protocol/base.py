@@ -137,6 +137,10 @@ def _one_line(value: str) -> str:
     return re.sub(" {2,}", " ", value) if "  " in value else value
 
 
+def _word(value: str) -> str:
+    return _not_blank(_one_line(value))
+
+
 def _not_blank(value: str) -> str:
     if not value or value.isspace():
         raise PydanticCustomError("blank", "is empty or blank")
@@ -278,9 +282,7 @@ Tags = Annotated[list[Tag], max_count("tags_count")]
 Aliases = Annotated[list[Key], max_count("aliases_count")]
 Fields = Annotated[dict[str, Any], AfterValidator(_check_fields)]
 Token = Annotated[str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_token)]
-Word = Annotated[
-    str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_one_line), AfterValidator(_not_blank)
-]
+Word = Annotated[str, Field(min_length=1, max_length=TOKEN_CHARACTERS), AfterValidator(_word)]
 #: A free word; what is known of some is in the schema.
 Relation = Annotated[Word, AfterValidator(fold_relation)]
 NoteId = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_no_control)]

@@ -41,6 +41,8 @@ def decode(text: str) -> dict[str, Any]:
 
 def encode_extra(extra: Extra) -> str | None:
     """Return the rare fields of a note as JSON text; None if none is set."""
+    if extra is NO_EXTRA:
+        return None
     if extra[1:] == NO_EXTRA[1:]:  # of most facts, their key is all
         return None if extra.source_key is None else f'{{"source_key":{_quote(extra.source_key)}}}'
     return _encoder.encode(extra.as_mapping())
@@ -75,6 +77,8 @@ def quote(value: str) -> str:
 
 def encode_strings(values: Iterable[str]) -> str:
     """Return strings as a JSON array; three times faster than the general encoder."""
+    if type(values) is tuple and len(values) == 1:
+        return f"[{_quote(values[0])}]"
     return f"[{','.join(map(_quote, values))}]"
 
 

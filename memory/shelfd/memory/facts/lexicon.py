@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 
 from shelfd.memory.facts.spelling import KnownWords
 from shelfd.memory.notes.wordlists import word_lists
@@ -68,9 +69,8 @@ def telling_words(words: Iterable[str]) -> tuple[str, ...]:
     return tuple([word for word in distinct if word not in _STOP_WORDS]) or tuple(distinct)
 
 
-def telling_count(words: Iterable[str]) -> int:
-    """Return how many :func:`telling_words` there are of *words*."""
-    distinct = set(words)
+def telling_count(distinct: AbstractSet[str]) -> int:
+    """Return how many :func:`telling_words` there are of *distinct* ones."""
     return len(distinct) - len(distinct & _STOP_WORDS) or len(distinct)
 
 

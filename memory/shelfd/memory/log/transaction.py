@@ -112,7 +112,9 @@ class Transaction:
         while not free:
             drawn = {draw(kind, nugget) for _ in range(_IDS_DRAWN)} - self._drawn_ids
             self._drawn_ids |= drawn
-            free = self._free_ids[kind, nugget] = list(drawn - self._writer.notes.existing(list(drawn)))
+            # In order, so that those that are written one after the other lie beside each other in the index.
+            free = sorted(drawn - self._writer.notes.existing(list(drawn)), reverse=True)
+            self._free_ids[kind, nugget] = free
         return free.pop()
 
     def next_row(self) -> int:
@@ -185,7 +187,7 @@ class Transaction:
             self._unwritten.append(note)
         else:
             note = self._inserted(note, redraw)
-        self.log(Entry("note.created", note.nugget, (note.id,), note.row))
+        self.entries.append(Entry("note.created", note.nugget, (note.id,), note.row, None, self._of_turn))
         self.touched[note.id] = note
         return note
 

@@ -6,11 +6,10 @@ runs of letters and digits of any script. Explicit input always wins; what a not
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from math import isnan
 from typing import NamedTuple
-
-from shelfd.memory.notes.words import split
 
 _TOKEN = re.compile(r"[^\W_]+")
 _PATH = re.compile(r"\w/\w|^[~.]?/\w|\w\.[A-Za-z]\w{0,4}\b")
@@ -22,11 +21,14 @@ _SCOPE_PREFIX = re.compile(r"^(self|user|shared|project|session):", re.IGNORECAS
 _HINT_CHARACTERS = 2000
 
 _VOICES = frozenset({"name", "style", "tone", "voice"})
+#: In UTF-8, as are the words that they are looked for in.
 _SHARED_HINTS = frozenset(
-    "shared server project workspace repo system status reaction tool command cmd path file edited task".split()
+    b"shared server project workspace repo system status reaction tool command cmd path file edited task".split()
 )
-_SELF_HINTS = frozenset({"assistant", "self", "identity", "persona"})
+_SELF_HINTS = frozenset({b"assistant", b"self", b"identity", b"persona"})
 _HINTS = _SHARED_HINTS | _SELF_HINTS
+#: ASCII in lower case, with a blank for all that is in no token.
+_LOWER_WORDS = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256))
 _LEARNING = frozenset({"learn", "learned", "learning", "learnings", "learnt"})
 #: Not "temperature", "tempting" or "scratched".
 _PASSING = re.compile(r"(?:tmp|temp|scratch)(?:files?|pads?)?(?![^\W\d_])", re.IGNORECASE)
@@ -56,6 +58,9 @@ class Traits(NamedTuple):
     source: str | None = None
     confidence: float | None = None
     stability: str | None = None
+
+
+_NOTHING_KNOWN = Traits()
 
 
 class KnownTraits(NamedTuple):
@@ -88,11 +93,18 @@ def infer(kind: str, title: str, content: str, tags: tuple[str, ...], given: Tra
 def _infer_untitled(kind: str, content: str, tags: tuple[str, ...], given: Traits) -> KnownTraits:
     """The same without a title, as most notes come: there is no key to look at."""
     scope = given.scope or _scope_of_words(content, tags, ())
+    if not tags and given == _NOTHING_KNOWN:
+        return _untitled(kind, scope)
     type_ = given.type or _type(kind, "", [], tags, scope)
     source = given.source or _source("", type_, scope)
     confidence = _CONFIDENCE[source] if given.confidence is None else clamp(given.confidence)
     stability = given.stability or ("temporary" if scope == "session" else "durable")
     return KnownTraits(type_, given.subject or _SUBJECTS[scope], scope, source, confidence, stability)
+
+
+@cache
+def _untitled(kind: str, scope: str) -> KnownTraits:
+    return _infer_untitled(kind, "", (), Traits(scope=scope))
 
 
 def clamp(confidence: float) -> float:
@@ -149,13 +161,14 @@ def _scope(key: str, key_tokens: list[str], content: str, tags: tuple[str, ...])
 
 
 def _scope_of_words(content: str, tags: tuple[str, ...], key_tokens: Sequence[str]) -> str:
-    hinting = content[:_HINT_CHARACTERS].casefold()
-    # Of text in ASCII, and most is, both make the same words.
-    words: list[str] = split(hinting) if hinting.isascii() else _TOKEN.findall(hinting)
-    words += key_tokens
-    if tags:
-        words += _TOKEN.findall(" ".join(tags))
-    if _HINTS.isdisjoint(words):
+    hinting = content if len(content) <= _HINT_CHARACTERS else content[:_HINT_CHARACTERS]
+    if tags or key_tokens:
+        hinting = "\n".join((hinting, *tags, *key_tokens))
+    if hinting.isascii():
+        words = _HINTS.intersection(hinting.encode().translate(_LOWER_WORDS).split())
+    else:
+        words = _HINTS.intersection(token.encode() for token in _TOKEN.findall(hinting.casefold()))
+    if not words:
         return "user"  # nearly always
     if not _SHARED_HINTS.isdisjoint(words):
         return "project" if "project" in key_tokens else "shared"

@@ -43,6 +43,9 @@ class Embedder(Protocol):
     def status(self) -> dict[str, Any]:
         """Return what ``system.health`` says of it."""
 
+    async def close(self) -> None:
+        """Take nothing more."""
+
 
 class AbsentEmbedder:
     """The absent embedder."""
@@ -63,6 +66,9 @@ class AbsentEmbedder:
     def status(self) -> dict[str, Any]:
         """Return that there is none."""
         return {"state": "off"}
+
+    async def close(self) -> None:
+        """There is nothing to end."""
 
 
 ABSENT_EMBEDDER: Final = AbsentEmbedder()

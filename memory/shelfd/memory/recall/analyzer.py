@@ -1,6 +1,7 @@
 """From text to terms, for documents and for queries."""
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from datetime import UTC, date, tzinfo
 from typing import NamedTuple
 
@@ -52,6 +53,7 @@ class ParsedText(NamedTuple):
     """A document's text as the formula sees it."""
 
     words: list[str]  #: folded, not yet stemmed
+    distinct: AbstractSet[str]  #: each of them once
     beside: list[str]  #: words it is found by as well, which do not count in its length
     temporal: bool  #: holds an expression of time
     question: bool  #: ends with a question mark
@@ -160,15 +162,16 @@ class Analyzer:
         """Return what the formula needs of a document's *text*."""
         folded = fold(text)
         words = split(folded)
+        distinct = frozenset(words)
         traits = list(map(self._traits.__getitem__, words))
-        distinct = set(traits)
+        kinds = set(traits)
         of_words = 0  # what any of them is
-        for one in distinct:
+        for one in kinds:
             of_words |= one
         temporal = bool(of_words & TIME)
         if of_words & OPENS_TIME and not temporal:
             temporal = self.lists.temporal.search(folded) is not None
-        numbers = number_count(traits, distinct) if of_words & NUMBER else 0
+        numbers = number_count(traits, kinds) if of_words & NUMBER else 0
         beside = self._beside(text, folded)
         if of_words & DIGITS:
             beside += quantities(folded)
@@ -176,7 +179,7 @@ class Analyzer:
         if of_words & FOREIGN or not folded.isascii():
             language = self.language_of(words)
         elif of_words & COMMON:
-            language = by_common_words(set(words), self.language, self._without_content)
+            language = by_common_words(distinct, self.language, self._without_content)
         if language is not None:
             beside += self._foreign_forms(words, language)
         elif self.language == _GERMAN:
@@ -185,7 +188,7 @@ class Analyzer:
         if temporal or language is not None or self.language != _ENGLISH:
             told = told_spans(words, is_french=_is_french(language, self.language))
         answers = answer_types_of(self._meanings, text, of_words & TYPES, numbers)
-        return ParsedText(words, beside, temporal, ends_as_question(text), answers, told)
+        return ParsedText(words, distinct, beside, temporal, ends_as_question(text), answers, told)
 
     def told_words(self, told: Iterable[RelativeSpan], day: date) -> list[str]:
         """Return the folded words of the dates that a text written on a *day* tells of: :attr:`ParsedText.told`."""

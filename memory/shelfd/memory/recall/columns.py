@@ -1,7 +1,7 @@
 """Per-document values as growing numpy arrays, one slot (ordinal) per document version."""
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from mmap import mmap
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
+FewCodes = npt.NDArray[np.int8] | npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
 ALIVE: Final = 1  #: not replaced or removed
 HIDDEN: Final = 2
@@ -33,14 +34,22 @@ _TYPES: Final = {
     "flags": np.uint8, "answer_types": np.uint16,
     # int64 although int32 would do: numpy indexes with int64 without a conversion.
     "previous": np.int64, "following": np.int64, "group": np.int64,
-    "length": np.int32, "span": np.int32, "speaker": np.int32, "day": np.int32,
-    "nugget": np.int32, "domain": np.int32, "scope": np.int32, "type": np.int32,
-    "subject": np.int32, "author": np.int32, "session": np.int32,
+    "length": np.int32, "span": np.int32, "day": np.int32, "session": np.int32,
+    # Of these most shelves have a few values: there are more bytes once there are more.
+    "speaker": np.int8, "nugget": np.int8, "domain": np.int8, "scope": np.int8, "type": np.int8,
+    "subject": np.int8, "author": np.int8,
     "boost": np.float32, "title": np.uint64, "telling": np.uint8, "standing": np.uint8,
     "when": np.int64, "expires_at": np.int64, "row": np.int64, "turn": np.int64,
 }  # fmt: skip
 
 #: What a change of another document may change; all else stays as it was put.
+#: Columns that get wider as their values grow, and how wide.
+_CODES: Final = frozenset(name for name, kind in _TYPES.items() if kind is np.int8)
+_WIDER: Final[Mapping[Any, npt.DTypeLike]] = {
+    np.dtype(np.int8): np.dtype(np.int16),
+    np.dtype(np.int16): np.dtype(np.int32),
+}
+
 CHANGING: Final = ("flags", "previous", "following", "group", "span")
 LASTING: Final = tuple(name for name in _TYPES if name not in CHANGING)
 
@@ -55,14 +64,14 @@ class Columns:
     group: IntArray  #: number of the (nugget, session)
     length: Codes  #: tokens of the document
     span: Codes  #: tokens of the document and of its previous one
-    speaker: Codes  #: number of the folded author, -1 for nobody
+    speaker: FewCodes  #: number of the folded author, -1 for nobody
     day: Codes  #: local date, proleptic ordinal
-    nugget: Codes
-    domain: Codes
-    scope: Codes
-    type: Codes
-    subject: Codes
-    author: Codes
+    nugget: FewCodes
+    domain: FewCodes
+    scope: FewCodes
+    type: FewCodes
+    subject: FewCodes
+    author: FewCodes
     session: Codes
     boost: npt.NDArray[np.float32]  #: what note search adds for what the note is
     title: npt.NDArray[np.uint64]  #: words of the title, as :func:`~shelfd.memory.recall.note_search.word_bits`
@@ -79,6 +88,11 @@ class Columns:
         for name, kind in _TYPES.items():
             setattr(self, name, _zeros(capacity, kind))
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the slots in use."""
+        return sum(self.size * getattr(self, name).itemsize for name in _TYPES)
+
     def extend(self, count: int, values: Mapping[str, Any]) -> int:
         """Add *count* ordinals with these *values*; return the first. There are as many values, or one for all.
 
@@ -89,10 +103,10 @@ class Columns:
         if last > self._capacity:
             while last > self._capacity:
                 self._capacity *= 2 if self._capacity < _LARGE else _MORE
-            for name, kind in _TYPES.items():
-                grown = _zeros(self._capacity, kind)
-                grown[:first] = getattr(self, name)[:first]
-                setattr(self, name, grown)
+            for name in _TYPES:
+                self._copy(name, getattr(self, name).dtype)
+        for name in _CODES & values.keys():
+            self._widen(name, values[name])
         arrays = vars(self)
         if count == 1:  # a number is written faster than a list of one
             for name, some in values.items():
@@ -102,6 +116,18 @@ class Columns:
                 arrays[name][first:last] = some
         self.size = last
         return first
+
+    def _copy(self, name: str, kind: npt.DTypeLike) -> None:
+        """Copy a column into an array of the present capacity."""
+        copied = _zeros(self._capacity, kind)
+        copied[: self.size] = getattr(self, name)[: self.size]
+        setattr(self, name, copied)
+
+    def _widen(self, name: str, codes: Sequence[int]) -> None:
+        """Make a column of codes as wide as they need it."""
+        largest = max(codes)
+        while largest > np.iinfo(kind := getattr(self, name).dtype).max and kind in _WIDER:
+            self._copy(name, _WIDER[kind])
 
     def alive(self, ordinals: Any) -> BoolArray:  # noqa: ANN401 (whatever an array is indexed by)
         """Return for each of *ordinals* whether it is alive."""
@@ -118,7 +144,10 @@ class Columns:
         other = Columns(self.size + _CAPACITY)
         other.size = self.size
         for name in _TYPES:
-            getattr(other, name)[: self.size] = getattr(self, name)[: self.size]
+            column = getattr(self, name)
+            if name in _CODES:
+                setattr(other, name, _zeros(other._capacity, column.dtype))
+            getattr(other, name)[: self.size] = column[: self.size]
         return other
 
     def retain(self, kept: IntArray, numbers: IntArray) -> None:
@@ -139,9 +168,12 @@ class Columns:
         while self._capacity < self.size + self.size // 8:
             self._capacity *= 2 if self._capacity < _LARGE else _MORE
         for name, kind in _TYPES.items():
-            filled = _zeros(self._capacity, kind)
-            if name in columns:
-                filled[: self.size] = columns[name]
+            given = columns.get(name)
+            filled = _zeros(
+                self._capacity, given.dtype if name in _CODES and given is not None and len(given) else kind
+            )
+            if given is not None:
+                filled[: self.size] = given
             setattr(self, name, filled)
 
 

@@ -95,7 +95,7 @@ class DocumentReader:
                 | (QUARANTINED if document.quarantined else 0)
             )
             title = word_bits(self._analyzer.words(document.title)) if document.title else 0
-            telling = min(telling_count(parsed.words), _MOST_TELLING)
+            telling = min(telling_count(parsed.distinct), _MOST_TELLING)
             read.append((
                 flags, parsed.answer_types, length, speaker, on, document.boost, title, telling, document.standing,
                 document.row, document.turn or 0,

@@ -34,7 +34,9 @@ _PAGE: Final = 128
 _QUIET: Final = timedelta(milliseconds=200)
 _PATIENCE: Final = 25
 _REST: Final = timedelta(milliseconds=5)
+#: After a failure; twice as long after each further one.
 _RETRY: Final = timedelta(seconds=10)
+_LONGEST_RETRY: Final = timedelta(minutes=10)
 _ORIGIN: Final = Origin("shelfd", "vectors.embed")
 
 
@@ -118,13 +120,16 @@ class ShelfDense:
         try:
             if not self._is_read:
                 await self._read()
+            wait = _RETRY
             while self._is_behind(position := self._position()):
                 await self._until_quiet()
                 try:
                     await self._step(position)
+                    wait = _RETRY
                 except ShelfError as error:
                     log.warning("vectors.embed_failed", shelf=self._shelf.name, error=type(error).__name__)
-                    await self._shelf.clock.sleep(_RETRY)
+                    await self._shelf.clock.sleep(wait)
+                    wait = min(2 * wait, _LONGEST_RETRY)
         finally:
             self._task = None
 

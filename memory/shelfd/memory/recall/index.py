@@ -83,6 +83,11 @@ class RecallIndex:
     def __contains__(self, row: int) -> bool:
         return row in self._living
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what it has of each document, as arrays; words, authors and sessions are not counted."""
+        return self._contents.postings.nbytes + self._contents.columns.nbytes
+
     def put(self, document: Document) -> None:
         """Add *document*, or replace the one of the same row."""
         self.extend((document,))

@@ -92,11 +92,11 @@ class Names:
             names: Its names; none removes those it had.
             title: A name, too, if it is short.
         """
+        before = self._names.get(row, ())
+        if not names and not title and not before:  # as most notes
+            return
         if title and self._is_short(title):
             names = (*names, title)
-        before = self._names.get(row, ())
-        if not names and not before:
-            return
         after = tuple(dict.fromkeys(form for name in names for form in self.forms(name) if 0 < len(form) <= _LONGEST))
         if before == after:
             return
@@ -148,7 +148,8 @@ class Names:
 
     def forms(self, text: str) -> Iterable[Name]:
         """Return the words of *text* as they are in a name, and those with its humps apart."""
-        return dict.fromkeys(map(self._name, dict.fromkeys((text, _HUMP.sub(" ", text)))))
+        apart = _HUMP.sub(" ", text)
+        return (self._name(text),) if apart == text else dict.fromkeys((self._name(text), self._name(apart)))
 
     def _is_short(self, title: str) -> bool:
         return sum(map(self._analyzer.is_content, self._analyzer.words(title))) <= _TITLE_WORDS

@@ -14,7 +14,7 @@ import numpy as np
 from shelfd.memory.recall.columns import FloatArray, IntArray
 from shelfd.memory.recall.delta import Delta, Written, edges_of
 from shelfd.memory.recall.inverted import STEP, Alive, Bytes, Inverted, Numbers
-from shelfd.memory.recall.segments import IndexSegment, Lists, erase, merge, segment_of
+from shelfd.memory.recall.segments import IndexSegment, Lists, erase, merge, segment_of, term_lists
 
 
 class Stretch(NamedTuple):
@@ -278,7 +278,8 @@ class Postings:
         used[old.postings.keys] = True
         renumbered = np.where(used, np.cumsum(used) - 1, -1)
         ids = [self.id_of(ordinal) for ordinal in kept.tolist()]
-        lists = Lists(_compressed(old.terms.start, kept), renumbered[old.terms.values].astype(np.int32))
+        terms_of = renumbered[old.terms.between(0, len(old.terms.low))].astype(np.int32)
+        lists = term_lists(np.diff(old.terms.start)[kept], [terms_of])
         texts = [each.encode("utf-8", "surrogatepass") for each in ids]
         starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
         name_lists = Lists(starts, np.frombuffer(b"".join(texts), np.uint8))
@@ -315,11 +316,6 @@ def between(run: Run, some: Stretch) -> Run:
         return run
     begin, end = documents.searchsorted((some.first, some.end)).tolist()
     return documents[begin:end], frequencies[begin:end]
-
-
-def _compressed(start: IntArray, kept: IntArray) -> IntArray:
-    """Where the lists of the documents *kept* begin; the others have none."""
-    return np.concatenate([[0], np.cumsum(np.diff(start)[kept])]).astype(np.int64)
 
 
 def _result(work: Generator[int, None, IndexSegment]) -> IndexSegment:

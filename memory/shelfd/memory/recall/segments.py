@@ -13,6 +13,8 @@ from shelfd.memory.recall.inverted import Alive, Inverted, Numbers, invert, inve
 
 #: Documents whose terms are copied in one step: some 3 ms.
 _STEP: Final = 16_384
+_LOW: Final = 16  #: bits of a term that are kept with all others
+_FOUR_BYTES: Final = int(np.iinfo(np.int32).max)
 #: To copy a document's term takes less than to merge a posting, by this factor.
 _LIGHT: Final = 8
 NO_COUNTS: Final = np.zeros(0, np.uint8)
@@ -27,6 +29,57 @@ class Lists(NamedTuple):
     def of(self, document: int) -> npt.NDArray[Any]:
         """Return one list."""
         return self.values[self.start[document] : self.start[document + 1]]
+
+
+class TermLists(NamedTuple):
+    """The terms of documents, two bytes each.
+
+    Common terms were met first, so that their numbers are small. What a number has beyond two bytes is kept beside.
+
+    Attributes:
+        start: Where the terms of each document begin, and where the last ones end.
+        low: The lower sixteen bits of each term.
+        far: Where terms are that have more, ascending.
+        high: What these have.
+    """
+
+    start: IntArray
+    low: npt.NDArray[np.uint16]
+    far: IntArray
+    high: npt.NDArray[np.uint16]
+
+    def of(self, document: int) -> Numbers:
+        """Return the terms of one document."""
+        return self.between(int(self.start[document]), int(self.start[document + 1]))
+
+    def between(self, begin: int, end: int) -> Numbers:
+        """Return the terms from the place *begin* to before *end*."""
+        found = self.low[begin:end].astype(np.int32)
+        if len(self.far):
+            # By numbers of another type it would be copied to look them up.
+            first, last = self.far.searchsorted(np.array((begin, end), self.far.dtype)).tolist()
+            found[self.far[first:last] - begin] |= self.high[first:last].astype(np.int32) << _LOW
+        return found
+
+    def erase(self, document: int) -> None:
+        """Keep nothing of the terms of one document."""
+        places = self.start[document : document + 2]
+        self.low[places[0] : places[1]] = 0
+        first, last = self.far.searchsorted(places.astype(self.far.dtype)).tolist()
+        self.high[first:last] = 0
+
+
+def term_lists(sizes: IntArray, parts: Sequence[Numbers]) -> TermLists:
+    """Return the terms of documents, of which each has so many; they are given in several *parts*."""
+    far, high, begin = [np.zeros(0, np.int64)], [np.zeros(0, np.uint16)], 0
+    low = np.empty(sum(map(len, parts)), np.uint16)
+    for part in parts:
+        low[begin : begin + len(part)] = part.astype(np.uint16)
+        (beyond,) = (part >> _LOW).nonzero()
+        far.append(beyond + begin)
+        high.append((part[beyond] >> _LOW).astype(np.uint16))
+        begin += len(part)
+    return TermLists(_starts(sizes), low, _narrow(np.concatenate(far)), np.concatenate(high))
 
 
 class IndexSegment(NamedTuple):
@@ -44,7 +97,7 @@ class IndexSegment(NamedTuple):
     name: str
     first: int
     last: int
-    terms: Lists
+    terms: TermLists
     ids: Lists
     postings: Inverted
     tags: Inverted
@@ -84,7 +137,7 @@ def segment_of(delta: Delta, alive: Alive) -> IndexSegment:
         new_name(),
         first,
         last,
-        Lists(_starts(sizes), terms),
+        term_lists(sizes, [terms]),
         Lists(_starts(np.array([len(text) for text in texts], np.int64)), np.frombuffer(b"".join(texts), np.uint8)),
         inverted(terms_in(postings), (places_in(postings) + first).astype(np.int32), frequencies_in(postings)),
         invert(tags[kept], tagged[kept], NO_COUNTS),
@@ -104,28 +157,38 @@ def merge(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, None
     return IndexSegment(new_name(), segments[0].first, segments[-1].last, terms, ids, postings, tags)
 
 
-def _joined(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, None, Lists]:
+def _joined(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, None, TermLists]:
     """The terms of each document that is alive."""
     sizes = np.concatenate([np.diff(segment.terms.start) for segment in segments])
-    values = np.empty(int(sizes.sum()), np.int32)
+    low = np.empty(int(sizes.sum()), np.uint16)
+    far, high = [np.zeros(0, np.int64)], [np.zeros(0, np.uint16)]
     done = at = 0
     for segment in segments:
         for begin in range(0, segment.size, _STEP):
             end = min(begin + _STEP, segment.size)
-            yield int(segment.terms.start[end] - segment.terms.start[begin]) // _LIGHT
+            places = segment.terms.start[begin], segment.terms.start[end]
+            yield int(places[1] - places[0]) // _LIGHT
             living = alive(slice(segment.first + begin, segment.first + end))
-            some = segment.terms.values[segment.terms.start[begin] : segment.terms.start[end]]
+            some = segment.terms.between(int(places[0]), int(places[1]))
             here = slice(at, at + end - begin)
             if not living.all():
                 some = some[np.repeat(living, sizes[here])]
                 sizes[here] *= living
-            values[done : done + len(some)] = some
+            low[done : done + len(some)] = some.astype(np.uint16)
+            (beyond,) = (some >> _LOW).nonzero()
+            far.append(beyond + done)
+            high.append((some[beyond] >> _LOW).astype(np.uint16))
             done, at = done + len(some), at + end - begin
-    return Lists(_starts(sizes), values[:done])
+    return TermLists(_starts(sizes), low[:done], _narrow(np.concatenate(far)), np.concatenate(high))
 
 
 def _starts(sizes: IntArray) -> IntArray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return _narrow(np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def _narrow(ascending: IntArray) -> IntArray:
+    """Return numbers in four bytes each, unless they are too large."""
+    return ascending.astype(np.int32) if not len(ascending) or ascending[-1] <= _FOUR_BYTES else ascending
 
 
 def erase(segment: IndexSegment, ordinals: Sequence[int]) -> IndexSegment:
@@ -140,7 +203,7 @@ def erase(segment: IndexSegment, ordinals: Sequence[int]) -> IndexSegment:
             if at < end and segment.postings.documents[at] == ordinal:
                 _cover(segment.postings.documents, begin, end, at, segment.first)
                 segment.postings.frequencies[at] = 0
-        own[:] = 0
+        segment.terms.erase(ordinal - segment.first)
     gone = np.zeros(segment.size, np.bool_)
     gone[np.array(ordinals) - segment.first] = True
     tags = segment.tags

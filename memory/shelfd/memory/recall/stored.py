@@ -17,7 +17,7 @@ from shelfd.memory.recall.columns import ALIVE, CHANGING, HIDDEN, LASTING, BoolA
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.filtering import TAGS
 from shelfd.memory.recall.inverted import Inverted
-from shelfd.memory.recall.segments import IndexSegment, Lists
+from shelfd.memory.recall.segments import IndexSegment, Lists, TermLists
 
 _SEGMENT: Final = "segment-"
 _STATE: Final = "state"
@@ -154,7 +154,8 @@ def _used_terms(now: _Now, alive: BoolArray) -> BoolArray:
             chosen = hidden[segment.first + begin : segment.first + end]
             if chosen.any():
                 start = segment.terms.start[begin : end + 1]
-                used[segment.terms.values[start[0] : start[-1]][np.repeat(chosen, np.diff(start))]] = True
+                terms = segment.terms.between(int(start[0]), int(start[-1]))
+                used[terms[np.repeat(chosen, np.diff(start))]] = True
     return used
 
 
@@ -211,7 +212,7 @@ def _segment(arrays: Arrays, name: str, first: int, last: int, holes: bool) -> I
         name,
         first,
         last,
-        made(Lists, "terms", Lists._fields),
+        made(TermLists, "terms", TermLists._fields),
         made(Lists, "ids", Lists._fields),
         made(Inverted, "postings", Inverted._fields),
         made(Inverted, "tags", Inverted._fields),

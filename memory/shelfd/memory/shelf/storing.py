@@ -98,7 +98,9 @@ def compose(tx: Transaction, given: NoteInput, text: tuple[str, Extra], limits: 
     kind = "note" if key is None else "fact"
     title = key or given.title or (_column_title(given.fields) if given.fields else "")
     content, extra = text
-    tags = with_title_tags(own_tags(given.tags), title, limits)
+    tags = own_tags(given.tags) if given.tags else ()
+    if title:
+        tags = with_title_tags(tags, title, limits)
     said = Traits(given.type, given.subject, given.scope, given.source, given.confidence, given.stability)
     traits = infer(kind, title, content, tags, said)
     nugget = tx.nugget(given.nugget)

@@ -59,7 +59,7 @@ class MiniLmEmbedder:
         state = "failed" if self._failed else "idle" if self._runtime is None else "ready"
         return {"state": state, "model": MINILM, "embedded": self._count, "last_error": self._failed}
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Take nothing more; what is being embedded ends."""
         self._queries.shutdown(wait=False, cancel_futures=True)
         self._texts.shutdown(wait=False, cancel_futures=True)

@@ -65,7 +65,8 @@ class Gate(Intake):
         if old is not None and _says_the_same(note, old):
             return note
         text = _text(note)
-        self._check_length(note, origin)
+        if self._settings.min_characters > 1:
+            self._check_length(note, origin)
         words = words_of(text)
         if self._looks_for_personal_data or (self._looks_for_secrets and self._may_hold_secrets(text, words)):
             note = self._without(note, self._search(_parts(note)), origin)
@@ -95,7 +96,7 @@ class Gate(Intake):
 
     def _check_length(self, note: Note, origin: Origin | None) -> None:
         least = self._settings.min_characters
-        if least > 1 and len("".join(note.content.split())) < least:
+        if len("".join(note.content.split())) < least:
             self._refuse("min_characters", "content", f"has fewer than {least} characters beside blanks", origin)
 
     def _may_hold_secrets(self, text: str, words: Sequence[bytes]) -> bool:
