@@ -154,7 +154,9 @@ class Reference:
         *first* is the one that has its score by itself, the first if not given; the others have theirs from it.
         """
         parsed = self.analyzer.parse_query(query)
-        terms = list(parsed.terms)
+        today = self.analyzer.day(filters.now)
+        told = self.analyzer.told_words([span for span in parsed.relative if span.is_date], today)
+        terms = sorted({*parsed.terms, *map(self.analyzer.term, told)})
         base = {d.row: self.base(d, terms) for d in self.documents.values() if self.admitted(d, filters)}
         base = {row: b for row, b in base.items() if b > 0}
         if not base:
