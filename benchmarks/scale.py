@@ -6,22 +6,26 @@ ORDER BY bm25 LIMIT 10, optimised, in memory) holds authors and texts of the sam
 numbers. Each question is put to both, one after the other. CPU is that of the daemon with all it does meanwhile, and
 that of FTS5. The copies of a conversation say the same, or they are varied: each has other speakers, years and rare
 words, and then the evidence that both find can be counted, too. The same questions are then asked in one nugget of
-fifty, and while 100 notes are written each second; last the daemon is killed and started again on what it left:
-how long until it is READY, and until it recalls from all notes. LoCoMo is not part of this project; give the path of a
-file with LoCoMo conversations.
+fifty, and while 100 notes are written each second; last the daemon is killed and started again on what it left, then
+stopped and started: how long until it is READY, and until it recalls from all notes. ``--keep DIR`` keeps what was
+taken in there, and the next run with the same notes begins with a copy of it: a million notes are taken in once. LoCoMo
+is not part of this project; give the path of a file with LoCoMo conversations.
 
-Run: ``python benchmarks/scale.py PATH [--notes 700,10000,100000] [--questions 200] [--copies same,varied] [--dir DIR]``
+Run: ``python benchmarks/scale.py PATH [--notes 700,10000,100000] [--questions 200] [--copies same,varied]``
+``[--engine numpy|compiled] [--keep DIR] [--dir DIR]``
 """
 
 import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +40,7 @@ BATCH = 5_000  #: notes in one request
 WARM = 30  #: questions asked before the clocks start
 NUGGETS = 50  #: of one size
 WRITES = 100  #: a second
+IDLE = 0.05  #: CPU seconds a second of a daemon that does nothing
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -69,6 +74,24 @@ class FullText:
         """Merge what was written into one segment."""
         self._connection.execute("INSERT INTO n (n) VALUES ('optimize')")
         self._connection.commit()
+
+    def keep(self, path: Path) -> None:
+        """Write all of it to a file, whole or not at all."""
+        self._connection.execute("CREATE TABLE kept (reference TEXT)")
+        self._connection.executemany("INSERT INTO kept VALUES (?)", ((one,) for one in self._references))
+        self._connection.commit()
+        part = path.with_suffix(".part")
+        part.unlink(missing_ok=True)
+        with closing(sqlite3.connect(part)) as file:
+            self._connection.backup(file)
+        part.rename(path)
+
+    def read(self, path: Path) -> None:
+        """Begin with what was kept."""
+        with closing(sqlite3.connect(path)) as file:
+            file.backup(self._connection)
+        rows = self._connection.execute("SELECT reference FROM kept ORDER BY rowid")
+        self._references = [reference for (reference,) in rows]
 
     def ask(self, question: str) -> tuple[list[str], float]:
         """The references of the ten best notes, and how long that took in seconds."""
@@ -163,38 +186,76 @@ def ask_while_writing(daemon: Served, client: Client, tiled: Tiled, questions: l
         writing.stop()
 
 
-def restart(directory: Path, questions: list[Question]) -> list[str]:
-    """Start a daemon on what one that was killed left: seconds to READY and to full speed, then p50 and memory."""
+def restart(directory: Path, flags: list[str], questions: list[Question]) -> list[str]:
+    """Start a daemon on what one that is no more left: seconds to READY and to full speed, then p50 and memory."""
     began = time.perf_counter()
-    with served(directory) as daemon, connect(daemon.socket, timeout_s=600) as client:
-        while client.call("recall", {"query": questions[0].text})["index"]["state"] != "ready":
-            time.sleep(0.01)
+    with served(directory, *flags) as daemon, connect(daemon.socket, timeout_s=600) as client:
+        until_ready(client)
         full_s = time.perf_counter() - began
         took = [recall(client, one.text)[1] * 1000 for one in questions]
         figures = [f"{daemon.ready_s:.2f}", f"{full_s:.2f}", f"{median(took):.2f}"]
         return [*figures, f"{daemon.rss_mib():.0f}", f"{daemon.own_mib():.0f}"]
 
 
+def until_ready(client: Client) -> None:
+    """Wait until recall knows all notes."""
+    while client.call("recall", {"query": "anything", "session_id": None})["index"]["state"] != "ready":
+        time.sleep(0.01)
+
+
+def until_idle(daemon: Served) -> None:
+    """Wait until the daemon has done what it does after a start, two minutes at most."""
+    for _ in range(120):
+        cpu = daemon.cpu_s()
+        time.sleep(1)
+        if daemon.cpu_s() - cpu < IDLE:
+            return
+
+
 def disk_mib(directory: Path) -> list[str]:
-    """What the daemon's files take, and of that the image of the index."""
+    """MiB of the daemon's files, and of the image of the index among them."""
     files = [path for path in directory.rglob("*") if path.is_file()]
     parts = [path for path in files if path.parent.name == "index"]
     return [f"{sum(path.stat().st_size for path in some) / 2**20:.0f}" for some in (files, parts)]
 
 
-def measure(tiled: Tiled, questions: int, directory: Path) -> tuple[list[str], list[str]]:
-    """One row of each table: a daemon of its own, which is killed and started again."""
+def load(directory: Path, flags: list[str], tiled: Tiled, kept: Path | None) -> tuple[FullText, float]:
+    """Have a data directory with all notes, and FTS5 with them; return it, and how many seconds they took once."""
     full_text = FullText()
-    with served(directory) as daemon, connect(daemon.socket, timeout_s=600) as client:
+    if kept is not None and (kept / "took").exists():
+        shutil.copytree(kept / "data", directory / "data")
+        full_text.read(kept / "fts.db")
+        return full_text, float((kept / "took").read_text())
+    with served(directory, *flags) as daemon, connect(daemon.socket, timeout_s=600) as client:
         began = time.perf_counter()
         ingest(client, full_text, tiled)
         took = time.perf_counter() - began
-        while client.call("recall", {"query": "anything", "session_id": None})["index"]["state"] != "ready":
-            time.sleep(0.05)
+        until_ready(client)
+    if kept is not None:
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir(parents=True)
+        full_text.keep(kept / "fts.db")
+        shutil.copytree(directory / "data", kept / "data")
+        (kept / "took").write_text(str(took))  # last: it says that the rest is whole
+    return full_text, took
+
+
+def measure(tiled: Tiled, questions: int, directory: Path, engine: str, kept: Path | None) -> tuple[list[str], ...]:
+    """One row of each table: a daemon of its own, which is killed and started again."""
+    copies = "varied" if tiled.is_varied else "same"
+    settings = directory / "shelfd.toml"
+    settings.write_text(f'[recall]\nengine = "{engine}"\n')
+    flags = ["--config", str(settings)]
+    full_text, took = load(directory, flags, tiled, kept)
+    with served(directory, *flags) as daemon, connect(daemon.socket, timeout_s=600) as client:
+        until_ready(client)
         asked = tiled.questions(questions)
         for question in asked[:WARM]:
             recall(client, question.text)
             full_text.ask(question.text)
+        while client.call("system.health")["recall"]["engine"] != engine:
+            time.sleep(0.05)
+        until_idle(daemon)
         cpu = daemon.cpu_s()
         found = ask(client, full_text, asked)
         cpu = daemon.cpu_s() - cpu
@@ -202,10 +263,12 @@ def measure(tiled: Tiled, questions: int, directory: Path) -> tuple[list[str], l
         inside = ask_filtered(client, asked)
         written = ask_while_writing(daemon, client, tiled, asked)
         os.kill(daemon.process.pid, signal.SIGKILL)
-    copies = "varied" if tiled.is_varied else "same"
     writing = [f"{of(written):.2f}" for of in (median, p99)]
-    restarted = [f"{tiled.count:,}", copies, f"{median(inside):.2f}", *writing, *disk_mib(directory)]
-    restarted += restart(directory, asked)
+    disk, image = disk_mib(directory)
+    restarted = [f"{tiled.count:,}", copies, f"{median(inside):.2f}", *writing, disk, image]
+    restarted.append(f"{float(image) * 2**20 / tiled.count:.0f}")
+    restarted += restart(directory, flags, asked)
+    restarted += restart(directory, flags, asked)[:2]
     ours, theirs = [one.recall_s * 1000 for one in found], [one.fts_s * 1000 for one in found]
     asked_row = [
         f"{tiled.count:,}",
@@ -228,8 +291,9 @@ HEAD = [
     "ratio of p50", "of p95", "recall R@10", "FTS5 R@10", "taken in, notes/s", "daemon, MiB",
 ]  # fmt: skip
 THEN = [
-    "notes", "copies", "p50 in a nugget, ms", "p50 while writing", "p99", "disk, MiB", "image, MiB", "READY, s",
-    "full speed, s", "p50 then, ms", "daemon, MiB", "of its own",
+    "notes", "copies", "p50 in a nugget, ms", "p50 while writing", "p99", "disk, MiB", "image, MiB", "B/note",
+    "killed: READY, s", "full speed, s", "p50 then, ms", "daemon, MiB", "of its own", "stopped: READY, s",
+    "full speed, s",
 ]  # fmt: skip
 
 
@@ -253,6 +317,8 @@ def main() -> None:
     parser.add_argument("--notes", default="700,10000,100000", help="sizes to measure (700,10000,100000)")
     parser.add_argument("--questions", type=int, default=200, help="questions at each size (200)")
     parser.add_argument("--copies", default="same,varied", help="kinds of copies (same,varied)")
+    parser.add_argument("--engine", default="numpy", choices=("numpy", "compiled"), help="what ranks (numpy)")
+    parser.add_argument("--keep", type=Path, help="where what was taken in is kept for further runs")
     parser.add_argument("--dir", help="where the daemons may keep their data; default: .run in the checkout")
     arguments = parser.parse_args()
     conversations = json.loads(Path(arguments.path).read_text())
@@ -261,7 +327,8 @@ def main() -> None:
         for copies in arguments.copies.split(","):
             with working_directory(arguments.dir) as directory:
                 tiled = Tiled(conversations, count, is_varied=copies == "varied")
-                asked, restarted = measure(tiled, arguments.questions, directory)
+                kept = arguments.keep and arguments.keep / f"{count}-{copies}"
+                asked, restarted = measure(tiled, arguments.questions, directory, arguments.engine, kept)
                 rows.append(asked)
                 restarts.append(restarted)
     print(table(rows), table(restarts), sep="\n")

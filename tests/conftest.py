@@ -1,13 +1,21 @@
-"""What every test shares: components that may not be installed."""
+"""What every test shares: components that may not be installed, and modules that are imported when first used."""
 
 import os
+import pkgutil
 import shutil
 from collections.abc import Callable
+from importlib import import_module
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from erasing import tracing
+from shelfd.memory import methods
 from shelfd.models.minilm import found_files
+
+# Each run tries the same examples, and none fails for being slow where others use the machine, too.
+settings.register_profile("shelfd", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shelfd")
 
 #: By the name a test marks: the commands it needs.
 _COMMANDS = {
@@ -15,6 +23,13 @@ _COMMANDS = {
     "systemd": ("systemd-analyze",),
     "systemd-nspawn": ("systemd-nspawn",),
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def imported() -> None:
+    """Import every method: one that is first used while a test has something patched would keep the patch."""
+    for module in pkgutil.iter_modules(methods.__path__):
+        import_module(f"{methods.__name__}.{module.name}")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -1,7 +1,7 @@
 """Embedders for tests: one that knows which words mean the same, and whatever may go wrong with one."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 from zlib import crc32
 
@@ -25,6 +25,7 @@ class WordEmbedder:
         self.queries: list[str] = []
         self.fails = False
         self.hangs = False
+        self.at_work: Callable[[], Awaitable[object]] | None = None  #: happens once, while texts are embedded
 
     async def query(self, text: str, *, permit: Permit = lambda: None) -> Vectors:
         """Return a vector for each word."""
@@ -42,6 +43,9 @@ class WordEmbedder:
         if self.fails:
             raise EmbedderUnavailable("it is out of order", reason="EMBEDDER_FAILED")
         await asyncio.sleep(0)
+        if self.at_work is not None:
+            happens, self.at_work = self.at_work, None
+            await happens()
         self.embedded += texts
         return [vectors(text, self.model) for text in texts]
 

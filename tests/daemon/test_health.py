@@ -90,7 +90,7 @@ async def test_the_daemon_s_own_health_keeps_to_that(parts: Parts) -> None:
         await parts.shelves.create("hers", owner=ALICE)
         assert shelves_in(parts.system.health(ALICE)) == {"default", "hers"}
         assert shelves_in(parts.system.health(BOB)) == {"default"}
-        for_administrators = {"backups", "config", "data_dir", "socket", "warning"}
+        for_administrators = {"backups", "config", "data_dir", "recall", "socket", "warning"}
         assert parts.system.health("uid:0").keys() == EVERYONE_S | for_administrators
         assert parts.system.health(BOB).keys() == EVERYONE_S
     finally:

@@ -89,7 +89,7 @@ async def serve(
         stack.callback(_remember, parts, places, origin)
         _say_ready(loaded, places, parts, notifier)
         # After READY: most requests need little of it, and none needs it all.
-        asyncio.get_running_loop().run_in_executor(None, _load).add_done_callback(_freeze)
+        asyncio.get_running_loop().run_in_executor(None, _load, loaded, places).add_done_callback(_freeze)
         if parts.mqtt is not None:
             parts.mqtt.start()
         await _start_metrics(loaded, parts, stack)
@@ -103,11 +103,13 @@ async def serve(
     log.info("daemon.stopped")
 
 
-def _load() -> None:
-    """Import what the start leaves out: methods, and how agents speak."""
+def _load(loaded: Loaded, places: Places) -> None:
+    """Import what the start leaves out: methods, how agents speak, and what may compile the loops of recall."""
     load_rest()
     with importing:
         import_module("shelfd.gateway.mcp")
+        compiled = import_module("shelfd.memory.recall.compiled")
+    compiled.offer(loaded.settings.recall.engine, places.data / "compiled")
 
 
 def _freeze(loaded: asyncio.Future[None]) -> None:

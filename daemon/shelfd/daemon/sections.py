@@ -179,9 +179,10 @@ class Memory(Section):
 
 
 class Recall(Section):
-    """What recall keeps of what it was asked."""
+    """What recall keeps of what it was asked, and what computes it."""
 
     log: Literal["on", "off"] = "on"
+    engine: Literal["auto", "numpy", "compiled"] = "auto"
 
 
 class Synthesis(Section):

@@ -23,6 +23,7 @@ from shelfd.gateway import Counters
 from shelfd.memory import DEFAULT_SHELF, Access, Clock, Service, Shelf, Shelves
 from shelfd.memory.errors import ShelfError
 from shelfd.memory.ports.embedder import Embedder
+from shelfd.memory.recall.engine import engine
 from shelfd.models import ConfiguredModel
 from shelfd.protocol import WIRE_VERSION, from_micros
 
@@ -138,6 +139,7 @@ class DaemonSystem:
             "mqtt": mqtt,
             "llm": llm,
             "embedder": embedder,
+            "recall": {"engine": engine.name, "problem": engine.problem},
             "config": {"complaints": self.complaints, **self._origins()},
             "data_dir": str(self._places.data),
             "socket": str(self._places.socket),
@@ -254,6 +256,8 @@ class DaemonSystem:
             yield Finding(
                 "config", False, "; ".join(self.complaints) + ": the settings before hold on", "shelfd config check"
             )
+        if engine.problem is not None:
+            yield Finding("recall", False, f"numpy ranks notes, not what was compiled: {engine.problem}")
         if self.metrics_complaint is not None:
             yield Finding("metrics", False, self.metrics_complaint, "ss -ltnp")
         if self.mqtt is not None:

@@ -215,3 +215,48 @@ async def test_text_of_a_local_only_nugget_goes_to_no_embedder_elsewhere() -> No
         assert embedder.embedded == ["The car was sold."]
         reply = await api.call("recall", query="home", nugget="secret")
         assert (embedder.queries, len(reply["results"]), reply["dense"]["skipped"]) == ([], 1, "LOCAL_ONLY")
+
+
+@pytest.mark.parametrize("method", ["forget", "note.edit"])
+async def test_what_is_purged_or_edited_while_it_is_embedded_gets_no_vectors_of_that(method: str) -> None:
+    embedder = WordEmbedder()
+    async with memory(embedder=embedder) as api:
+        await api.remember("The car was sold.")
+        note = str((await api.remember("Her home is in Lisbon."))["id"])
+        params: dict[str, dict[str, Any]] = {
+            "forget": {"id": note, "purge": True},
+            "note.edit": {"id": note, "content": "The cat is old."},
+        }
+        seen: list[dict[int, int]] = []
+
+        async def happens() -> None:
+            await api.call(method, params[method])
+            embedder.at_work = None
+
+        embedder.at_work = happens
+        api.shelf().store.follow(lambda _: seen.append(api.shelf().view.vectors.texts([2], "words/1")))
+        await embedded(api)
+        assert embedder.embedded[:2] == ["The car was sold.", "Her home is in Lisbon."]
+        kept = {tuple(texts.items()) for texts in seen if texts}
+        assert len(kept) == (0 if method == "forget" else 1)  # never those of the text before
+        found = await api.call("recall", query="residence", mode="dense")
+        assert note not in [hit["note"]["id"] for hit in found["results"][:1]] or method == "note.edit"
+
+
+async def test_nodes_of_a_session_are_found_by_meaning(dense: Api) -> None:
+    await dense.call("session.open", session_id="s1", nugget="memory")
+    ids = await remembered(dense, *NOTES, session_id="s1")
+    reply = await dense.call("session.vector_search", session_id="s1", query="the physician", k=2)
+    assert (len(reply["results"]), reply["results"][0]["id"]) == (2, ids[1])
+    assert {view["score_mode"] for view in reply["results"]} == {"vector"}
+    await dense.call("note.hide", id=ids[1])
+    reply = await dense.call("session.vector_search", session_id="s1", query="the physician")
+    assert ids[1] not in [view["id"] for view in reply["results"]]
+
+
+async def test_an_answer_is_made_of_what_is_found_by_meaning_too(dense: Api) -> None:
+    await remembered(dense, "The doctor has a cat.", "The car was sold.")
+    reply = await dense.call("synthesize", query="Which doctor has a cat?")
+    assert [source["quote"] for source in reply["sources"]] == ["The doctor has a cat."]
+    assert isinstance(dense.embedder, WordEmbedder)
+    assert "Which doctor has a cat?" in dense.embedder.queries

@@ -1,8 +1,8 @@
 """Links on aiomqtt: the one file that knows it and paho, the library below it.
 
-aiomqtt connects, subscribes and says farewell. Three things it does not do are done on paho itself, which it keeps
-in ``_client``: acknowledging when *we* say so (it acknowledges on receipt), hearing whether the broker took a
-message (it drops the reason), and holding the socket back while we have enough (it queues without bound).
+aiomqtt connects, subscribes, keeps the connection alive and says farewell. Messages and their answers go past it and
+paho, which it keeps in ``_client``: it would acknowledge on receipt, drop the reason for which a broker refuses a
+message, and queue without bound; and it is slow, see :mod:`shelfd.gateway.mqtt.packing`.
 """
 
 import asyncio
@@ -15,14 +15,14 @@ from datetime import timedelta
 from typing import Any, Final
 
 import aiomqtt
-from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.client import Client
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
 from shelfd.gateway.mqtt.inbox import Inbox
 from shelfd.gateway.mqtt.link import Address, Arrived, Trouble, Will, check_code, lost, not_let_in
 from shelfd.gateway.mqtt.outgoing import ANSWER_S, Outgoing
-from shelfd.gateway.mqtt.packing import general
+from shelfd.gateway.mqtt.packing import PUBACK, acknowledgement, general, read_answer, read_published
 from shelfd.gateway.mqtt.wire import CodecSocket, SocketReader, SocketWriter
 from shelfd.memory.errors import BrokerUnreachable
 from shelfd.memory.ports.store import Clock
@@ -133,28 +133,24 @@ class AiomqttLink:
         self._paho: Client = client._client  # noqa: SLF001 - see the module's docstring
         self._reader = SocketReader(self._paho._sock_recv)  # noqa: SLF001 - see the module's docstring
         self._writer = SocketWriter(self._paho._sock_send)  # noqa: SLF001 - see the module's docstring
-        self._wire = CodecSocket(self._paho, self._reader, self._writer, self._on_broken)
+        self._wire = CodecSocket(self._paho, self._reader, self._writer, self._on_packet, self._on_broken)
         self._inbox = Inbox(self._wire.hold_back, self._wire.read_on)
         self._failure: BrokerUnreachable | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        self._outgoing = Outgoing(self._paho, is_v5=is_v5, is_held_back=lambda: self._inbox.is_held_back)
+        self._outgoing = Outgoing(self._wire.send, is_v5=is_v5, is_held_back=lambda: self._inbox.is_held_back)
         self._is_answered = False
         self._hung_up: asyncio.Future[None] = self._loop.create_future()
         self._take_over()
 
     def _take_over(self) -> None:
-        """Put our callbacks in the place of aiomqtt's. Messages may come with the first answer: before connecting."""
+        """Put our callbacks in the place of aiomqtt's."""
         paho: Any = self._paho  # its callbacks' types leave out what it really hands over
         self._tell_connected, self._tell_disconnected = paho.on_connect, paho.on_disconnect
         self._tell_opened = paho.on_socket_open
-        paho.manual_ack_set(True)
         paho._sock_recv, paho._sock_send = self._reader.receive, self._writer.put  # noqa: SLF001
-        paho.max_inflight_messages_set(0)  # the window is ours
         paho.on_connect = self._on_connect
         paho.on_disconnect = self._on_disconnect
         paho.on_socket_open = self._on_socket_open
-        paho.on_message = lambda _paho, _data, message: self._on_message(message)
-        paho.on_publish = lambda _paho, _data, number, code, _properties: self._on_publish(number, code)
         paho.on_socket_register_write = lambda _paho, _data, _socket: self._wire.write_soon()
         paho.on_socket_unregister_write = lambda _paho, _data, sock: self._wire.written(sock)
 
@@ -242,7 +238,7 @@ class AiomqttLink:
     def acknowledge(self, message: Arrived) -> None:
         """Acknowledge; see the port."""
         if self._failure is None and message.qos:
-            self._paho.ack(message.number, message.qos)
+            self._wire.send(acknowledgement(message.number))
 
     async def publish(
         self,
@@ -305,25 +301,27 @@ class AiomqttLink:
             self._hung_up.set_result(None)
         self._tell_disconnected(*details)
 
-    def _on_message(self, message: MQTTMessage) -> None:
+    # ------------------------------------------------------------------ called by the socket
+
+    def _on_packet(self, first: int, body: bytes) -> None:
+        """Take a message, which may come with the first answer, before we are connected, or the answer to one."""
+        if first >> 4 == PUBACK:
+            self._outgoing.answered(*read_answer(body))
+            return
+        message = read_published(first, body, is_v5=self.is_v5)
         self._outgoing.received()
-        properties: Any = message.properties
-        expiry = getattr(properties, "MessageExpiryInterval", None)
         self._inbox.put(
             Arrived(
-                topic=_topic(message),
-                payload=bytes(message.payload),
+                topic=message.topic,
+                payload=message.payload,
                 qos=message.qos,
-                is_retained=message.retain,
-                number=message.mid,
-                response_topic=getattr(properties, "ResponseTopic", None),
-                correlation=getattr(properties, "CorrelationData", None),
-                expires_at=None if expiry is None else self._clock.monotonic() + expiry,
+                is_retained=message.is_retained,
+                number=message.number,
+                response_topic=message.response_topic,
+                correlation=message.correlation,
+                expires_at=None if message.expiry_s is None else self._clock.monotonic() + message.expiry_s,
             )
         )
-
-    def _on_publish(self, number: int, code: object) -> None:
-        self._outgoing.answered(number, _number(code))
 
     # ------------------------------------------------------------------ the end
 
@@ -342,13 +340,6 @@ class AiomqttLink:
         self._ended.set_result(None)
         self._inbox.end(failure)
         self._outgoing.fail(failure)
-
-
-def _topic(message: MQTTMessage) -> str:
-    try:
-        return message.topic
-    except UnicodeDecodeError:
-        return ""  # raising here would end the connection, and the message would come again
 
 
 def _number(code: object) -> int:

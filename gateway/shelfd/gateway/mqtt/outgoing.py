@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from itertools import cycle
+from typing import Final
 
 from shelfd.gateway.budget import Window
 from shelfd.gateway.mqtt.link import Trouble, check_code
-from shelfd.gateway.mqtt.packing import PublishProperties, common
+from shelfd.gateway.mqtt.packing import FIRST_NUMBER, LAST_NUMBER, common, packed, publish_packet
 from shelfd.memory.errors import BrokerUnreachable
 
 ANSWER_S: Final = 10.0  #: how long the broker may take to answer anything
@@ -18,16 +19,17 @@ _HEADER_BYTES: Final = 256  #: of a packet beside topic and payload, generously
 
 
 class Outgoing:
-    """Publishes on a paho client.
+    """Publishes on one connection.
 
     Args:
-        paho: The client.
-        is_v5: Whether it speaks MQTT 5.
+        send: Sends a packet; returns False if the connection is gone.
+        is_v5: Whether it is MQTT 5.
         is_held_back: Says whether we are not reading, and so cannot receive an answer.
     """
 
-    def __init__(self, paho: Any, *, is_v5: bool, is_held_back: Callable[[], bool]) -> None:  # noqa: ANN401
-        self._paho = paho
+    def __init__(self, send: Callable[[bytes], bool], *, is_v5: bool, is_held_back: Callable[[], bool]) -> None:
+        self._send = send
+        self._numbers = cycle(range(FIRST_NUMBER, LAST_NUMBER + 1))
         self._is_v5 = is_v5
         self._is_held_back = is_held_back
         self._loop = asyncio.get_running_loop()
@@ -72,14 +74,12 @@ class Outgoing:
             return None
         return self._in_window(window, topic, payload, 1, False, self._properties(correlation, content_type, None))
 
-    def _properties(
-        self, correlation: bytes | None, content_type: str | None, expiry_s: int | None
-    ) -> PublishProperties | None:
+    def _properties(self, correlation: bytes | None, content_type: str | None, expiry_s: int | None) -> bytes | None:
         if not self._is_v5:
             return None
         if correlation is None:
             return common(content_type, expiry_s)
-        return PublishProperties(correlation, content_type, expiry_s)
+        return packed(correlation, content_type, expiry_s)
 
     def _check_size(self, topic: str, payload: bytes) -> None:
         if self._largest is not None and len(payload) + len(topic) + _HEADER_BYTES > self._largest:
@@ -93,7 +93,7 @@ class Outgoing:
         payload: bytes,
         qos: int,
         is_retained: bool,
-        properties: PublishProperties | None,
+        properties: bytes | None,
     ) -> asyncio.Future[None]:
         """Publish in a place of *window* that was taken; it is free again when the answer is there."""
         answer: asyncio.Future[None] = self._loop.create_future()
@@ -109,18 +109,17 @@ class Outgoing:
             self._silence = self._loop.call_later(ANSWER_S, self._look_for_silence, self._received, {number})
         return answer
 
-    def _begin(
-        self, topic: str, payload: bytes, qos: int, is_retained: bool, properties: PublishProperties | None
-    ) -> int:
+    def _begin(self, topic: str, payload: bytes, qos: int, is_retained: bool, properties: bytes | None) -> int:
         if self._failure is not None:
             raise self._failure
+        number = next(self._numbers) if qos else 0
         try:
-            info = self._paho.publish(topic, payload, qos, is_retained, properties)
-        except ValueError:  # what paho itself will not send
+            packet = publish_packet(topic, payload, number, is_retained=is_retained, properties=properties)
+        except ValueError:
             raise BrokerUnreachable("no broker takes this message", reason=Trouble.REFUSED) from None
-        if info.rc:
+        if not self._send(packet):
             raise BrokerUnreachable("the connection to the broker is lost", reason=Trouble.LOST)
-        return int(info.mid)
+        return number
 
     # ------------------------------------------------------------------ called by the link
 

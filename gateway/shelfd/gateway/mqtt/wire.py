@@ -1,6 +1,7 @@
 """A link's socket on the loop: written to once a turn, read from only while more is wanted.
 
 The codec asks for a byte or two at a time and sends packet by packet; the socket is read and written in large pieces.
+Messages and their answers, nearly all that comes, go past the codec.
 """
 # A port's method is its docstring; there is nothing to return.
 # pyright: reportReturnType=false
@@ -10,6 +11,8 @@ import ssl
 import threading
 from collections.abc import Callable
 from typing import Any, Final, Protocol
+
+from shelfd.gateway.mqtt.packing import PUBACK, PUBLISH, read_length
 
 #: Packets read before others get their turn on the loop: about a millisecond.
 _AT_ONCE: Final = 16
@@ -22,7 +25,7 @@ class Codec(Protocol):
         """Return the socket, None while there is none."""
 
     def loop_read(self) -> object:
-        """Read what there is, one packet at a time."""
+        """Read one packet, which is there as a whole."""
 
     def loop_write(self) -> object:
         """Write what there is to write."""
@@ -36,38 +39,80 @@ _PIECE: Final = 65_536
 
 
 class SocketReader:
-    """Reads a codec's socket in large pieces.
+    """Reads a socket in large pieces and divides them into packets.
 
     Args:
         receive: Reads at most so many bytes from the socket, as ``socket.recv`` does.
+
+    Attributes:
+        is_closed: Whether the other end has closed.
+        is_dry: Whether there is no more to read for now, as far as that shows.
     """
 
     def __init__(self, receive: Callable[[int], bytes]) -> None:
         self._receive = receive
-        self._piece = b""
+        self._unread = bytearray()
         self._at = 0
+        self.is_closed = False
+        self.is_dry = False
 
-    @property
-    def pending(self) -> bool:
-        """Whether there are bytes that were read and not taken yet: they do not make the socket readable."""
-        return self._at < len(self._piece)
+    def fill(self) -> None:
+        """Read the next piece.
+
+        Raises:
+            OSError: If the socket is broken.
+        """
+        try:
+            piece = self._receive(_PIECE)
+        except BlockingIOError:
+            self.is_dry = True
+            return
+        self.is_closed = not piece
+        self.is_dry = len(piece) < _PIECE
+        if self._at:
+            del self._unread[: self._at]
+            self._at = 0
+        self._unread += piece
+
+    def first(self) -> int | None:
+        """Return the first byte of the next packet; None while it is not there as a whole.
+
+        Raises:
+            ValueError: If it is no packet.
+        """
+        return None if self._bounds() is None else self._unread[self._at]
+
+    def packet(self) -> bytes:
+        """Take the next packet, which must be there, and return what follows its length."""
+        bounds = self._bounds()
+        assert bounds is not None
+        body = bytes(memoryview(self._unread)[bounds[0] : bounds[1]])
+        self._at = bounds[1]
+        return body
+
+    def _bounds(self) -> tuple[int, int] | None:
+        try:
+            size, begin = read_length(self._unread, self._at + 1)
+        except IndexError:
+            return None
+        end = begin + size
+        return (begin, end) if end <= len(self._unread) else None
 
     def receive(self, size: int) -> bytes:
-        """Return at most *size* bytes; none when the other end has closed.
+        """Return at most *size* bytes of the packet that the codec reads; none when the other end has closed.
 
         Raises:
             BlockingIOError: If there are none now.
-            OSError: If the socket is broken.
         """
-        if self._at >= len(self._piece):
-            if size >= _PIECE:
-                return self._receive(size)
-            self._piece, self._at = self._receive(_PIECE), 0
-        found = self._piece[self._at : self._at + size]
+        found = bytes(self._unread[self._at : self._at + size])
+        if not found and not self.is_closed:
+            raise BlockingIOError
         self._at += len(found)
         return found
 
 
+#: Packets that do not concern the codec.
+_PAST_CODEC: Final = (PUBLISH, PUBACK)
 #: First half byte of the packet after which the codec closes the socket.
 _DISCONNECT: Final = 14
 
@@ -116,16 +161,26 @@ class CodecSocket:
         codec: What speaks on the socket.
         reader: Where the codec reads.
         writer: Where it writes.
+        take: Called with the first byte of a message or an answer to one, and what follows its length; a ValueError
+            says that it is none.
         broke: Called when the socket turns out to be broken.
 
     Attributes:
         begun: Done when the first packet is ready: the thread that connects has done its part.
     """
 
-    def __init__(self, codec: Codec, reader: SocketReader, writer: SocketWriter, broke: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        codec: Codec,
+        reader: SocketReader,
+        writer: SocketWriter,
+        take: Callable[[int, bytes], None],
+        broke: Callable[[], None],
+    ) -> None:
         self._codec = codec
         self._reader = reader
         self._writer = writer
+        self._take = take
         self._broke = broke
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
@@ -133,6 +188,14 @@ class CodecSocket:
         self._is_reading = False
         self._is_write_due = False
         self.begun: asyncio.Future[None] = self._loop.create_future()
+
+    def send(self, packet: bytes) -> bool:
+        """Send a packet soon; return False if there is no connection."""
+        if self._codec.socket() is None:
+            return False
+        self._writer.put(packet)
+        self.write_soon()
+        return True
 
     def write_soon(self) -> None:
         """Write in the loop's turn after the next, and so with all packets of both. Any thread may ask for it.
@@ -194,13 +257,20 @@ class CodecSocket:
 
     def _read(self) -> None:
         try:
+            self._is_reading = True
+            self._reader.is_dry = False
             for _ in range(_AT_ONCE):
                 if self._is_held_back or (sock := self._codec.socket()) is None:
                     return
-                self._is_reading = True
-                self._codec.loop_read()
-                if not (self._reader.pending or _has_decrypted(sock)):
+                first = self._reader.first()
+                if first is not None and first >> 4 in _PAST_CODEC:
+                    self._take(first, self._reader.packet())
+                elif first is not None or self._reader.is_closed:
+                    self._codec.loop_read()
+                elif self._reader.is_dry and not _has_decrypted(sock):
                     return
+                else:
+                    self._reader.fill()
         except (OSError, ValueError):
             self._broke()
             return

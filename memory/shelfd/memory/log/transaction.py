@@ -287,7 +287,7 @@ class Transaction:
                 self._writer.meta.put(restored_link(link), str(int(gone) + 1))
             else:
                 link = link._replace(created_at=int(gone) + 1)
-        self._writer.links.put(link)
+        self._writer.links.put(link, is_new=old is None)
         before: Mapping[str, Any] = {"link": list(link)} if old is None else {"link": list(link), "old": list(old)}
         self.log(Entry("link.added", nugget, (link.source, link.target), None, before))
         return "added" if old is None else "updated"

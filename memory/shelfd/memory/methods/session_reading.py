@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from shelfd.memory.call import Call
-from shelfd.memory.errors import NoEmbedder
 from shelfd.memory.methods import cursor
 from shelfd.memory.methods.registry import Answer, read
-from shelfd.memory.sessions.finding import Range, by_name, by_words
+from shelfd.memory.sessions.finding import Range, by_meaning, by_name, by_words
 from shelfd.memory.sessions.graph import IN, OUT
 from shelfd.memory.sessions.listing import (
     NodeFilter,
@@ -314,15 +313,22 @@ async def keyword_search(shelf: Shelf, params: WordSearchParams, _call: Call) ->
 
 @read("session.vector_search")
 async def vector_search(shelf: Shelf, params: VectorSearchParams, _call: Call) -> Answer:
-    """Return nothing for a blank query; there is no embedder.
+    """Return the notes whose meaning is nearest to a query's.
 
     Raises:
-        NoEmbedder: If the query is not blank.
+        ShelfError: If the query is not blank, and there is no embedder or it failed.
     """
-    await open_reading(shelf, params.session_id)
-    if params.query.strip():
-        raise NoEmbedder
-    return {"results": []}
+    reading = await open_reading(shelf, params.session_id)
+    if not params.query.strip():
+        return {"results": []}
+    found = await by_meaning(reading, params.query, _among(reading, params.types, "frontier"), params.k)
+    results = await views_of(
+        reading,
+        found,
+        lambda match: match.node,
+        lambda match, note: {**node_view(reading, match.node, note), "score": match.score, "score_mode": "vector"},
+    )
+    return {"results": results}
 
 
 @read("session.find_by_name")

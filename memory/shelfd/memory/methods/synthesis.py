@@ -13,6 +13,7 @@ from shelfd.memory.knowledge.synthesis.evidence import Evidence, SourceNote, gat
 from shelfd.memory.knowledge.synthesis.quality import errors_of, quality_of
 from shelfd.memory.knowledge.synthesis.related import related_notes
 from shelfd.memory.methods.context import Context
+from shelfd.memory.methods.likening import likened
 from shelfd.memory.methods.recall import relevant_to
 from shelfd.memory.methods.recalling import filters_of
 from shelfd.memory.methods.registry import Answer, procedure, read
@@ -80,10 +81,11 @@ async def _found(shelf: Shelf, params: SynthesizeParams, call: Call) -> tuple[st
     wanted = RecallParams.model_construct(
         query=params.query, nugget=params.nugget, domain=params.domain, k=params.k, session_id=params.session_id
     )
-    query, found = relevant_to(shelf, wanted, call)
+    like = (await likened(shelf, wanted, filters_of(shelf, wanted))).like if shelf.dense.model else None
+    query, found = relevant_to(shelf, wanted, call, like)
     if any(item.note.tier not in tiers for item in found):  # they take no place from others
         await asyncio.sleep(0)
-        query, found = relevant_to(shelf, wanted.model_copy(update={"k": _WIDE}), call)
+        query, found = relevant_to(shelf, wanted.model_copy(update={"k": _WIDE}), call, like)
     sources = {item.note.id: SourceNote(item.note, item.relevance) for item in found}
     for related in await related_notes(shelf, query.query, filters_of(shelf, query), _WIDE):
         sources.setdefault(related.note.id, related)

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -125,10 +126,7 @@ class Item:
         Raises:
             ValidationError: If nothing is left of it.
         """
-        try:
-            name = _NUGGET.validate_python(theirs, context=self.limits)
-        except ValidationError:
-            name = _NUGGET.validate_python(plain_name(theirs), context=self.limits)
+        name = _nugget_here(theirs)
         if name != theirs:
             self.record_loss("nugget", f"{theirs[:_NUGGET_CHARACTERS]!r} is called {name!r} here")
         return name
@@ -143,6 +141,14 @@ class Item:
             return tuple(self.losses)
         unknown = sorted(self._fields.keys() - self._known)
         return (*self.losses, *(Loss(name[:_NAME_CHARACTERS], "is not known here") for name in unknown))
+
+
+@lru_cache(maxsize=256)  # the items of a file name few, and no limit concerns them
+def _nugget_here(theirs: str) -> str:
+    try:
+        return _NUGGET.validate_python(theirs)
+    except ValidationError:
+        return _NUGGET.validate_python(plain_name(theirs))
 
 
 def one_line(text: object) -> str:

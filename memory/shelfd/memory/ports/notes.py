@@ -181,8 +181,12 @@ class LinksView(Protocol):
 class LinksWriter(LinksView, Protocol):
     """Reads and writes of links."""
 
-    def put(self, link: Link) -> None:
-        """Add a link or replace the one with its source, target and relation."""
+    def put(self, link: Link, *, is_new: bool = False) -> None:
+        """Add a link or replace the one with its source, target and relation.
+
+        Args:
+            is_new: Whether it is known that there is none.
+        """
 
     def delete(self, link: Link) -> None:
         """Delete the link with this source, target and relation."""

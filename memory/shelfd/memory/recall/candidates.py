@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.recall.columns import ALIVE, HIDDEN, QUESTION, BoolArray, Columns, FloatArray, IntArray
 from shelfd.memory.recall.contents import Contents
+from shelfd.memory.recall.engine import Singles, engine
 from shelfd.memory.recall.fields import K1, NEXT, B, QueryTerms
-from shelfd.memory.recall.postings import Run
+from shelfd.memory.recall.postings import Run, side_by_side
 from shelfd.memory.recall.ranking import Rules, beyond_words, largest
-
-Singles = npt.NDArray[np.float32]
 
 _PREVIOUS: Final = np.float32(0.5)  #: share of the previous note's own score; measured
 _ASKED: Final = np.float32(0.18)  #: and what it has beyond that if it asks
@@ -46,6 +44,11 @@ class FirstStage:
             return
         columns, own, terms = self._contents.columns, self._own, self._terms
         sizes = [sum(len(run[0]) for run in runs[slot]) for slot in slots]
+        if engine.loops is not None:
+            postings = side_by_side([runs[slot] for slot in slots])
+            idf, code = terms.own_idf[list(slots)].astype(np.float32), -1 if self._nugget is None else self._nugget.code
+            self._touched.append(engine.loops.accumulate(postings, idf, columns, terms.own_average, code, own))
+            return
         ordinals = np.concatenate([run[0] for run in every], dtype=np.int64)
         weights = np.concatenate([run[1] for run in every], dtype=np.float32)
         if self._nugget is not None:  # what is beside a document is in its nugget, too
@@ -128,8 +131,7 @@ def members_of_best_sessions(
     chosen = pool[largest(limit, np.arange(len(pool)), estimates.__getitem__, columns.row[pool].__getitem__)]
     groups: BoolArray = np.zeros(contents.links.groups, np.bool_)
     groups[columns.group[chosen]] = True
-    members = reached[groups[columns.group[reached]]]
-    members = neighbourhood(columns, members[columns.alive(members)], orphans)
+    members = neighbourhood(columns, reached, orphans, groups)
     if len(members) <= MEMBERS:
         return members
     promises = _promises(columns, own, members)
@@ -138,8 +140,20 @@ def members_of_best_sessions(
     return distinct(needed)
 
 
-def neighbourhood(columns: Columns, ordinals: IntArray, orphans: IntArray) -> IntArray:
-    """Return *ordinals*, their neighbours, and *orphans* that have one of them before: each once, ascending."""
+def neighbourhood(columns: Columns, ordinals: IntArray, orphans: IntArray, groups: BoolArray | None = None) -> IntArray:
+    """Return documents and their neighbours, each once, ascending: the living ones of *ordinals*.
+
+    Args:
+        columns: Of the index.
+        ordinals: Of documents.
+        orphans: Those that have one of them before are returned, too.
+        groups: Only documents of these sessions are taken, if not of all.
+    """
+    if engine.loops is not None and not len(orphans):
+        return engine.loops.around(columns, ordinals, groups)
+    if groups is not None:
+        ordinals = ordinals[groups[columns.group[ordinals]]]
+    ordinals = ordinals[columns.alive(ordinals)]
     found = [ordinals, columns.following[ordinals], columns.previous[ordinals]]
     if len(orphans):
         found.append(orphans[np.isin(columns.previous[orphans], ordinals)])

@@ -34,6 +34,7 @@ DELTA: Final = 2_048  #: documents in the delta at most: some 6 ms to make them 
 #: How often a posting is merged until it is in the largest segment of a million documents, with something to spare.
 _TIMES: Final = 14
 _NOTHING: Final = np.zeros(0, np.int64)
+_NO_RUN: Final = np.zeros(0, np.int32), np.zeros(0, np.uint8)
 
 
 class Postings:
@@ -307,6 +308,13 @@ def joined(runs: Sequence[Sequence[Run]]) -> PostingLists:
         np.repeat(np.arange(len(runs)), [sum(len(run[0]) for run in some) for some in runs]),
         np.concatenate([run[1] for run in every], dtype=np.float64),
     )
+
+
+def side_by_side(runs: Sequence[Sequence[Run]]) -> tuple[Numbers, Bytes, IntArray]:
+    """Return the postings of some terms as they are stored, and where those of each term end."""
+    every = [run for some in runs for run in some] or [_NO_RUN]
+    ends = np.cumsum([sum(len(run[0]) for run in some) for some in runs], dtype=np.int64)
+    return np.concatenate([run[0] for run in every]), np.concatenate([run[1] for run in every]), ends
 
 
 def between(run: Run, some: Stretch) -> Run:

@@ -13,7 +13,6 @@ from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import (
     MEMBERS,
     FirstStage,
-    Singles,
     distinct,
     members_of_best_sessions,
     neighbourhood,
@@ -22,9 +21,10 @@ from shelfd.memory.recall.candidates import (
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking
+from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
 from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
-from shelfd.memory.recall.postings import PostingLists, Run, between, joined
+from shelfd.memory.recall.postings import Run, between, joined, side_by_side
 from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
 from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.strength import strength
@@ -42,6 +42,7 @@ _ENOUGH: Final = 100
 _LARGE: Final = 10_000
 #: From how many times more postings than documents on each document is looked for in them.
 _MANY: Final = 8
+_NOBODY: Final = np.zeros(0, np.int32)
 
 
 class Search:
@@ -65,6 +66,7 @@ class Search:
     ) -> Ranking:
         """Return the *k* best documents that *filters* admit, by their words and, if that is known, their meaning."""
         contents = self._contents
+        engine.look_at(contents.columns.size)
         terms, matched = self._weights(query.terms)
         scored = self._admitted(query, terms, filters, k, explain=explain)
         if like is not None:
@@ -163,7 +165,7 @@ class Search:
         """Return *terms*, each a number with its weights, but only the rarest if they have too many postings."""
         if len(terms) * self._contents.columns.size <= _POSTINGS:
             return terms
-        sizes = self._contents.postings.sizes([number for number, _, _ in terms])
+        sizes = [self._contents.statistics.own[number] for number, _, _ in terms]
         most = max(self._contents.columns.size // _COMMON, MEMBERS)  # of a common term no more are looked at
         if sum(min(size, most) for size in sizes) <= _POSTINGS:
             return terms
@@ -187,27 +189,24 @@ class Search:
         nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
         if nugget is not None:
             runs = [[part for run in some if len((part := between(run, nugget))[0])] for some in runs]
-        count = sum(len(run[0]) for some in runs for run in some)
-        if count < self._two_stage_from:
-            postings = joined(runs)
+        if sum(len(run[0]) for some in runs for run in some) < self._two_stage_from:
+            found = np.concatenate([_NOBODY, *(run[0] for some in runs for run in some)], dtype=np.int64)
             if nugget is not None:  # what is beside a document is in its nugget, too
-                (inside,) = (columns.nugget[postings[0]] == nugget.code).nonzero()
-                postings = (postings[0][inside], postings[1][inside], postings[2][inside])
+                found = found[columns.nugget[found] == nugget.code]
             orphans = orphans_of(columns, filters)
-            if len(postings[0]) * _SPARSE > columns.size:
+            if len(found) * _SPARSE > columns.size:
                 view = ScoredDocuments(columns, columns.size, orphans, None)
-                return None, None, base_scores(view, terms, postings, explain=explain)
-            members = ordinals = neighbourhood(columns, postings[0], orphans)
+                return None, None, _base_scores(view, np.arange(columns.size), terms, runs, explain=explain)
+            members = ordinals = neighbourhood(columns, found, orphans)
         else:
             members, ordinals, orphans = self._members(terms, runs, filters, rules, k)
-            postings = None
+            runs = [[_among(run, ordinals) for run in some] for some in runs]
         self._make_room()
         place = self._place
         try:
             place[ordinals] = np.arange(1, len(ordinals) + 1)
-            inside = _among(runs, ordinals, place) if postings is None else _inside(postings, place)
             view = ScoredDocuments(columns, len(ordinals), orphans[place[orphans] > 0], place)
-            base = base_scores(view, terms, inside, explain=explain)
+            base = _base_scores(view, ordinals, terms, runs, explain=explain)
             return ordinals, None if members is ordinals else place[members] - 1, base
         finally:
             place[ordinals] = 0
@@ -232,7 +231,7 @@ class Search:
             if len(reached) > 2 * limit:
                 members = members_of_best_sessions(contents, stage, self._own, orphans, rules, limit)
             else:
-                members = neighbourhood(columns, reached[columns.alive(reached)], orphans)
+                members = neighbourhood(columns, reached, orphans)
         finally:
             stage.clear()
         if not common:  # documents outside have no terms
@@ -262,29 +261,31 @@ class Search:
             self._own = np.zeros(2 * self._contents.columns.size + 1, np.float32)
 
 
-def _inside(postings: PostingLists, place: IntArray) -> PostingLists:
-    """Return the *postings* of the documents that have a place."""
-    (inside,) = place[postings[0]].nonzero()
-    return postings[0][inside], postings[1][inside], postings[2][inside]
+def _base_scores(
+    view: ScoredDocuments, ordinals: IntArray, terms: QueryTerms, runs: Sequence[Sequence[Run]], *, explain: bool
+) -> BaseScores:
+    """Return the base scores of the documents in view, *ordinals*; *runs* may have postings of others, too."""
+    loops = engine.loops
+    if loops is not None and not explain and len(terms.numbers) <= MOST_TERMS:
+        idf, averages = (terms.own_idf, terms.previous_idf), (terms.own_average, terms.previous_average)
+        return BaseScores(loops.base_totals(side_by_side(runs), ordinals, view.place, view.columns, idf, averages), {})
+    postings = joined(runs)
+    if view.place is not None:
+        (inside,) = view.place[postings[0]].nonzero()
+        postings = postings[0][inside], postings[1][inside], postings[2][inside]
+    return base_scores(view, terms, postings, explain=explain)
 
 
-def _among(runs: Sequence[Sequence[Run]], ordinals: IntArray, place: IntArray) -> PostingLists:
-    """Return of the postings of some terms those of the documents *ordinals*, ascending, which have a *place*."""
-    short = [[run for run in some if len(run[0]) <= _MANY * len(ordinals)] for some in runs]
-    found = [_inside(joined(short), place)]
-    for slot, some in enumerate(runs):
-        for documents, frequencies in some:
-            if len(documents) > _MANY * len(ordinals):
-                begin, end = ordinals.searchsorted((documents[0], documents[-1] + 1)).tolist()
-                wanted = ordinals[begin:end].astype(documents.dtype)
-                at = documents.searchsorted(wanted)  # the last one is not beyond the last document
-                (known,) = (documents[at] == wanted).nonzero()
-                found.append((ordinals[begin + known], np.full(len(known), slot), frequencies[at[known]]))
-    if len(found) == 1:
-        return found[0]
-    together = zip(*found, strict=True)
-    ordinals, slots, counts = (np.concatenate(arrays) for arrays in together)
-    return ordinals, slots, counts
+def _among(run: Run, ordinals: IntArray) -> Run:
+    """Return of a very long *run* the postings of the documents *ordinals*, ascending; a shorter one as it is."""
+    documents, counts = run
+    if len(documents) <= _MANY * len(ordinals):
+        return run
+    begin, end = ordinals.searchsorted((documents[0], documents[-1] + 1)).tolist()
+    wanted = ordinals[begin:end].astype(documents.dtype)
+    at = documents.searchsorted(wanted)  # the last one is not beyond the last document
+    at = at[documents[at] == wanted]
+    return documents[at], counts[at]
 
 
 _NEAR_POSTINGS: Final = 6_000  #: read for one text

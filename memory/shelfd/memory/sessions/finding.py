@@ -12,6 +12,7 @@ from shelfd.memory.notes.digest import is_digest
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.notes.note import Note
 from shelfd.memory.recall import ShelfIndex
+from shelfd.memory.recall.likening import likeness_of
 from shelfd.memory.recall.shelf_index import document_of
 from shelfd.memory.sessions.graph import NOWHERE
 from shelfd.memory.sessions.name_parts import folded_name, texts_in
@@ -82,6 +83,36 @@ async def by_words(reading: Reading, query: str, among: Range, k: int) -> list[W
         await asyncio.sleep(0)
     if changed:
         found = sorted([*found, *_by_text(reading, query, among, changed)], key=lambda match: -match.score)[:k]
+    return found
+
+
+async def by_meaning(reading: Reading, query: str, among: Range, k: int) -> list[WordMatch]:
+    """Return the *k* notes that are most like a query in meaning; the score is how like.
+
+    Raises:
+        ShelfError: Why nobody can tell: see :func:`~shelfd.memory.recall.likening.likeness_of`.
+    """
+    index = reading.shelf.projection(ShelfIndex).index
+    filters = RECALLABLE._replace(
+        nugget=reading.session.nugget, session=reading.session.session_id, now=reading.shelf.clock.now()
+    )
+    like = await likeness_of(reading.shelf, query, filters)
+    changed: Collection[int] = reading.graph.unindexed()
+    best = np.argsort(-like.values, kind="stable")
+    nodes = reading.graph.at_rows(like.rows[best])
+    here = nodes != NOWHERE
+    here[here] = reading.graph.in_frontier(nodes[here])
+    nodes, best = nodes[here], best[here]
+    found: list[WordMatch] = []
+    for begin in range(0, len(nodes), _AT_ONCE):
+        some = best[begin : begin + _AT_ONCE]
+        admitted = set(index.admitted(like.rows[some].tolist(), filters))
+        for node, at in zip(nodes[begin : begin + _AT_ONCE].tolist(), some.tolist(), strict=True):
+            if int(like.rows[at]) in admitted and node not in changed and among.has(reading, node):
+                found.append(WordMatch(node, min(1.0, max(0.0, float(like.values[at])))))
+                if len(found) == k:
+                    return found
+        await asyncio.sleep(0)
     return found
 
 

@@ -56,8 +56,7 @@ class Runtime:
         whole = text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text to the tokenizer
         ids = np.array([self._tokenizer.encode(whole).ids], np.int64)
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        (hidden,) = self._session.run(None, given)
-        states: Floats = np.array(hidden[0, 1:-1], np.float32)
+        states: Floats = np.array(self._session.run(None, given)[0], np.float32)[0, 1:-1]
         states /= np.linalg.norm(states, axis=1, keepdims=True).clip(_SHORTEST)
         return states
 

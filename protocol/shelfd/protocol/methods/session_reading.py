@@ -342,7 +342,11 @@ class VectorSearchParams(SessionReadParams):
 class RankedView(NodeView):
     """A node that was searched for."""
 
-    score: float = Field(ge=0, le=1, description="By keywords: the share of the query's words it has.")
+    score: float = Field(
+        ge=0,
+        le=1,
+        description="By keywords: the share of the query's words it has. By vectors: how like the query it is.",
+    )
     score_mode: Literal["keyword", "vector"]
 
 

@@ -216,7 +216,7 @@ class InMemoryLinks(InMemoryRows, LinksWriter):
     def _all(self) -> list[tuple[int, Link]]:
         return sorted(self._tables.links.values(), key=lambda numbered: numbered[0])
 
-    def put(self, link: Link) -> None:
+    def put(self, link: Link, *, is_new: bool = False) -> None:  # noqa: ARG002
         old = self._tables.links.get(link[:3])
         if old is None:
             self._tables.link_row += 1

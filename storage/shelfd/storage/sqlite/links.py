@@ -90,9 +90,9 @@ class SqliteLinks(SqliteRows, LinksWriter):
         )
         return [columns[0] for columns in found]
 
-    def put(self, link: Link) -> None:
+    def put(self, link: Link, *, is_new: bool = False) -> None:
         # No upsert: that would use up a row number each time.
-        if not self._database.run(_UPDATE, (*link[3:], *link[:3])):
+        if is_new or not self._database.run(_UPDATE, (*link[3:], *link[:3])):
             self._database.run(_INSERT, link)
 
     def delete(self, link: Link) -> None:

@@ -222,8 +222,9 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
 
     def update(self, old: Note, note: Note) -> None:
         columns = note_to_columns(note)
+        stays = _places(old) == _places(note)
         try:
-            if _places(old) == _places(note):
+            if stays:
                 changed = self._database.run(_UPDATE_SAID, _said(columns))
             else:
                 changed = self._database.run(_UPDATE, (*columns[1:], columns[0]))
@@ -232,7 +233,8 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
             raise
         if not changed:
             raise NoteNotFound(note.id)
-        self._change_names(_name_rows(old), _name_rows(note))
+        if not stays or _named_by(old) != _named_by(note):
+            self._change_names(_name_rows(old), _name_rows(note))
         if old.expires_at != note.expires_at:
             self._change_expiry(old, note)
 
@@ -288,6 +290,11 @@ class SqliteNotesWriter(SqliteNotes, NotesWriter):
         other = None if note.key is None else self.fact(note.nugget, note.key)
         if other is not None and other.row != note.row:
             raise DuplicateKey(note.nugget, other.id) from error
+
+
+def _named_by(note: Note) -> tuple[str, tuple[str, ...], str | None]:
+    """Return what a note's names follow from, beside its place."""
+    return note.title, note.extra.aliases, note.extra.trust
 
 
 def _name_rows(note: Note) -> set[Columns]:

@@ -101,6 +101,20 @@ async def test_a_note_that_evolved_is_found_once(either: Api) -> None:
     assert [found[:2] for found in await conflicts(either)] == [(A, B)]
 
 
+async def test_what_changes_to_and_fro_is_one_open_question(either: Api) -> None:
+    for _ in range(5):
+        await either.remember("The door is open.")
+        await either.remember("The door is not open.")
+    assert [found[:2] for found in await conflicts(either)] == [("The door is open.", "The door is not open.")]
+
+
+async def test_a_note_is_in_conflict_with_the_newest(either: Api) -> None:
+    for _ in range(8):
+        await either.remember("The door is open.")
+    await either.remember("The door is not open.")
+    assert len(await conflicts(either)) == 3
+
+
 async def test_labelled_cases_are_in_conflict_only_where_rules_say_so(api: Api) -> None:
     cases = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
     told = [case for case in cases if any(note["verdict"] == "conflict" for note in case["older"])]

@@ -25,6 +25,8 @@ _LOOKED_AT: Final = 64
 _CAUGHT_UP: Final = 32
 #: Conflicts of one note among which one that is known already is looked for.
 _CONFLICTS: Final = 256
+#: Conflicts that a note is found in that was stored without evolve: with the newest.
+_CONTESTED: Final = 3
 #: Scopes of what everybody says of the same world; "self" is the assistant's own.
 _OPEN: Final = frozenset(("user", "shared", "project"))
 _SUPERSEDED: Final = (Verdict.UPDATED, Verdict.CORRECTED)
@@ -165,18 +167,25 @@ def _is_rare(said: Sequence[Statement]) -> bool:
 
 
 def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequence[int]) -> None:
-    near = sorted(row for row in tx.rows.statements.in_slots(slots, limit=_OF_SLOT) if row < note.row)[-_LOOKED_AT:]
-    if not near:
+    statements, nugget = tx.rows.statements, tx.nugget(note.nugget)
+    near = {row for row in statements.in_slots(slots, limit=_OF_SLOT) if row < note.row}
+    if not near or nugget is None:
         return
+    near |= statements.in_slots(numbered(wanted(said), nugget.created_at), limit=_OF_SLOT)
     about = _About(note.author, note.subject, note.session_id)
-    told = _told(tx, note.nugget, near, note.when, about, said)
-    judged = decide(Told("", note.content, note.when, note.key, said), told)
-    contested = {note_id: one.reason for note_id, one in judged.items() if one.verdict is Verdict.CONFLICT}
-    found = [one for one in tx.rows.notes.by_ids(list(contested)).values() if one.live and one.scope == note.scope]
+    older = sorted(row for row in near if row < note.row)[-_LOOKED_AT:]
+    judged = decide(
+        Told("", note.content, note.when, note.key, said), _told(tx, note.nugget, older, note.when, about, said)
+    )
+    concerned = [note_id for note_id, one in judged.items() if one.verdict in (Verdict.CONFLICT, Verdict.DUPLICATE)]
+    found = [one for one in tx.rows.notes.by_ids(concerned).values() if one.live and one.scope == note.scope]
+    repeated = [one.row for one in found if judged[one.id].verdict is Verdict.DUPLICATE]
+    if repeated and tx.rows.conflicts.disputed(repeated):
+        return  # whether this is so is asked already; of what changes to and fro each note would ask it again
     known = {row for one in tx.rows.conflicts.of_note(note.row, limit=_CONFLICTS) for row in (one.a, one.b)}
-    for one in found:
-        if one.row not in known:
-            _conflict(tx, one, note, contested[one.id])
+    contested = [one for one in found if judged[one.id].verdict is Verdict.CONFLICT and one.row not in known]
+    for one in sorted(contested, key=lambda one: -one.row)[:_CONTESTED]:
+        _conflict(tx, one, note, judged[one.id].reason)
 
 
 def _keep(tx: Transaction, note: Note, known: Sequence[Statement] | None) -> None:

@@ -1,12 +1,15 @@
 """One clause of a language with spaces between words, read as a statement."""
 
+from collections.abc import Iterator
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.verbs import find_verb, progressive
 
 _LONGEST: Final = 40  #: words of a clause that is compared
-_AND: Final = frozenset(("and", "or", "und", "oder", "y", "o", "e"))
+_OF: Final[tuple[list[str], ...]] = ([], ["of"])  #: which follow a noun
+_AND: Final = frozenset(("and", "or", "und", "oder", "y", "o", "e", "et", "ou"))
 
 
 def read_clause(
@@ -33,11 +36,26 @@ def read_clause(
     at = find_verb(words, lexicon)
     if at is None and before and words[0] in lexicon.verbs:
         at = 0
+    said_words = [word for word in words if word not in lexicon.lists["unsaid"]]
+    if not before and (speaker := _unnamed(said_words, lexicon)):
+        statement = _stated([], said_words[0], said_words[1:], amounts, proper, lexicon)
+        return _marked(statement._replace(subject=frozenset((speaker,))), marks), []
     if at is None:
         return _marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
-    own = words[:at]
+    own = words[: at - 1 if at > 1 and words[at - 1] in lexicon.lists["perfect"] else at]
+    if words[at] in lexicon.lists["be"]:
+        at = progressive(words, at, lexicon)
     statement = _stated(own or before, words[at], words[at + 1 :], amounts, proper, lexicon)
     return _marked(statement, marks), own
+
+
+def _unnamed(words: list[str], lexicon: AlphabeticLexicon) -> str:
+    """Return of whom a clause speaks that begins with its verb: who is told to do something, or "uso", who speaks."""
+    if words and words[0] in lexicon.lists["instructions"] and words[1:2] not in _OF:
+        return YOU
+    if words and words[0][-1] in lexicon["spoken_ends"] and not lexicon.verbs.get(words[0], ("", True))[1]:
+        return ME
+    return ""
 
 
 class Marks(frozenset[str]):
@@ -58,7 +76,7 @@ def _marks(words: list[str], said: str, lexicon: AlphabeticLexicon) -> Marks:
     elif not distinct.isdisjoint(lexicon.lists["ended_words"]) and "anymore" in distinct:
         found.add("ended")
     if not distinct.isdisjoint(lexicon.past_first) and lexicon.past.search(said):
-        found.add("past")
+        found.add("recent" if lexicon.recent.search(said) else "past")
     if not distinct.isdisjoint(lexicon.lists["unreal_words"]):
         found.add("unreal")
     if not distinct.isdisjoint(lexicon.lists["now"]):
@@ -75,43 +93,16 @@ def _marked(statement: Statement, marks: Marks) -> Statement:
         return statement
     if "ended" in marks and statement.effect is Effect.SAYS:
         statement = statement._replace(effect=Effect.ENDED)
+    # What was done last week is done: who divorced is divorced.
+    past = "past" in marks or ("recent" in marks and statement.effect is Effect.SAYS and statement.event)
     return statement._replace(
         positive=not marks & {"negative", "ended"},
-        past="past" in marks or statement.past,
+        past=past or statement.past,
         real="unreal" not in marks and statement.real,
         now="now" in marks,
         corrects="corrects" in marks,
         adds="adds" in marks,
     )
-
-
-def find_verb(words: list[str], lexicon: AlphabeticLexicon) -> int | None:
-    """Return the position of the clause's verb; None if none is known and none looks like one."""
-    verbs, be, predicates = lexicon.verbs, lexicon.lists["be"], lexicon.lists["predicates"]
-    for at in range(1, len(words)):
-        word = words[at]
-        if word not in predicates:
-            continue
-        if word in be:
-            return at
-        if (known := verbs.get(word)) is not None and word not in lexicon.lists["modifiers"]:
-            if lexicon.language == "en" and word.endswith("ing"):
-                continue
-            before = words[at - 1]
-            if word == known[0] and (before in lexicon.lists["determiners"] or before in lexicon.lists["of"]):
-                continue  # a noun, as "the work"
-            if before in be or (word in lexicon.lists["nouns"] and any(one in be for one in words[at + 1 :])):
-                continue
-            following = words[at + 1] if at + 1 < len(words) else ""
-            if word in lexicon.lists["perfect"] and verbs.get(following, ("", False))[1]:
-                return at + 1
-            return at
-    if lexicon.language == "en":
-        for at in range(1, len(words) - 1):
-            word = words[at]
-            if word.isalpha() and len(word) > 3 and word.endswith(("s", "ed")) and not word.endswith(("ss", "us")):
-                return at
-    return None
 
 
 def content(words: list[str], lexicon: AlphabeticLexicon) -> tuple[str, ...]:
@@ -124,8 +115,25 @@ def subject_of(words: list[str], lexicon: AlphabeticLexicon) -> frozenset[str]:
     """Return the words that say of whom; none if it is a pronoun's."""
     if not lexicon.lists["pronouns"].isdisjoint(words) and not _is_demonstrative(words, lexicon):
         return NOBODY
+    if not lexicon.lists["directions"].isdisjoint(words):
+        words = list(_directed(words, lexicon))
     found = frozenset(content(words, lexicon)) - lexicon.lists["prepositions"]
+    if len(found) > 1:
+        found -= {US}  # "our budget" is the budget
     return found - lexicon.lists["class_nouns"] or found
+
+
+def _directed(words: list[str], lexicon: AlphabeticLexicon) -> Iterator[str]:
+    """Yield words, one after "from" or "to" together with it: the train to Bonn is not that from Bonn."""
+    direction = ""
+    for word in words:
+        if word in lexicon.lists["directions"]:
+            direction = word
+        elif direction and word not in lexicon.lists["dull"]:
+            yield f"{direction} {word}"
+            direction = ""
+        else:
+            yield word
 
 
 def _is_demonstrative(words: list[str], lexicon: AlphabeticLexicon) -> bool:
@@ -159,7 +167,8 @@ def _by_pattern(
         if at is None:
             return Statement(lexicon.language)
         stated = _stated(words[:at], words[at], words[at + 1 :], amounts, proper, lexicon)
-        return stated._replace(effect=effect, denied=frozenset(content(gone.split(), lexicon)))
+        denied = frozenset(content(gone.split(), lexicon))
+        return stated._replace(effect=effect, denied=denied - lexicon.lists["prepositions"] or denied)
     base = subject.split()
     unreal = not lexicon.lists["unreal_words"].isdisjoint(base)
     owner = subject_of(base, lexicon)
@@ -168,7 +177,7 @@ def _by_pattern(
     link, raw = _link((gone if effect in (Effect.ENDED, Effect.LEFT) else new).split(), False, lexicon)
     value = content(raw, lexicon)
     core, rest = _split(value, lexicon)
-    kind = _kind(core, lexicon)
+    kind = _kind(core, proper, lexicon)
     if (
         effect is Effect.MOVED
         and kind is Value.NAME
@@ -191,7 +200,7 @@ def _split(value: tuple[str, ...], lexicon: AlphabeticLexicon) -> tuple[tuple[st
     return value, NOBODY
 
 
-def _kind(core: tuple[str, ...], lexicon: AlphabeticLexicon) -> Value:
+def _kind(core: tuple[str, ...], proper: frozenset[str], lexicon: AlphabeticLexicon) -> Value:
     if not core:
         return Value.NONE
     for word in core:
@@ -201,7 +210,7 @@ def _kind(core: tuple[str, ...], lexicon: AlphabeticLexicon) -> Value:
         return Value.TIME
     if len(core) == 1 and core[0] in lexicon.states:
         return Value.STATE
-    if not lexicon.lists["qualities"].isdisjoint(core):
+    if any(word in lexicon.lists["qualities"] and word not in proper for word in core):
         return Value.QUALITY
     return Value.NAME
 
@@ -238,12 +247,13 @@ def _stated(
     link, value = _link(raw_after, is_be, lexicon)
     words = content(value, lexicon)
     core, rest = _split(words, lexicon)
-    kind = _kind(core, lexicon)
+    kind = _kind(core, proper, lexicon)
     owner = subject_of(subject, lexicon)
     if (
         kind is Value.NAME
         and is_be
         and ((value[:1] and value[0] in lexicon.lists["indefinite"]) or _is_predicate(core, proper, lexicon))
+        and not (_head(subject, lexicon) in lexicon.lists["concrete_nouns"] and not proper.isdisjoint(core))
     ):
         kind = Value.QUALITY
     if link in lexicon.lists["places"] and is_be and proper.isdisjoint(core):
@@ -253,7 +263,7 @@ def _stated(
             else " a"
         )
     slot = _slot(subject, lemma, link, core, kind, proper, lexicon)
-    if slot is Arity.ONE and is_be and kind is not Value.AMOUNT:
+    if slot is Arity.ONE and is_be:
         owner = owner - lexicon.lists["new"] or owner
     everything = (*(sorted(owner) or content(subject, lexicon)), lemma, *link.split(), *words)
     several = not _AND.isdisjoint(core)
@@ -290,7 +300,7 @@ def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[st
     """Cut off what joins a verb to its value: a participle after "be", then prepositions."""
     at = 0
     link = []
-    if is_be and len(after) > 1 and _is_participle(after[0], lexicon) and after[1] in lexicon.lists["prepositions"]:
+    if is_be and len(after) > 1 and _joins(after[0], after[1], lexicon):
         link.append(after[0])
         at = 1
     prepositions = lexicon.lists["prepositions"]
@@ -298,6 +308,15 @@ def _link(after: list[str], is_be: bool, lexicon: AlphabeticLexicon) -> tuple[st
         link.append(after[at])
         at += 1
     return " ".join(link), after[at:]
+
+
+def _joins(word: str, following: str, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a word after "be" belongs to the verb: called Mio, stored in, but not closed on."""
+    if word in lexicon.lists["naming"]:
+        return True
+    if following not in lexicon.lists["prepositions"] or not _is_participle(word, lexicon):
+        return False
+    return word not in lexicon.states or word in lexicon.lists["joined"]
 
 
 def _is_participle(word: str, lexicon: AlphabeticLexicon) -> bool:
@@ -318,7 +337,7 @@ def _slot(
     """Return how many values the subject can have of this."""
     joined = link.split()
     determiners = lexicon.lists["determiners"]
-    bare = [word for word in subject if word not in determiners]
+    bare = [word for at, word in enumerate(subject) if word not in determiners or (at and word in lexicon.lists["of"])]
     if verb == "be":
         if joined and joined[0] in lexicon.lists["fixed_participles"]:
             return Arity.FIXED

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.lexicon import countries, lexicon, places, spaceless
+from shelfd.memory.knowledge.evolution.lexicon import YOU, countries, lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 
 
@@ -71,7 +71,7 @@ def _same(new: Statement, old: Statement) -> bool:
 
 
 def _alike(language: str, verb: str, other: str) -> bool:
-    return verb == other or (language in ("en", "de", "es") and lexicon(language).alike(verb, other))
+    return verb == other or (language not in ("zh", "ja") and lexicon(language).alike(verb, other))
 
 
 def _home(language: str) -> str:
@@ -92,12 +92,18 @@ def _by_effect(new: Statement, old: Statement) -> Judgement:
     if effect is Effect.GONE:
         planned = old.value is Value.TIME or old.link.split()[:1] in (["planned"], ["scheduled"], ["geplant"])
         return _updated(new, "does not take place") if planned or "progress" in old.core else ADDS
+    if effect is Effect.REMOVED:
+        words = lexicon(new.language)
+        in_use = old.verb == "be" and not words["in_use"].isdisjoint(old.link.split()[:1] or old.core[:1])
+        return _updated(new, "removed") if in_use or old.verb in words["serving"] else ADDS
     if effect is Effect.MOVED and new.value not in (Value.TIME, Value.AMOUNT):
         at_home = _alike(new.language, old.verb, _home(new.language))
         placed = old.verb == "be" and old.slot is Arity.ONE and old.value is Value.NAME and old.link != ""
         return _changed(new, old, "moved") if (at_home or placed) else ADDS
     if effect is Effect.LEFT:
-        inside = old.link in ("in", "at", "for", "with") and old.verb in ("live", "work", "study", "stay")
+        words = lexicon(new.language)
+        inside = old.link in words["inside"] and old.verb in words["staying"]
+        inside = inside or (old.verb == "be" and old.slot is Arity.ONE and old.link != "")
         return _updated(new, "left") if inside and new.core == old.core else ADDS
     if effect is Effect.RENEWED and new.value is Value.NAME:
         return _renewed(new, old)
@@ -132,7 +138,7 @@ def _families(statement: Statement) -> list[str]:
 
 def _ended(new: Statement, old: Statement) -> Judgement:
     """Something named, or the whole predicate, no longer holds."""
-    if old.event and not (old.verb and _alike(old.language, old.verb, USE.get(old.language, ""))):
+    if old.event and (_times(old) or not (old.verb and _alike(old.language, old.verb, USE.get(old.language, "")))):
         return ADDS
     if new.verb and not _alike(new.language, new.verb, old.verb):
         return ADDS
@@ -142,12 +148,20 @@ def _ended(new: Statement, old: Statement) -> Judgement:
     if new.language in ("zh", "ja"):
         fits = bool(old.core) and new.core == old.core
     else:
-        fits = set(new.core) <= set(old.core) and {w for w in ended if w[0] != "~"} <= {*old.core, *old.rest}
+        ended = {word for word in ended if word[0] != "~"}
+        core, said, every = {*old.core}, {*old.core, *old.rest}, {*new.core}
+        if old.value is Value.AMOUNT:  # three coffees are coffee, and 5 mg of it are it
+            core, said, ended, every = ({*map(_singular, words)} for words in (said, said, ended, every))
+        fits = every <= core and ended <= said
         fits = fits and (not new.link or not old.link or new.link == old.link)
-        fits = fits and (bool(new.core) or not old.core or new.verb in ("smoke", "rauchen", "fumar", "work"))
+        fits = fits and (bool(new.core) or not old.core or new.verb in ("smoke", "rauchen", "fumar", "fumer", "work"))
     if not fits or old.several:
         return ADDS
     return _updated(new, "no longer holds")
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if word[-1] == "s" and word[-2:] != "ss" else word
 
 
 def _can_end(old: Statement) -> bool:
@@ -159,7 +173,7 @@ def _can_end(old: Statement) -> bool:
 
 
 #: The verb that says of something that it is used.
-USE: Final = {"en": "use", "de": "verwenden", "es": "usar"}
+USE: Final = {"en": "use", "de": "verwenden", "es": "usar", "fr": "utiliser"}
 
 
 def _renewed(new: Statement, old: Statement) -> Judgement:
@@ -187,7 +201,7 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
         ):
             return Judgement(Verdict.UPDATED, "another took its place")
         fits = new.subject == old.subject and _alike(new.language, new.verb, old.verb) and not old.several
-        if fits and new.denied <= set(old.core):
+        if fits and new.denied <= set(old.core) and old.rest <= {*new.core, *new.rest}:
             return _updated(new, "replaced")
         return None
     if new.subject != old.subject or new.verb != old.verb or old.several:
@@ -216,17 +230,23 @@ def _negated(new: Statement, old: Statement) -> Judgement:
     """The same with and without a negation."""
     if (new.verb, new.link, new.event) != (old.verb, old.link, old.event) or new.amounts != old.amounts:
         return ADDS
-    if {*new.core, *new.rest} != {*old.core, *old.rest} or (not new.core and not new.verb) or new.adds:
+    if {*new.core, *new.rest} != {*old.core, *old.rest} or (not new.core and not new.verb):
+        return ADDS
+    if new.adds and old.positive:
         return ADDS
     if new.corrects:
         return Judgement(Verdict.CORRECTED, "said not to be so")
-    if new.now:
+    if new.now or new.adds:
         return Judgement(Verdict.UPDATED, "no longer holds")
+    if new.subject == {YOU}:
+        return Judgement(Verdict.UPDATED, "told to do otherwise")
     return Judgement(Verdict.CONFLICT, "one denies what the other says")
 
 
 def _other_value(new: Statement, old: Statement) -> Judgement:
     """The same of the same subject with another value."""
+    if _left_state(new, old):
+        return _updated(new, "another state")
     if not new.positive or new.adds or new.verb != old.verb or new.link != old.link or new.several or old.several:
         return ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
@@ -235,18 +255,50 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
         return _other_amount(new, old)
     if not _comparable(new, old):
         return ADDS
-    if new.core == old.core or set(new.core) == set(old.core):
+    if (turned := _turned(new, old)) is not None:
+        return _updated(new, turned)
+    if set(new.core) == set(old.core):
         return ADDS
     if new.value is Value.STATE and old.value is Value.STATE:
-        return _other_state(new, old)
+        return _other_state(new, old) if _times(new) == _times(old) else ADDS
     if not old.rest <= {*new.core, *new.rest}:
         return ADDS
     if new.value is Value.TIME and old.slot is not Arity.FIXED:
         one = new.slot is not Arity.MANY or new.verb == "be" or new.corrects or new.now
         return _updated(new, "another time") if one else ADDS
-    if _contains(new.core, old.core):
-        return ADDS
-    return _other_name(new, old)
+    return ADDS if _contains(new.core, old.core) else _other_name(new, old)
+
+
+def _turned(new: Statement, old: Statement) -> str | None:
+    """Return how what is wanted or told to be done was turned into something else; None if it was not."""
+    if set(new.core) == set(old.core):
+        return "wanted otherwise" if _wants_otherwise(new, old) else None
+    if new.subject == {YOU} and (new.core[-1:], new.rest, len(new.core)) == (old.core[-1:], old.rest, len(old.core)):
+        return "told to do otherwise"
+    is_swapped = new.slot is Arity.SAME_KIND and old.rest and old.rest == {*new.core} and new.rest == {*old.core}
+    return "the other way round" if is_swapped else None
+
+
+def _left_state(new: Statement, old: Statement) -> bool:
+    """Return whether who was married to somebody, or connected to something, no longer is."""
+    if new.value is not Value.STATE or old.verb != "be" or not old.link or new.language in ("zh", "ja"):
+        return False
+    states, before, after = lexicon(new.language).states, old.link.split()[0], new.core[0]
+    is_so = new.verb == "be" and new.positive and not new.link and not old.event and not _times(old) and not new.event
+    return is_so and before != after and before in states and states[before] == states.get(after)
+
+
+def _wants_otherwise(new: Statement, old: Statement) -> bool:
+    """Return whether what is wanted is the same but for one word of a kind: answers in French, and in English."""
+    if new.language in ("zh", "ja") or new.verb not in lexicon(new.language)["wanting"] or new.event:
+        return False
+    kinds = lexicon(new.language).categories
+    before, after = ([kinds.get(word) for word in each.rest] for each in (old, new))
+    return len(before) == len(after) == 1 and before == after != [None] and new.rest != old.rest
+
+
+def _times(statement: Statement) -> set[str]:
+    return {word for word in statement.rest if word[0] == "~"}
 
 
 def _comparable(new: Statement, old: Statement) -> bool:
@@ -261,7 +313,7 @@ def _same_but_amounts(new: Statement, old: Statement) -> bool:
     if new.language in ("zh", "ja"):
         same = new.core == old.core and new.value is Value.AMOUNT
     else:
-        same = new.words == old.words
+        same = new.words == old.words or [*map(_singular, new.words)] == [*map(_singular, old.words)]
     return same and new.amounts != old.amounts and len(new.amounts) == len(old.amounts)
 
 
@@ -295,14 +347,16 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
         return _updated(new, "another of its kind") if alike else ADDS
     if new.corrects and (new.verb != "be" or new.link or len(new.core) > 1):
         return Judgement(Verdict.CORRECTED, "corrected") if new.core[:1] != old.core[:1] or new.link else ADDS
-    if new.now and new.language in ("en", "de", "es") and new.verb in lexicon(new.language)["now_functional"]:
+    if new.now and new.language not in ("zh", "ja") and _alike(new.language, new.verb, USE[new.language]):
+        return _renewed(new, old)
+    if new.now and new.language not in ("zh", "ja") and new.verb in lexicon(new.language)["now_functional"]:
         return _updated(new, "another value now")
     if new.now and new.verb == "be" and new.link == old.link != "":
         return _updated(new, "another value now")
     return ADDS
 
 
-_HAVE: Final = ("have", "haben", "tener")
+_HAVE: Final = ("have", "haben", "tener", "avoir")
 
 
 def _category(statement: Statement) -> set[int]:

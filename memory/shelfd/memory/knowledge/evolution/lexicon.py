@@ -10,14 +10,16 @@ from typing import Any, Final
 from shelfd.memory.knowledge.entities.gazetteer import load_names
 from shelfd.memory.notes.words import fold
 
-#: Whoever speaks: alone, and with others.
+#: Whoever speaks: alone, and with others; and who is told to do something.
 ME: Final = "@me"
 US: Final = "@us"
+YOU: Final = "@you"
 
 _DATA: Final = "shelfd.memory.knowledge.evolution"
 
 
-def _load(name: str) -> Any:  # noqa: ANN401 - a file of data
+def load(name: str) -> Any:  # noqa: ANN401 - a file of data
+    """Return what a file of this package's data holds."""
     return json.loads(files(_DATA).joinpath(name).read_text(encoding="utf-8"))
 
 
@@ -43,6 +45,7 @@ class AlphabeticLexicon:
     fixed_parts: tuple[str, ...]
     past: re.Pattern[str]
     past_first: frozenset[str]
+    recent: re.Pattern[str]  #: when something happened that goes on
     corrects: re.Pattern[str]
     corrects_first: frozenset[str]
     adds: re.Pattern[str]
@@ -60,13 +63,13 @@ class AlphabeticLexicon:
 @cache
 def units() -> dict[str, tuple[str, float]]:
     """Return unit -> family and factor to its base unit, of all languages."""
-    return {unit: (family, factor) for family, each in _load("units.json").items() for unit, factor in each.items()}
+    return {unit: (family, factor) for family, each in load("units.json").items() for unit, factor in each.items()}
 
 
 @cache
 def countries() -> frozenset[str]:
     """Return the names of what contains towns: who lives in one may live in the other."""
-    return frozenset(_load("countries.json"))
+    return frozenset(load("countries.json"))
 
 
 @cache
@@ -81,8 +84,8 @@ def _groups(text: str) -> dict[str, int]:
 
 @cache
 def lexicon(language: str) -> AlphabeticLexicon:
-    """Return the words of ``en``, ``de`` or ``es``; they are read on first use."""
-    data = _load(f"{language}.json")
+    """Return the words of ``en``, ``de``, ``es`` or ``fr``; they are read on first use."""
+    data = load(f"{language}.json")
     text = {name: value for name, value in data.items() if isinstance(value, str)}
     verbs: dict[str, tuple[str, bool]] = {}
     for present, told in data["verbs"]:
@@ -93,7 +96,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
     lists = {name: frozenset(value.split()) for name, value in text.items()}
     lists["times"] = lists["months"] | lists["weekdays"]
     lists["no_nouns"] = (
-        lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | {"and", "und", "y"}
+        lists["prepositions"] | lists["determiners"] | lists["be"] | lists["fillers"] | {"and", "und", "y", "et"}
     )
     lists["joined"] = frozenset(
         word.split("_")[0]
@@ -108,7 +111,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
     lists["marks"] = frozenset().union(
         *(lists[name] for name in ("negation", "ended_words", "unreal_words", "now", "additive")), *first_words.values()
     )
-    lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"]
+    lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"] | lists["additive"]
     lists["dull"] = lists["determiners"] | lists["unsaid"]
     lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
     lists["telling"] |= lists["triggers"] | lists["months"] | lists["weekdays"] | verbs.keys()
@@ -131,6 +134,7 @@ def lexicon(language: str) -> AlphabeticLexicon:
         fixed_parts=tuple(text.get("fixed_parts", "").split()),
         past=_either(text["past_phrases"]),
         past_first=first_words["past"],
+        recent=_either(text["recent_phrases"]),
         corrects=_either(text["correction_phrases"]),
         corrects_first=first_words["correction"],
         adds=_either(text["additive_phrases"]),
@@ -162,7 +166,7 @@ class SpacelessLexicon:
 @cache
 def spaceless(language: str) -> SpacelessLexicon:
     """Return the patterns of ``zh`` or ``ja``."""
-    data = _load(f"{language}.json")
+    data = load(f"{language}.json")
     names = ("ended", "moved", "changed", "gone", "statement")
     return SpacelessLexicon(
         language=language,

@@ -7,6 +7,7 @@ from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import read_clause
 from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
 from shelfd.memory.knowledge.evolution.statement import Statement
 from shelfd.memory.knowledge.evolution.tokens import SentenceWords, tokenise
@@ -28,7 +29,7 @@ _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
 _SPACELESS_END: Final = re.compile(r"(?<=[。！？；])|\n+")
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
-_ALPHABETIC: Final = ("en", "de", "es")
+_ALPHABETIC: Final = ("en", "de", "es", "fr")
 
 
 def language_of(text: str) -> str:
@@ -40,7 +41,7 @@ def language_of(text: str) -> str:
             return "zh"
     words = set(fold(text).replace(".", " ").replace(",", " ").split())
     best, most = "en", 0
-    for language in _ALPHABETIC:
+    for language in _ALPHABETIC if text.isascii() else _ALPHABETIC[::-1]:
         count = len(words & lexicon(language).lists["telling"])
         if count > most:
             best, most = language, count
@@ -68,6 +69,9 @@ def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
     found: list[Statement] = []
     asks = ends_as_question(sentence)
     all_words = tokenise(sentence, words)
+    reworded = reword(sentence, all_words.words, words)
+    if reworded is not sentence:
+        all_words = tokenise(reworded, words)
     corrects = False
     subject: list[str] = []
     for clause, amounts in _clauses(all_words, words):
@@ -108,11 +112,10 @@ def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[t
         return
     starts = [0]
     for at, word in enumerate(words):
-        following = words[at + 1] if at + 1 < len(words) else ""
         if (
             word == ":"
             or (word == "," and _begins_clause(words, at + 1, lexicon_))
-            or (word in _AND and at and (following in lexicon_.verbs or following in lexicon_["triggers"]))
+            or (word in _AND and at and _follows_verb(words, at + 1, lexicon_))
         ):
             starts.append(at + 1)
     starts.append(len(words) + 1)
@@ -125,7 +128,17 @@ def _clauses(sentence: SentenceWords, lexicon_: AlphabeticLexicon) -> Iterator[t
             yield [words[at] for at in inside], amounts
 
 
-_AND: Final = frozenset(("and", "und", "y", "but", "aber", "pero"))
+def _follows_verb(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bool:
+    """Return whether a verb comes at *at*, perhaps after a word like "now"."""
+    if at < len(words) and words[at] in lexicon_["fillers"]:
+        at += 1
+    if at >= len(words):
+        return False
+    word = words[at]
+    return word in lexicon_.verbs or word in lexicon_["triggers"] or word in lexicon_["be"]
+
+
+_AND: Final = frozenset(("and", "und", "y", "et", "but", "aber", "pero", "mais"))
 _CUTS: Final = _AND | {",", ":"}
 
 

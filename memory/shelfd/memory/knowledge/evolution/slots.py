@@ -155,6 +155,9 @@ def _by_effect(statement: Statement) -> Iterator[str]:
     if effect is Effect.GONE:
         yield f"k {Value.TIME}"
         yield "c progress"
+    elif effect is Effect.REMOVED:
+        serving = () if language in _SPACELESS else sorted(lexicon(language)["serving"])
+        yield from {f"v {verb}": None for one in ("be", *serving) for verb in _verbs(language, one)}
     elif effect is Effect.MOVED and statement.value not in (Value.TIME, Value.AMOUNT):
         home = spaceless(language).home if language in _SPACELESS else lexicon(language).home
         yield from (f"v {verb}" for verb in _verbs(language, home))

@@ -14,6 +14,7 @@ class Effect(StrEnum):
     MOVED = "moved"  #: the place is now another
     LEFT = "left"  #: a place, an employer or a group
     GONE = "gone"  #: it does not take place
+    REMOVED = "removed"  #: it is no longer there, or no longer in use
     INSTEAD = "instead"  #: another takes the place of what it names
 
 

@@ -16,6 +16,13 @@ _CLOCK: Final = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _ORDINAL: Final = re.compile(r"(\d{1,2})(?:st|nd|rd|th)")
 _DIGIT: Final = re.compile(r"\d")
+#: The end of a contracted word, and what it stands for after what comes before it.
+_CONTRACTED: Final = {
+    each[0]: each
+    for each in (("n't", ("not",)), ("'ve", ("have",)), ("'re", ("are",)), ("'m", ("am",)), ("'ll", ("will",)))
+}
+#: A French word that lost its end to the next one, as in "l'adresse".
+_ELIDED: Final = re.compile(r"\b([ldjncsmt]|qu)'(?=\w)", re.IGNORECASE)
 _HOURS: Final = frozenset(("uhr", "am", "pm", "oclock", "o'clock"))
 
 
@@ -57,13 +64,17 @@ def _numeric(low: str) -> str:
     return ordinal[1] if ordinal else low
 
 
-def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:  # noqa: C901 - every word of every note comes by here
+def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
+    sentence: str, lexicon: AlphabeticLexicon
+) -> SentenceWords:
     """Return the words of *sentence*."""
     words: list[str] = []
     proper: set[str] = set()
     numeric = False
     times, numbers, marked = lexicon.lists["times"], lexicon.numbers, lexicon.marked
     sentence = sentence.replace("’", "'")
+    if lexicon.language == "fr":
+        sentence = _ELIDED.sub(r"\1e ", sentence)
     has_digits = _DIGIT.search(sentence) is not None
     raws = split(sentence)
     folded = map(str.lower, raws) if sentence.isascii() else map(fold, raws)
@@ -76,9 +87,12 @@ def tokenise(sentence: str, lexicon: AlphabeticLexicon) -> SentenceWords:  # noq
             low = _plain(low)
             if not low:
                 continue
-            if low[-3:] == "n't":
-                words.append("not")
-                continue
+            if "'" in low:
+                apart = _CONTRACTED.get(low[low.index("'") - (low[-3:] == "n't") :])
+                if apart is not None:
+                    verb = low[: -len(apart[0])]
+                    words += [*([verb] if verb in lexicon.lists["spoken_before"] else ()), *apart[1]]
+                    continue
         if low in marked:
             if low in times and (low != "may" or (raw[0] == "M" and words)):
                 low = "~" + low

@@ -1,0 +1,63 @@
+"""Where the verb of a clause stands."""
+
+from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon
+
+
+def find_verb(words: list[str], lexicon: AlphabeticLexicon) -> int | None:
+    """Return the position of the clause's verb; None if none is known and none looks like one."""
+    be, predicates = lexicon.lists["be"], lexicon.lists["predicates"]
+    for at in range(1, len(words)):
+        word = words[at]
+        if word not in predicates:
+            continue
+        if word in be:
+            return at
+        if not _may_be_verb(words, at, lexicon):
+            continue
+        if word in lexicon.lists["perfect"] and at + 1 < len(words):
+            following = words[at + 1]
+            if following in be or lexicon.verbs.get(following, ("", False))[1]:
+                return at + 1
+        return at
+    if lexicon.language == "en":
+        for at in range(1, len(words) - 1):
+            word = words[at]
+            if word.isalpha() and len(word) > 3 and word.endswith(("s", "ed")) and not word.endswith(("ss", "us")):
+                return at
+    return None
+
+
+def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
+    """Return whether a form of a known verb is one here, and no noun."""
+    word, before = words[at], words[at - 1]
+    lemma = lexicon.verbs[word][0]
+    lists, be = lexicon.lists, lexicon.lists["be"]
+    if word in lists["modifiers"] or before in be or (lexicon.language == "en" and word.endswith("ing")):
+        return False
+    if word == lemma and (before in lists["determiners"] or before in lists["of"]):
+        return False  # as "the work"
+    if word in lists["nouns"] and any(one in be for one in words[at + 1 :]):
+        return False
+    if word in lists["helpers"] and _next_said(words, at, lexicon) in lexicon.verbs:
+        return False  # "does not work"
+    if lexicon.language == "en" and word[-1] == "s" and at + 1 < len(words):
+        following = words[at + 1]
+        if lexicon.verbs.get(following, ("",))[0] == following:
+            return False  # a plural, as in "the hosts run"
+    if word not in lists["noun_verbs"] or word != lemma:
+        return True
+    subject = next((one for one in reversed(words[:at]) if one not in lists["unsaid"]), "-")
+    return subject in lists["several"] or (subject[-1] == "s" and subject[-2:] != "ss")
+
+
+def _next_said(words: list[str], at: int, lexicon: AlphabeticLexicon) -> str:
+    return next((word for word in words[at + 1 :] if word not in lexicon.lists["unsaid"]), "")
+
+
+def progressive(words: list[str], at: int, lexicon: AlphabeticLexicon) -> int:
+    """Return where the verb is after "is" at *at*, if it has an object or place: learning Swedish, running on it."""
+    verb = at + 1
+    while verb < len(words) and words[verb] in lexicon.lists["unsaid"]:
+        verb += 1
+    is_verb = verb + 1 < len(words) and words[verb][-3:] == "ing" and words[verb] in lexicon.verbs
+    return verb if is_verb and lexicon.language == "en" else at

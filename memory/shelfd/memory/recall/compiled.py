@@ -1,0 +1,171 @@
+"""The compiled loops: numba compiles them once per machine and version, and keeps the result on disk."""
+
+import ctypes
+import shutil
+from collections.abc import Callable
+from importlib.util import find_spec
+from mmap import PAGESIZE, PROT_EXEC, PROT_READ, mmap
+from pathlib import Path
+from pickle import UnpicklingError
+from threading import Thread
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from shelfd.memory.recall import loops
+from shelfd.memory.recall.columns import BoolArray, Columns, FloatArray, IntArray
+from shelfd.memory.recall.engine import Singles, engine
+from shelfd.memory.recall.fields import K1, B
+from shelfd.memory.recall.inverted import Bytes, Numbers
+
+_EXTRA: Final = 'the extra "fast" of the package'
+_FORBIDDEN: Final = "the daemon may not run what it compiles: see MemoryDenyWriteExecute of its service"
+
+
+class CompiledLoops:
+    """Calls the compiled loops with the arrays of an index. They let other threads run.
+
+    Args:
+        compiled: Makes a compiled function of a plain one.
+    """
+
+    def __init__(self, compiled: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        self._accumulate = compiled(loops.accumulate)
+        self._base_totals = compiled(loops.base_totals)
+        self._session_means = compiled(loops.session_means)
+        self._around = compiled(loops.around)
+
+    def accumulate(
+        self,
+        postings: tuple[Numbers, Bytes, IntArray],
+        weights: Singles,
+        columns: Columns,
+        average: float,
+        nugget: int,
+        own: Singles,
+    ) -> IntArray:
+        """Add postings to *own*; return the documents that had nothing there."""
+        touched = np.empty(len(postings[0]), np.int64)
+        slope, room = np.float32(K1 * B / average), np.float32(K1 * (1 - B))
+        count = self._accumulate(*postings, weights, columns.length, slope, room, columns.nugget, nugget, own, touched)
+        return touched[:count]
+
+    def base_totals(
+        self,
+        postings: tuple[Numbers, Bytes, IntArray],
+        members: IntArray,
+        place: IntArray | None,
+        columns: Columns,
+        idf: tuple[FloatArray, FloatArray],
+        averages: tuple[float, float],
+    ) -> FloatArray:
+        """Return the base scores of *members*."""
+        found: FloatArray = self._base_totals(
+            *postings,
+            members,
+            np.zeros(0, np.int64) if place is None else place,
+            columns.previous,
+            columns.following,
+            columns.flags,
+            columns.length,
+            columns.span,
+            *idf,
+            *(K1 * B / average for average in averages),
+        )
+        return found
+
+    def session_means(self, scores: FloatArray, groups: IntArray) -> FloatArray:
+        """Return for each document the mean of the two best *scores* of its group."""
+        count = int(groups.max()) + 1
+        means: FloatArray = self._session_means(scores, groups, np.empty(count), np.empty(count))
+        return means
+
+    def around(self, columns: Columns, ordinals: IntArray, groups: BoolArray | None) -> IntArray:
+        """Return the living *ordinals* in some *groups*, or all, and their neighbours, each once, ascending."""
+        found = np.empty(3 * len(ordinals), np.int64)
+        marks = np.zeros(columns.size, np.uint8)
+        wanted = np.zeros(0, np.bool_) if groups is None else groups
+        beside = columns.group, columns.flags, columns.previous, columns.following
+        found = found[: self._around(ordinals, wanted, *beside, marks, found)]
+        found.sort()
+        return found
+
+
+def offer(choice: Literal["auto", "numpy", "compiled"], directory: Path) -> None:
+    """Let the engine use compiled loops: *compiled* from soon on, *auto* as soon as there is a large shelf.
+
+    They are loaded by a thread of their own. Until then, and if they cannot be, numpy answers.
+
+    Args:
+        choice: What is wanted.
+        directory: Where the compiled code is kept; made if need be.
+    """
+    loading = Thread(target=_load, args=(choice, directory), name="shelfd.recall.compile", daemon=True)
+    if choice == "compiled":
+        loading.start()
+    elif choice == "auto":
+        engine.prepare = loading.start
+
+
+def _load(choice: str, directory: Path) -> None:
+    problem = f"{_EXTRA} is not installed" if find_spec("numba") is None else None if may_compile() else _FORBIDDEN
+    if problem is not None:  # which is nothing to complain of unless it was asked for
+        engine.problem = problem if choice == "compiled" else None
+        return
+    try:
+        try:
+            engine.loops = compiled_loops(directory)
+        except (EOFError, UnpicklingError, ValueError):  # what is on disk is damaged
+            shutil.rmtree(directory)
+            engine.loops = compiled_loops(directory)
+    except (ImportError, OSError, RuntimeError) as error:
+        engine.problem = f"the loops could not be compiled in {directory}: {type(error).__name__}"
+
+
+def may_compile() -> bool:
+    """Return whether this process may run code that it wrote: LLVM would end the process if it may not."""
+    with mmap(-1, PAGESIZE) as page:
+        start = ctypes.c_char.from_buffer(page)
+        result = ctypes.CDLL(None).mprotect(ctypes.c_void_p(ctypes.addressof(start)), PAGESIZE, PROT_READ | PROT_EXEC)
+        del start  # a page that is lent cannot be given back
+    return bool(result == 0)
+
+
+def compiled_loops(directory: Path) -> CompiledLoops:
+    """Load the loops, or compile them, which takes some seconds; from then on no call compiles anything.
+
+    Args:
+        directory: Where the compiled code is kept; made if need be.
+
+    Raises:
+        ImportError: If the extra ``fast`` is not installed, or does not fit this Python.
+        OSError: If the directory cannot be written.
+        RuntimeError: If numba cannot use it.
+    """
+    import numba
+
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    vars(numba.config)["CACHE_DIR"] = str(directory)
+    made: list[Any] = []
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        made.append(numba.njit(nogil=True, cache=True)(function))
+        return made[-1]  # type: ignore[no-any-return]
+
+    found = CompiledLoops(compiled)
+    _try(found)
+    for one in made:
+        one.disable_compile()
+    return found
+
+
+def _try(found: CompiledLoops) -> None:
+    """Call each loop once, so that it is compiled for the arrays that an index has."""
+    columns = Columns()
+    columns.extend(1, {"previous": -1, "following": -1})
+    document, one = np.zeros(1, np.int64), np.ones(1)
+    run = document.astype(np.int32), np.ones(1, np.uint8), np.ones(1, np.int64)
+    found.accumulate(run, np.ones(1, np.float32), columns, 1.0, -1, np.zeros(2, np.float32))
+    found.base_totals(run, document, np.array([1, 0]), columns, (one, one), (1.0, 1.0))
+    found.session_means(one, document)
+    found.around(columns, document, None)

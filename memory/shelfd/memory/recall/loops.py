@@ -1,0 +1,148 @@
+"""The inner loops of ranking, one number at a time: slow as they stand here, and made to be compiled.
+
+Each does what functions with whole arrays do elsewhere in this package; arguments are arrays without gaps, of the types
+that the columns and postings of an index have.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from shelfd.memory.recall.columns import ALIVE, QUESTION, BoolArray, Codes, FloatArray, IntArray
+from shelfd.memory.recall.engine import Singles
+from shelfd.memory.recall.fields import K1, NEXT, PREVIOUS, QUESTION_BEFORE, B
+from shelfd.memory.recall.inverted import Bytes, Numbers
+
+_ROOM: Final = K1 * (1 - B)
+_MORE: Final = K1 + 1
+
+
+def accumulate(
+    ordinals: Numbers,
+    frequencies: Bytes,
+    ends: IntArray,
+    weights: Singles,
+    lengths: Codes,
+    slope: np.float32,
+    room: np.float32,
+    nuggets: Codes,
+    nugget: int,
+    own: Singles,
+    touched: IntArray,
+) -> int:
+    """Add the BM25 of some postings to the scores *own*; write which documents had none, and return how many."""
+    count, begin = 0, 0
+    for slot in range(len(ends)):
+        for at in range(begin, ends[slot]):
+            document = ordinals[at]
+            if nugget != -1 and nuggets[document] != nugget:
+                continue
+            frequency = np.float32(frequencies[at])
+            weight = frequency / (np.float32(lengths[document]) * slope + room + frequency) * weights[slot]
+            had = own[document]
+            if had == 0:
+                touched[count] = document
+                count += 1
+            own[document] = had + weight
+        begin = ends[slot]
+    return count
+
+
+def base_totals(
+    ordinals: Numbers,
+    frequencies: Bytes,
+    ends: IntArray,
+    members: IntArray,
+    place: IntArray,
+    previous: IntArray,
+    following: IntArray,
+    flags: Bytes,
+    lengths: Codes,
+    spans: Codes,
+    own_idf: FloatArray,
+    previous_idf: FloatArray,
+    own_slope: float,
+    previous_slope: float,
+) -> FloatArray:
+    """Return the base score of each of the *members*; *place* is empty if they are all documents."""
+    count, whole = len(members), len(place) == 0
+    stride = count + 1
+    table = np.zeros((len(own_idf), stride))
+    begin = 0
+    for slot in range(len(ends)):
+        for at in range(begin, ends[slot]):
+            document = ordinals[at]
+            here = document + 1 if whole else place[document]
+            if here > 0:
+                table[slot, here] = frequencies[at]
+        begin = ends[slot]
+    before, after = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for at in range(count):
+        document = members[at]
+        before[at] = previous[document] + 1 if whole else place[previous[document]]
+        after[at] = following[document] + 1 if whole else place[following[document]]
+    own, totals = np.zeros(stride), np.zeros(count)
+    for slot in range(len(own_idf)):
+        row = table[slot]
+        for at in range(count):
+            frequency = row[at + 1]
+            both = frequency + row[before[at]]
+            if both > 0:
+                norm = spans[members[at]] * previous_slope + _ROOM
+                totals[at] += both / (norm + both) * _MORE * (PREVIOUS * previous_idf[slot])
+            if frequency > 0:
+                norm = lengths[members[at]] * own_slope + _ROOM
+                own[at + 1] += frequency / (norm + frequency) * _MORE * own_idf[slot]
+    for at in range(count):
+        totals[at] += own[at + 1] + NEXT * own[after[at]]
+        if before[at] > 0 and flags[previous[members[at]]] & QUESTION:
+            totals[at] += QUESTION_BEFORE * own[before[at]]
+    return totals
+
+
+def session_means(scores: FloatArray, groups: IntArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return for each document the mean of the two best *scores* of its group; the rest is room, one for each group."""
+    count = len(scores)
+    for at in range(count):
+        first[groups[at]] = -1.0
+        second[groups[at]] = -1.0
+    for at in range(count):
+        group, score = groups[at], scores[at]
+        if score > first[group]:
+            second[group] = first[group]
+            first[group] = score
+        elif score > second[group]:
+            second[group] = score
+    means = np.empty(count)
+    for at in range(count):
+        best, other = first[groups[at]], second[groups[at]]
+        means[at] = best if other < 0 else (best + other) / 2
+    return means
+
+
+def around(
+    ordinals: IntArray,
+    wanted: BoolArray,
+    groups: IntArray,
+    flags: Bytes,
+    previous: IntArray,
+    following: IntArray,
+    marks: Bytes,
+    found: IntArray,
+) -> int:
+    """Write to *found*, each once, living *ordinals* and their neighbours; return how many.
+
+    Only those in *wanted* groups are taken, all if it is empty. *marks* is zero, and stays it.
+    """
+    count, every = 0, len(wanted) == 0
+    for at in range(len(ordinals)):
+        document = ordinals[at]
+        if (every or wanted[groups[document]]) and flags[document] & ALIVE:
+            for near in (document, previous[document], following[document]):
+                if near >= 0 and marks[near] == 0:
+                    marks[near] = 1
+                    found[count] = near
+                    count += 1
+    for at in range(count):
+        marks[found[at]] = 0
+    return count
