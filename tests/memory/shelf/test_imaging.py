@@ -1,6 +1,9 @@
 """A shelf's image: a restart reads it and what changed since, and nothing else; one that is no use is passed over."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -284,3 +287,20 @@ async def test_one_of_rows_that_are_gone_is_passed_over(durable: Api, tmp_path: 
 
     assert "image.passed_over" in events(logs)
     assert len(set(indexed)) == NOTES
+
+
+def test_what_an_image_was_made_by_is_the_same_in_every_process() -> None:
+    """Otherwise no start would ever use one: what a set shows differs by the seed of a process's hashes."""
+    code = (
+        "from unittest.mock import Mock\n"
+        "from shelfd.memory import MemorySettings\n"
+        "from shelfd.memory.recall import ShelfIndex\n"
+        "print(ShelfIndex(Mock(), MemorySettings()).made_by())\n"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
