@@ -47,6 +47,7 @@ def written(numbers: IntArray, lengths: Sequence[int]) -> Written:
     order.sort()
     places = order & _WITHOUT_TERM
     both = order - places
+    documents = np.zeros(0, np.int64)  # of one alone nobody asks
     if len(lengths) > 1:
         documents = np.repeat(np.arange(len(lengths)), lengths)[places]
         both |= documents << _PLACE

@@ -100,7 +100,7 @@ class DocumentReader:
                 flags, parsed.answer_types, length, speaker, on, document.boost, title, telling, document.standing,
                 document.row, document.turn or 0,
             ))  # fmt: skip
-        columns = dict(zip(_READ, zip(*read, strict=True), strict=True))
+        columns: dict[str, Sequence[Any]] = dict(zip(_READ, zip(*read, strict=True), strict=True))
         return ReadDocuments(written(np.array(numbers, np.int64), sizes), columns)
 
     def _day(self, when: int) -> tuple[int, list[int]]:

@@ -1,7 +1,7 @@
 """Segments: what an index holds of consecutive ordinals, immutable, by document and by term."""
 
 from collections.abc import Generator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 from uuid import uuid4
 
 import numpy as np
@@ -189,7 +189,9 @@ def starts_at(sizes: IntArray) -> IntArray:
 
 def _narrow(ascending: IntArray) -> IntArray:
     """Return numbers in four bytes each, unless they are too large."""
-    return ascending.astype(np.int32) if not len(ascending) or ascending[-1] <= _FOUR_BYTES else ascending
+    if len(ascending) and ascending[-1] > _FOUR_BYTES:
+        return ascending
+    return cast("IntArray", ascending.astype(np.int32))
 
 
 def moved(segment: IndexSegment, by: int) -> IndexSegment:
