@@ -81,6 +81,9 @@ class DocumentReader:
             numbers += map(number, parsed.words)
             length = len(numbers) - begin
             numbers += map(number, parsed.beside)
+            if parsed.told:
+                told = self._analyzer.told_words(parsed.told, self._analyzer.day(document.when))
+                numbers += map(number, told)
             sizes.append(len(numbers) - begin)
             flags = (
                 ALIVE

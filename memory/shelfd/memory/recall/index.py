@@ -189,10 +189,13 @@ class RecallIndex:
         return found
 
     def _dated(self, parsed: ParsedQuery, filters: NoteFilter) -> ParsedQuery:
-        """A query with the days that it speaks of as seen from today."""
+        """A query with the days that it speaks of as seen from today, and the words by which texts tell of them."""
         if not parsed.relative:
             return parsed
-        return parsed._replace(dates=parsed.dates_on(self.analyzer.day(filters.now)))
+        today = self.analyzer.day(filters.now)
+        told = self.analyzer.told_words([span for span in parsed.relative if span.is_date], today)
+        terms = parsed.terms if not told else tuple(sorted({*parsed.terms, *map(self.analyzer.term, told)}))
+        return parsed._replace(dates=parsed.dates_on(today), terms=terms)
 
     def overlap(self, query: str, filters: NoteFilter) -> WordOverlap:
         """Return which documents have words of *query*, of those that *filters* admit, and what share of them."""

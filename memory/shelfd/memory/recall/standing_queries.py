@@ -341,8 +341,7 @@ class _Run(MatchRun):
 
 def _forms(analyzer: Analyzer, document: Document) -> set[str]:
     """The index terms of a document, and each without the endings it may have."""
-    text = document.text
-    words = {*analyzer.words(text), *analyzer.beside(text), *analyzer.day_words(analyzer.day(document.when))}
+    words = {*analyzer.found_by(document.text, analyzer.day(document.when))}
     if document.author:
         words.update(analyzer.words(document.author))
     terms = {analyzer.term(word) for word in words if analyzer.is_content(word)}
