@@ -5,6 +5,7 @@ Figures are *held out*: the questions of a domain are judged by constants fitted
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from shelfd.memory.recall import relevance as model
 from shelfd.memory.recall.focus import Candidate
 from shelfd.memory.recall.relevance import FEATURES, Calibration
 from shelfd.memory.recall.shelf_index import document_of, names_of
+from shelfd.protocol.base import to_micros
 
 #: Languages whose questions the constants are fitted on: those with word lists, and those without spaces.
 FITTED = ("en", "zh", "ja")
@@ -56,6 +58,7 @@ class OwnShelf:
                 row=row, id=note["id"], kind="fact" if key else "note", title=note.get("title") or key or "",
                 key=fold_key(key) if key else None, content=note["content"], author=note.get("author"),
                 session_id=note.get("session_id"), turn=note.get("turn"), created_at=1_760_000_000_000_000,
+                occurred_at=to_micros(datetime.fromisoformat(note["occurred_at"])) if "occurred_at" in note else None,
                 archived_at=1 if note.get("hidden") else None, superseded_by=note.get("superseded_by"),
                 extra=Extra(aliases=tuple(note.get("aliases", ()))),
             )  # fmt: skip

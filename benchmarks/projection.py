@@ -2,7 +2,8 @@
 
 The tokens of all notes, questions and conversations in ``data/`` are embedded; the 96 directions in which they have
 most of their length, by the eigenvectors of their second moments, become the columns of ``projection.npy``. With
-another projection vectors are others: raise the version in the model's name (``minilm/embedder.py``) with it.
+another projection vectors are others: raise the version in the model's name (``minilm/embedder.py``) with it. Texts
+that came to ``data/`` later change it a little; that is no reason to.
 
 Run: ``python benchmarks/projection.py``; ``--check`` compares with the file instead of writing it.
 """

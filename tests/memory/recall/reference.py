@@ -72,7 +72,8 @@ class Reference:
             line = date_line(analyzer.day(doc.when))
             terms = analyzer.terms(f"{line}\n{doc.author or ''}\n{doc.text}")
             lengths[doc.row] = len(terms)
-            terms += map(analyzer.term, analyzer.beside(doc.text))
+            told = analyzer.told_words(analyzer.parse_text(doc.text).told, analyzer.day(doc.when))
+            terms += map(analyzer.term, [*analyzer.beside(doc.text), *told])
             bags[doc.row] = Counter({term: min(count, 255) for term, count in Counter(terms).items()})
         both_bags, both_lengths = {}, {}
         for row, before in self.previous.items():
@@ -153,7 +154,9 @@ class Reference:
         *first* is the one that has its score by itself, the first if not given; the others have theirs from it.
         """
         parsed = self.analyzer.parse_query(query)
-        terms = list(parsed.terms)
+        today = self.analyzer.day(filters.now)
+        told = self.analyzer.told_words([span for span in parsed.relative if span.is_date], today)
+        terms = sorted({*parsed.terms, *map(self.analyzer.term, told)})
         base = {d.row: self.base(d, terms) for d in self.documents.values() if self.admitted(d, filters)}
         base = {row: b for row, b in base.items() if b > 0}
         if not base:

@@ -36,6 +36,10 @@ _MAY_BE_COMPOUND = re.compile(r"[A-Z_-](?<=[^\W_].)")  # a tenth of the time of 
 _INNER_CAPITAL = re.compile(r"[A-Z](?<=[^\W_].)")
 _COMPOUND = re.compile(r"[^\W_]+(?:[_-][^\W_]+)*")
 _LONGEST_COMPOUND = 64  # characters; what is longer is data
+_LONGEST_ADDRESS = 200  # characters
+_JOINTS = frozenset("/@:\\")
+_AROUND = ".,;:!?'\"()[]{}<>`*"
+_IS_ADDRESS = re.compile(r"[^\W_](?:[/@\\]|::)[^\W_]|://|^~?/[^\W_]")
 _CAPITALS = re.compile(r"[a-z][A-Z]|[0-9][A-Z][a-z]|[A-Z]{2}[a-z]{2}")
 _CAPITALISED = re.compile(r"[A-Z]+(?=[A-Z][a-z]{2})|[A-Z]?[a-z0-9]+|[A-Z0-9]+|[^A-Za-z0-9_-]+")
 _ASCII_WORDS = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789" else ord(" ") for code in range(256))
@@ -107,6 +111,14 @@ def compounds(text: str, joints: str = "_-") -> list[str]:
             if not joined.isnumeric():
                 found.append(joined)
     return found
+
+
+def addresses(folded: str) -> list[str]:
+    """Return the paths, URLs, addresses of mail and qualified names in *folded* text, each as one word."""
+    if "/" not in folded and "@" not in folded and "::" not in folded and "\\" not in folded:
+        return []
+    found = (part.strip(_AROUND) for part in folded.split() if not _JOINTS.isdisjoint(part))
+    return [part for part in found if len(part) <= _LONGEST_ADDRESS and _IS_ADDRESS.search(part) is not None]
 
 
 def ends_as_question(text: str) -> bool:

@@ -8,12 +8,24 @@ from typing import NamedTuple
 import Stemmer
 
 from shelfd.memory.notes.wordlists import word_lists
-from shelfd.memory.notes.words import characters, compounds, emoji, ends_as_question, fold, split
-from shelfd.memory.recall.dates import GradedDays, date_line, explicit_dates, local_day
+from shelfd.memory.notes.words import addresses, characters, compounds, emoji, ends_as_question, fold, split
+from shelfd.memory.recall.dates import MONTHS, OTHER_MONTHS, GradedDays, date_line, explicit_dates, local_day
+from shelfd.memory.recall.german import parts_of
 from shelfd.memory.recall.languages import ForeignLanguage, by_common_words, language_of
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
-from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans
-from shelfd.memory.recall.word_traits import COMMON, FOREIGN, NUMBER, OPENS_TIME, TIME, TYPES, WordTraits, number_count
+from shelfd.memory.recall.quantities import quantities
+from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans, told_date, told_spans
+from shelfd.memory.recall.word_traits import (
+    COMMON,
+    DIGITS,
+    FOREIGN,
+    NUMBER,
+    OPENS_TIME,
+    TIME,
+    TYPES,
+    WordTraits,
+    number_count,
+)
 
 _CACHED_WORDS = 1 << 17
 
@@ -32,6 +44,7 @@ class ParsedQuery(NamedTuple):
         return [*self.dates, *(days for span in self.relative if (days := span.days(today)) is not None)]
 
 
+_ENGLISH, _GERMAN, _FRENCH = "english", "german", "french"
 _QUARTER_HOUR = 15 * 60 * 1_000_000  # microseconds
 _CACHED_QUARTERS = 4096
 
@@ -45,6 +58,7 @@ class ParsedText(NamedTuple):
     temporal: bool  #: holds an expression of time
     question: bool  #: ends with a question mark
     answer_types: int  #: which types of answer it holds, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
+    told: tuple[RelativeSpan, ...] = ()  #: times of which it tells as seen from its own day
 
 
 class Analyzer:
@@ -119,14 +133,15 @@ class Analyzer:
         """Return the folded words that a document's *text* is found by beside its :meth:`words`.
 
         These are emoji, single characters of scripts without spaces, the parts of compound names, and such names
-        as a whole. They change the length of no document, and thus the scores of no other words.
+        as a whole; numbers with their units, versions, paths and addresses, each as one word. They change the length
+        of no document, and thus the scores of no other words.
         """
-        return self._beside(text, fold(text))
+        folded = fold(text)
+        return [*self._beside(text, folded), *quantities(folded)]
 
     def _beside(self, text: str, folded: str) -> list[str]:
-        if text.isascii():
-            return compounds(text)
-        return [*emoji(folded), *characters(folded), *compounds(text)]
+        found = compounds(text) + addresses(folded)
+        return found if text.isascii() else [*emoji(folded), *characters(folded), *found]
 
     def language_of(self, words: list[str]) -> ForeignLanguage | None:
         """Return the language of folded *words* if it is not the analyzer's own and they show it."""
@@ -136,10 +151,12 @@ class Analyzer:
         """Return the index term of a folded *word* by the word forms of another *language*."""
         return self.term(language.stem(word))
 
-    def _foreign_forms(self, words: list[str], language: ForeignLanguage | None) -> list[str]:
-        if language is None:
-            return []
-        return [form for word in words if not language.is_idle(word) and (form := language.stem(word)) != word]
+    def _foreign_forms(self, words: list[str], language: ForeignLanguage) -> list[str]:
+        content = [word for word in words if not language.is_idle(word)]
+        if language.name == _GERMAN:
+            content += [part for word in content for part in parts_of(word)]
+        months = [MONTHS[number - 1].lower() for word in words if (number := OTHER_MONTHS.get(word)) is not None]
+        return [*(form for word in content if (form := language.stem(word)) not in words), *months]
 
     def parse_text(self, text: str) -> ParsedText:
         """Return what the formula needs of a document's *text*."""
@@ -156,13 +173,31 @@ class Analyzer:
             temporal = self.lists.temporal.search(folded) is not None
         numbers = number_count(traits, kinds) if of_words & NUMBER else 0
         beside = self._beside(text, folded)
+        if of_words & DIGITS:
+            beside += quantities(folded)
+        language = None
         if of_words & FOREIGN or not folded.isascii():
-            beside += self._foreign_forms(words, self.language_of(words))
+            language = self.language_of(words)
         elif of_words & COMMON:
             language = by_common_words(distinct, self.language, self._without_content)
+        if language is not None:
             beside += self._foreign_forms(words, language)
+        elif self.language == _GERMAN:
+            beside += [part for word in words for part in parts_of(word)]
+        told: tuple[RelativeSpan, ...] = ()
+        if temporal or language is not None or self.language != _ENGLISH:
+            told = told_spans(words, is_french=_is_french(language, self.language))
         answers = answer_types_of(self._meanings, text, of_words & TYPES, numbers)
-        return ParsedText(words, distinct, beside, temporal, ends_as_question(text), answers)
+        return ParsedText(words, distinct, beside, temporal, ends_as_question(text), answers, told)
+
+    def told_words(self, told: Iterable[RelativeSpan], day: date) -> list[str]:
+        """Return the folded words of the dates that a text written on a *day* tells of: :attr:`ParsedText.told`."""
+        return [word for span in told for word in self.words(told_date(span, day))]
+
+    def found_by(self, text: str, day: date) -> list[str]:
+        """Return all folded words that a document's *text* is found by, those of its *day* included."""
+        parsed = self.parse_text(text)
+        return [*parsed.words, *parsed.beside, *self.told_words(parsed.told, day), *self.day_words(day)]
 
     def parse_query(self, query: str) -> ParsedQuery:
         """Return what the formula needs of a *query*.
@@ -172,16 +207,26 @@ class Analyzer:
         folded = fold(query)
         words = split(folded)
         # In a question "well-known" is two words; as one more, the compound costs more than it finds (measured).
-        asked = [*words, *emoji(folded), *compounds(query, "_")]
+        asked = [*words, *emoji(folded), *compounds(query, "_"), *quantities(folded), *addresses(folded)]
         idle = self._without_content
         language = self.language_of(words)
         content = [word for word in asked if word not in idle]
         if language is not None:
             content = [word for word in content if not language.is_idle(word)]
+        if (language.name if language is not None else self.language) == _GERMAN:
+            content += [part for word in content for part in parts_of(word)]
         content = content or words
+        dates = explicit_dates(folded)
+        if dates:  # notes have the English name of the month in their date lines
+            content = [*content, *(MONTHS[OTHER_MONTHS[word] - 1].lower() for word in words if word in OTHER_MONTHS)]
         found = {self.term(word) for word in content}
         if language is not None:
             found.update(self.foreign_term(word, language) for word in content)
         terms = tuple(sorted(found))
         asks_when = self.lists.asks_when.search(folded) is not None
-        return ParsedQuery(terms, words, asks_when, explicit_dates(folded), relative_spans(words))
+        relative = relative_spans(words, is_french=_is_french(language, self.language))
+        return ParsedQuery(terms, words, asks_when, dates, relative)
+
+
+def _is_french(language: ForeignLanguage | None, own: str) -> bool:
+    return (own if language is None else language.name) == _FRENCH

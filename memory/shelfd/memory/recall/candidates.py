@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 
 from shelfd.memory.notes.filter import NoteFilter
-from shelfd.memory.recall.columns import ALIVE, HIDDEN, QUESTION, BoolArray, Columns, FloatArray, IntArray
+from shelfd.memory.recall.columns import ALIVE, HIDDEN, QUESTION, BoolArray, Columns, IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.engine import Singles, engine
 from shelfd.memory.recall.fields import K1, NEXT, B, QueryTerms
 from shelfd.memory.recall.postings import Run, side_by_side
-from shelfd.memory.recall.ranking import Rules, beyond_words, largest
+from shelfd.memory.recall.ranking import Rules, largest, with_rules
 
 _PREVIOUS: Final = np.float32(0.5)  #: share of the previous note's own score; measured
 _ASKED: Final = np.float32(0.18)  #: and what it has beyond that if it asks
@@ -127,15 +127,17 @@ def members_of_best_sessions(
     pool = stage.likely(reached, _POOL * limit)
     if not len(pool):
         return pool
-    estimates = _estimates(columns, pool, _promises(columns, own, pool), rules)
+    promises = _promises(columns, own, pool).astype(np.float64)
+    promises /= promises.max()
+    estimates = with_rules(promises, pool, columns, rules)  # about what scores they will have
     chosen = pool[largest(limit, np.arange(len(pool)), estimates.__getitem__, columns.row[pool].__getitem__)]
     groups: BoolArray = np.zeros(contents.links.groups, np.bool_)
     groups[columns.group[chosen]] = True
     members = neighbourhood(columns, reached, orphans, groups)
     if len(members) <= MEMBERS:
         return members
-    promises = _promises(columns, own, members)
-    best = largest(MEMBERS, np.arange(len(members)), promises.__getitem__, columns.row[members].__getitem__)
+    promised = _promises(columns, own, members)
+    best = largest(MEMBERS, np.arange(len(members)), promised.__getitem__, columns.row[members].__getitem__)
     needed = np.concatenate([members[best], chosen, columns.previous[chosen], columns.following[chosen]])
     return distinct(needed)
 
@@ -178,9 +180,3 @@ def _promises(columns: Columns, own: Singles, ordinals: IntArray) -> Singles:
     promises += (_PREVIOUS + _ASKED * asks) * own[before]
     promises += np.float32(NEXT) * own[columns.following[ordinals]]
     return promises
-
-
-def _estimates(columns: Columns, pool: IntArray, promises: Singles, rules: Rules) -> FloatArray:
-    """Return about what scores the documents of the *pool* will have."""
-    relevance = promises.astype(np.float64) / promises.max()
-    return sum(beyond_words(relevance, pool, columns, rules).values(), relevance)

@@ -32,7 +32,7 @@ class CompiledLoops:
     def __init__(self, compiled: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         self._accumulate = compiled(loops.accumulate)
         self._base_totals = compiled(loops.base_totals)
-        self._session_means = compiled(loops.session_means)
+        self._with_rules = compiled(loops.with_rules)
         self._around = compiled(loops.around)
 
     def accumulate(
@@ -74,11 +74,15 @@ class CompiledLoops:
         )
         return found
 
-    def session_means(self, scores: FloatArray, groups: IntArray) -> FloatArray:
-        """Return for each document the mean of the two best *scores* of its group."""
-        count = int(groups.max()) + 1
-        means: FloatArray = self._session_means(scores, groups, np.empty(count), np.empty(count))
-        return means
+    def with_rules(
+        self, relevance: FloatArray, ordinals: IntArray, columns: Columns, speaker: int | None, asks_when: bool
+    ) -> FloatArray:
+        """Return the *relevance* of some documents with what the rules add, but for that of days."""
+        count = int(columns.group[ordinals].max()) + 1
+        room = np.empty(count), np.empty(count)  # of which only what the documents need is touched
+        beside = columns.group, columns.flags, columns.speaker, -2 if speaker is None else speaker, asks_when
+        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *room)
+        return totals
 
     def around(self, columns: Columns, ordinals: IntArray, groups: BoolArray | None) -> IntArray:
         """Return the living *ordinals* in some *groups*, or all, and their neighbours, each once, ascending."""
@@ -160,12 +164,14 @@ def compiled_loops(directory: Path) -> CompiledLoops:
 
 
 def _try(found: CompiledLoops) -> None:
-    """Call each loop once, so that it is compiled for the arrays that an index has."""
+    """Call each loop, so that it is compiled for the arrays that an index has, and may have once it has grown."""
     columns = Columns()
     columns.extend(1, {"previous": -1, "following": -1})
     document, one = np.zeros(1, np.int64), np.ones(1)
     run = document.astype(np.int32), np.ones(1, np.uint8), np.ones(1, np.int64)
-    found.accumulate(run, np.ones(1, np.float32), columns, 1.0, -1, np.zeros(2, np.float32))
     found.base_totals(run, document, np.array([1, 0]), columns, (one, one), (1.0, 1.0))
-    found.session_means(one, document)
     found.around(columns, document, None)
+    for kind in (np.int8, np.int16, np.int32):
+        vars(columns).update(nugget=document.astype(kind), speaker=document.astype(kind))
+        found.accumulate(run, np.ones(1, np.float32), columns, 1.0, -1, np.zeros(2, np.float32))
+        found.with_rules(one, document, columns, None, False)

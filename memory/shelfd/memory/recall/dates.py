@@ -15,14 +15,32 @@ MONTHS = (
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
-_NAME = "(?:" + "|".join(f"{n[:3]}(?:{n[3:]})?" for n in (m.lower() for m in MONTHS)) + "|sept)"
+#: Names of months in German, Spanish and French, folded, that are not English.
+OTHER_MONTHS: Final = {
+    name: number
+    for names in (
+        "januar februar marz - mai juni juli - - oktober - dezember",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    )
+    for number, name in enumerate(names.split(), start=1)
+    if name != "-"
+}
+_NAME = (
+    "(?:"
+    + "|".join(sorted(OTHER_MONTHS, key=lambda name: -len(name)))
+    + "|"
+    + "|".join(f"{n[:3]}(?:{n[3:]})?" for n in (m.lower() for m in MONTHS))
+    + "|sept)"
+)
 _YEAR = r"(?:19\d\d|20\d\d|2100)"
-_TH = r"(?:st|nd|rd|th)?"
+_TH = r"(?:st|nd|rd|th|er|\.)?"
+_OF = r"(?:of\s+|del?\s+)?"
 _EXPLICIT = re.compile(
     rf"\b(?:(?P<iso_year>{_YEAR})-(?P<iso_month>\d\d?)(?:-(?P<iso_day>\d\d?))?(?![\d-])"
-    rf"|(?P<dmy_day>\d\d?){_TH}\s+(?:of\s+)?(?P<dmy_month>{_NAME})\.?,?\s+(?P<dmy_year>{_YEAR})\b"
+    rf"|(?P<dmy_day>\d\d?){_TH}\s+{_OF}(?P<dmy_month>{_NAME})\.?,?\s+{_OF}(?P<dmy_year>{_YEAR})\b"
     rf"|(?P<mdy_month>{_NAME})\.?\s+(?P<mdy_day>\d\d?){_TH},?\s+(?P<mdy_year>{_YEAR})\b"
-    rf"|(?P<my_month>{_NAME})\.?,?\s+(?:of\s+)?(?P<my_year>{_YEAR})\b"
+    rf"|(?P<my_month>{_NAME})\.?,?\s+{_OF}(?P<my_year>{_YEAR})\b"
     rf"|(?P<year>{_YEAR})\b)"
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -130,7 +148,7 @@ def date_grades(days: npt.NDArray[np.int32], wanted: list[GradedDays]) -> npt.ND
 def _graded(parts: dict[str, str | None]) -> Iterator[GradedDays]:
     found = {name.rpartition("_")[2]: value for name, value in parts.items() if value is not None}
     year, name = int(found["year"]), found.get("month", "0")
-    month = int(name) if name.isdigit() else _MONTH_NUMBERS[name[:3]]
+    month = int(name) if name.isdigit() else OTHER_MONTHS.get(name) or _MONTH_NUMBERS[name[:3]]
     day = int(found.get("day", "0"))
     if not 1 <= month <= 12:
         yield GradedDays(date(year, 1, 1).toordinal(), date(year, 12, 31).toordinal(), 0.5)

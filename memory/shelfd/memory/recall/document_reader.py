@@ -81,6 +81,9 @@ class DocumentReader:
             numbers += map(number, parsed.words)
             length = len(numbers) - begin
             numbers += map(number, parsed.beside)
+            if parsed.told:
+                told = self._analyzer.told_words(parsed.told, self._analyzer.day(document.when))
+                numbers += map(number, told)
             sizes.append(len(numbers) - begin)
             flags = (
                 ALIVE
@@ -99,10 +102,6 @@ class DocumentReader:
             ))  # fmt: skip
         columns = dict(zip(_READ, zip(*read, strict=True), strict=True))
         return ReadDocuments(written(np.array(numbers, np.int64), sizes), columns)
-
-    def forget(self) -> None:
-        """Forget the numbers of words, which are others from now on."""
-        self._days.clear()
 
     def _day(self, when: int) -> tuple[int, list[int]]:
         """Return the local day of *when* as proleptic ordinal, and the terms of its date line."""

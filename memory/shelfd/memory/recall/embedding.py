@@ -26,8 +26,8 @@ log = structlog.get_logger("shelfd.memory")
 
 #: Notes whose vectors are held in memory: some 3 KB each. Beyond, those of the notes that words find are read.
 HELD: Final = 20_000
-#: Changes, or notes, of one batch; notes that are embedded and stored together: a millisecond of the writer.
-_BATCH: Final = 256
+#: Changes, or notes, that are read at once: some milliseconds; notes that are embedded and stored together.
+_BATCH: Final = 64
 _STORED: Final = 32
 _PAGE: Final = 128
 #: Nothing is done until no change came for so long; while changes keep coming, one batch after each so many of these.

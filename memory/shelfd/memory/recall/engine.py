@@ -46,8 +46,10 @@ class Loops(Protocol):
         """Return the base scores of *members* from the postings of these and others; no *place*: all documents."""
         ...
 
-    def session_means(self, scores: FloatArray, groups: IntArray) -> FloatArray:
-        """Return for each document the mean of the two best *scores* of its group."""
+    def with_rules(
+        self, relevance: FloatArray, ordinals: IntArray, columns: Columns, speaker: int | None, asks_when: bool
+    ) -> FloatArray:
+        """Return the *relevance* of some documents with what the rules add, but for that of days."""
         ...
 
     def around(self, columns: Columns, ordinals: IntArray, groups: BoolArray | None) -> IntArray:

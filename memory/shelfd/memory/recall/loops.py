@@ -8,10 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from shelfd.memory.recall.columns import ALIVE, QUESTION, BoolArray, Codes, FloatArray, IntArray
+from shelfd.memory.recall.columns import ALIVE, QUESTION, TEMPORAL, BoolArray, Codes, FloatArray, IntArray
 from shelfd.memory.recall.engine import Singles
 from shelfd.memory.recall.fields import K1, NEXT, PREVIOUS, QUESTION_BEFORE, B
 from shelfd.memory.recall.inverted import Bytes, Numbers
+from shelfd.memory.recall.ranking import AUTHOR, IS_QUESTION, SESSION, WHEN
 
 _ROOM: Final = K1 * (1 - B)
 _MORE: Final = K1 + 1
@@ -100,24 +101,46 @@ def base_totals(
     return totals
 
 
-def session_means(scores: FloatArray, groups: IntArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return for each document the mean of the two best *scores* of its group; the rest is room, one for each group."""
-    count = len(scores)
+def with_rules(
+    relevance: FloatArray,
+    ordinals: IntArray,
+    groups: IntArray,
+    flags: Bytes,
+    speakers: Codes,
+    speaker: int,
+    asks_when: bool,
+    first: FloatArray,
+    second: FloatArray,
+) -> FloatArray:
+    """Add to the *relevance* of some documents what the rules add, but for that of days.
+
+    *speaker* is -2 if the query names nobody; *first* and *second* are room, a number for each group.
+    """
+    count = len(ordinals)
     for at in range(count):
-        first[groups[at]] = -1.0
-        second[groups[at]] = -1.0
+        group = groups[ordinals[at]]
+        first[group] = second[group] = -1.0
     for at in range(count):
-        group, score = groups[at], scores[at]
+        group, score = groups[ordinals[at]], relevance[at]
         if score > first[group]:
             second[group] = first[group]
             first[group] = score
         elif score > second[group]:
             second[group] = score
-    means = np.empty(count)
+    totals = np.empty(count)
     for at in range(count):
-        best, other = first[groups[at]], second[groups[at]]
-        means[at] = best if other < 0 else (best + other) / 2
-    return means
+        document = ordinals[at]
+        group, flag = groups[document], flags[document]
+        mean = first[group] if second[group] < 0 else (first[group] + second[group]) / 2
+        total = relevance[at] + SESSION * mean
+        if flag & QUESTION:
+            total += IS_QUESTION
+        if speakers[document] == speaker:
+            total += AUTHOR
+        if asks_when and flag & TEMPORAL:
+            total += WHEN
+        totals[at] = total
+    return totals
 
 
 def around(

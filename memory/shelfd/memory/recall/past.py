@@ -117,8 +117,8 @@ class Past:
 
     def _terms(self, note: Note) -> set[str]:
         analyzer, document = self._analyzer, document_of(note)
-        words = [*analyzer.words(document.text), *analyzer.beside(document.text), *analyzer.words(note.author or "")]
-        return {analyzer.term(word) for word in (*words, *analyzer.day_words(analyzer.day(document.when)))}
+        words = analyzer.found_by(document.text, analyzer.day(document.when))
+        return {analyzer.term(word) for word in (*words, *analyzer.words(note.author or ""))}
 
     def rewound(self, query: str, limit: int) -> "Rewound":
         """Return what ranking has to know of the notes that have changed since and have words of *query*.

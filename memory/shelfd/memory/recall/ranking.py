@@ -56,9 +56,19 @@ def final_scores(base: BaseScores, eligible: IntArray, at: IntArray, columns: Co
     relevance = base.total[eligible]
     best = float(relevance.max())
     relevance /= best
+    if not base.parts:
+        return Totals(best, {}, with_rules(relevance, at, columns, rules))
     beyond = beyond_words(relevance, at, columns, rules)
     parts = {name: part[eligible] / best for name, part in base.parts.items()}
-    return Totals(best, {**parts, **beyond} if parts else {}, sum(beyond.values(), relevance))
+    return Totals(best, {**parts, **beyond}, sum(beyond.values(), relevance))
+
+
+def with_rules(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> FloatArray:
+    """Return the *relevance* (0 to 1) of the ordinals *at* and what the rules add to it."""
+    if engine.loops is None:
+        return sum(beyond_words(relevance, at, columns, rules).values(), relevance)
+    totals = engine.loops.with_rules(relevance, at, columns, rules.speaker, rules.asks_when)
+    return totals + DATE * date_grades(columns.day[at], rules.dates) if rules.dates else totals
 
 
 def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
@@ -79,8 +89,6 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
 
     A group of one has that one's score. Two equal best scores are two.
     """
-    if engine.loops is not None:
-        return engine.loops.session_means(scores, groups)
     count = len(scores)
     one = np.empty(int(groups.max()) + 1, np.int64)  # of each group some document; the rest is never read
     one[groups] = np.arange(count)

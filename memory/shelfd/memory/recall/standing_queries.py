@@ -21,6 +21,7 @@ from shelfd.memory.ports.watches import Watch
 from shelfd.memory.ports.watching import MatchRun, Watching, WatchMatch
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.inverted import distinct
 from shelfd.memory.recall.question import reduced
 from shelfd.memory.recall.shelf_index import ShelfIndex, document_of
 from shelfd.memory.recall.standing_query import (
@@ -213,7 +214,8 @@ class StandingQueries(Watching):
         places = np.concatenate([np.frombuffer(having.places, np.int64) for having in known])
         worths = np.concatenate([np.frombuffer(having.worths, np.float64) for having in known])
         tells = np.concatenate([np.frombuffer(having.tells, np.int8) for having in known])
-        reached, at = np.unique(places, return_inverse=True)  # few of all there are
+        reached = distinct(places)  # few of all there are
+        at = reached.searchsorted(places)
         telling = self._tellings[reached]
         held = np.minimum(np.bincount(at, tells).astype(np.int64), telling)
         shares = np.bincount(at, worths) / np.maximum(self._weights[reached], 1e-9)
@@ -341,8 +343,7 @@ class _Run(MatchRun):
 
 def _forms(analyzer: Analyzer, document: Document) -> set[str]:
     """The index terms of a document, and each without the endings it may have."""
-    text = document.text
-    words = {*analyzer.words(text), *analyzer.beside(text), *analyzer.day_words(analyzer.day(document.when))}
+    words = {*analyzer.found_by(document.text, analyzer.day(document.when))}
     if document.author:
         words.update(analyzer.words(document.author))
     terms = {analyzer.term(word) for word in words if analyzer.is_content(word)}

@@ -20,6 +20,7 @@ from shelfd.models.minilm.places import MODEL_SHA256, TOKENIZER_SHA256, VOCABULA
 
 #: Tokens of a text that are looked at, marks included: about 90 words. The model was trained on as many.
 MOST_TOKENS: Final = 128
+_MOST_CHARACTERS: Final = 8_192
 WIDTH: Final = 96
 _LARGEST: Final = 127
 _SHORTEST: Final = 1e-9
@@ -53,7 +54,8 @@ class Runtime:
 
     def states(self, text: str) -> Floats:
         """Return the last hidden state of each token, of length one; shape (tokens, 384)."""
-        whole = text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text to the tokenizer
+        # Half a surrogate pair is no text to the tokenizer, which reads all that it is given.
+        whole = text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
         ids = np.array([self._tokenizer.encode(whole).ids], np.int64)
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         states: Floats = np.array(self._session.run(None, given)[0], np.float32)[0, 1:-1]

@@ -64,7 +64,7 @@ class TypeProperties(Wire):
     table_columns: Columns | None = None
     embedding_columns: Columns | None = Field(
         default=None,
-        description="Among the table's; none for all of them. Kept for an embedder, which this version does not have.",
+        description="Among the table's; none for all of them. Kept; an embedder gets all of a note's text.",
     )
     column_hints: Annotated[dict[Column, Annotated[str, Field(max_length=512)]], Field(max_length=_COLUMNS)] | None = (
         None

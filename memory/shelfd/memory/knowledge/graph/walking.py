@@ -42,14 +42,15 @@ class GraphEdge(NamedTuple):
     @property
     def ends(self) -> tuple[str, str]:
         """How the entity that it leaves and the one that it reaches are shown."""
-        ends = (self.origin.value, self.edge.value)
-        return ends if self.is_outgoing else ends[::-1]
+        here, there = self.origin.value, self.edge.value
+        return (here, there) if self.is_outgoing else (there, here)
 
     @property
     def place(self) -> tuple[int, int, str, int]:
         """What tells what a note says from what else it says, whoever read it."""
         here, there = self.origin.number, self.edge.number
-        return (*((here, there) if self.is_outgoing else (there, here)), self.edge.relation, self.edge.note)
+        source, target = (here, there) if self.is_outgoing else (there, here)
+        return source, target, self.edge.relation, self.edge.note
 
 
 class _Stream(NamedTuple):
@@ -247,15 +248,16 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
     """
     found = Walk()
     known = {start}
-    passed = set[tuple[int, int, str, int]]()
+    passed: set[tuple[int, int, str, int] | None] = {None}  # which stands for those that nobody asked for
     waiting = deque([(start, -1, 0)])
     while waiting and (at := waiting.popleft())[2] < max_depth:
         node, origin, depth = at
         async for edges in reader.edges(node):
             for one in edges:
                 is_new = one.node not in known
-                is_unseen = most_edges > 0 and (place := one.place) not in passed
-                if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) >= most_edges):
+                place = one.place if most_edges else None
+                is_unseen = place not in passed
+                if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) > most_edges):
                     found.is_truncated = True
                     return found
                 if is_unseen:
