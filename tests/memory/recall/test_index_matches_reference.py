@@ -14,6 +14,7 @@ from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall import Analyzer, Document, Ranking, RecallIndex
 from shelfd.memory.recall.compiled import CompiledLoops
 from shelfd.memory.recall.engine import engine
+from shelfd.memory.recall.renumbering import Renumbering
 
 DAY = 86_400_000_000
 MAY_7_2023 = 19_484 * DAY
@@ -184,6 +185,12 @@ class IndexMatchesReference(RuleBasedStateMachine):
 class SegmentsMatchReference(IndexMatchesReference):
     options = {"delta": 3}
 
+    @precondition(lambda self: self.index._contents.columns.size)
+    @rule()
+    def renumber(self) -> None:
+        """Begin to, as for many dead documents; the steps are taken by the other rule."""
+        self.index._renumbering = self.index._renumbering or Renumbering(self.index._contents)
+
 
 class TwoStageMatchesReference(IndexMatchesReference):
     options = {"two_stage_from": 0, "candidates": 10_000, "delta": 4}
@@ -234,4 +241,6 @@ def test_renumbering_keeps_every_result(monkeypatch: pytest.MonkeyPatch) -> None
         machine.put(base._replace(row=row, id=f"{row}", turn=step % 4, text=text, hidden=step % 5 == 0))
         if step % 6 == 0:
             machine.remove(step % 10 + 1)
+        machine.merge_some(20 * (step % 3))
         machine.search(QUERIES[step % 7], RECALLABLE._replace(tags=("a",), include_hidden=True))
+    assert machine.index._contents.columns.edition > 1

@@ -1,6 +1,5 @@
 """Words found by a part of them, and by a spelling with slips."""
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,14 +45,3 @@ def test_of_few_words_all_likely_ones_are_found(word: str, words: list[str]) -> 
     likely = {known: spelling_likeness(word, known) for known in {*words} if is_correctable(known)}
     best = sorted((-likeness, known) for known, likeness in likely.items() if likeness)[:3]
     assert spellings.meant(word) == [(known, -likeness) for likeness, known in best]
-
-
-def test_a_vocabulary_that_let_words_go_is_read_anew() -> None:
-    vocabulary, spellings = spellings_of("harbour", "ferry")
-    used = [term.startswith("f") for term in ("harbour", "ferri")]
-    vocabulary.retain(np.array(used))
-    vocabulary["bridge"]
-    while not spellings.follow():
-        pass
-    assert spellings.containing("r", 9) == ["ferry", "bridge"]
-    assert "harbour" not in spellings

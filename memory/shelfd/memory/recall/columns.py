@@ -84,6 +84,7 @@ class Columns:
 
     def __init__(self, capacity: int = _CAPACITY) -> None:
         self.size = 0
+        self.edition = 0  #: how often ordinals were given to others
         self._capacity = capacity
         for name, kind in _TYPES.items():
             setattr(self, name, _zeros(capacity, kind))
@@ -150,16 +151,31 @@ class Columns:
             getattr(other, name)[: self.size] = column[: self.size]
         return other
 
-    def retain(self, kept: IntArray, numbers: IntArray) -> None:
-        """Keep the ordinals *kept* (ascending) only.
+    def room_for(self, name: str) -> npt.NDArray[Any]:
+        """Return zeros for all values of a column."""
+        return _zeros(self._capacity, getattr(self, name).dtype)
+
+    def renumber(self, kept: IntArray, size: int, copied: Mapping[str, npt.NDArray[Any]], numbers: IntArray) -> None:
+        """Keep of the ordinals below *size* those *kept* (ascending) only, and all from there on.
 
         Args:
             kept: Old ordinals.
+            size: Of the others, the first.
+            copied: Of columns that last, arrays that begin with what is kept; see :meth:`room_for`.
             numbers: New ordinal of each old one, shape ``(size + 1,)``, the last being -1.
         """
-        self.fill({name: getattr(self, name)[kept] for name in _TYPES})
-        self.previous[: self.size] = numbers[self.previous[: self.size]]
-        self.following[: self.size] = numbers[self.following[: self.size]]
+        self.edition += 1
+        last, count = self.size, len(kept)
+        self.size = count + last - size
+        for name in _TYPES:
+            column, new = getattr(self, name), copied.get(name)
+            if new is None or len(new) != self._capacity or new.dtype != column.dtype:
+                given, new = column[kept] if new is None else new[:count], self.room_for(name)
+                new[:count] = given
+            new[count : self.size] = column[size:last]
+            setattr(self, name, new)
+        for pointer in (self.previous, self.following):
+            pointer[: self.size] = numbers[pointer[: self.size]]
 
     def fill(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Begin with the values of these *columns*, all of one length; those that are not given are zero."""

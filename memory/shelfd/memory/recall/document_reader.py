@@ -103,10 +103,6 @@ class DocumentReader:
         columns = dict(zip(_READ, zip(*read, strict=True), strict=True))
         return ReadDocuments(written(np.array(numbers, np.int64), sizes), columns)
 
-    def forget(self) -> None:
-        """Forget the numbers of words, which are others from now on."""
-        self._days.clear()
-
     def _day(self, when: int) -> tuple[int, list[int]]:
         """Return the local day of *when* as proleptic ordinal, and the terms of its date line."""
         day = self._analyzer.day(when)

@@ -181,8 +181,8 @@ class Filtering:
         self._find_nuggets()
         self._expiring = bool((self._columns.expires_at[: self._columns.size] != NEVER).any())
 
-    def retain(self, numbers: IntArray) -> None:
-        """Renumber the ordinals (see :meth:`Columns.retain`)."""
+    def renumber(self, numbers: IntArray) -> None:
+        """Use other ordinals (see :meth:`Columns.renumber`)."""
         dated = np.array(self._dated, np.int64).reshape(-1, 3)
         dated[:, 0] = numbers[dated[:, 0]]
         self._dated = array("q", dated[dated[:, 0] >= 0].tobytes())

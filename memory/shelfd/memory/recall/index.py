@@ -11,7 +11,6 @@ from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
-    ALIVE,
     HIDDEN,
     QUESTION,
     Columns,
@@ -22,11 +21,13 @@ from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.filtering import Filtering
+from shelfd.memory.recall.inverted import distinct
 from shelfd.memory.recall.links import Links, unlinked
 from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
 from shelfd.memory.recall.postings import DELTA, Postings
 from shelfd.memory.recall.rarity import rarities
+from shelfd.memory.recall.renumbering import Renumbering
 from shelfd.memory.recall.search import Search, near
 from shelfd.memory.recall.statistics import Statistics
 from shelfd.memory.recall.stored import freeze, thaw
@@ -74,6 +75,7 @@ class RecallIndex:
         self._search = Search(self._contents, analyzer.language, two_stage_from, candidates)
         self.notes = NoteSearch(self._contents, analyzer)
         self._living = Living()
+        self._renumbering: Renumbering | None = None
         self._reader = DocumentReader(analyzer, self._contents.vocabulary, self._contents.authors)
         self._term_sets: dict[int, frozenset[int]] = {}  # by ordinal; recall finds the same documents again and again
 
@@ -124,6 +126,7 @@ class RecallIndex:
         self._count(retired)
         (dead,) = (columns.flags[: columns.size] == 0).nonzero()
         dead = dead[np.isin(columns.row[dead], list(gone))]
+        self._stop_renumbering()
         contents.postings.erase(dead.tolist())
         columns.erase(dead)
 
@@ -185,7 +188,7 @@ class RecallIndex:
     def beside(self, rows: Sequence[int]) -> list[int]:
         """Return the rows of the documents before and after those of *rows*."""
         beside = np.concatenate(self.neighbours(np.array(rows, np.int64)))
-        found: list[int] = np.unique(beside[beside >= 0]).tolist()
+        found: list[int] = distinct(beside[beside >= 0]).tolist()
         return found
 
     def _dated(self, parsed: ParsedQuery, filters: NoteFilter) -> ParsedQuery:
@@ -217,10 +220,9 @@ class RecallIndex:
         number = self.number(term)
         return 0 if number is None else int(self._contents.statistics.own[number])
 
-    def vocabulary_state(self) -> tuple[int, int]:
-        """Return what differs once there are new terms, or other numbers for those there are."""
-        vocabulary = self._contents.vocabulary
-        return vocabulary.renumber_count, vocabulary.size
+    def vocabulary_size(self) -> int:
+        """Return how many terms have a number; they keep it."""
+        return self._contents.vocabulary.size
 
     def numbers(self, terms: Iterable[str]) -> frozenset[int]:
         """Return the numbers of those of *terms* that documents have."""
@@ -294,18 +296,18 @@ class RecallIndex:
 
         Copies all postings. What is needed of it happens by itself, in small steps.
         """
+        self._stop_renumbering()
         self._contents.postings.compact()
 
     def merge_some(self) -> bool:
         """Take a step of what merging there is to do, some milliseconds; return whether there was any."""
-        return self._contents.postings.merge_some() > 0
+        return (self._renumber_some() or self._contents.postings.merge_some()) > 0
 
     def _tidy(self) -> None:
         living = len(self._living)
-        if self._contents.columns.size - living > max(_SMALLEST_RENUMBERING, living):
-            self._renumber()
-        else:
-            self._contents.postings.tidy()
+        if self._renumbering is None and self._contents.columns.size - living > max(_SMALLEST_RENUMBERING, living):
+            self._renumbering = Renumbering(self._contents)
+        self._contents.postings.tidy(self._renumber_some)
 
     def _store(self, documents: Sequence[Document]) -> None:
         contents = self._contents
@@ -360,19 +362,19 @@ class RecallIndex:
             tokens = int(contents.columns.length[ordinals].sum())
             contents.statistics.count(terms, len(retired), tokens, -1)
 
-    def _renumber(self) -> None:
-        """Give the living documents, and the terms they use, consecutive numbers again."""
-        contents = self._contents
-        size = contents.columns.size
-        alive = (contents.columns.flags[:size] & ALIVE) != 0
-        kept = np.flatnonzero(alive)
-        numbers = np.append(np.where(alive, np.cumsum(alive) - 1, -1), -1)
-        used = contents.postings.retain(kept, numbers, contents.vocabulary.size) >= 0
-        contents.vocabulary.retain(used)
-        contents.statistics.retain(used)
-        contents.columns.retain(kept, numbers)
-        contents.links.retain(numbers)
-        contents.filtering.retain(numbers)
-        self._living.fill(contents.columns)
-        self._reader.forget()
-        self._term_sets.clear()
+    def _renumber_some(self) -> int:
+        """Take a step of renumbering, if there is any to do; return about how many postings that was."""
+        if self._renumbering is None:
+            return 0
+        done = self._renumbering.step()
+        if not done:
+            self._renumbering.finish()
+            self._renumbering, done = None, 1
+            self._living.fill(self._contents.columns)
+            self._term_sets.clear()
+        return done
+
+    def _stop_renumbering(self) -> None:
+        if self._renumbering is not None:
+            self._renumbering = None
+            self._contents.postings.release()

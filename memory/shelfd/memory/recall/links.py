@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.recall.columns import ALIVE, HIDDEN, Columns, IntArray
-from shelfd.memory.recall.inverted import Numbers, distinct
+from shelfd.memory.recall.inverted import Numbers
 from shelfd.memory.recall.postings import Postings
 from shelfd.memory.recall.statistics import Statistics
 
@@ -184,17 +184,19 @@ class Links:
 
     # ------------------------------------------------------------- whole
 
-    def retain(self, numbers: IntArray) -> None:
-        """Renumber the ordinals (see :meth:`Columns.retain`) and close the gaps in group numbers."""
+    def renumber(self, numbers: IntArray) -> None:
+        """Use other ordinals (see :meth:`Columns.renumber`), and close the gaps in the numbers of groups."""
         columns = self._columns
-        groups = distinct(columns.group[: columns.size])
-        columns.group[: columns.size] = groups.searchsorted(columns.group[: columns.size])
-        new = dict(zip(groups.tolist(), range(len(groups)), strict=True))
-        self._heads = array("i", numbers[np.array(self._heads, np.int64)[groups]].astype(np.int32).tobytes())
-        self._tails = array("i", numbers[np.array(self._tails, np.int64)[groups]].astype(np.int32).tobytes())
-        self._group_of = {number: new[group] for number, group in self._group_of.items() if group in new}
+        groups = columns.group[: columns.size]
+        used = np.zeros(len(self._heads), np.bool_)
+        used[groups] = True
+        new = np.cumsum(used) - 1
+        columns.group[: columns.size] = new[groups]
+        ends = (np.array(some, np.int32)[used] for some in (self._heads, self._tails))
+        self._heads, self._tails = (array("i", numbers[some].astype(np.int32).tobytes()) for some in ends)
+        self._group_of = {number: int(new[group]) for number, group in self._group_of.items() if used[group]}
         self._hidden = {
-            new[group]: array("i", numbers[np.array(some, np.int64)].tolist())
+            int(new[group]): array("i", numbers[np.array(some, np.int64)].tolist())
             for group, some in self._hidden.items()
             if some
         }

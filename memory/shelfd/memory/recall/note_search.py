@@ -133,7 +133,7 @@ class NoteSearch:
         length = math.sqrt(sum(asked.weight**2 for asked in terms.values()) + unknown)
         words = split(folded)
         asked = tuple(words) or tuple(emoji(folded))
-        return NoteQuestion(folded, asked, frozenset(asked), not words, terms, length, self.known.renumber_count)
+        return NoteQuestion(folded, asked, frozenset(asked), not words, terms, length, self._contents.columns.edition)
 
     def rarity(self, number: int) -> float:
         """Return the weight of a term: 0.7 if it is everywhere, more the rarer it is (smoothed idf)."""
@@ -149,7 +149,7 @@ class NoteSearch:
         """Yield the notes that may have anything of the *question*, of those that *filters* let through.
 
         A large shelf is looked through in slices, after each of which other tasks may run; what is yielded last is
-        all. If the index gives its terms new numbers meanwhile, this ends, and the question has to be asked again.
+        all. If the index gives notes other ordinals meanwhile, this ends, and the question has to be asked again.
         """
         found = self._found(question)
         size = self._contents.columns.size
@@ -162,8 +162,8 @@ class NoteSearch:
             yield best
 
     def is_current(self, question: NoteQuestion) -> bool:
-        """Return whether the numbers of the *question*'s terms are still the index's."""
-        return question.edition == self.known.renumber_count
+        """Return whether notes have the ordinals that they had when the *question* was asked."""
+        return question.edition == self._contents.columns.edition
 
     def _found(self, question: NoteQuestion) -> "_Found":
         words = list(dict.fromkeys(question.words))[:_READ]

@@ -6,15 +6,15 @@ ordinals. Dead ones stay until their segment is merged: they are masked, which i
 """
 
 from bisect import bisect_right
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from shelfd.memory.recall.columns import FloatArray, IntArray
 from shelfd.memory.recall.delta import Delta, Written, edges_of
-from shelfd.memory.recall.inverted import STEP, Alive, Bytes, Inverted, Numbers
-from shelfd.memory.recall.segments import IndexSegment, Lists, erase, merge, segment_of, term_lists
+from shelfd.memory.recall.inverted import STEP, Alive, Bytes, Numbers
+from shelfd.memory.recall.segments import IndexSegment, erase, merge, moved, segment_of
 
 
 class Stretch(NamedTuple):
@@ -53,6 +53,7 @@ class Postings:
         self._segments: tuple[IndexSegment, ...] = ()
         self._ends: list[int] = []  #: of the segments
         self._merges: list[tuple[Sequence[IndexSegment], Generator[int, None, IndexSegment]]] = []
+        self._held = 0  #: segments before this ordinal are not merged
         self._credit = 0  #: postings that may be merged by now
 
     # --------------------------------------------------------------- writing
@@ -67,12 +68,17 @@ class Postings:
         self._delta.extend(some, ids, tags)
         self._credit += _TIMES * len(some.terms)
 
-    def tidy(self) -> None:
-        """Make a grown delta a segment, or take steps of merging as far as there is need."""
+    def tidy(self, first: Callable[[], int]) -> None:
+        """Make a grown delta a segment, and take steps of what there is to do as far as documents were added.
+
+        Args:
+            first: Takes a step of what goes before merging; returns how many postings that was, 0 for nothing to do.
+        """
         if len(self._delta) >= self._limit:
             self.flush()
         while self._credit >= STEP:
-            self._credit = self._credit - self.merge_some() if self._merges else 0
+            done = first() or self.merge_some()
+            self._credit = self._credit - done if done else 0
 
     def flush(self) -> None:
         """Make the delta a segment."""
@@ -89,7 +95,7 @@ class Postings:
 
     def _plan(self) -> None:
         """Begin to merge segments that are not being merged yet, if the sizes of the last ones call for it."""
-        busy = self._merges[-1][0][-1].last if self._merges else 0
+        busy = self._merges[-1][0][-1].last if self._merges else self._held
         free = [segment for segment in self._segments if segment.first >= busy]
         after = sum(segment.size for segment in free)
         for at, segment in enumerate(free[:-1]):
@@ -260,42 +266,31 @@ class Postings:
 
     # --------------------------------------------------------------- renumbering
 
-    def retain(self, kept: IntArray, numbers: IntArray, terms: int) -> IntArray:
-        """Keep the ordinals *kept* (ascending) only, as one segment, and renumber them and their terms in order.
+    def hold(self) -> tuple[IndexSegment, ...]:
+        """Return all documents as segments, which are not merged until :meth:`release` or :meth:`renumber`."""
+        self.flush()
+        self._merges.clear()
+        self._held = self._delta.first
+        return self._segments
+
+    def release(self) -> None:
+        """Merge all segments again."""
+        self._held = 0
+        self._plan()
+
+    def renumber(self, made: IndexSegment, size: int, shift: int) -> None:
+        """Use a segment in place of those that are held; the delta is empty.
 
         Args:
-            kept: Old ordinals, all that are alive.
-            numbers: New ordinal of each old one.
-            terms: How many term numbers exist.
-
-        Returns:
-            The new number of each old term, -1 for one that nothing has.
+            made: The segment.
+            size: How many documents those have.
+            shift: By how much less the ordinals after theirs are from now on.
         """
-        self.compact()
-        if not self._segments:
-            return np.full(terms, -1)
-        (old,) = self._segments
-        used = np.zeros(terms, np.bool_)
-        used[old.postings.keys] = True
-        renumbered = np.where(used, np.cumsum(used) - 1, -1)
-        ids = [self.id_of(ordinal) for ordinal in kept.tolist()]
-        terms_of = renumbered[old.terms.between(0, len(old.terms.low))].astype(np.int32)
-        lists = term_lists(np.diff(old.terms.start)[kept], [terms_of])
-        texts = [each.encode("utf-8", "surrogatepass") for each in ids]
-        starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
-        name_lists = Lists(starts, np.frombuffer(b"".join(texts), np.uint8))
-
-        def moved(part: Inverted, keys: IntArray) -> Inverted:
-            documents = numbers[part.documents].astype(np.int32)
-            return part._replace(keys=keys.astype(np.int32), documents=documents)
-
-        postings, tags = (
-            moved(old.postings, renumbered[old.postings.keys]),
-            moved(old.tags, old.tags.keys.astype(np.int64)),
-        )
-        self._use((IndexSegment(old.name, 0, len(kept), lists, name_lists, postings, tags),))
-        self._delta = Delta(len(kept))
-        return renumbered
+        later = [segment for segment in self._segments if segment.first >= size]
+        self._merges.clear()
+        self._use((made, *(moved(segment, -shift) for segment in later)))
+        self._delta = Delta(self._delta.first - shift)
+        self.release()
 
 
 def joined(runs: Sequence[Sequence[Run]]) -> PostingLists:

@@ -164,12 +164,12 @@ class RelatedTerms:
     def __init__(self, index: RecallIndex, related: Callable[[str], Iterable[str]]) -> None:
         self._index = index
         self._related = related
-        self._vocabulary = index.vocabulary_state()
+        self._vocabulary = index.vocabulary_size()
         self._numbers: dict[tuple[str, str], frozenset[int]] = {}
 
     def of(self, terms: Iterable[AskedTerm]) -> list[frozenset[int]]:
         """Return for each of the *terms* asked for the numbers of those that are related to it."""
-        if self._vocabulary != (now := self._index.vocabulary_state()):
+        if self._vocabulary != (now := self._index.vocabulary_size()):
             self._vocabulary = now
             self._numbers.clear()
         known = self._numbers

@@ -312,7 +312,10 @@ def near(
         if room <= 0:
             break
     fewest = 1 if missing is None else max(1, len(lists) - missing)
-    ordinals, place, counts = np.unique(np.concatenate(lists), return_inverse=True, return_counts=True)
+    together = np.concatenate(lists)
+    ordinals = distinct(together)
+    place = ordinals.searchsorted(together)
+    counts = np.bincount(place)
     enough = np.flatnonzero(counts >= fewest)
     enough = enough[contents.filtering.admitted(filters, ordinals[enough])]
     weight = np.bincount(place, np.concatenate(weights), len(ordinals))[enough]

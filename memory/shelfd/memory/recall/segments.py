@@ -79,7 +79,7 @@ def term_lists(sizes: IntArray, parts: Sequence[Numbers]) -> TermLists:
         far.append(beyond + begin)
         high.append((part[beyond] >> _LOW).astype(np.uint16))
         begin += len(part)
-    return TermLists(_starts(sizes), low, _narrow(np.concatenate(far)), np.concatenate(high))
+    return TermLists(starts_at(sizes), low, _narrow(np.concatenate(far)), np.concatenate(high))
 
 
 class IndexSegment(NamedTuple):
@@ -138,7 +138,7 @@ def segment_of(delta: Delta, alive: Alive) -> IndexSegment:
         first,
         last,
         term_lists(sizes, [terms]),
-        Lists(_starts(np.array([len(text) for text in texts], np.int64)), np.frombuffer(b"".join(texts), np.uint8)),
+        Lists(starts_at(np.array([len(text) for text in texts], np.int64)), np.frombuffer(b"".join(texts), np.uint8)),
         inverted(terms_in(postings), (places_in(postings) + first).astype(np.int32), frequencies_in(postings)),
         invert(tags[kept], tagged[kept], NO_COUNTS),
     )
@@ -150,7 +150,7 @@ def merge(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, None
     postings = yield from merged([segment.postings for segment in segments], alive)
     tags = yield from merged([segment.tags for segment in segments], alive)
     ids = Lists(
-        _starts(np.concatenate([np.diff(segment.ids.start) for segment in segments])),
+        starts_at(np.concatenate([np.diff(segment.ids.start) for segment in segments])),
         np.concatenate([segment.ids.values for segment in segments]),
     )
     yield len(ids.start)
@@ -179,16 +179,27 @@ def _joined(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, No
             far.append(beyond + done)
             high.append((some[beyond] >> _LOW).astype(np.uint16))
             done, at = done + len(some), at + end - begin
-    return TermLists(_starts(sizes), low[:done], _narrow(np.concatenate(far)), np.concatenate(high))
+    return TermLists(starts_at(sizes), low[:done], _narrow(np.concatenate(far)), np.concatenate(high))
 
 
-def _starts(sizes: IntArray) -> IntArray:
+def starts_at(sizes: IntArray) -> IntArray:
+    """Return where lists of these *sizes* begin if they are one after another, and where the last one ends."""
     return _narrow(np.concatenate([[0], np.cumsum(sizes)]))
 
 
 def _narrow(ascending: IntArray) -> IntArray:
     """Return numbers in four bytes each, unless they are too large."""
     return ascending.astype(np.int32) if not len(ascending) or ascending[-1] <= _FOUR_BYTES else ascending
+
+
+def moved(segment: IndexSegment, by: int) -> IndexSegment:
+    """Return a segment of the same documents under ordinals that are larger *by* some, and under another name."""
+    postings, tags = (
+        part._replace(documents=part.documents + np.int32(by)) for part in (segment.postings, segment.tags)
+    )
+    return segment._replace(
+        name=new_name(), first=segment.first + by, last=segment.last + by, postings=postings, tags=tags
+    )
 
 
 def erase(segment: IndexSegment, ordinals: Sequence[int]) -> IndexSegment:

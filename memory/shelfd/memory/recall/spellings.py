@@ -61,11 +61,10 @@ class JoinedWords:
 class Spellings:
     """The surface words of a vocabulary by their letters; some 20 bytes a word, made when they are first asked for."""
 
-    __slots__ = ("_renumber_count", "_vocabulary", "_words")
+    __slots__ = ("_vocabulary", "_words")
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._renumber_count = vocabulary.renumber_count
         self._words = JoinedWords()
 
     def __contains__(self, word: str) -> bool:
@@ -73,8 +72,6 @@ class Spellings:
 
     def follow(self) -> bool:
         """Index some of the words added since; return whether all are known now."""
-        if self._renumber_count != self._vocabulary.renumber_count:
-            self._renumber_count, self._words = self._vocabulary.renumber_count, JoinedWords()
         count = len(self._words)
         self._words.extend(islice(self._vocabulary, count, count + _AT_ONCE) if count < len(self._vocabulary) else ())
         return len(self._words) == len(self._vocabulary)

@@ -21,6 +21,7 @@ from shelfd.memory.ports.watches import Watch
 from shelfd.memory.ports.watching import MatchRun, Watching, WatchMatch
 from shelfd.memory.recall.analyzer import Analyzer
 from shelfd.memory.recall.document import Document
+from shelfd.memory.recall.inverted import distinct
 from shelfd.memory.recall.question import reduced
 from shelfd.memory.recall.shelf_index import ShelfIndex, document_of
 from shelfd.memory.recall.standing_query import (
@@ -213,7 +214,8 @@ class StandingQueries(Watching):
         places = np.concatenate([np.frombuffer(having.places, np.int64) for having in known])
         worths = np.concatenate([np.frombuffer(having.worths, np.float64) for having in known])
         tells = np.concatenate([np.frombuffer(having.tells, np.int8) for having in known])
-        reached, at = np.unique(places, return_inverse=True)  # few of all there are
+        reached = distinct(places)  # few of all there are
+        at = reached.searchsorted(places)
         telling = self._tellings[reached]
         held = np.minimum(np.bincount(at, tells).astype(np.int64), telling)
         shares = np.bincount(at, worths) / np.maximum(self._weights[reached], 1e-9)

@@ -5,7 +5,6 @@ from copy import copy
 from math import log
 
 import numpy as np
-import numpy.typing as npt
 
 from shelfd.memory.recall.columns import IntArray
 
@@ -66,11 +65,6 @@ class Statistics:
         """Return the average lengths of both fields, in tokens; 1 where there are none."""
         count = max(self.documents, 1)
         return self.own_tokens / count or 1.0, self.previous_tokens / count or 1.0
-
-    def retain(self, used: npt.NDArray[np.bool_]) -> None:
-        """Keep the frequencies of the terms *used* (one flag per term)."""
-        self.own = array("i", np.array(self.own, np.int32)[used].tobytes())
-        self.previous = array("i", np.array(self.previous, np.int32)[used].tobytes())
 
 
 def _add(counts: "array[int]", terms: IntArray, by: int) -> None:

@@ -69,7 +69,7 @@ def freeze(contents: Contents, stored: Collection[str]) -> Callable[[], Frozen]:
     columns, statistics, size = contents.columns, contents.statistics, contents.columns.size
     now = _Now(
         segments=contents.postings.segments,
-        columns={name: getattr(columns, name)[:size].copy() for name in CHANGING},
+        columns={name: _narrowed(getattr(columns, name)[:size]) for name in CHANGING},
         lasting={name: getattr(columns, name)[:size] for name in LASTING},
         facts={
             "documents": statistics.documents,
@@ -109,12 +109,13 @@ def _of_segment(segment: IndexSegment, lasting: Arrays) -> Arrays:
 
 
 def _state(now: _Now) -> Arrays:
-    columns = {f"column {name}": _narrowed(column) for name, column in now.columns.items()}
+    columns = {f"column {name}": column for name, column in now.columns.items()}
     return {**columns, **now.arrays, "own": now.own, "previous": now.previous}
 
 
 def _narrowed(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return column.astype(np.int32) if column.dtype == np.int64 else column
+    """A copy, of which numbers take four bytes at most: it is made while nothing else runs."""
+    return column.astype(np.int32) if column.dtype == np.int64 else column.copy()
 
 
 def _values(now: _Now) -> dict[str, Arrays | None]:

@@ -2,25 +2,21 @@
 
 from collections.abc import Callable, Iterable
 
-import numpy as np
-import numpy.typing as npt
-
 
 class Vocabulary(dict[str, int]):
     """Maps a surface word to the number of its term, giving out a new number when needed.
 
-    The mapping is bounded by the words of the indexed texts: queries look
-    terms up by :meth:`number` and add nothing.
+    The mapping is bounded by the words of the texts that were indexed since the shelf was opened, in the order in which
+    they came: queries look terms up by :meth:`number` and add nothing.
     """
 
-    __slots__ = ("_below", "_numbers", "_term", "renumber_count")
+    __slots__ = ("_below", "_numbers", "_term")
 
     def __init__(self, term: Callable[[str], str], below: "Vocabulary | None" = None) -> None:
         super().__init__()
         self._term = term
         self._below = below
         self._numbers: dict[str, int] = {}
-        self.renumber_count = 0  #: how often terms were renumbered; in between, words are only added, in order
 
     def layer(self) -> "Vocabulary":
         """Return a vocabulary that can assign more numbers without adding them here; good until this one changes."""
@@ -60,12 +56,3 @@ class Vocabulary(dict[str, int]):
         self._numbers = {term: number for number, term in enumerate(terms)}
         self.clear()
         self.update(zip(words, numbers, strict=True))
-
-    def retain(self, used: npt.NDArray[np.bool_]) -> None:
-        """Remove the terms that are not *used* (one flag per term) and renumber the rest in order."""
-        numbers = np.cumsum(used) - 1
-        words = {word: int(numbers[number]) for word, number in self.items() if used[number]}
-        self._numbers = {term: int(numbers[number]) for term, number in self._numbers.items() if used[number]}
-        self.clear()
-        self.update(words)
-        self.renumber_count += 1
