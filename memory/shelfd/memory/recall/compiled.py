@@ -147,9 +147,10 @@ def compiled_loops(directory: Path) -> CompiledLoops:
         RuntimeError: If numba cannot use it.
     """
     import numba
+    from numba.core import config
 
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    vars(numba.config)["CACHE_DIR"] = str(directory)
+    config.__dict__["CACHE_DIR"] = str(directory)
     made: list[Any] = []
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

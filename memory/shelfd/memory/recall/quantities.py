@@ -8,6 +8,12 @@ from importlib.resources import files
 from typing import Final
 
 _DIGIT: Final = re.compile("[0-9]")
+#: A number is looked for by itself, and what stands on either side then: patterns that begin with a set are quick.
+_NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+_UNIT: Final = re.compile(r"[ -]?(?:degrees? )?(\u00b0?[a-z]+|[%\u20ac\u00a3])")
+_VERSION: Final = re.compile(r"(?<![\w.])(?:v[0-9]+(?:\.[0-9]+)+|[0-9]+(?:\.[0-9]+){2,})(?![\w])")
+#: What stands before a digit that is not the first of a number.
+_JOINED: Final = ("_", ".", ",")
 
 
 @cache
@@ -16,17 +22,6 @@ def _units() -> tuple[Mapping[str, str], Mapping[str, str]]:
     path = files("shelfd.memory.recall").joinpath("lexicon", "units.json")
     data = json.loads(path.read_text(encoding="utf-8"))
     return {name: sign for sign, names in data["units"].items() for name in names.split()}, data["money"]
-
-
-@cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A number with what may be its unit, on either side; and a version."""
-    quantity = re.compile(
-        r"(?P<money>[$\u20ac\u00a3\u00a5]) ?(?P<sum>[0-9]+(?:[.,][0-9]+)*)"
-        r"|(?<![\w.,])(?P<number>[0-9]+(?:[.,][0-9]+)*)[ -]?(?:degrees? )?(?P<unit>\u00b0?[a-z]+|[%\u20ac\u00a3])"
-    )
-    version = re.compile(r"(?<![\w.])(?:v[0-9]+(?:\.[0-9]+)+|[0-9]+(?:\.[0-9]+){2,})(?![\w])")
-    return quantity, version
 
 
 def quantities(folded: str) -> list[str]:
@@ -40,18 +35,27 @@ def quantities(folded: str) -> list[str]:
 
 def _found(folded: str) -> Iterator[str]:
     units, money = _units()
-    quantity, version = _patterns()
-    for match in quantity.finditer(folded):
-        if match["money"] is not None:
-            yield _plain(match["sum"]) + money[match["money"]]
-        elif (sign := units.get(match["unit"])) is not None:
-            word = _plain(match["number"]) + sign
-            if word != match[0]:
+    has_version, done = False, 0
+    for match in _NUMBER.finditer(folded):
+        begin, end = match.span()
+        before = folded[begin - 1 : begin]
+        has_version = has_version or before == "v" or match[0].count(".") > 1
+        at = begin - 2 if before == " " else begin - 1
+        sign = folded[at : at + 1] if at >= done else ""
+        if sign in money:
+            yield _plain(match[0]) + money[sign]
+            continue
+        if before.isalnum() or before in _JOINED or (unit := _UNIT.match(folded, end)) is None:
+            continue
+        done = unit.end()
+        if (name := units.get(unit[1])) is not None:
+            word = _plain(match[0]) + name
+            if word != folded[begin : unit.end()]:
                 yield word
             else:  # a word of the text, which has the parts only together
-                yield from (match["number"], match["unit"])
-    if "." in folded:
-        for match in version.finditer(folded):
+                yield from (match[0], unit[1])
+    if has_version:
+        for match in _VERSION.finditer(folded):
             yield match[0].removeprefix("v")
 
 
