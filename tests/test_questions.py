@@ -32,7 +32,7 @@ def test_there_are_many_of_every_kind() -> None:
     assert len(QUESTIONS) >= 800
     assert kinds["named"] + kinds["near"] + kinds["foreign"] >= len(QUESTIONS) / 2
     assert len(domains) >= 6
-    assert {question["language"] for question in QUESTIONS} == {"en", "de", "es", "ja", "zh"}
+    assert {question["language"] for question in QUESTIONS} == {"en", "de", "es", "fr", "ja", "zh"}
 
 
 def test_every_note_has_an_id_of_its_own_and_every_fact_a_key_of_its_own() -> None:

@@ -29,7 +29,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Daem
     (directory / "shelfd.toml").write_text('[log]\nlevel = "warning"\n[memory]\nlanguage = "german"\n')
     settings = {"SHELFD__METRICS__LISTEN": f"127.0.0.1:{port}"}
     with Daemon(directory, "--config", str(directory / "shelfd.toml"), environment=settings) as running:
+        until(lambda: listens(port), "figures can be asked for, which is after READY")
         yield running
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def shelfd(daemon: Daemon, *arguments: str) -> Ended:
