@@ -644,7 +644,7 @@ async def test_writers_are_held_up_when_more_comes_than_is_taken_in(
 
 async def test_notes_are_taken_in_after_a_delay_and_sooner_for_a_sink(bench: Bench) -> None:
     await bench.turns()
-    await bench.commit(bench.create("tide"), bench.create("ebb"))
+    await bench.commit(bench.create("tide"))
     await bench.turns()
     assert bench.shelf.seq == 0
     bench.clock.advance(timedelta(milliseconds=20))
@@ -661,19 +661,12 @@ async def test_notes_are_taken_in_after_a_delay_and_sooner_for_a_sink(bench: Ben
             pass
 
     bench.shelf.attach(Ear())
-    await bench.commit(bench.create("tide"), bench.create("ebb"))
+    await bench.commit(bench.create("tide"))
     await bench.turns()
     assert bench.heard == []
     bench.clock.advance(timedelta(milliseconds=5))
     await bench.turns()
     assert bench.heard == [bench.view.log.last_seq]
-
-
-async def test_a_note_that_comes_alone_is_taken_in_without_a_delay(bench: Bench) -> None:
-    await bench.turns()
-    await bench.commit(bench.create("tide"))
-    await bench.turns()
-    assert bench.shelf.seq == bench.view.log.last_seq > 0
 
 
 async def test_who_waits_for_what_never_comes_hears_of_the_end(bench: Bench) -> None:

@@ -1,8 +1,7 @@
 """The pump: delivers one shelf's change log to everything derived from it, each at its own pace.
 
-Callers are notified of their change first, those of a large one when eager projections know it. These catch up right
-after if one note changed, else a moment later, several notes at a time, or before the next read; when more changes than
-they apply in between, writers wait.
+Callers are notified of their change first, those of a large one when eager projections know it. These catch up a moment
+later, several notes at a time, or before the next read; when more changes than they apply in between, writers wait.
 Lazy ones read what changed when they are next read. Changes that arrive in no group, because another process made them,
 are read from the log.
 """
@@ -228,9 +227,8 @@ class Pump:
     async def _drain(self) -> None:
         wait, is_turn_of_large = FIRST_WAIT, False
         try:
-            # Several notes at a time cost half as much each; but who writes one by one may ask for this one next.
-            is_awaited = self._listeners or self._waiting or self._untold
-            if self._backlog.notes > 1 and not is_awaited:
+            # Several notes at a time cost half as much each, and who writes one by one waits for none of it.
+            if not (self._listeners or self._waiting or self._untold):
                 await self._clock.sleep(_SINK_DELAY if self._sinks else _DELAY)
             while self._backlog:
                 is_turn_of_large = not is_turn_of_large
