@@ -111,6 +111,40 @@ def formats(root: Path, count: int) -> Iterator[Moved]:
     chats = [{"uuid": f"chat-{n}", "name": "Watch", "chat_messages": said[n : n + 20]} for n in range(0, count, 20)]
     (root / "conversations.json").write_text(json.dumps(chats))
     yield Moved("claude", root / "conversations.json", read_document)
+    (root / "chatgpt.json").write_text(json.dumps([conversation(texts[n : n + 20]) for n in range(0, count, 20)]))
+    yield Moved("chatgpt", root / "chatgpt.json", read_document)
+    head = "---\ntitle: Watch {0}\ntype: note\npermalink: watch-{0}\n---\n"
+    yield Moved("basic-memory", write_folder(root / "basic", head, texts), read_folder)
+    head = "---\nname: watch {0}\ndescription: what was seen\nmetadata:\n  type: project\n---\n"
+    folder = write_folder(root / "memory", head, texts)
+    (folder / "MEMORY.md").write_text("# Memory\n", encoding="utf-8")
+    yield Moved("claude-code", folder, read_folder)
+
+
+def write_folder(path: Path, head: str, texts: list[tuple[int, str]]) -> Path:
+    """Write a file for each text, below a *head* with its number."""
+    path.mkdir()
+    for n, text in texts:
+        (path / f"watch_{n}.md").write_text(f"{head.format(n)}{text}\n", encoding="utf-8")
+    return path
+
+
+def conversation(said: list[tuple[int, str]]) -> dict[str, Any]:
+    """A conversation as ChatGPT exports it: a tree of messages, here without branches."""
+    nodes: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None, "children": [f"m{said[0][0]}"]}}
+    for n, text in said:
+        message = {
+            "id": f"m{n}", "author": {"role": "assistant" if n % 2 else "user"}, "create_time": 1.7e9 + n,
+            "content": {"content_type": "text", "parts": [text]},
+        }  # fmt: skip
+        parent = "root" if n == said[0][0] else f"m{n - 1}"
+        nodes[f"m{n}"] = {"id": f"m{n}", "message": message, "parent": parent, "children": [f"m{n + 1}"]}
+    nodes[f"m{said[-1][0]}"]["children"] = []
+    first = f"chat-{said[0][0]:08}"
+    return {
+        "title": "Watch", "create_time": 1.7e9, "update_time": 1.7e9, "current_node": f"m{said[-1][0]}",
+        "conversation_id": first, "mapping": nodes,
+    }  # fmt: skip
 
 
 def measured(daemon: Served, one: Moved, count: int, out: Callable[[], None] | None = None) -> list[str]:

@@ -159,6 +159,8 @@ class Pump:
         if self._is_closing or not self._backlog.has_large or last_seq <= self.seq:
             tell()
         else:
+            if not self._untold:
+                self._spawn(self._catch_up(), "catch_up")  # what drains may just be waiting for more
             self._untold.append((last_seq, tell))
 
     def _tell(self, last_seq: int) -> None:
@@ -228,7 +230,7 @@ class Pump:
         wait, is_turn_of_large = FIRST_WAIT, False
         try:
             # Several notes at a time cost half as much each, and who writes one by one waits for none of it.
-            if not (self._listeners or self._waiting or self._untold):
+            if not (self._listeners or self._waiting or self._untold or self._backlog.has_large):
                 await self._clock.sleep(_SINK_DELAY if self._sinks else _DELAY)
             while self._backlog:
                 is_turn_of_large = not is_turn_of_large
