@@ -134,3 +134,30 @@ async def test_a_disk_that_is_full_leaves_the_one_before(
 
     assert await seq_of(images) == 1
     assert str(tmp_path) not in str(await images.load())
+
+
+async def test_what_a_full_disk_cut_short_takes_no_room_there(
+    tmp_path: Path, images: SqliteImages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, left = os.write, 3
+
+    def full(descriptor: int, data: bytes) -> int:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(28, "No space left on device")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreBusy, match="No space left"):
+        await images.save(image(1))
+    assert files(tmp_path) == []
+
+
+async def test_what_a_crash_left_that_nothing_names_is_removed_before_anything_is_read(
+    tmp_path: Path, images: SqliteImages
+) -> None:
+    await images.save(image(1))
+    (tmp_path / "index" / "image.json").unlink()
+    assert await images.load() is None
+    assert not (tmp_path / "index").exists()
