@@ -42,6 +42,15 @@ async def test_nobody_else_may_read_it(tmp_path: Path, images: SqliteImages) -> 
     assert stat.S_IMODE((tmp_path / "index").stat().st_mode) == 0o700
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("name", ["image.json", "*.part"])
+async def test_one_that_another_user_put_there_is_not_read(tmp_path: Path, images: SqliteImages, name: str) -> None:
+    await images.save(image(1))
+    os.chown(next((tmp_path / "index").glob(name)), 65534, 65534)
+    with pytest.raises(StorageCorrupt, match="another user's"):
+        await images.load()
+
+
 async def test_every_flipped_bit_is_found(tmp_path: Path, images: SqliteImages) -> None:
     await images.save(image(1, 200))
     for path in files(tmp_path):

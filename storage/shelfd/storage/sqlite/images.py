@@ -103,9 +103,17 @@ def read_image(folder: Path) -> Image | None:
         raise StorageCorrupt(f"the index's image cannot be read ({type(error).__name__})", reason="DAMAGED") from error
 
 
+def _opened(path: Path) -> int:
+    """Open a file of the image, unless another user has put it there, for whom it would answer."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if os.fstat(descriptor).st_uid not in (os.getuid(), 0):
+        os.close(descriptor)
+        raise StorageCorrupt("a file of the index's image is another user's", reason="DAMAGED")
+    return descriptor
+
+
 def _listed(folder: Path) -> dict[str, Any]:
-    descriptor = os.open(folder / _NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
+    with os.fdopen(_opened(folder / _NAME), "rb") as file:
         checksum, _, rest = file.read().partition(b"\n")
     if checksum != b"%08x" % crc32(rest):
         raise StorageCorrupt("the list of the index's image is damaged", reason="DAMAGED")
@@ -118,7 +126,7 @@ def _listed(folder: Path) -> dict[str, Any]:
 def _arrays(folder: Path, part: Mapping[str, Any]) -> Arrays:
     """Return the arrays of a file, mapped so that changes stay in memory, after a look at every byte of it."""
     path, size = folder / Path(part["file"]).name, part["bytes"]
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    descriptor = _opened(path)
     try:
         if os.fstat(descriptor).st_size != size:
             raise StorageCorrupt("a file of the index's image is cut short", reason="DAMAGED")
