@@ -283,3 +283,5 @@ def strays(house: House, model: str) -> list[str]:
 DERIVED: Final[tuple[type[Scenario], ...]] = (
     RememberMany, FirstImage, ForgetImaged, Embedding, OtherModel, ForgetEmbedded, Reading,
 )  # fmt: skip
+#: Those that wait for what a daemon does once it is quiet: too long for the test suite.
+UNHURRIED: Final[tuple[type[Scenario], ...]] = (FirstImage, Embedding, OtherModel, ForgetEmbedded, Reading)
