@@ -79,7 +79,7 @@ def _write(count: int, directory: Path, embedder: "_Embedder") -> None:
     vectors = list(bases[: len(own)])
     noise = np.random.default_rng(7)
     for at, (text, base) in enumerate(_repeated(neutral, count - len(own) + ADDED)):
-        own.append(_line(f"n{at}", text, {"content": text}))
+        own.append(_line(f"other-{at}", text, {"content": text}))
         moved = bases[len(named) + base] + noise.normal(0, _MOVED / _DIMENSIONS**0.5, _DIMENSIONS)
         vectors.append((moved / np.linalg.norm(moved)).astype(np.float32))
     for row, line in enumerate(own):
