@@ -40,6 +40,7 @@ class ParsedQuery(NamedTuple):
     asks_when: bool
     dates: list[GradedDays]
     relative: tuple[RelativeSpan, ...] = ()  #: times as seen from today
+    wants: int = 0  #: what kinds of answer it asks for, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
 
     def dates_on(self, today: date) -> list[GradedDays]:
         """Return the days that it speaks of when it is asked on the day *today*."""
