@@ -81,13 +81,20 @@ class CompiledLoops:
         return found
 
     def with_rules(
-        self, relevance: FloatArray, ordinals: IntArray, columns: Columns, speaker: int | None, asks_when: bool
+        self,
+        relevance: FloatArray,
+        ordinals: IntArray,
+        columns: Columns,
+        speaker: int | None,
+        asks_when: bool,
+        wants: int,
     ) -> FloatArray:
         """Return the *relevance* of some documents with what the rules add, but for that of days."""
         count = int(columns.group[ordinals].max()) + 1
         room = np.empty(count), np.empty(count)  # of which only what the documents need is touched
-        beside = columns.group, columns.flags, columns.speaker, -2 if speaker is None else speaker, asks_when
-        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *room)
+        beside = columns.group, columns.flags, columns.telling, columns.answer_types, columns.speaker
+        asked = -2 if speaker is None else speaker, asks_when, wants
+        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *asked, *room)
         return totals
 
     def around(self, columns: Columns, ordinals: IntArray, groups: BoolArray | None) -> IntArray:
@@ -187,4 +194,4 @@ def _try(found: CompiledLoops) -> None:
     for kind in (np.int8, np.int16, np.int32):
         vars(columns).update(nugget=document.astype(kind), speaker=document.astype(kind))
         found.accumulate(run, np.ones(1, np.float32), columns, 1.0, -1, np.zeros(2, np.float32))
-        found.with_rules(one, document, columns, None, False)
+        found.with_rules(one, document, columns, None, False, 0)
