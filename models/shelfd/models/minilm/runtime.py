@@ -1,18 +1,23 @@
-"""The model at work: the only file that knows onnxruntime and tokenizers. Imported when the first text is embedded.
+"""The model at work: the only file that knows onnxruntime. Imported when the first text is embedded.
 
 Every token's last hidden state, the marks at both ends left out, is made one long, projected on 96 directions and
 rounded to signed bytes. The directions are those in which the tokens of the notes and questions in ``benchmarks/data/``
 differ most, which were written for this project (``benchmarks/projection.py``).
 """
 
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 import tokenizers
+
+# As soon as it is imported, it would write an identifier of this machine into the user's cache, and tell its maker's
+# server by HTTPS how it is used: https://github.com/microsoft/onnxruntime/blob/main/docs/Privacy.md
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+import onnxruntime
 
 from shelfd.memory.ports.embedder import Vectors
 from shelfd.models.minilm.places import MODEL_SHA256, TOKENIZER_SHA256, VOCABULARY_SHA256, MiniLmFiles
