@@ -167,9 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", help="a JSON file with LoCoMo conversations")
     parser.add_argument("--names", action="store_true", help="add a fact keyed by each speaker's name")
-    parser.add_argument(
-        "--dense", nargs="?", choices=EMBEDDERS, const=EMBEDDERS[0], help="with vectors; by %(const)s"
-    )
+    parser.add_argument("--dense", nargs="?", choices=EMBEDDERS, const=EMBEDDERS[0], help="with vectors; by %(const)s")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()
     conversations = json.loads(Path(arguments.path).read_text())

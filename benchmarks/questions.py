@@ -143,9 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fit", action="store_true", help="write the constants anew, and do not ask a daemon")
     parser.add_argument("--misses", action="store_true", help="also print what went wrong held out")
-    parser.add_argument(
-        "--dense", nargs="?", choices=EMBEDDERS, const=EMBEDDERS[0], help="with vectors; by %(const)s"
-    )
+    parser.add_argument("--dense", nargs="?", choices=EMBEDDERS, const=EMBEDDERS[0], help="with vectors; by %(const)s")
     parser.add_argument("--crowd", action="store_true", help=f"also ask with {CROWD:,} other notes around")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()

@@ -1,4 +1,6 @@
 """The memory's port ``Embedder`` by a model in this process, in threads that leave the event loop alone."""
+# A port's method is its docstring; there is nothing to return.
+# pyright: reportReturnType=false
 
 import asyncio
 import os
