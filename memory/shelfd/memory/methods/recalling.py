@@ -180,10 +180,10 @@ def _collapses(params: RecallParams) -> bool:
 
 def _collapsed(shelf: Shelf, found: list[Found]) -> list[Found]:
     """Return *found* with the first of those that say the same standing for the others."""
-    sign = shelf.projection(ShelfIndex).repetitions.sign
-    signs = [sign(item.note) for item in found]
-    if len({*signs}) == len(signs):
+    repetitions = shelf.projection(ShelfIndex).repetitions
+    if not repetitions.are_there(item.note for item in found):
         return found
+    signs = [repetitions.sign(item.note) for item in found]
     first: dict[Hashable, Found] = {}
     for item, said in zip(found, signs, strict=True):
         stands = first.setdefault(said, item)
