@@ -47,7 +47,13 @@ class Loops(Protocol):
         ...
 
     def with_rules(
-        self, relevance: FloatArray, ordinals: IntArray, columns: Columns, speaker: int | None, asks_when: bool
+        self,
+        relevance: FloatArray,
+        ordinals: IntArray,
+        columns: Columns,
+        speaker: int | None,
+        asks_when: bool,
+        wants: int,
     ) -> FloatArray:
         """Return the *relevance* of some documents with what the rules add, but for that of days."""
         ...

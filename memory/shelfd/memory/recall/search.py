@@ -131,7 +131,7 @@ class Search:
         contents = self._contents
         if not terms.numbers:
             return None
-        rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates)
+        rules = Rules(contents.authors.named(query.words), query.asks_when, query.dates, query.wants)
         ordinals, members, base = self._scored(terms, filters, rules, k, explain=explain)
         if members is None:
             (reached,) = (base.total > 0).nonzero()

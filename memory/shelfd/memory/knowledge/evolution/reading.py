@@ -6,7 +6,14 @@ from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import read_clause
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import (
+    ALPHABETIC,
+    COUNT_BITS,
+    COUNTED,
+    AlphabeticLexicon,
+    lexicon,
+    telling,
+)
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
 from shelfd.memory.knowledge.evolution.statement import Statement
@@ -29,7 +36,6 @@ _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
 _SPACELESS_END: Final = re.compile(r"(?<=[。！？；])|\n+")
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
-_ALPHABETIC: Final = ("en", "de", "es", "fr")
 
 
 def language_of(text: str) -> str:
@@ -39,12 +45,16 @@ def language_of(text: str) -> str:
             return "ja"
         if _HAN.search(text):
             return "zh"
-    words = set(fold(text).replace(".", " ").replace(",", " ").split())
-    best, most = "en", 0
-    for language in _ALPHABETIC if text.isascii() else _ALPHABETIC[::-1]:
-        count = len(words & lexicon(language).lists["telling"])
+    words, shares = telling()
+    counts = sum(map(shares.__getitem__, words.intersection(fold(text).replace(".", " ").replace(",", " ").split())))
+    if counts <= COUNTED:  # as most: nothing speaks for any but the first
+        return ALPHABETIC[0]
+    best, most = ALPHABETIC[0], 0
+    places = range(len(ALPHABETIC))
+    for at in places if text.isascii() else reversed(places):
+        count = counts >> at * COUNT_BITS & COUNTED
         if count > most:
-            best, most = language, count
+            best, most = ALPHABETIC[at], count
     return best
 
 
