@@ -126,7 +126,7 @@ class Focus:
 
     def _parsed(self, query: str) -> tuple[ParsedQuery, Question]:
         parsed = self._index.analyzer.parse_query(query)
-        question = self._questions.parse(query, parsed.words)
+        question = self._questions.parse_in(parsed.language, query, parsed.words)
         return parsed._replace(wants=question.wants), question
 
     def matched(self, query: str, row: int) -> int:
