@@ -180,7 +180,7 @@ class Reference:
                 total += 0.1
             if asks(doc):
                 total -= 0.1
-            telling = len(telling_words({*self.analyzer.words(doc.text)}))
+            telling = len(telling_words(self.analyzer.words(doc.text)))
             total += 0.15 * telling / (telling + 8)
             day = np.array([self.analyzer.day(doc.when).toordinal()], np.int32)
             totals[row] = total + 0.3 * float(date_grades(day, parsed.dates)[0])
