@@ -41,6 +41,7 @@ class ParsedQuery(NamedTuple):
     dates: list[GradedDays]
     relative: tuple[RelativeSpan, ...] = ()  #: times as seen from today
     wants: int = 0  #: what kinds of answer it asks for, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
+    language: ForeignLanguage | None = None  #: None for the analyzer's own
 
     def dates_on(self, today: date) -> list[GradedDays]:
         """Return the days that it speaks of when it is asked on the day *today*."""
@@ -241,7 +242,7 @@ class Analyzer:
         terms = tuple(sorted(found))
         asks_when = self.lists.asks_when.search(folded) is not None
         relative = relative_spans(words, is_french=_is_french(language, self.language))
-        return ParsedQuery(terms, words, asks_when, dates, relative)
+        return ParsedQuery(terms, words, asks_when, dates, relative, language=language)
 
 
 def _is_french(language: ForeignLanguage | None, own: str) -> bool:
