@@ -12,16 +12,22 @@ from shelfd.memory.recall.engine import engine
 from shelfd.memory.recall.fields import BaseScores
 
 SESSION: Final = 0.5
-AUTHOR: Final = 0.3
+AUTHOR: Final = 0.35
 WHEN: Final = 0.1
 IS_QUESTION: Final = -0.1
 DATE: Final = 0.3
+KIND: Final = 0.1
+TELLING: Final = 0.15  #: at most: who says more than "great, thanks" more often says what is asked
+MANY_WORDS: Final = 8  #: telling ones, which give half of that
 _FLAGS: Final = np.arange(256)
 _WHEN: Final = np.where(_FLAGS & TEMPORAL, WHEN, 0.0)  #: by flags
 _QUESTION: Final = np.where(_FLAGS & QUESTION, IS_QUESTION, 0.0)
+_TELLING: Final = TELLING * _FLAGS / (_FLAGS + MANY_WORDS)  #: by telling words
 #: What explains a score, in the order it is shown.
-_SIGNALS: Final = tuple("own previous question_before next session author when question date".split())
+_SIGNALS: Final = tuple("own previous question_before next session author when kind telling question date".split())
 _DIGITS: Final = 6  #: of scores that are compared
+_SORTED: Final = 64  #: documents that are sorted as a list
+_SEVERAL: Final = 4  #: so many times more groups than documents are numbered anew
 EQUAL: Final = 10.0**-_DIGITS  #: totals that differ by less are equal
 
 
@@ -31,6 +37,9 @@ class Rules(NamedTuple):
     speaker: int | None  #: number of the one author it names
     asks_when: bool
     dates: list[GradedDays]
+    wants: int = (
+        0  #: any of these bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES` would answer it; 0: no matter
+    )
 
 
 class Totals(NamedTuple):
@@ -67,18 +76,24 @@ def with_rules(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rul
     """Return the *relevance* (0 to 1) of the ordinals *at* and what the rules add to it."""
     if engine.loops is None:
         return sum(beyond_words(relevance, at, columns, rules).values(), relevance)
-    totals = engine.loops.with_rules(relevance, at, columns, rules.speaker, rules.asks_when)
+    totals = engine.loops.with_rules(relevance, at, columns, rules.speaker, rules.asks_when, rules.wants)
     return totals + DATE * date_grades(columns.day[at], rules.dates) if rules.dates else totals
 
 
 def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
     """Return what the rules add to the *relevance* (0 to 1) of the ordinals *at*, one array for each that may add."""
     flags = columns.flags[at]
-    found = {"session": SESSION * session_means(relevance, columns.group[at]), "question": _QUESTION[flags]}
+    found = {
+        "session": SESSION * session_means(relevance, columns.group[at]),
+        "telling": _TELLING.take(columns.telling.take(at)),
+        "question": _QUESTION.take(flags),
+    }
     if rules.speaker is not None:
         found["author"] = AUTHOR * (columns.speaker[at] == rules.speaker)
     if rules.asks_when:
-        found["when"] = _WHEN[flags]
+        found["when"] = _WHEN.take(flags)
+    if rules.wants:
+        found["kind"] = KIND * ((columns.answer_types[at] & rules.wants) != 0)
     if rules.dates:
         found["date"] = DATE * date_grades(columns.day[at], rules.dates)
     return found
@@ -90,21 +105,27 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
     A group of one has that one's score. Two equal best scores are two.
     """
     count = len(scores)
-    one = np.empty(int(groups.max()) + 1, np.int64)  # of each group some document; the rest is never read
-    one[groups] = np.arange(count)
-    groups = one[groups]
-    first = np.zeros(count)
-    np.maximum.at(first, groups, scores)
-    (best,) = (scores == first[groups]).nonzero()
-    chosen = np.full(count, -1)
-    chosen[groups[best]] = best  # of equal ones the last assignment stays, and exactly one
-    others = np.empty(count + 1)  # whose last value takes what is meant for groups without any
-    others[:-1] = scores
-    others[chosen] = -1.0
-    second = np.full(count, -1.0)
-    np.maximum.at(second, groups, others[:-1])
-    means: FloatArray = np.where(second < 0, first, (first + second) / 2)
-    return means[groups]
+    most = int(groups.max()) + 1
+    if most > _SEVERAL * count:  # groups: number those that there are
+        one = np.empty(most, np.int64)  # of each group some document; the rest is never read
+        one[groups] = np.arange(count)
+        groups, most = one[groups], count
+    of_groups = np.zeros(most)
+    np.maximum.at(of_groups, groups, scores)
+    first = of_groups[groups]
+    (best,) = (scores == first).nonzero()
+    owners = groups[best]
+    chosen = np.empty(most, np.int64)
+    chosen[owners] = best  # of equal ones the last assignment stays, and exactly one
+    others = scores.copy()
+    others[chosen[owners]] = -1.0
+    of_groups.fill(-1.0)
+    np.maximum.at(of_groups, groups, others)
+    second = of_groups[groups]
+    np.copyto(second, first, where=second < 0)
+    second += first
+    second /= 2
+    return second
 
 
 def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArray:
@@ -122,7 +143,12 @@ def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArr
         ascending.partition(-k)
         (likely,) = (totals.total > ascending[-k] - 2 * EQUAL).nonzero()
     rounded, ordinals = totals.total[likely].round(_DIGITS), at[likely]
-    rows, standing = columns.row[ordinals], columns.standing[ordinals].astype(np.int64)
+    rows, standing = columns.row[ordinals], columns.standing[ordinals]
+    if len(likely) <= _SORTED:
+        # So few are sorted faster without numpy, whose every call takes a microsecond.
+        keys = zip(rounded.tolist(), standing.tolist(), rows.tolist(), likely.tolist(), strict=True)
+        return np.array([position for *_, position in sorted(keys, reverse=True)[:k]], np.int64)
+    standing = standing.astype(np.int64)
     best = largest(k, np.arange(len(likely)), rounded.__getitem__, standing.__getitem__, rows.__getitem__)
     found: IntArray = likely[best[np.lexsort((-rows[best], -standing[best], -rounded[best]))]]
     return found
