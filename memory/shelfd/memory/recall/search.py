@@ -18,7 +18,7 @@ from shelfd.memory.recall.candidates import (
     neighbourhood,
     orphans_of,
 )
-from shelfd.memory.recall.columns import IntArray
+from shelfd.memory.recall.columns import BoolArray, IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Hit, Ranked, Ranking, made
 from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
@@ -64,6 +64,7 @@ class Search:
         # By ordinal, and zero everywhere between queries: the place in the view, and what the first stage adds up.
         self._place: Numbers = np.zeros(1, np.int32)
         self._own: Singles = np.zeros(1, np.float32)
+        self._marks: BoolArray = np.zeros(1, np.bool_)  #: whether it has a place: read faster
 
     def run(
         self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool, like: Likeness | None = None
@@ -213,12 +214,13 @@ class Search:
         place = self._place
         try:
             place[ordinals] = np.arange(1, len(ordinals) + 1)
+            self._marks[ordinals] = True
             runs = [[self._among(run, ordinals) for run in some] for some in runs]
             view = ScoredDocuments(columns, len(ordinals), orphans[place[orphans] > 0], place)
             base = _base_scores(view, ordinals, terms, runs, explain=explain)
             return ordinals, None if members is ordinals else place[members].astype(np.int64) - 1, base
         finally:
-            place[ordinals] = 0
+            place[ordinals], self._marks[ordinals] = 0, False
 
     def _members(
         self, terms: QueryTerms, runs: Sequence[Sequence[Run]], filters: NoteFilter, rules: Rules, k: int
@@ -279,7 +281,7 @@ class Search:
         else:
             if engine.loops is not None:
                 return run  # they look for themselves
-            (at,) = self._place[documents].nonzero()
+            (at,) = self._marks[documents].nonzero()
         return documents[at], counts[at]
 
     def _make_room(self) -> None:
@@ -287,6 +289,7 @@ class Search:
         if len(self._place) <= self._contents.columns.size:
             self._place = np.zeros(2 * self._contents.columns.size + 1, np.int32)
             self._own = np.zeros(2 * self._contents.columns.size + 1, np.float32)
+            self._marks = np.zeros(2 * self._contents.columns.size + 1, np.bool_)
 
 
 def _base_scores(
