@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -39,13 +40,22 @@ def language_of(text: str) -> str:
             return "ja"
         if _HAN.search(text):
             return "zh"
-    words = set(fold(text).replace(".", " ").replace(",", " ").split())
+    folded = fold(text)
+    if "'" in folded:
+        folded = folded.replace("'", " ")
+    words = set(folded.replace(".", " ").replace(",", " ").split())
     best, most = "en", 0
-    for language in _ALPHABETIC if text.isascii() else _ALPHABETIC[::-1]:
-        count = len(words & lexicon(language).lists["telling"])
+    for language, telling in _telling() if text.isascii() else reversed(_telling()):
+        count = len(words & telling)
         if count > most:
             best, most = language, count
     return best
+
+
+@cache
+def _telling() -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return each language and the words that speak for it."""
+    return tuple((language, lexicon(language).lists["telling"]) for language in _ALPHABETIC)
 
 
 def read(text: str) -> tuple[Statement, ...]:
@@ -60,11 +70,11 @@ def read(text: str) -> tuple[Statement, ...]:
     found: list[Statement] = []
     sentences = [text] if _MAY_END.search(text) is None else END.split(text)
     for sentence in sentences[: SENTENCES + 1]:
-        found += _statements(sentence, words)
+        found += statements_of(sentence, words)
     return tuple(found)
 
 
-def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
+def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
     """Read the clauses of one sentence; a clause without a subject has that of the one before."""
     found: list[Statement] = []
     asks = ends_as_question(sentence)
@@ -80,8 +90,9 @@ def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
             corrects = True
             continue
         if found and head in words["negation"]:
-            denied = frozenset(_before_as(clause[1:]))
-            found[-1] = found[-1]._replace(denied=found[-1].denied | denied - words["determiners"], corrects=True)
+            denied = frozenset(_before_as(clause[1:])) - words["determiners"] - words["unsaid"]
+            denied = denied - words["prepositions"] or denied
+            found[-1] = found[-1]._replace(denied=found[-1].denied | denied, corrects=True)
             continue
         statement, said = read_clause(clause, amounts, all_words.proper, words, subject)
         subject = said or subject
@@ -94,7 +105,8 @@ def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
 
 
 def _before_as(words: list[str]) -> list[str]:
-    return words[: words.index("as")] if "as" in words else words
+    at = next((at for at, word in enumerate(words) if word in _AS), len(words))
+    return words[:at]
 
 
 def _is_remark(clause: list[str], words: AlphabeticLexicon) -> bool:
@@ -139,6 +151,7 @@ def _follows_verb(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> boo
 
 
 _AND: Final = frozenset(("and", "und", "y", "et", "but", "aber", "pero", "mais"))
+_AS: Final = frozenset(("as", "wie", "como", "comme"))
 _CUTS: Final = _AND | {",", ":"}
 
 
@@ -152,4 +165,6 @@ def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bo
     if len(before) <= 6 and not lexicon_["correction_heads"].isdisjoint(before):
         return True
     told = lexicon_["predicates"]
+    if after[0] in lexicon_["clause_subjects"] and not told.isdisjoint(before):
+        return True
     return not told.isdisjoint(before) and not told.isdisjoint(after[:6]) and before[0] not in lexicon_["prepositions"]
