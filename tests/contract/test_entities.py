@@ -1,5 +1,6 @@
 """What every store keeps of entities: mentions, counts and aliases, and what goes with a note."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -123,6 +124,45 @@ async def test_aliases_are_found_by_name(store: Store) -> None:
     named = store.view.entities.named
     assert [(one.alias, one.canonical) for one in named(["a", "b"])] == [("b", "z"), ("b", "x")]
     assert (named(["a"]), named([])) == ([], [])
+
+
+async def test_whoever_writes_finds_the_aliases_of_its_own_change_and_none_that_was_taken_back(store: Store) -> None:
+    def found(rows: Writer) -> list[str]:
+        return [one.canonical for one in rows.entities.named(["b", "c"])]
+
+    def add(rows: Writer, canonical: str) -> list[str]:
+        rows.entities.put_alias(alias("b", canonical))
+        return found(rows)
+
+    def fail(rows: Writer) -> None:
+        assert add(rows, "y") == ["y"]
+        raise ValueError("taken back")
+
+    assert (await store.commit(write(found))).value == []
+    with pytest.raises(ValueError, match="taken back"):
+        await store.commit(write(fail))
+    assert (await store.commit(write(found))).value == []
+    assert (await store.commit(write(lambda rows: add(rows, "x")))).value == ["x"]
+    await store.commit(write(lambda rows: rows.entities.delete_aliases("actor", "b")))
+    assert (await store.commit(write(found))).value == []
+    await put(store, 5, learned=(alias("c", "z"),))
+    assert (await store.commit(write(found))).value == ["z"]
+
+
+async def test_whoever_writes_finds_each_of_very_many_aliases(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shelfd.storage.sqlite.entities._NAMES_KEPT", 3)
+    names: list[str] = []
+
+    def add(rows: Writer) -> None:
+        rows.entities.put_alias(alias(names[-1], "z"))
+
+    def known(rows: Writer) -> list[str]:
+        return [one.alias for one in rows.entities.named([*names, "q"])]
+
+    for name in "abcde":
+        names.append(name)
+        await store.commit(write(add))
+        assert (await store.commit(write(known))).value == names
 
 
 async def test_a_note_s_aliases_are_replaced_with_its_mentions(store: Store) -> None:

@@ -51,6 +51,28 @@ async def test_notes_that_were_not_read_are_known(store: Store) -> None:
     assert store.view.statements.unread(limit=9) == []
 
 
+async def test_whoever_writes_knows_which_notes_were_not_read_whatever_was_taken_back(store: Store) -> None:
+    def unread(rows: Writer) -> list[int]:
+        return rows.statements.unread(limit=9)
+
+    def fail(rows: Writer) -> None:
+        rows.statements.put(2, 1, "[]", [])
+        assert unread(rows) == []
+        raise ValueError("taken back")
+
+    await store.commit(create("n1"))
+    await put(store, 1)
+    assert (await store.commit(write(unread))).value == []
+    await store.commit(create("n2"))
+    assert (await store.commit(write(unread))).value == [2]
+    with pytest.raises(ValueError, match="taken back"):
+        await store.commit(write(fail))
+    assert (await store.commit(write(unread))).value == [2]
+    await put(store, 2)
+    await put(store, 1, rev=2)
+    assert (await store.commit(write(unread))).value == []
+
+
 async def test_older_notes_are_those_that_live(store: Store) -> None:
     notes: dict[str, dict[str, Any]] = {
         "plain": {"author": "eva", "subject": "user:eva", "occurred_at": NEW_YEAR + 5, "valid_to": NEW_YEAR + 9},

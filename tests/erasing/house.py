@@ -6,7 +6,7 @@ import socket
 import stat
 import struct
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
@@ -50,6 +50,7 @@ class House:
     def __init__(self, stage: Stage, root: Path) -> None:
         self.home = root / "home"
         self.log = root / "log"
+        self.environment: Mapping[str, str] = {}  #: settings of the next daemon
         self._socket = str(root / "s")
         self._copies = root / "copies"
         self._stage = stage
@@ -165,7 +166,7 @@ class House:
     def _fork(self, *, held_back: bool) -> None:
         arguments = ["--data-dir", str(self.home / "data"), "--socket", self._socket]
         self._pid = self._stage.ask(
-            "start", log=str(self.log), arguments=arguments, environment=clean_environment(self.home),
+            "start", log=str(self.log), arguments=arguments, environment=clean_environment(self.home, self.environment),
             held_back=held_back,
         )["pid"]  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from erasing.furniture import Furniture, in_time
@@ -30,6 +31,11 @@ class Scenario(Furniture, ABC):
         super().__init__()
         self.params: Json = {}
         self.named: list[str] | None = None
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Settings of the daemon."""
+        return {}
 
     @abstractmethod
     def furnish(self, house: House) -> None:

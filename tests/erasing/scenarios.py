@@ -4,6 +4,7 @@ from typing import Final
 
 from erasing.conversations import TALKS
 from erasing.copies import COPIES
+from erasing.derived import DERIVED
 from erasing.jobs import JOBS
 from erasing.promotions import (
     PromoteLastThenRestore,
@@ -33,5 +34,5 @@ SCENARIOS: Final[tuple[type[Scenario], ...]] = (
     ForgetFact, ForgetProject, DeleteHard, ForgetMerged, ForgetUnmerged, ForgetBranched, ForgetEdited, ForgetUnreadable,
     PromoteMeanwhile, PromoteEditedMeanwhile, RemoveNugget, DropShelf, PromoteThenPurge, PromoteProjectThenPurge,
     PromoteThenChange, PromoteThenHide, PromoteLastThenRestore, ClearNugget, UndoMany,
-    UndoReflection, Import, CreateShelf, *JOBS, *TALKS, *COPIES,
+    UndoReflection, Import, CreateShelf, *JOBS, *TALKS, *COPIES, *DERIVED,
 )  # fmt: skip

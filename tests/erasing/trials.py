@@ -72,6 +72,7 @@ class Bench:
             The reply, if it came before, and the step that the daemon was killed before.
         """
         scenario, _ = self._prepared(trial.scenario)
+        self.house.environment = scenario.environment
         self.house.restore(trial.scenario)
         self.house.start()
         scenario.approach(self.house)
@@ -104,11 +105,13 @@ class Bench:
     def _prepared(self, name: str) -> tuple[Scenario, list[str]]:
         if name not in self._ready:
             scenario = _BY_NAME[name]()
+            self.house.environment = scenario.environment
             self.house.clear()
             self.house.start()
             scenario.furnish(self.house)
             self.house.stop()
             scenario.spoil(self.house)
+            self.house.environment = scenario.environment
             self.house.save(name)
             self.house.start()
             scenario.approach(self.house)

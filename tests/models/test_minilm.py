@@ -1,6 +1,9 @@
 """The model of the extra "dense", as it is."""
 
 import json
+import os
+import subprocess
+import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -31,6 +34,13 @@ async def test_what_means_the_same_is_nearer_than_what_does_not(embedder: MiniLm
         likeness = picture.best(await embedder.query(query)).mean(axis=1)
         assert likeness.argmax() == best
     assert embedder.status() == {"state": "ready", "model": embedder.model, "embedded": 6, "last_error": None}
+
+
+def test_the_runtime_keeps_nothing_at_home_and_tells_its_maker_nothing(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "PATH": os.defpath}
+    command = [sys.executable, "-c", "import shelfd.models.minilm.runtime, os; os._exit(0)"]
+    subprocess.run(command, env=environment, check=True)
+    assert list(tmp_path.rglob("*")) == []
 
 
 async def test_nothing_is_said_of_an_empty_text_and_the_start_of_a_long_one(embedder: MiniLmEmbedder) -> None:

@@ -42,6 +42,15 @@ async def test_nobody_else_may_read_it(tmp_path: Path, images: SqliteImages) -> 
     assert stat.S_IMODE((tmp_path / "index").stat().st_mode) == 0o700
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("name", ["image.json", "*.part"])
+async def test_one_that_another_user_put_there_is_not_read(tmp_path: Path, images: SqliteImages, name: str) -> None:
+    await images.save(image(1))
+    os.chown(next((tmp_path / "index").glob(name)), 65534, 65534)
+    with pytest.raises(StorageCorrupt, match="another user's"):
+        await images.load()
+
+
 async def test_every_flipped_bit_is_found(tmp_path: Path, images: SqliteImages) -> None:
     await images.save(image(1, 200))
     for path in files(tmp_path):
@@ -134,3 +143,30 @@ async def test_a_disk_that_is_full_leaves_the_one_before(
 
     assert await seq_of(images) == 1
     assert str(tmp_path) not in str(await images.load())
+
+
+async def test_what_a_full_disk_cut_short_takes_no_room_there(
+    tmp_path: Path, images: SqliteImages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, left = os.write, 3
+
+    def full(descriptor: int, data: bytes) -> int:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError(28, "No space left on device")
+        return real(descriptor, data)
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreBusy, match="No space left"):
+        await images.save(image(1))
+    assert files(tmp_path) == []
+
+
+async def test_what_a_crash_left_that_nothing_names_is_removed_before_anything_is_read(
+    tmp_path: Path, images: SqliteImages
+) -> None:
+    await images.save(image(1))
+    (tmp_path / "index" / "image.json").unlink()
+    assert await images.load() is None
+    assert not (tmp_path / "index").exists()

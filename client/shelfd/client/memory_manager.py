@@ -7,10 +7,9 @@ counterpart, and notes hold no vectors.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from shelfd.client.steady import SteadyClient
+from shelfd.client.shelf_connection import ShelfConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +111,8 @@ def note_of(view: Mapping[str, Any]) -> MemoryNote:
     )
 
 
-class MemoryManager:
-    """One shelf of a daemon. For any number of threads; a daemon that restarts meanwhile is waited for.
-
-    Every method may raise :class:`~shelfd.client.RpcFailure` (the daemon's answer, with its ``data["type"]``, such as
-    ``GovernanceViolation``), ConnectionError and TimeoutError, as :class:`~shelfd.client.SteadyClient` says.
-
-    Args:
-        socket: The daemon's; None looks in the usual places.
-        shelf: Which one.
-        timeout_s: Longest wait for an answer.
-    """
-
-    def __init__(self, socket: str | None = None, *, shelf: str = "default", timeout_s: float | None = 60.0) -> None:
-        self._client = SteadyClient(socket, timeout_s=timeout_s)
-        self._shelf = shelf
+class MemoryManager(ShelfConnection):
+    """One shelf of a daemon, as ZettelForge's programs know it."""
 
     # ------------------------------------------------------------------ write
 
@@ -145,7 +131,7 @@ class MemoryManager:
             evolve: Let it supersede, correct or repeat what is known.
             sync: Wait for what would otherwise be decided later.
         """
-        found = self._change(
+        found = self.change(
             "remember", content=content, source_type=source_type, source_ref=source_ref or None, domain=domain,
             evolve=evolve, sync=sync,
         )  # fmt: skip
@@ -166,7 +152,7 @@ class MemoryManager:
         Of a noop the note is the one that says it already.
         """
         return _distilled(
-            self._change(
+            self.change(
                 "remember_with_extraction", content=content, source_type=source_type, source_ref=source_ref,
                 domain=domain, context=context, min_importance=min_importance, max_facts=max_facts,
             )
@@ -184,7 +170,7 @@ class MemoryManager:
     ) -> list[tuple[MemoryNote | None, str]]:
         """Store the facts in a report, chunk by chunk; *published_date* is when they hold from."""
         return _distilled(
-            self._change(
+            self.change(
                 "remember_report", content=content, source_url=source_url, published_date=published_date,
                 domain=domain, min_importance=min_importance, max_facts=max_facts, chunk_size=chunk_size,
             )
@@ -201,7 +187,7 @@ class MemoryManager:
         exclude_superseded: bool = True,
     ) -> list[MemoryNote]:
         """Return at most *k* notes that fit *query*, best first."""
-        found = self._read(
+        found = self.read(
             "recall", query=query, domain=domain, k=k, include_links=include_links,
             exclude_superseded=exclude_superseded, full=True,
         )  # fmt: skip
@@ -225,17 +211,17 @@ class MemoryManager:
 
     def get_context(self, query: str, domain: str | None = None, k: int = 10, token_budget: int = 4000) -> str:
         """Return relevant notes as Markdown for a prompt."""
-        found = self._read("get_context", query=query, domain=domain, k=k, token_budget=token_budget)
+        found = self.read("get_context", query=query, domain=domain, k=k, token_budget=token_budget)
         return str(found["text"])
 
     def get_entity_relationships(self, entity_type: str, entity_value: str) -> list[dict[str, Any]]:
         """Return what an entity has to do with others, one edge each."""
-        found = self._read("get_entity_relationships", entity_type=entity_type, entity_value=entity_value)
+        found = self.read("get_entity_relationships", entity_type=entity_type, entity_value=entity_value)
         return list(found["relationships"])
 
     def traverse_graph(self, start_type: str, start_value: str, max_depth: int = 2) -> list[dict[str, Any]]:
         """Return the entities within *max_depth* steps of one."""
-        found = self._read("traverse_graph", start_type=start_type, start_value=start_value, max_depth=max_depth)
+        found = self.read("traverse_graph", start_type=start_type, start_value=start_value, max_depth=max_depth)
         return list(found["nodes"])
 
     # ------------------------------------------------------------------ answers
@@ -249,7 +235,7 @@ class MemoryManager:
     ) -> dict[str, Any]:
         """Answer *query* from the notes that say something about it."""
         tiers = None if tier_filter is None else list(tier_filter)
-        return dict(self._read("synthesize", query=query, format=format, k=k, tier_filter=tiers))
+        return dict(self.read("synthesize", query=query, format=format, k=k, tier_filter=tiers))
 
     def validate_synthesis(self, response: Mapping[str, Any]) -> tuple[bool, list[str]]:
         """Return whether an answer is one, and what is wrong with it."""
@@ -264,40 +250,19 @@ class MemoryManager:
 
     def get_stats(self) -> dict[str, Any]:
         """Return what is counted of the shelf."""
-        return dict(self._read("get_stats"))
+        return dict(self.read("get_stats"))
 
     def mark_note_superseded(self, note_id: str, superseded_by_id: str) -> bool:
         """Have a newer note replace an older one; return False if either is not there, or they cannot."""
-        found = self._change("mark_note_superseded", note_id=note_id, superseded_by_id=superseded_by_id)
+        found = self.change("mark_note_superseded", note_id=note_id, superseded_by_id=superseded_by_id)
         return bool(found["ok"])
 
     def snapshot(self) -> str:
         """Write every note to a file beside the shelf, one a line; return its path, on the daemon's machine."""
-        return str(self._read("snapshot")["path"])
-
-    def close(self) -> None:
-        """End the connection; a later call makes another."""
-        self._client.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _read(self, method: str, **params: Any) -> Any:  # noqa: ANN401
-        return self._client.read(method, self._given(params))
-
-    def _change(self, method: str, **params: Any) -> Any:  # noqa: ANN401
-        return self._client.change(method, self._given(params))
-
-    def _given(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        return {"shelf": self._shelf, **{name: value for name, value in params.items() if value is not None}}
+        return str(self.read("snapshot")["path"])
 
     def _mentioning(self, method: str, k: int, **named: str) -> list[MemoryNote]:
-        return [note_of(view) for view in self._read(method, k=k, **named)["notes"]]
+        return [note_of(view) for view in self.read(method, k=k, **named)["notes"]]
 
 
 @cache

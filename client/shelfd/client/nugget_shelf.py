@@ -5,32 +5,18 @@ statuses are the protocol's ``NoteView`` and ``NuggetStatus``, as dictionaries.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from shelfd.client.failure import RpcFailure
-from shelfd.client.steady import SteadyClient
+from shelfd.client.shelf_connection import ShelfConnection
 
 Json: TypeAlias = dict[str, Any]
 Found: TypeAlias = list[Json]
 _PAGE = 500
 
 
-class NuggetShelf:
-    """One shelf of a daemon, with its nuggets. For any number of threads; a daemon that restarts is waited for.
-
-    Every method may raise :class:`~shelfd.client.RpcFailure`, ConnectionError and TimeoutError, as
-    :class:`~shelfd.client.SteadyClient` says. Keys of metadata are those of ``note.create``.
-
-    Args:
-        socket: The daemon's; None looks in the usual places.
-        shelf: Which one.
-        timeout_s: Longest wait for an answer.
-    """
-
-    def __init__(self, socket: str | None = None, *, shelf: str = "default", timeout_s: float | None = 60.0) -> None:
-        self._client = SteadyClient(socket, timeout_s=timeout_s)
-        self._shelf = shelf
+class NuggetShelf(ShelfConnection):
+    """One shelf of a daemon, with its nuggets. Keys of metadata are those of ``note.create``."""
 
     # ------------------------------------------------------------------ nuggets
 
@@ -155,29 +141,6 @@ class NuggetShelf:
         return int(done["added"] + done["updated"])
 
     # ------------------------------------------------------------------
-
-    def close(self) -> None:
-        """End the connection."""
-        self._client.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def read(self, method: str, **params: Any) -> Any:  # noqa: ANN401
-        """Call any method that changes nothing."""
-        return self._client.read(method, self._given(params))
-
-    def change(self, method: str, **params: Any) -> Any:  # noqa: ANN401
-        """Call any method that changes something, once."""
-        return self._client.change(method, self._given(params))
-
-    def _given(self, params: Mapping[str, Any]) -> Json:
-        return {"shelf": self._shelf, **{name: value for name, value in params.items() if value is not None}}
 
     def _note(self, method: str, **params: Any) -> Json:  # noqa: ANN401
         return self._shown(self.change(method, **params))

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from fakes import BOB, ROOT, Api, Refused
-from shelfd.memory.errors import StoreBusy
+from shelfd.memory.errors import NotFound, StoreBusy
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import Work
+from shelfd.memory.ports.log import Origin
+from shelfd.memory.shelf.shelf import Shelf
 from shelfd.memory.tending import hide, purge
 
 
@@ -228,6 +230,35 @@ async def test_who_begins_a_job_again_does_not_wait_for_its_next_attempt(
     await api.call("job.retry", id=job_id)
     async with asyncio.timeout(20):
         await settled(api)
+    assert [job["state"] for job in await jobs(api)] == ["done"]
+
+
+async def test_a_job_whose_end_the_store_does_not_take_is_attempted_again(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(api, 2 * hide.AT_ONCE)
+    commit = Shelf.commit
+
+    def refused(*_: object) -> None:
+        raise NotFound("there is none")
+
+    def full(shelf: Shelf, origin: Origin, *rest: Any, **options: Any) -> Any:
+        if origin.method == "job.record":
+            raise StoreBusy("the disk is full")
+        return commit(shelf, origin, *rest, **options)
+
+    async with halted(api, monkeypatch, "nugget.clear", name="n") as (job_id, calling):
+        monkeypatch.undo()
+        with monkeypatch.context() as patch:
+            patch.setattr(hide, "hide_some", refused)
+            patch.setattr(Shelf, "commit", full)
+            api.service.jobs(api.shelf()).start(job_id)
+            with pytest.raises(Refused, match=r"the disk is full; job .* goes on by itself"):
+                await calling
+    async with asyncio.timeout(20):
+        while await jobs(api, unfinished=True):
+            api.clock.advance(timedelta(seconds=1))
+            await asyncio.sleep(0)
     assert [job["state"] for job in await jobs(api)] == ["done"]
 
 

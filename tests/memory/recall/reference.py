@@ -10,6 +10,7 @@ from math import log
 
 import numpy as np
 
+from shelfd.memory.facts.lexicon import telling_words
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import holds
 from shelfd.memory.notes.wordlists import word_lists
@@ -148,10 +149,11 @@ class Reference:
                 found += weight * 0.15 * (self.own.bags[after.row][term] > 0)
         return min(1.0, found / most)
 
-    def search(self, query: str, filters: NoteFilter, first: str | None = None) -> list[Found]:
+    def search(self, query: str, filters: NoteFilter, first: str | None = None, wants: int = 0) -> list[Found]:
         """Return all hits in order, of equal ones that of the highest standing, then the newest.
 
-        *first* is the one that has its score by itself, the first if not given; the others have theirs from it.
+        *first* is the one that has its score by itself, the first if not given; the others have theirs from it. *wants*
+        has the kinds of answer that the query asks for.
         """
         parsed = self.analyzer.parse_query(query)
         today = self.analyzer.day(filters.now)
@@ -171,11 +173,15 @@ class Reference:
             top = sorted(base[mate] / best for mate in mates)[-2:]
             total = b / best + 0.5 * sum(top) / len(top)
             if author and tuple(self.analyzer.words(doc.author or "")) == author:
-                total += 0.3
+                total += 0.35
             if parsed.asks_when and lists.temporal.search(doc.text.lower()):
+                total += 0.1
+            if wants & self.analyzer.parse_text(doc.text).answer_types:
                 total += 0.1
             if asks(doc):
                 total -= 0.1
+            telling = len(telling_words(self.analyzer.words(doc.text)))
+            total += 0.15 * telling / (telling + 8)
             day = np.array([self.analyzer.day(doc.when).toordinal()], np.int32)
             totals[row] = total + 0.3 * float(date_grades(day, parsed.dates)[0])
         by_standing = sorted(totals.items(), key=lambda found: (-self.documents[found[0]].standing, -found[0]))

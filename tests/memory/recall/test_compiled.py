@@ -130,6 +130,20 @@ def test_a_directory_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("mode", [0o770, 0o707, None])
+def test_nothing_is_run_that_others_may_have_put_there(tmp_path: Path, mode: int | None) -> None:
+    directory = tmp_path / "compiled"
+    if mode is None:
+        (tmp_path / "elsewhere").mkdir()
+        directory.symlink_to("elsewhere")
+    else:
+        directory.mkdir()
+        directory.chmod(mode)
+    compiled._load("compiled", directory)
+    assert engine.loops is None
+    assert engine.problem == f"not used: somebody else may have put what is in {directory} there; remove it"
+
+
 def test_who_may_not_run_what_it_wrote_does_not_compile() -> None:
     forbid = "import ctypes, sys; denied = ctypes.CDLL(None).prctl(65, 1, 0, 0, 0)"  # PR_SET_MDWE, of Linux 6.3
     look = "from shelfd.memory.recall.compiled import may_compile; sys.exit(77 if denied else may_compile())"

@@ -14,6 +14,7 @@ from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall import Analyzer, Document, Ranking, RecallIndex
 from shelfd.memory.recall.compiled import CompiledLoops
 from shelfd.memory.recall.engine import engine
+from shelfd.memory.recall.meaning import ANSWER_TYPES
 from shelfd.memory.recall.renumbering import Renumbering
 
 DAY = 86_400_000_000
@@ -51,6 +52,7 @@ QUERIES = [
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 queries = st.one_of(st.sampled_from(QUERIES), texts)
 maybe = st.booleans()
+kinds = st.sampled_from([0, 0, ANSWER_TYPES["time"], ANSWER_TYPES["number"] | ANSWER_TYPES["name"]])
 documents = st.builds(
     Document,
     row=st.integers(1, 14),
@@ -98,9 +100,9 @@ filters = st.builds(
 )
 
 
-def assert_same(ranking: Ranking, reference: Reference, query: str, wanted: NoteFilter) -> None:
+def assert_same(ranking: Ranking, reference: Reference, query: str, wanted: NoteFilter, wants: int = 0) -> None:
     """Same documents and scores; neighbours closer than 2e-5 may change places."""
-    expected = reference.search(query, wanted, ranking.hits[0].id if ranking.hits else None)
+    expected = reference.search(query, wanted, ranking.hits[0].id if ranking.hits else None, wants)
     scores = {hit.id: hit.score for hit in ranking.hits}
     assert scores == pytest.approx({found.id: found.score for found in expected}, abs=1e-5)
     totals = {found.id: found.total for found in expected}
@@ -161,12 +163,13 @@ class IndexMatchesReference(RuleBasedStateMachine):
         self.index.erase([row])
         self.model.pop(row, None)
 
-    @rule(query=queries, chosen=filters)
-    def search(self, query: str, chosen: NoteFilter) -> None:
+    @rule(query=queries, chosen=filters, wants=kinds)
+    def search(self, query: str, chosen: NoteFilter, wants: int = 0) -> None:
         reference = Reference(self.analyzer, list(self.model.values()))
+        parsed = self.analyzer.parse_query(query)._replace(wants=wants)
         for wanted in (RECALLABLE, chosen):
-            ranking = self.index.search(query, wanted, 50, explain=self.has_signals)
-            assert_same(ranking, reference, query, wanted)
+            ranking = self.index.rank(parsed, wanted, 50, explain=self.has_signals)
+            assert_same(ranking, reference, query, wanted, wants)
 
     @rule(planned=st.lists(documents, min_size=1, max_size=4), query=queries, chosen=filters)
     def ask_what_if(self, planned: list[Document], query: str, chosen: NoteFilter) -> None:

@@ -77,7 +77,7 @@ def test_a_note_that_is_not_the_best_keeps_about_its_score() -> None:
     small, large = index_of(*KNOWN, *rest, *others(90)), index_of(*KNOWN, *rest, *others(5_000))
 
     def scores(index: RecallIndex) -> dict[str, float]:
-        return {hit.id: hit.score for hit in index.search("where is the green bicycle", RECALLABLE, 200).hits}
+        return {hit.id: hit.score for hit in index.search("where is the green bicycle", RECALLABLE, 6_000).hits}
 
     before, after = scores(small), scores(large)
     assert {name: after[name] for name in ("n0001", "n0005", "n0006")} == pytest.approx(

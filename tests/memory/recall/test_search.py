@@ -8,6 +8,7 @@ import pytest
 from memory.recall.notes import DAY, MAY_7_2023, index_of, note
 from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.recall import Analyzer, RecallIndex
+from shelfd.memory.recall.meaning import ANSWER_TYPES
 
 
 def ids(index: RecallIndex, query: str, **filters: Any) -> list[str]:
@@ -254,3 +255,19 @@ def test_two_stages_find_what_the_whole_scan_finds() -> None:
         expected = [hit.id for hit in dense.search(query, RECALLABLE, 10).hits]
         same += len(set(expected) & {hit.id for hit in staged.search(query, RECALLABLE, 10).hits})
     assert same >= 0.98 * 10 * len(QUERIES)
+
+
+def test_of_notes_that_fit_alike_the_one_that_tells_more_is_first() -> None:
+    index = index_of(note(1, "tea from hills above lakes dried last June"), note(2, "tea in the cup and the pot too"))
+    assert ids(index, "tea") == ["n0001", "n0002"]
+    assert signal(index, "tea", 1, "telling") > signal(index, "tea", 2, "telling") > 0
+
+
+def test_what_tells_the_kind_of_thing_that_is_asked_for_is_first() -> None:
+    index = index_of(note(1, "tea is sold for $4 downtown"), note(2, "tea is sold by friends downtown"))
+    asked = index.analyzer.parse_query("how much is tea")
+    plain = index.rank(asked, RECALLABLE, 2, explain=True).hits
+    money = index.rank(asked._replace(wants=ANSWER_TYPES["money"]), RECALLABLE, 2, explain=True).hits
+    assert [hit.id for hit in money] == ["n0001", "n0002"]
+    assert [hit.signals["kind"] > 0 for hit in money] == [True, False]
+    assert [hit.signals["kind"] for hit in plain] == [0.0, 0.0]

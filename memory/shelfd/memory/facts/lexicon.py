@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Callable, Iterable
-from collections.abc import Set as AbstractSet
 
 from shelfd.memory.facts.spelling import KnownWords
 from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import fold, split
 
 _LISTS = word_lists("english")
-#: Question words that are nouns as well ("the name of the dog") say something in a key.
-_STOP_WORDS = (_LISTS.stop | _LISTS.question) - {"kind", "long", "name", "type"}
+#: Folded words that say nothing of what a key is about. Question words that are nouns as well
+#: ("the name of the dog") say something in a key.
+STOP_WORDS = (_LISTS.stop | _LISTS.question) - {"kind", "long", "name", "type"}
 
 #: What people say around a question. In a query these say nothing of what is asked for, unless a key has them.
 _ASKING = frozenset(
@@ -66,12 +66,7 @@ def content_words(text: str) -> tuple[str, ...]:
 def telling_words(words: Iterable[str]) -> tuple[str, ...]:
     """Return the distinct ones of folded *words* in order, without stop words unless nothing else is left."""
     distinct = dict.fromkeys(words)
-    return tuple([word for word in distinct if word not in _STOP_WORDS]) or tuple(distinct)
-
-
-def telling_count(distinct: AbstractSet[str]) -> int:
-    """Return how many :func:`telling_words` there are of *distinct* ones."""
-    return len(distinct) - len(distinct & _STOP_WORDS) or len(distinct)
+    return tuple([word for word in distinct if word not in STOP_WORDS]) or tuple(distinct)
 
 
 def asked_words(query: str, knows: Callable[[str], bool]) -> tuple[str, ...]:

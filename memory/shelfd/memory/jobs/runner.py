@@ -156,16 +156,14 @@ class JobRunner:
             if error.retryable:
                 await self._wait(work.job, error)
                 return False
-            self._notify(await self._give_up(work.job, "failed", error), error)
-            return True
+            return await self._give_up(work.job, "failed", error)
         except Exception as error:  # noqa: BLE001 - a boundary: one job's trouble must not reach the shelf
             log.error("job.failed", shelf=self._shelf.name, kind=job.kind, job=job.id, **traced(error))
             attempts = work.job.attempts + 1
             if attempts < _ATTEMPTS:
                 await self._wait(work.job, error)
                 return False
-            self._notify(await self._give_up(work.job._replace(attempts=attempts), "dead", error), error)
-            return True
+            return await self._give_up(work.job._replace(attempts=attempts), "dead", error)
         self._notify(ended, None)
         return True
 
@@ -178,9 +176,16 @@ class JobRunner:
         log.info("job.completed", shelf=self._shelf.name, kind=job.kind, job=job.id, run_id=job.run_id)
         return work.job
 
-    async def _give_up(self, job: Job, state: str, error: Exception) -> Job:
+    async def _give_up(self, job: Job, state: str, error: Exception) -> bool:
+        """Record that a job has ended, and pass its callers why; return False if the store takes no record now."""
         ended = job._replace(state=state, error=type(error).__name__, finished_at=self._shelf.clock.now())
-        return await self._record(ended)
+        try:
+            recorded = await self._record(ended)
+        except ShelfError as failure:  # it is unfinished still, so there is another attempt
+            self._notify(job, failure)
+            return False
+        self._notify(recorded, error)
+        return True
 
     async def _record(self, job: Job) -> Job:
         """Store how a job stands, unless it was cancelled meanwhile; return how it is stored."""

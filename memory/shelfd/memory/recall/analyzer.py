@@ -1,7 +1,6 @@
 """From text to terms, for documents and for queries."""
 
-from collections.abc import Callable, Iterable
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, tzinfo
 from typing import NamedTuple
 
@@ -11,20 +10,23 @@ from shelfd.memory.notes.wordlists import word_lists
 from shelfd.memory.notes.words import addresses, characters, compounds, emoji, ends_as_question, fold, split
 from shelfd.memory.recall.dates import MONTHS, OTHER_MONTHS, GradedDays, date_line, explicit_dates, local_day
 from shelfd.memory.recall.german import parts_of
-from shelfd.memory.recall.languages import ForeignLanguage, by_common_words, language_of
+from shelfd.memory.recall.languages import ForeignLanguage, by_common_words, is_open, language_of
 from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
 from shelfd.memory.recall.quantities import quantities
+from shelfd.memory.recall.skimming import Skimmed, skimmed
 from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans, told_date, told_spans
 from shelfd.memory.recall.word_traits import (
     COMMON,
     DIGITS,
     FOREIGN,
-    NUMBER,
+    MARK,
     OPENS_TIME,
+    TELLS,
     TIME,
     TYPES,
+    Signs,
     WordTraits,
-    number_count,
+    signs_of_words,
 )
 
 _CACHED_WORDS = 1 << 17
@@ -38,6 +40,7 @@ class ParsedQuery(NamedTuple):
     asks_when: bool
     dates: list[GradedDays]
     relative: tuple[RelativeSpan, ...] = ()  #: times as seen from today
+    wants: int = 0  #: what kinds of answer it asks for, bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES`
 
     def dates_on(self, today: date) -> list[GradedDays]:
         """Return the days that it speaks of when it is asked on the day *today*."""
@@ -53,7 +56,7 @@ class ParsedText(NamedTuple):
     """A document's text as the formula sees it."""
 
     words: list[str]  #: folded, not yet stemmed
-    distinct: AbstractSet[str]  #: each of them once
+    telling: int  #: how many different ones of them say something of what a fact is about; if none does, of all
     beside: list[str]  #: words it is found by as well, which do not count in its length
     temporal: bool  #: holds an expression of time
     question: bool  #: ends with a question mark
@@ -86,7 +89,7 @@ class Analyzer:
         # Every caller keeps what it needs of the result, so the stemmer's own cache would only cost.
         self._stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
         self._terms: dict[str, str] = {}
-        self._traits = WordTraits(language, self.lists, self._meanings, _CACHED_WORDS)
+        self.traits = WordTraits(language, self.lists, self._meanings, _CACHED_WORDS)
 
     def is_content(self, word: str) -> bool:
         """Return whether a folded *word* is neither a stop word nor a question word."""
@@ -162,33 +165,44 @@ class Analyzer:
         """Return what the formula needs of a document's *text*."""
         folded = fold(text)
         words = split(folded)
-        distinct = frozenset(words)
-        traits = list(map(self._traits.__getitem__, words))
-        kinds = set(traits)
-        of_words = 0  # what any of them is
-        for one in kinds:
-            of_words |= one
-        temporal = bool(of_words & TIME)
-        if of_words & OPENS_TIME and not temporal:
+        return self._parsed(text, folded, words, signs_of_words(words, self.traits, self._without_content))
+
+    def parse_texts(self, texts: Sequence[str]) -> tuple[list[ParsedText], Skimmed]:
+        """Return what :meth:`parse_text` does of some *texts*, and what their words are; of others these are none."""
+        is_plain = [text.isascii() and MARK not in text for text in texts]
+        skim = skimmed([text if plain else "" for text, plain in zip(texts, is_plain, strict=True)], self.traits)
+        parsed = [
+            self._parsed(text, text.lower(), skim.words[begin:end], signs) if plain else self.parse_text(text)
+            for text, plain, begin, end, signs in zip(texts, is_plain, skim.begins, skim.ends, skim.signs, strict=True)
+        ]
+        return parsed, skim
+
+    def _parsed(self, text: str, folded: str, words: list[str], signs: Signs) -> ParsedText:
+        bits, is_ascii = signs.bits, folded.isascii()
+        temporal = bits & TIME != 0
+        if bits & OPENS_TIME and not temporal:
             temporal = self.lists.temporal.search(folded) is not None
-        numbers = number_count(traits, kinds) if of_words & NUMBER else 0
+        closer = signs.closer or not is_ascii
         beside = self._beside(text, folded)
-        if of_words & DIGITS:
+        if bits & DIGITS and (closer or "$" in text or "%" in text):
             beside += quantities(folded)
         language = None
-        if of_words & FOREIGN or not folded.isascii():
+        if bits & FOREIGN or not is_ascii:
             language = self.language_of(words)
-        elif of_words & COMMON:
-            language = by_common_words(distinct, self.language, self._without_content)
+        elif bits & COMMON and is_open(signs.distinct, signs.idle):
+            language = by_common_words(frozenset(words), self.language, self._without_content)
         if language is not None:
             beside += self._foreign_forms(words, language)
         elif self.language == _GERMAN:
             beside += [part for word in words for part in parts_of(word)]
         told: tuple[RelativeSpan, ...] = ()
-        if temporal or language is not None or self.language != _ENGLISH:
+        if bits & TELLS and (temporal or language is not None or self.language != _ENGLISH):
             told = told_spans(words, is_french=_is_french(language, self.language))
-        answers = answer_types_of(self._meanings, text, of_words & TYPES, numbers)
-        return ParsedText(words, distinct, beside, temporal, ends_as_question(text), answers, told)
+        answers = answer_types_of(
+            self._meanings, text, bits & TYPES, signs.numbers, closer=closer, clock=signs.clock or closer
+        )
+        telling = signs.distinct - signs.stop or signs.distinct
+        return ParsedText(words, telling, beside, temporal, ends_as_question(text), answers, told)
 
     def told_words(self, told: Iterable[RelativeSpan], day: date) -> list[str]:
         """Return the folded words of the dates that a text written on a *day* tells of: :attr:`ParsedText.told`."""

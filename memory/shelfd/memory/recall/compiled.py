@@ -1,12 +1,14 @@
 """The compiled loops: numba compiles them once per machine and version, and keeps the result on disk."""
 
 import ctypes
+import os
 import shutil
 from collections.abc import Callable
 from importlib.util import find_spec
 from mmap import PAGESIZE, PROT_EXEC, PROT_READ, mmap
 from pathlib import Path
 from pickle import UnpicklingError
+from stat import S_ISDIR, S_IWGRP, S_IWOTH
 from threading import Thread
 from typing import Any, Final, Literal
 
@@ -20,6 +22,10 @@ from shelfd.memory.recall.inverted import Bytes, Numbers
 
 _EXTRA: Final = 'the extra "fast" of the package'
 _FORBIDDEN: Final = "the daemon may not run what it compiles: see MemoryDenyWriteExecute of its service"
+
+
+class _ForeignError(RuntimeError):
+    """What is on disk may be somebody else's."""
 
 
 class CompiledLoops:
@@ -54,7 +60,7 @@ class CompiledLoops:
         self,
         postings: tuple[Numbers, Bytes, IntArray],
         members: IntArray,
-        place: IntArray | None,
+        place: Numbers | None,
         columns: Columns,
         idf: tuple[FloatArray, FloatArray],
         averages: tuple[float, float],
@@ -63,7 +69,7 @@ class CompiledLoops:
         found: FloatArray = self._base_totals(
             *postings,
             members,
-            np.zeros(0, np.int64) if place is None else place,
+            np.zeros(0, np.int32) if place is None else place,
             columns.previous,
             columns.following,
             columns.flags,
@@ -75,13 +81,20 @@ class CompiledLoops:
         return found
 
     def with_rules(
-        self, relevance: FloatArray, ordinals: IntArray, columns: Columns, speaker: int | None, asks_when: bool
+        self,
+        relevance: FloatArray,
+        ordinals: IntArray,
+        columns: Columns,
+        speaker: int | None,
+        asks_when: bool,
+        wants: int,
     ) -> FloatArray:
         """Return the *relevance* of some documents with what the rules add, but for that of days."""
         count = int(columns.group[ordinals].max()) + 1
         room = np.empty(count), np.empty(count)  # of which only what the documents need is touched
-        beside = columns.group, columns.flags, columns.speaker, -2 if speaker is None else speaker, asks_when
-        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *room)
+        beside = columns.group, columns.flags, columns.telling, columns.answer_types, columns.speaker
+        asked = -2 if speaker is None else speaker, asks_when, wants
+        totals: FloatArray = self._with_rules(relevance, ordinals, *beside, *asked, *room)
         return totals
 
     def around(self, columns: Columns, ordinals: IntArray, groups: BoolArray | None) -> IntArray:
@@ -122,6 +135,8 @@ def _load(choice: str, directory: Path) -> None:
         except (EOFError, UnpicklingError, ValueError):  # what is on disk is damaged
             shutil.rmtree(directory)
             engine.loops = compiled_loops(directory)
+    except _ForeignError:
+        engine.problem = f"not used: somebody else may have put what is in {directory} there; remove it"
     except (ImportError, OSError, RuntimeError) as error:
         engine.problem = f"the loops could not be compiled in {directory}: {type(error).__name__}"
 
@@ -144,12 +159,16 @@ def compiled_loops(directory: Path) -> CompiledLoops:
     Raises:
         ImportError: If the extra ``fast`` is not installed, or does not fit this Python.
         OSError: If the directory cannot be written.
-        RuntimeError: If numba cannot use it.
+        RuntimeError: If numba cannot use it, or others can write there: what it keeps is run.
     """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    held = directory.lstat()
+    if not S_ISDIR(held.st_mode) or held.st_uid not in (os.getuid(), 0) or held.st_mode & (S_IWGRP | S_IWOTH):
+        raise _ForeignError
+
     import numba
     from numba.core import config
 
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     config.__dict__["CACHE_DIR"] = str(directory)
     made: list[Any] = []
 
@@ -170,9 +189,9 @@ def _try(found: CompiledLoops) -> None:
     columns.extend(1, {"previous": -1, "following": -1})
     document, one = np.zeros(1, np.int64), np.ones(1)
     run = document.astype(np.int32), np.ones(1, np.uint8), np.ones(1, np.int64)
-    found.base_totals(run, document, np.array([1, 0]), columns, (one, one), (1.0, 1.0))
+    found.base_totals(run, document, np.array([1, 0], np.int32), columns, (one, one), (1.0, 1.0))
     found.around(columns, document, None)
     for kind in (np.int8, np.int16, np.int32):
         vars(columns).update(nugget=document.astype(kind), speaker=document.astype(kind))
         found.accumulate(run, np.ones(1, np.float32), columns, 1.0, -1, np.zeros(2, np.float32))
-        found.with_rules(one, document, columns, None, False)
+        found.with_rules(one, document, columns, None, False, 0)

@@ -5,8 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from shelfd.memory.facts.lexicon import telling_count
-from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.analyzer import Analyzer, ParsedText
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
     ALIVE,
@@ -16,17 +15,21 @@ from shelfd.memory.recall.columns import (
     QUESTION,
     SUPERSEDED,
     TEMPORAL,
+    IntArray,
 )
 from shelfd.memory.recall.delta import Written, written
 from shelfd.memory.recall.document import Document
 from shelfd.memory.recall.note_search import word_bits
 from shelfd.memory.recall.vocabulary import Vocabulary
+from shelfd.memory.recall.word_traits import MARK, WordTraits
 
 #: The columns of what is read, in this order.
 _READ: Final = (
     "flags", "answer_types", "length", "speaker", "day", "boost", "title", "telling", "standing", "row", "turn",
 )  # fmt: skip
 _CACHED_DAYS: Final = 10_000
+_UNKNOWN: Final = -1
+_SOME: Final = 4  #: documents that are read together; of fewer, arrays cost more than they spare
 _MOST_TELLING: Final = 255  #: that are counted
 
 
@@ -47,7 +50,7 @@ class DocumentReader:
 
     Args:
         analyzer: Tells words, and what they are.
-        vocabulary: Numbers words.
+        vocabulary: Numbers terms.
         authors: Numbers authors.
     """
 
@@ -56,6 +59,7 @@ class DocumentReader:
         self._vocabulary = vocabulary
         self._authors = authors
         self._days: dict[int, list[int]] = {}  # the terms of a date line, by day
+        self._terms = _KnownTerms(analyzer.traits, vocabulary)
 
     def read(self, documents: Sequence[Document]) -> ReadDocuments:
         """Return what an index has of *documents*; of it only words and authors have changed.
@@ -63,45 +67,72 @@ class DocumentReader:
         Raises:
             Exception: If one of them cannot be read.
         """
-        number, parse, author, day = (
-            self._vocabulary.__getitem__,
-            self._analyzer.parse_text,
-            self._authors.parse,
-            self._day,
-        )
+        return self._read_some(documents) if len(documents) >= _SOME else self._read_few(documents)
+
+    def _read_few(self, documents: Sequence[Document]) -> ReadDocuments:
+        number = self._vocabulary.__getitem__
         numbers: list[int] = []
         sizes, read = [], []
         for document in documents:
-            parsed = parse(document.text)
-            speaker, name = author(document.author)
-            on, terms = day(document.when)
+            parsed = self._analyzer.parse_text(document.text)
             begin = len(numbers)
-            numbers += terms
-            numbers += map(number, name)
+            speaker, day, before = self._before(document)
+            numbers += before
             numbers += map(number, parsed.words)
             length = len(numbers) - begin
-            numbers += map(number, parsed.beside)
-            if parsed.told:
-                told = self._analyzer.told_words(parsed.told, self._analyzer.day(document.when))
-                numbers += map(number, told)
+            numbers += self._after(document, parsed)
             sizes.append(len(numbers) - begin)
-            flags = (
-                ALIVE
-                | (HIDDEN if document.hidden else 0)
-                | (SUPERSEDED if document.superseded else 0)
-                | (PRIVATE if document.scope == "session" and document.session is not None else 0)
-                | (QUESTION if parsed.question else 0)
-                | (TEMPORAL if parsed.temporal else 0)
-                | (QUARANTINED if document.quarantined else 0)
-            )
-            title = word_bits(self._analyzer.words(document.title)) if document.title else 0
-            telling = min(telling_count(parsed.distinct), _MOST_TELLING)
-            read.append((
-                flags, parsed.answer_types, length, speaker, on, document.boost, title, telling, document.standing,
-                document.row, document.turn or 0,
-            ))  # fmt: skip
-        columns: dict[str, Sequence[Any]] = dict(zip(_READ, zip(*read, strict=True), strict=True))
-        return ReadDocuments(written(np.array(numbers, np.int64), sizes), columns)
+            read.append(self._columns(document, parsed, length, speaker, day))
+        return _read(written(np.array(numbers, np.int64), sizes), read)
+
+    def _read_some(self, documents: Sequence[Document]) -> ReadDocuments:
+        texts, skim = self._analyzer.parse_texts([document.text for document in documents])
+        terms = self._terms.of(skim.numbers)
+        parts: list[IntArray] = []
+        sizes, read = [], []
+        for document, parsed, begin, end in zip(documents, texts, skim.begins, skim.ends, strict=True):
+            speaker, day, before = self._before(document)
+            words = terms[begin:end]
+            if begin == end and parsed.words:
+                words = np.array(list(map(self._vocabulary.__getitem__, parsed.words)), np.int64)
+            length = len(before) + len(words)
+            parts += (np.array(before, np.int64), words)
+            if after := self._after(document, parsed):
+                parts.append(np.array(after, np.int64))
+            sizes.append(length + len(after))
+            read.append(self._columns(document, parsed, length, speaker, day))
+        return _read(written(np.concatenate(parts), sizes), read)
+
+    def _before(self, document: Document) -> tuple[int, int, list[int]]:
+        """Return the author of a document, its day, and the terms of both, which stand before its words."""
+        speaker, name = self._authors.parse(document.author)
+        day, terms = self._day(document.when)
+        return speaker, day, [*terms, *map(self._vocabulary.__getitem__, name)]
+
+    def _after(self, document: Document, parsed: ParsedText) -> list[int]:
+        """Return the terms that a document has beside its words."""
+        number = self._vocabulary.__getitem__
+        found = list(map(number, parsed.beside)) if parsed.beside else []
+        if parsed.told:
+            found += map(number, self._analyzer.told_words(parsed.told, self._analyzer.day(document.when)))
+        return found
+
+    def _columns(self, document: Document, parsed: ParsedText, length: int, speaker: int, day: int) -> tuple[Any, ...]:
+        """Return the values of the columns *_READ*."""
+        flags = (
+            ALIVE
+            | (HIDDEN if document.hidden else 0)
+            | (SUPERSEDED if document.superseded else 0)
+            | (PRIVATE if document.scope == "session" and document.session is not None else 0)
+            | (QUESTION if parsed.question else 0)
+            | (TEMPORAL if parsed.temporal else 0)
+            | (QUARANTINED if document.quarantined else 0)
+        )
+        title = word_bits(self._analyzer.words(document.title)) if document.title else 0
+        return (
+            flags, parsed.answer_types, length, speaker, day, document.boost, title,
+            min(parsed.telling, _MOST_TELLING), document.standing, document.row, document.turn or 0,
+        )  # fmt: skip
 
     def _day(self, when: int) -> tuple[int, list[int]]:
         """Return the local day of *when* as proleptic ordinal, and the terms of its date line."""
@@ -114,3 +145,33 @@ class DocumentReader:
             terms = [self._vocabulary[word] for word in self._analyzer.day_words(day)]
             self._days[number] = terms
         return number, terms
+
+
+class _KnownTerms:
+    """The numbers of terms by those of words."""
+
+    def __init__(self, words: WordTraits, vocabulary: Vocabulary) -> None:
+        self._words = words
+        self._vocabulary = vocabulary
+        self._edition = words.edition
+        self._terms: IntArray = np.zeros(0, np.int64)
+
+    def of(self, numbers: IntArray) -> IntArray:
+        """Return the numbers of the terms of words by their *numbers*; for a mark, any."""
+        words = self._words
+        if words.edition != self._edition or len(self._terms) < len(words.words):
+            kept = self._terms if words.edition == self._edition else self._terms[:0]
+            room = np.full(len(words.words) * 2 - len(kept), _UNKNOWN, np.int64)
+            self._terms, self._edition = np.concatenate([kept, room]), words.edition
+        found = self._terms[numbers]
+        (missing,) = (found == _UNKNOWN).nonzero()
+        if len(missing):
+            number = self._vocabulary.__getitem__
+            for at in dict.fromkeys(numbers[missing].tolist()):
+                self._terms[at] = number(words.words[at]) if words.words[at] != MARK else 0
+            found = self._terms[numbers]
+        return found
+
+
+def _read(said: Written, columns: Sequence[tuple[Any, ...]]) -> ReadDocuments:
+    return ReadDocuments(said, dict(zip(_READ, zip(*columns, strict=True), strict=True)))

@@ -38,7 +38,7 @@ class Loops(Protocol):
         self,
         postings: tuple[Numbers, Bytes, IntArray],
         members: IntArray,
-        place: IntArray | None,
+        place: Numbers | None,
         columns: Columns,
         idf: tuple[FloatArray, FloatArray],
         averages: tuple[float, float],
@@ -47,7 +47,13 @@ class Loops(Protocol):
         ...
 
     def with_rules(
-        self, relevance: FloatArray, ordinals: IntArray, columns: Columns, speaker: int | None, asks_when: bool
+        self,
+        relevance: FloatArray,
+        ordinals: IntArray,
+        columns: Columns,
+        speaker: int | None,
+        asks_when: bool,
+        wants: int,
     ) -> FloatArray:
         """Return the *relevance* of some documents with what the rules add, but for that of days."""
         ...

@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.ports.dense import Likeness
+from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.document import Hit, Ranked, Words
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing
@@ -121,7 +122,12 @@ class Focus:
 
     def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
         """Return where ranking has a document, before anything is cut; None if it has it nowhere."""
-        return self._index.place(query, filters, k, row, like)
+        return self._index.place(self._parsed(query)[0], filters, k, row, like)
+
+    def _parsed(self, query: str) -> tuple[ParsedQuery, Question]:
+        parsed = self._index.analyzer.parse_query(query)
+        question = self._questions.parse(query, parsed.words)
+        return parsed._replace(wants=question.wants), question
 
     def matched(self, query: str, row: int) -> int:
         """Return how many content words of *query* the document of *row*, or its previous one, has."""
@@ -240,8 +246,7 @@ class Focus:
         If one of the best *k* is cut, there are a few more.
         """
         index = self._index
-        parsed = index.analyzer.parse_query(query)
-        question = self._questions.parse(query, parsed.words)
+        parsed, question = self._parsed(query)
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted)
         if aim != "all" and not question.terms and not standing.names:

@@ -178,12 +178,13 @@ class RecallIndex:
         before, after = (np.where(one < 0, -1, columns.row[one]) for one in beside)
         return before, after
 
-    def place(self, query: str, filters: NoteFilter, k: int, row: int, like: Likeness | None = None) -> Ranked | None:
+    def place(
+        self, parsed: ParsedQuery, filters: NoteFilter, k: int, row: int, like: Likeness | None = None
+    ) -> Ranked | None:
         """Return where the document of *row* is among all that a search for *k* scores; None if it is not scored."""
         if row not in self._living:
             return None
-        parsed = self._dated(self.analyzer.parse_query(query), filters)
-        return self._search.place(parsed, filters, k, self._living.get(row), like)
+        return self._search.place(self._dated(parsed, filters), filters, k, self._living.get(row), like)
 
     def beside(self, rows: Sequence[int]) -> list[int]:
         """Return the rows of the documents before and after those of *rows*."""

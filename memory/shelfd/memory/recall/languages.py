@@ -83,10 +83,18 @@ def common_words_of_others(own: str) -> frozenset[str]:
     return frozenset().union(*(language.idle for language in _foreign_languages(own)))
 
 
+def is_open(distinct: int, idle: int) -> bool:
+    """Return whether a text with so many words, of which so many are idle in the shelf's language, may be in another.
+
+    Nearly every text in the shelf's own language cannot.
+    """
+    return max(idle, _SEVERAL - 1) < min(distinct, _MANY)
+
+
 def by_common_words(distinct: AbstractSet[str], own: str, own_idle: frozenset[str]) -> ForeignLanguage | None:
     """Return the language with most of these words, if it has several, and clearly more than any other."""
     most = max(len(distinct & own_idle), _SEVERAL - 1)
-    if len(distinct) <= most or most >= _MANY:  # nearly every text in the shelf's own language
+    if not is_open(len(distinct), most):
         return None
     best = None
     for language in _foreign_languages(own):

@@ -7,15 +7,17 @@ that the columns and postings of an index have.
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from shelfd.memory.recall.columns import ALIVE, QUESTION, TEMPORAL, BoolArray, Codes, FloatArray, IntArray
 from shelfd.memory.recall.engine import Singles
 from shelfd.memory.recall.fields import K1, NEXT, PREVIOUS, QUESTION_BEFORE, B
 from shelfd.memory.recall.inverted import Bytes, Numbers
-from shelfd.memory.recall.ranking import AUTHOR, IS_QUESTION, SESSION, WHEN
+from shelfd.memory.recall.ranking import AUTHOR, IS_QUESTION, KIND, MANY_WORDS, SESSION, TELLING, WHEN
 
 _ROOM: Final = K1 * (1 - B)
 _MORE: Final = K1 + 1
+Types = npt.NDArray[np.uint16]
 
 
 def accumulate(
@@ -54,7 +56,7 @@ def base_totals(
     frequencies: Bytes,
     ends: IntArray,
     members: IntArray,
-    place: IntArray,
+    place: Numbers,
     previous: IntArray,
     following: IntArray,
     flags: Bytes,
@@ -106,9 +108,12 @@ def with_rules(
     ordinals: IntArray,
     groups: IntArray,
     flags: Bytes,
+    telling: Bytes,
+    answer_types: Types,
     speakers: Codes,
     speaker: int,
     asks_when: bool,
+    wants: int,
     first: FloatArray,
     second: FloatArray,
 ) -> FloatArray:
@@ -139,6 +144,9 @@ def with_rules(
             total += AUTHOR
         if asks_when and flag & TEMPORAL:
             total += WHEN
+        if answer_types[document] & wants:
+            total += KIND
+        total += TELLING * telling[document] / (telling[document] + MANY_WORDS)
         totals[at] = total
     return totals
 

@@ -60,6 +60,10 @@ class MeaningLists:
     units: Mapping[str, int] = field(default_factory=dict)  #: the same of what follows digits, with the blank before it
     #: times of day, and days of the month that is also a verb, in a text with a number, and what is in every such text
     clock: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    #: folded words of which one is in every such text: by itself, or before a number, or one that begins like these
+    clock_words: frozenset[str] = frozenset()
+    before_clock: frozenset[str] = frozenset()
+    opens_clock: tuple[str, ...] = ()
     asks: Mapping[str, int] = field(default_factory=dict)  #: what a question with this word wants, see ANSWER_TYPES
 
 
@@ -71,6 +75,7 @@ def meaning_lists(language: str) -> MeaningLists:
     path = files("shelfd.memory.recall").joinpath("lexicon", "en-meaning.json")
     data = json.loads(path.read_text(encoding="utf-8"))
     units = _bits(data["units"])
+    clock_words = {name: words.split() for name, words in data["clock_words"].items()}
     return MeaningLists(
         light=frozenset(data["light"]),
         conjunctions=frozenset(data["conjunctions"]),
@@ -79,6 +84,9 @@ def meaning_lists(language: str) -> MeaningLists:
         answer_types=_bits({"number": " ".join(data["numbers"]), **data["tells"]}),
         units=_bits(data["endings"]) | units | {f" {unit}": bits for unit, bits in units.items()},
         clock=tuple((part, re.compile(pattern)) for part, pattern in data["clock"].items()),
+        clock_words=frozenset(clock_words["alone"]),
+        before_clock=frozenset(clock_words["before"]),
+        opens_clock=tuple(clock_words["opens"]),
         asks=_bits(data["asks"]),
     )
 
@@ -109,7 +117,9 @@ def related_terms(lists: MeaningLists, term: Callable[[str], str]) -> Mapping[st
     return {one: frozenset(others - {one}) for one, others in related.items()}
 
 
-def answer_types_of(lists: MeaningLists, text: str, found: int, numbers: int) -> int:
+def answer_types_of(
+    lists: MeaningLists, text: str, found: int, numbers: int, *, closer: bool = True, clock: bool = True
+) -> int:
     """Return which types of answer a text holds, bits of :data:`ANSWER_TYPES`.
 
     Args:
@@ -117,6 +127,8 @@ def answer_types_of(lists: MeaningLists, text: str, found: int, numbers: int) ->
         text: As it was given: capitals count.
         found: What its words tell of by themselves, as the lists have it.
         numbers: How many of its words are numbers.
+        closer: Whether what stands beside its numbers may tell more, as its words show.
+        clock: Whether that may be a time of day.
     """
     is_ascii = text.isascii()
     if "$" in text if is_ascii else _MONEY_SIGN.search(text) is not None:
@@ -126,12 +138,13 @@ def answer_types_of(lists: MeaningLists, text: str, found: int, numbers: int) ->
     if not numbers:
         return found & ~_MEASURED
     found |= ANSWER_TYPES["number"] if numbers == 1 else ANSWER_TYPES["number"] | ANSWER_TYPES["numbers"]
-    units = lists.units
-    for after in _AFTER_DIGIT.findall(text):
-        found |= ANSWER_TYPES["phone"] if after == _PHONE_NUMBER else units.get(after, 0)
-    if ("19" in text or "20" in text) and _YEAR.search(text) is not None:
-        found |= ANSWER_TYPES["time"] | ANSWER_TYPES["year"]
-    elif not found & ANSWER_TYPES["time"] and _has_clock(lists, text):
+    if closer:
+        units = lists.units
+        for after in _AFTER_DIGIT.findall(text):
+            found |= ANSWER_TYPES["phone"] if after == _PHONE_NUMBER else units.get(after, 0)
+        if ("19" in text or "20" in text) and _YEAR.search(text) is not None:
+            return found | ANSWER_TYPES["time"] | ANSWER_TYPES["year"]
+    if clock and not found & ANSWER_TYPES["time"] and _has_clock(lists, text):
         found |= ANSWER_TYPES["time"]
     return found
 

@@ -24,6 +24,16 @@ def _units() -> tuple[Mapping[str, str], Mapping[str, str]]:
     return {name: sign for sign, names in data["units"].items() for name in names.split()}, data["money"]
 
 
+#: Of units; what it says of how hot it is may stand before them.
+_DEGREES: Final = frozenset(("degree", "degrees"))
+
+
+@cache
+def unit_words() -> frozenset[str]:
+    """Return the words of a to z with which the name of a unit may begin."""
+    return _DEGREES.union(_units()[0])
+
+
 def quantities(folded: str) -> list[str]:
     """Return the quantities and versions in *folded* text, each as one word.
 

@@ -12,15 +12,19 @@ from shelfd.memory.recall.engine import engine
 from shelfd.memory.recall.fields import BaseScores
 
 SESSION: Final = 0.5
-AUTHOR: Final = 0.3
+AUTHOR: Final = 0.35
 WHEN: Final = 0.1
 IS_QUESTION: Final = -0.1
 DATE: Final = 0.3
+KIND: Final = 0.1
+TELLING: Final = 0.15  #: at most: who says more than "great, thanks" more often says what is asked
+MANY_WORDS: Final = 8  #: telling ones, which give half of that
 _FLAGS: Final = np.arange(256)
 _WHEN: Final = np.where(_FLAGS & TEMPORAL, WHEN, 0.0)  #: by flags
 _QUESTION: Final = np.where(_FLAGS & QUESTION, IS_QUESTION, 0.0)
+_TELLING: Final = TELLING * _FLAGS / (_FLAGS + MANY_WORDS)  #: by telling words
 #: What explains a score, in the order it is shown.
-_SIGNALS: Final = tuple("own previous question_before next session author when question date".split())
+_SIGNALS: Final = tuple("own previous question_before next session author when kind telling question date".split())
 _DIGITS: Final = 6  #: of scores that are compared
 EQUAL: Final = 10.0**-_DIGITS  #: totals that differ by less are equal
 
@@ -31,6 +35,9 @@ class Rules(NamedTuple):
     speaker: int | None  #: number of the one author it names
     asks_when: bool
     dates: list[GradedDays]
+    wants: int = (
+        0  #: any of these bits of :data:`~shelfd.memory.recall.meaning.ANSWER_TYPES` would answer it; 0: no matter
+    )
 
 
 class Totals(NamedTuple):
@@ -67,18 +74,24 @@ def with_rules(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rul
     """Return the *relevance* (0 to 1) of the ordinals *at* and what the rules add to it."""
     if engine.loops is None:
         return sum(beyond_words(relevance, at, columns, rules).values(), relevance)
-    totals = engine.loops.with_rules(relevance, at, columns, rules.speaker, rules.asks_when)
+    totals = engine.loops.with_rules(relevance, at, columns, rules.speaker, rules.asks_when, rules.wants)
     return totals + DATE * date_grades(columns.day[at], rules.dates) if rules.dates else totals
 
 
 def beyond_words(relevance: FloatArray, at: IntArray, columns: Columns, rules: Rules) -> dict[str, FloatArray]:
     """Return what the rules add to the *relevance* (0 to 1) of the ordinals *at*, one array for each that may add."""
     flags = columns.flags[at]
-    found = {"session": SESSION * session_means(relevance, columns.group[at]), "question": _QUESTION[flags]}
+    found = {
+        "session": SESSION * session_means(relevance, columns.group[at]),
+        "telling": _TELLING.take(columns.telling.take(at)),
+        "question": _QUESTION.take(flags),
+    }
     if rules.speaker is not None:
         found["author"] = AUTHOR * (columns.speaker[at] == rules.speaker)
     if rules.asks_when:
-        found["when"] = _WHEN[flags]
+        found["when"] = _WHEN.take(flags)
+    if rules.wants:
+        found["kind"] = KIND * ((columns.answer_types[at] & rules.wants) != 0)
     if rules.dates:
         found["date"] = DATE * date_grades(columns.day[at], rules.dates)
     return found

@@ -76,7 +76,7 @@ class ShelfIndex(Pictured):
 
     name: ClassVar[str] = "index"
     at_once: ClassVar[int] = 128
-    image_version: ClassVar[int] = 3
+    image_version: ClassVar[int] = 4
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view
@@ -108,8 +108,7 @@ class ShelfIndex(Pictured):
     def made_by(self) -> str:
         """Return what differs if texts are read in another way than by this version, with these settings."""
         analyzer = self._analyzer
-        # Without the set of words: in what order it shows them differs from process to process.
-        read = [(analyzer.parse_text(text)._replace(distinct=frozenset()), analyzer.terms(text)) for text in _READ]
+        read = [(analyzer.parse_text(text), analyzer.terms(text)) for text in _READ]
         names = [list(self._names.forms(text)) for text in _READ]
         day = analyzer.day_words(analyzer.day(0))
         known = crc32(repr((read, names, day)).encode("utf-8", "surrogatepass"))

@@ -20,6 +20,8 @@ from shelfd.memory.recall.inverted import Inverted
 from shelfd.memory.recall.segments import IndexSegment, Lists, TermLists
 
 _SEGMENT: Final = "segment-"
+#: Beside it: columns are copied when they are read, and what is mapped of them is let go then.
+_COLUMNS: Final = "columns-"
 _STATE: Final = "state"
 _VALUES: Final = "values "
 #: Begins what stands for a value that is left out; no text has it.
@@ -90,14 +92,16 @@ def freeze(contents: Contents, stored: Collection[str]) -> Callable[[], Frozen]:
 def _parts(now: _Now, stored: Collection[str]) -> dict[str, Arrays | None]:
     parts: dict[str, Arrays | None] = {}
     for segment in now.segments:
-        name = _SEGMENT + segment.name
-        parts[name] = None if name in stored else _of_segment(segment, now.lasting)
+        is_stored = _SEGMENT + segment.name in stored
+        parts[_SEGMENT + segment.name] = None if is_stored else _of_segment(segment)
+        own = slice(segment.first, segment.last)
+        columns = {name: column[own] for name, column in now.lasting.items()}
+        parts[_COLUMNS + segment.name] = None if is_stored else columns
     return parts | {_STATE: _state(now), **_values(now)}
 
 
-def _of_segment(segment: IndexSegment, lasting: Arrays) -> Arrays:
-    own = slice(segment.first, segment.last)
-    arrays = {f"column {name}": column[own] for name, column in lasting.items()}
+def _of_segment(segment: IndexSegment) -> Arrays:
+    arrays: dict[str, npt.NDArray[Any]] = {}
     for part, value in (
         ("terms", segment.terms),
         ("ids", segment.ids),
@@ -186,9 +190,9 @@ def thaw(contents: Contents, frozen: Frozen) -> None:
         _segment(arrays[_SEGMENT + name], name, first, last, holes) for name, first, last, holes in facts["segments"]
     ]
     columns = {name: state[f"column {name}"] for name in CHANGING}
-    stored = [arrays[_SEGMENT + segment.name] for segment in segments]
+    stored = [arrays[_COLUMNS + segment.name] for segment in segments]
     for name in LASTING:
-        columns[name] = _joined([some[f"column {name}"] for some in stored])
+        columns[name] = _joined([some[name] for some in stored])
     contents.columns.fill(columns)
     contents.postings.restore(segments)
     statistics = contents.statistics

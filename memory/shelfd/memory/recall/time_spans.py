@@ -57,8 +57,9 @@ _NEXT: Final = frozenset("next nachste nachsten nachster nachstes kommende komme
 _IN: Final = frozenset("in during im within of".split())
 #: In German that is "here".
 _YESTERDAY_IN_FRENCH: Final = "hier"
-_TELLING: Final = frozenset((*_DAYS, *_WEEKDAYS, *_UNITS, _YESTERDAY_IN_FRENCH))
-_CUES: Final = _TELLING.union(_MONTHS)
+#: Folded words without which a text tells of no day as seen from its own.
+TELLING: Final = frozenset((*_DAYS, *_WEEKDAYS, *_UNITS, _YESTERDAY_IN_FRENCH))
+_CUES: Final = TELLING.union(_MONTHS)
 
 
 class RelativeSpan(NamedTuple):
@@ -123,7 +124,7 @@ def told_spans(words: list[str], *, is_french: bool = False) -> tuple[RelativeSp
 
     "On Friday" may be the last one or the next, and a week is no date; a week ago was seven days ago.
     """
-    found = [at for at, word in enumerate(words) if word in _TELLING]
+    found = [at for at, word in enumerate(words) if word in TELLING]
     return tuple(_told(words, found, is_french=is_french)) if found else ()
 
 

@@ -1,12 +1,18 @@
 """What single words tell of a text: looked at once each, for every text is read word by word."""
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Final, NamedTuple
 
+from shelfd.memory.facts.lexicon import STOP_WORDS
 from shelfd.memory.notes.wordlists import WordLists
 from shelfd.memory.recall.languages import common_words_of_others, signs_of
 from shelfd.memory.recall.meaning import ANSWER_TYPES, MeaningLists
+from shelfd.memory.recall.quantities import unit_words
+from shelfd.memory.recall.time_spans import TELLING
 
 #: The bits of a word. The types of answer that it tells of are the lowest, see ANSWER_TYPES.
 TYPES: Final = (1 << len(ANSWER_TYPES)) - 1
@@ -15,52 +21,142 @@ TIME: Final = DIGITS << 1  #: it is an expression of time
 OPENS_TIME: Final = DIGITS << 2  #: an expression of time of several words may begin with it
 FOREIGN: Final = DIGITS << 3  #: it is a sign of a language that is not the shelf's own
 COMMON: Final = DIGITS << 4  #: it is a stop or question word of such a language
-_NUMBER: Final = ANSWER_TYPES["number"]
-NUMBER: Final = _NUMBER | DIGITS
+TELLS: Final = DIGITS << 5  #: it may tell of a day as seen from another
+STOP: Final = DIGITS << 6  #: it says nothing of what a fact is about
+IDLE: Final = DIGITS << 7  #: it is a stop or question word of the shelf's language
+#: By itself it calls for a closer look at what stands beside numbers: a year, a long number, digits and letters.
+CLOSER: Final = DIGITS << 8
+LAST_DIGIT: Final = DIGITS << 9  #: it ends with a digit
+UNIT: Final = DIGITS << 10  #: after a number it may be its unit
+CLOCK: Final = DIGITS << 11  #: beside a number it may be a time of day
+BEFORE_CLOCK: Final = DIGITS << 12  #: the same, if one that opens a time of day follows
+OPENS_CLOCK: Final = DIGITS << 13
+SAYS_NUMBER: Final = ANSWER_TYPES["number"]  #: it is a number in words
+NUMBER: Final = SAYS_NUMBER | DIGITS
+_BESIDE_NUMBERS: Final = NUMBER | LAST_DIGIT | OPENS_CLOCK
+#: A word's number stands above its bits.
+NUMBERED_FROM: Final = 32
+BITS: Final = (1 << NUMBERED_FROM) - 1
 #: What follows the digits: a folded word that begins with one sorts before it.
 _AFTER_DIGITS: Final = ":"
+#: Digits that alone are no more than a number: neither a year nor long enough to be a telephone number.
+_PLAIN_NUMBER: Final = re.compile("(?!(?:19|20)..$)[0-9]{1,5}")
+_DIGIT: Final = re.compile("[0-9]")
+_NO_LETTER: Final = re.compile("[^a-z]")
+#: Stands between texts that are read together, and is in none of them.
+MARK: Final = "\0"
 
 
-def number_count(traits: list[int], distinct: Iterable[int]) -> int:
-    """Return how many numbers words of these *traits* are; one in digits that is in the lists, too, counts twice."""
-    found = 0
-    for one in distinct:
-        if one & NUMBER:
-            found += traits.count(one) * ((one & _NUMBER != 0) + (one & DIGITS != 0))
-    return found
+class Signs(NamedTuple):
+    """What the words of a text show at once.
+
+    Attributes:
+        bits: What any of its words is.
+        numbers: How many of them are numbers; one in digits that is in the lists, too, counts twice.
+        closer: Whether what stands beside its numbers may tell more.
+        clock: Whether that may be a time of day.
+        distinct: How many different words there are.
+        stop: How many of these say nothing of what a fact is about.
+        idle: How many of these are stop or question words of the shelf's language.
+    """
+
+    bits: int
+    numbers: int
+    closer: bool
+    clock: bool
+    distinct: int
+    stop: int
+    idle: int
+
+
+def signs_of_words(words: Sequence[str], traits_of: "WordTraits", idle: frozenset[str]) -> Signs:
+    """Return what the *words* of one text show; those of the shelf's language that are *idle* are given."""
+    traits_of.make_room()
+    traits = list(map(traits_of.__getitem__, words))
+    distinct = set(traits)
+    bits = reduce(or_, distinct, 0) & BITS
+    numbers, closer, clock = 0, bits & CLOSER != 0, False
+    if bits & NUMBER:
+        clock = closer or bits & CLOCK != 0
+        for at in [at for at, one in enumerate(traits) if one & _BESIDE_NUMBERS]:
+            one = traits[at]
+            numbers += (one & SAYS_NUMBER != 0) + (one & DIGITS != 0)
+            if at and one & OPENS_CLOCK and traits[at - 1] & BEFORE_CLOCK:
+                clock = True
+            if one & LAST_DIGIT and at + 1 < len(traits) and traits[at + 1] & (DIGITS | UNIT):
+                closer = clock = True
+    stop = len(STOP_WORDS.intersection(words))
+    return Signs(bits, numbers, closer, clock, len(distinct), stop, len(idle.intersection(words)))
 
 
 class WordTraits(dict[str, int]):
-    """What a folded word is, as bits.
+    """What a folded word is: its bits, and above them a number that no other word has.
 
     Args:
         language: The shelf's.
         lists: Of that language.
         meanings: Of that language.
-        cached: So many words are remembered.
+        cached: So many words are remembered; beyond that all are forgotten, and numbers begin anew.
+
+    Attributes:
+        words: By their numbers.
+        edition: How often numbers began anew.
     """
 
     def __init__(self, language: str, lists: WordLists, meanings: MeaningLists, cached: int) -> None:
         super().__init__()
-        self._is_time = lists.temporal.fullmatch
-        self._opens_time = frozenset(re.findall(r"(\w+) ", lists.temporal.pattern))
-        self._types = meanings.answer_types
-        self._language = language
+        self.words: list[str] = []
+        self.edition = 0
         self._cached = cached
+        self._language, self._lists, self._meanings = language, lists, meanings
+        self._listed: Mapping[str, int] = {}  # the bits of words that are in lists; read when there is a first word
+
+    def _read_lists(self) -> Mapping[str, int]:
+        lists, meanings = self._lists, self._meanings
+        listed = defaultdict(int, meanings.answer_types)
+        for bit, words in (
+            (OPENS_TIME, re.findall(r"(\w+) ", lists.temporal.pattern)),
+            (FOREIGN, signs_of(self._language)),
+            (COMMON, common_words_of_others(self._language)),
+            (TELLS, TELLING),
+            (STOP, STOP_WORDS),
+            (IDLE, lists.stop | lists.question),
+            (UNIT, (*unit_words(), *map(str.strip, meanings.units))),
+            (CLOCK, meanings.clock_words),
+            (BEFORE_CLOCK, meanings.before_clock),
+        ):
+            for word in words:
+                listed[word] |= bit
+        return dict(listed)
 
     def __missing__(self, word: str) -> int:
-        traits = self._types.get(word, 0)
-        if word < _AFTER_DIGITS:
-            traits |= DIGITS
-        if self._is_time(word) is not None:
-            traits |= TIME
-        if word in self._opens_time:
-            traits |= OPENS_TIME
-        if word in signs_of(self._language):
-            traits |= FOREIGN
-        if word in common_words_of_others(self._language):
-            traits |= COMMON
-        if len(self) >= self._cached:
-            self.clear()
-        self[word] = traits
+        traits = self[word] = self._bits(word) | len(self.words) << NUMBERED_FROM
+        self.words.append(word)
         return traits
+
+    def make_room(self) -> None:
+        """Forget all words if they are many. Never while a text is read: its words have numbers that differ."""
+        if len(self) > self._cached:
+            self.clear()
+            self.words = []
+            self.edition += 1
+
+    def _bits(self, word: str) -> int:
+        if not self._listed:
+            self._listed = self._read_lists()
+        bits = self._listed.get(word, 0)
+        if self._lists.temporal.fullmatch(word) is not None:
+            bits |= TIME
+        if word.startswith(self._meanings.opens_clock):
+            bits |= OPENS_CLOCK
+        return bits if word.isalpha() else bits | self._beside_letters(word)
+
+    def _beside_letters(self, word: str) -> int:
+        """What a word is that is not of letters only."""
+        if word == MARK:
+            return 0
+        bits = DIGITS | OPENS_CLOCK if word < _AFTER_DIGITS else 0
+        if _DIGIT.search(word) is not None:
+            bits |= LAST_DIGIT if word[-1].isdecimal() else 0
+            bits |= CLOSER if _PLAIN_NUMBER.fullmatch(word) is None else 0
+        return bits | self._listed.get(_NO_LETTER.split(word, 1)[0], 0) & UNIT

@@ -5,6 +5,7 @@ rounded to signed bytes. The directions are those in which the tokens of the not
 differ most, which were written for this project (``benchmarks/projection.py``).
 """
 
+import os
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -12,8 +13,12 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 import tokenizers
+
+# As soon as it is imported, it would write an identifier of this machine into the user's cache, and tell its maker's
+# server by HTTPS how it is used: https://github.com/microsoft/onnxruntime/blob/main/docs/Privacy.md
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+import onnxruntime
 
 from shelfd.memory.ports.embedder import Vectors
 from shelfd.models.minilm.places import MODEL_SHA256, TOKENIZER_SHA256, VOCABULARY_SHA256, MiniLmFiles

@@ -65,7 +65,8 @@ def target_of(plan: BackupPlan, own: Path) -> BackupTarget:
         OSError: If the shelf's own directory cannot be made.
     """
     if plan.to is None:
-        own.mkdir(mode=_PRIVATE_DIR, parents=True, exist_ok=True)
+        own.parent.mkdir(mode=_PRIVATE_DIR, parents=True, exist_ok=True)  # whose mode would be the umask's otherwise
+        own.mkdir(mode=_PRIVATE_DIR, exist_ok=True)
         return BackupTarget(own, None)
     path = Path(plan.to)
     if not path.is_absolute():

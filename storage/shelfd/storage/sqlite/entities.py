@@ -44,6 +44,8 @@ _FIND: Final = "SELECT number, type, key, value FROM entity WHERE type = ? AND k
 _BEGINNING: Final = (
     "SELECT number, type, key, value FROM entity WHERE type = ? AND key >= ? AND key < ? ORDER BY key LIMIT ?"
 )
+#: Aliases whose names a writer keeps in memory: some hundred kilobytes.
+_NAMES_KEPT: Final = 4_000
 #: Comes after every character that continues a key.
 _LAST: Final = "\U0010ffff"
 
@@ -139,6 +141,39 @@ class SqliteEntities(SqliteRows, EntitiesWriter):
 
     def put_position(self, position: Mapping[str, Any]) -> None:
         self._database.run("INSERT OR REPLACE INTO enrichment VALUES (1, ?)", (encode(position),))
+
+
+class SqliteEntitiesWriter(SqliteEntities):
+    """Entities by the writer's connection, which alone adds aliases: it knows which names may be one.
+
+    What a rolled back change added, and what was deleted, stays among them: then a name is looked up for nothing.
+    """
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._names: set[str] | None = None  #: None while they were not read, and if they are too many
+        self._are_many = False
+
+    def named(self, aliases: Sequence[str]) -> list[StoredAlias]:
+        if self._names is None and not self._are_many:
+            self._read_names()
+        known = aliases if self._names is None else [alias for alias in aliases if alias in self._names]
+        return super().named(known) if known else []
+
+    def put_alias(self, alias: StoredAlias) -> None:
+        super().put_alias(alias)
+        if self._names is not None:
+            self._names.add(alias.alias)
+            self._limit()
+
+    def _read_names(self) -> None:
+        found = self._database.all("SELECT alias FROM alias LIMIT ?", (_NAMES_KEPT + 1,))
+        self._names = {columns[0] for columns in found}
+        self._limit()
+
+    def _limit(self) -> None:
+        if self._names is not None and len(self._names) > _NAMES_KEPT:
+            self._names, self._are_many = None, True
 
 
 def forget_read(database: Database, row: int) -> None:

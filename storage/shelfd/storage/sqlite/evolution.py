@@ -1,7 +1,7 @@
 """What notes state, and which contradict each other, as rows: what the store's port says of them, in SQL."""
 # ruff: noqa: D102 (the port documents these methods)
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from pydantic_core import from_json
@@ -59,6 +59,31 @@ class SqliteStatements(SqliteRows, StatementsWriter):
             _forget_slots(database, row)
             database.run("REPLACE INTO statement VALUES (?, ?, ?, ?)", columns)
         database.run_many("INSERT INTO slot VALUES (?, ?)", [(slot, row) for slot in slots])
+
+
+class SqliteStatementsWriter(SqliteStatements):
+    """What notes state, by the writer's connection: it knows whether any came since the newest that was read.
+
+    Args:
+        database: The connection.
+        newest: Returns the highest row that was given to a note.
+    """
+
+    def __init__(self, database: Database, newest: Callable[[], int]) -> None:
+        super().__init__(database)
+        self._newest = newest
+        self._read = 0  #: a note whose statements are stored, the newest that is known of
+
+    def unread(self, *, limit: int) -> list[int]:
+        return [] if self._read >= self._newest() else super().unread(limit=limit)
+
+    def put(self, row: int, rev: int, said: str, slots: Sequence[int]) -> None:
+        super().put(row, rev, said, slots)
+        self._read = max(self._read, row)
+
+    def forget(self) -> None:
+        """Forget which note that is: its change was rolled back."""
+        self._read = 0
 
 
 class SqliteConflicts(SqliteRows, ConflictsWriter):

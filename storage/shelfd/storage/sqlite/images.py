@@ -16,7 +16,7 @@ import asyncio
 import json
 import mmap
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -56,6 +56,10 @@ class SqliteImages(Images):
     async def load(self) -> Image | None:
         """Check every block on another thread, then map the files. See the port."""
         if not (self._folder / _NAME).exists():
+            if (
+                self._folder.exists()
+            ):  # what a crash left of one that nothing names: nobody would know of the texts there
+                await self.drop()
             return None  # as for most shelves: no thread is worth that
         with _translated("read"):
             return await asyncio.to_thread(read_image, self._folder)
@@ -99,9 +103,17 @@ def read_image(folder: Path) -> Image | None:
         raise StorageCorrupt(f"the index's image cannot be read ({type(error).__name__})", reason="DAMAGED") from error
 
 
+def _opened(path: Path) -> int:
+    """Open a file of the image, unless another user has put it there, for whom it would answer."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if os.fstat(descriptor).st_uid not in (os.getuid(), 0):
+        os.close(descriptor)
+        raise StorageCorrupt("a file of the index's image is another user's", reason="DAMAGED")
+    return descriptor
+
+
 def _listed(folder: Path) -> dict[str, Any]:
-    descriptor = os.open(folder / _NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
+    with os.fdopen(_opened(folder / _NAME), "rb") as file:
         checksum, _, rest = file.read().partition(b"\n")
     if checksum != b"%08x" % crc32(rest):
         raise StorageCorrupt("the list of the index's image is damaged", reason="DAMAGED")
@@ -114,7 +126,7 @@ def _listed(folder: Path) -> dict[str, Any]:
 def _arrays(folder: Path, part: Mapping[str, Any]) -> Arrays:
     """Return the arrays of a file, mapped so that changes stay in memory, after a look at every byte of it."""
     path, size = folder / Path(part["file"]).name, part["bytes"]
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    descriptor = _opened(path)
     try:
         if os.fstat(descriptor).st_size != size:
             raise StorageCorrupt("a file of the index's image is cut short", reason="DAMAGED")
@@ -147,28 +159,46 @@ def _save(folder: Path, image: Image) -> None:
     before: dict[str, Any] = {}
     if any(arrays is None for some in image.parts.values() for arrays in some.values()):
         before = _listed(folder)["parts"]
-    parts = {
-        projection: {
-            name: before[projection][name] if arrays is None else _write_part(folder, arrays)
-            for name, arrays in some.items()
+    written: list[Path] = []
+    try:
+        parts = {
+            projection: {
+                name: before[projection][name] if arrays is None else _write_part(folder, arrays, written)
+                for name, arrays in some.items()
+            }
+            for projection, some in image.parts.items()
         }
-        for projection, some in image.parts.items()
-    }
+        _name_parts(folder, image, parts, written)
+    except OSError:
+        _remove(written)  # they would keep a disk full that is
+        raise
+    sync(folder)
+    _remove_others(folder, {part["file"] for some in parts.values() for part in some.values()})
+
+
+def _name_parts(folder: Path, image: Image, parts: Mapping[str, Any], written: list[Path]) -> None:
+    """Put a list of the *parts* of an image in the place of the one that there is."""
     listed = {"format": _FORMAT, "seq": image.seq, "made_by": image.made_by, "facts": image.facts, "parts": parts}
     rest = json.dumps(listed).encode()
     draft = folder / f".{_NAME}.new"
+    written.append(draft)
     with _new_file(draft) as descriptor:
         _write_all(descriptor, b"%08x\n" % crc32(rest) + rest)
         os.fsync(descriptor)
     sync(folder)  # the names of the parts, before that of what names them
     draft.replace(folder / _NAME)
-    sync(folder)
-    _remove_others(folder, {part["file"] for some in parts.values() for part in some.values()})
 
 
-def _write_part(folder: Path, arrays: Arrays) -> dict[str, Any]:
-    """Write a file of its own; return what the list says of it."""
+def _remove(written: Sequence[Path]) -> None:
+    for path in written:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _write_part(folder: Path, arrays: Arrays, written: list[Path]) -> dict[str, Any]:
+    """Write a file of its own, which is added to those *written*; return what the list says of it."""
     name = f"{uuid4().hex}{_PART}"
+    written.append(folder / name)
     places: dict[str, tuple[str, int, int]] = {}
     with _new_file(folder / name) as descriptor:
         writing = _Sums(descriptor)

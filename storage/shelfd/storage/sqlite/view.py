@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from shelfd.memory.ports.view import Counts, View, Writer
 from shelfd.storage.sqlite.database import Database
 from shelfd.storage.sqlite.edges import SqliteEdges
-from shelfd.storage.sqlite.entities import SqliteEntities
-from shelfd.storage.sqlite.evolution import SqliteConflicts, SqliteStatements
+from shelfd.storage.sqlite.entities import SqliteEntities, SqliteEntitiesWriter
+from shelfd.storage.sqlite.evolution import SqliteConflicts, SqliteStatements, SqliteStatementsWriter
 from shelfd.storage.sqlite.feedback import SqliteFeedback
 from shelfd.storage.sqlite.links import SqliteLinks
 from shelfd.storage.sqlite.log import SqliteLog, SqliteLogWriter, SqliteRecorded
@@ -115,6 +115,7 @@ class SqliteWriter(Writer):
     notes: SqliteNotesWriter
     nuggets: SqliteNuggetsWriter
     log: SqliteLogWriter
+    statements: SqliteStatementsWriter
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._database = database = Database(connection)
@@ -122,6 +123,8 @@ class SqliteWriter(Writer):
         self.notes = SqliteNotesWriter(database)
         self.nuggets = SqliteNuggetsWriter(database)
         self.log = SqliteLogWriter(database)
+        self.entities = SqliteEntitiesWriter(database)
+        self.statements = SqliteStatementsWriter(database, lambda: self.notes.row)
 
     def counts(self) -> Counts:
         """Return how many rows the shelf has."""
@@ -136,8 +139,10 @@ class SqliteWriter(Writer):
         """Undo one change's effect, after its savepoint was rolled back."""
         self.log.seq, self.notes.row, unsaved = state
         self.nuggets.take_back(unsaved)
+        self.statements.forget()
 
     def forget(self, state: WriterState) -> None:
         """Discard everything a failed group brought; *state* is from before it."""
         self.log.seq, self.notes.row, _ = state
         self.nuggets.forget()
+        self.statements.forget()

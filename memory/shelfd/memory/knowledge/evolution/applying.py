@@ -10,7 +10,15 @@ from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
-from shelfd.memory.knowledge.evolution.slots import contradicted, decode, encode, numbered, slots_of, wanted, withdrawing
+from shelfd.memory.knowledge.evolution.slots import (
+    contradicted,
+    decode,
+    encode,
+    numbered,
+    slots_of,
+    wanted,
+    withdrawing,
+)
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
 from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 from shelfd.memory.log.transaction import Transaction

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from shelfd.memory.knowledge.evolution.lexicon import ME, US, YOU, AlphabeticLexicon
+from shelfd.memory.knowledge.evolution.lexicon import ME, PHRASES, US, YOU, AlphabeticLexicon
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
 from shelfd.memory.knowledge.evolution.verbs import find_verb, progressive
 
@@ -36,10 +36,12 @@ def read_clause(
     at = find_verb(words, lexicon)
     if at is None and before and words[0] in lexicon.verbs:
         at = 0
-    said_words = [word for word in words if word not in lexicon.lists["unsaid"]]
-    if not before and (speaker := _unnamed(said_words, lexicon)):
-        statement = _stated([], said_words[0], said_words[1:], amounts, proper, lexicon)
-        return _marked(statement._replace(subject=frozenset((speaker,))), marks), []
+    if not before:
+        unsaid = lexicon.lists["unsaid"]
+        said_words = [word for word in words if word not in unsaid]
+        if speaker := _unnamed(said_words, lexicon):
+            statement = _stated([], said_words[0], said_words[1:], amounts, proper, lexicon)
+            return _marked(statement._replace(subject=frozenset((speaker,))), marks), []
     if at is None:
         return _marked(Statement(lexicon.language, words=content(words, lexicon), amounts=tuple(amounts)), marks), []
     own = words[: at - 1 if at > 1 and words[at - 1] in lexicon.lists["perfect"] else at]
@@ -67,23 +69,26 @@ _UNMARKED: Final = Marks()
 
 def _marks(words: list[str], said: str, lexicon: AlphabeticLexicon) -> Marks:
     """Find the words that say how a clause is meant."""
-    distinct = set(words)
-    if distinct.isdisjoint(lexicon.lists["marks"]) and "," not in said:  # as most
+    marking = lexicon.marks.intersection(words)
+    if not marking and "," not in said:  # as most
         return _UNMARKED
+    lists = {name for word in marking for name in lexicon.marking[word]}
+    if "," in said:  # a word with a comma inside may end with what begins a phrase
+        lists.update(PHRASES)
     found = set()
-    if not distinct.isdisjoint(lexicon.lists["negation"]):
-        found.add("ended" if not distinct.isdisjoint(lexicon.lists["ended_words"]) else "negative")
-    elif not distinct.isdisjoint(lexicon.lists["ended_words"]) and "anymore" in distinct:
+    if "negation" in lists:
+        found.add("ended" if "ended_words" in lists else "negative")
+    elif "ended_words" in lists and "anymore" in marking:
         found.add("ended")
-    if not distinct.isdisjoint(lexicon.past_first) and lexicon.past.search(said):
+    if "past_phrases" in lists and lexicon.past.search(said):
         found.add("recent" if lexicon.recent.search(said) else "past")
-    if not distinct.isdisjoint(lexicon.lists["unreal_words"]):
+    if "unreal_words" in lists:
         found.add("unreal")
-    if not distinct.isdisjoint(lexicon.lists["now"]):
+    if "now" in lists:
         found.add("now")
-    if not distinct.isdisjoint(lexicon.corrects_first) and lexicon.corrects.search(said):
+    if "correction_phrases" in lists and lexicon.corrects.search(said):
         found.add("corrects")
-    if not distinct.isdisjoint(lexicon.lists["additive"]) or lexicon.adds.search(said):
+    if "additive" in lists or ("additive_phrases" in lists and lexicon.adds.search(said)):
         found.add("adds")
     return Marks(found)
 

@@ -155,7 +155,12 @@ def _ended(new: Statement, old: Statement) -> Judgement:
             core, said, ended, every = ({*map(_singular, words)} for words in (said, said, ended, every))
         fits = every <= core and ended <= said
         fits = fits and (not new.link or not old.link or new.link == old.link)
-        fits = fits and (bool(new.core) or not old.core or bool(new.verb != "be" and old.link) or new.verb in ("smoke", "rauchen", "fumar", "fumer", "work"))
+        fits = fits and (
+            bool(new.core)
+            or not old.core
+            or bool(new.verb != "be" and old.link)
+            or new.verb in ("smoke", "rauchen", "fumar", "fumer", "work")
+        )
     if not fits or old.several:
         return ADDS
     return _updated(new, "no longer holds")
@@ -223,7 +228,9 @@ def _is_one_role(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
 def _may_exchange(new: Statement, old: Statement) -> bool:
     if new.effect is Effect.INSTEAD:
         return new.denied == old.subject
-    return bool(new.now) and new.effect is Effect.SAYS and new.verb == old.verb and bool(new.core) and new.core == old.core
+    return (
+        bool(new.now) and new.effect is Effect.SAYS and new.verb == old.verb and bool(new.core) and new.core == old.core
+    )
 
 
 def _exchanged(new: Statement, old: Statement) -> Judgement:

@@ -15,6 +15,15 @@ ME: Final = "@me"
 US: Final = "@us"
 YOU: Final = "@you"
 
+#: Languages with spaces between words; the first is what a text is read as that nothing speaks for.
+ALPHABETIC: Final = ("en", "de", "es", "fr")
+#: Bits of a count of words, and the largest: more than a text that is read can have.
+COUNT_BITS: Final = 12
+COUNTED: Final = (1 << COUNT_BITS) - 1
+
+#: Lists of phrases that say how a clause is meant.
+PHRASES: Final = ("past_phrases", "correction_phrases", "additive_phrases")
+
 _DATA: Final = "shelfd.memory.knowledge.evolution"
 
 
@@ -36,6 +45,8 @@ class AlphabeticLexicon:
     spoken: dict[str, str]  #: word -> what stands for it, "" if it makes no difference
     verbs: dict[str, tuple[str, bool]]  #: form -> dictionary form, and whether it tells of the past
     numbers: dict[str, float]
+    marks: frozenset[str]  #: words that may say how a clause is meant
+    marking: dict[str, tuple[str, ...]]  #: such a word -> the lists it is in; of a phrase its longest word
     marked: frozenset[str]  #: names of times and numbers
     multipliers: dict[str, float]
     states: dict[str, int]  #: state -> number of the group that excludes it
@@ -44,10 +55,8 @@ class AlphabeticLexicon:
     noun_parts: tuple[str, ...]
     fixed_parts: tuple[str, ...]
     past: re.Pattern[str]
-    past_first: frozenset[str]
     recent: re.Pattern[str]  #: when something happened that goes on
     corrects: re.Pattern[str]
-    corrects_first: frozenset[str]
     adds: re.Pattern[str]
     patterns: tuple[tuple[str, re.Pattern[str]], ...]
     home: str
@@ -104,13 +113,13 @@ def lexicon(language: str) -> AlphabeticLexicon:
         for word in lists[name]
     )
     lists["predicates"] = lists["be"] | verbs.keys()
-    first_words = {
-        name: frozenset(phrase.split()[0] for phrase in text[f"{name}_phrases"].split("|"))
-        for name in ("past", "correction", "additive")
-    }
-    lists["marks"] = frozenset().union(
-        *(lists[name] for name in ("negation", "ended_words", "unreal_words", "now", "additive")), *first_words.values()
-    )
+    marking: dict[str, list[str]] = {}
+    for name in ("negation", "ended_words", "unreal_words", "now", "additive"):
+        for word in lists[name]:
+            marking.setdefault(word, []).append(name)
+    for name in PHRASES:
+        for word in {max(reversed(phrase.split()), key=len) for phrase in text[name].split("|")}:
+            marking.setdefault(word, []).append(name)
     lists["unsaid"] = lists["fillers"] | lists["negation"] | lists["ended_words"] | lists["helpers"] | lists["additive"]
     lists["dull"] = lists["determiners"] | lists["unsaid"]
     lists["telling"] = lists["determiners"] | lists["be"] | lists["prepositions"] | lists["perfect"] | lists["negation"]
@@ -125,6 +134,8 @@ def lexicon(language: str) -> AlphabeticLexicon:
         },
         verbs=verbs,
         numbers={word: float(at) for at, word in enumerate(text["number_words"].split())},
+        marks=frozenset(marking),
+        marking={word: tuple(names) for word, names in marking.items()},
         marked=lists["times"].union(text["number_words"].split()),
         multipliers={word: float(factor) for word, factor in data["multipliers"].items()},
         states=_groups(text["states"]),
@@ -133,14 +144,25 @@ def lexicon(language: str) -> AlphabeticLexicon:
         noun_parts=tuple(text.get("noun_parts", "").split()),
         fixed_parts=tuple(text.get("fixed_parts", "").split()),
         past=_either(text["past_phrases"]),
-        past_first=first_words["past"],
         recent=_either(text["recent_phrases"]),
         corrects=_either(text["correction_phrases"]),
-        corrects_first=first_words["correction"],
         adds=_either(text["additive_phrases"]),
         patterns=tuple((name, re.compile(pattern)) for name, pattern in data["patterns"]),
         home=text["home_verb"],
     )
+
+
+@cache
+def telling() -> tuple[frozenset[str], dict[str, int]]:
+    """Return the words that speak for a language, and each one's share in the counts of all, one beside the other.
+
+    A text's languages are counted by one sum, of numbers that have ``COUNT_BITS`` bits for each of ``ALPHABETIC``.
+    """
+    shares: dict[str, int] = {}
+    for at, language in enumerate(ALPHABETIC):
+        for word in lexicon(language).lists["telling"]:
+            shares[word] = shares.get(word, 0) | 1 << at * COUNT_BITS
+    return frozenset(shares), shares
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 from typing import Final
 
 from shelfd.memory.knowledge.evolution.clause import read_clause
-from shelfd.memory.knowledge.evolution.lexicon import AlphabeticLexicon, lexicon
+from shelfd.memory.knowledge.evolution.lexicon import (
+    ALPHABETIC,
+    COUNT_BITS,
+    COUNTED,
+    AlphabeticLexicon,
+    lexicon,
+    telling,
+)
 from shelfd.memory.knowledge.evolution.rewording import reword
 from shelfd.memory.knowledge.evolution.spaceless import read_spaceless
 from shelfd.memory.knowledge.evolution.statement import Statement
@@ -30,7 +36,6 @@ _MAY_END: Final = re.compile(r"[.!?;]\s|\n")
 _SPACELESS_END: Final = re.compile(r"(?<=[。！？；])|\n+")
 _KANA: Final = re.compile("[\u3041-\u30ff]")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
-_ALPHABETIC: Final = ("en", "de", "es", "fr")
 
 
 def language_of(text: str) -> str:
@@ -40,22 +45,20 @@ def language_of(text: str) -> str:
             return "ja"
         if _HAN.search(text):
             return "zh"
+    words, shares = telling()
     folded = fold(text)
     if "'" in folded:
         folded = folded.replace("'", " ")
-    words = set(folded.replace(".", " ").replace(",", " ").split())
-    best, most = "en", 0
-    for language, telling in _telling() if text.isascii() else reversed(_telling()):
-        count = len(words & telling)
+    counts = sum(map(shares.__getitem__, words.intersection(folded.replace(".", " ").replace(",", " ").split())))
+    if counts <= COUNTED:  # as most: nothing speaks for any but the first
+        return ALPHABETIC[0]
+    best, most = ALPHABETIC[0], 0
+    places = range(len(ALPHABETIC))
+    for at in places if text.isascii() else reversed(places):
+        count = counts >> at * COUNT_BITS & COUNTED
         if count > most:
-            best, most = language, count
+            best, most = ALPHABETIC[at], count
     return best
-
-
-@cache
-def _telling() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return each language and the words that speak for it."""
-    return tuple((language, lexicon(language).lists["telling"]) for language in _ALPHABETIC)
 
 
 def read(text: str) -> tuple[Statement, ...]:

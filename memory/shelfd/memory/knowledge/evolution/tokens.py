@@ -64,6 +64,11 @@ def _numeric(low: str) -> str:
     return ordinal[1] if ordinal else low
 
 
+def _may_be_amount(word: str) -> bool:
+    """Return whether a word begins as an amount does; a name with a digit inside does not."""
+    return word[:1].isdecimal() or word[:1] in _BEFORE_NUMBER
+
+
 def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
     sentence: str, lexicon: AlphabeticLexicon
 ) -> SentenceWords:
@@ -101,9 +106,9 @@ def tokenise(  # noqa: C901, PLR0912 - every word of every note comes by here
             elif words and not raw.islower():
                 proper.add(low)
         elif has_digits and not is_plain and _DIGIT.search(low) is not None:
-            numeric = True
             proper.add(low)  # a name, unless it turns out to be an amount
             low = _numeric(low)
+            numeric = numeric or _may_be_amount(low)
         elif (words and not raw.islower()) or (not is_plain and ("@" in low or "/" in low)):
             proper.add(low)
         words.append(low)
@@ -135,8 +140,7 @@ def _amounts(words: list[str], lexicon: AlphabeticLexicon, proper: frozenset[str
         word = words[at]
         value = numbers.get(word)
         match = None
-        may_be_one = value is None and (word[:1].isdecimal() or word[:1] in _BEFORE_NUMBER)
-        if may_be_one and (match := _NUMBER.fullmatch(word)) is not None:
+        if value is None and _may_be_amount(word) and (match := _NUMBER.fullmatch(word)) is not None:
             value = _decimal(match[2], lexicon.language)
         if value is None or (match is not None and match[3] and match[3] not in units()):
             found.append(word)
