@@ -85,7 +85,8 @@ def remember_evolved(
     text = text_of(given, fact, limits)
     content = text[0]
     when = tx.now if given.occurred_at is None else given.occurred_at
-    new = Told("", content, when, None, renamed(read(content), tx.rows.entities), withdrawals(content))
+    said = read(content)
+    new = Told("", content, when, None, renamed(said, tx.rows.entities), withdrawals(content, said))
     if fact is not None:
         new = new._replace(key=fact.key)
         if fact.live and new.when < _told_at(fact) and content != fact.content:

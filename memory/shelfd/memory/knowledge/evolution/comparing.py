@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from shelfd.memory.knowledge.evolution.circumstances import died, is_elsewhere
+from shelfd.memory.knowledge.evolution.circumstances import ended_by, works_there
 from shelfd.memory.knowledge.evolution.lexicon import YOU, countries, lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 
@@ -143,7 +143,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if new.verb and not _alike(new.language, new.verb, old.verb):
         return ADDS
-    if not new.verb and (not new.core or not _can_end(old)):
+    if not new.verb and (not new.core or works_there(old) or not _can_end(old)):
         return ADDS
     ended = {*new.core, *new.rest}
     if new.language in ("zh", "ja"):
@@ -263,10 +263,8 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
     """The same of the same subject with another value."""
     if _left_state(new, old):
         return _updated(new, "another state")
-    if died(new, old):
-        return _updated(new, "no longer lives")
-    if is_elsewhere(new, old):
-        return _updated(new, "another place now")
+    if (ended := ended_by(new, old)) is not None:
+        return _updated(new, ended)
     if not new.positive or new.adds or new.verb != old.verb or new.link != old.link or new.several or old.several:
         return ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):

@@ -33,8 +33,9 @@ def decide(new: Told, older: Iterable[Told]) -> dict[str, Judgement]:
     the older one says. A note of several statements is superseded only if each of them is. What is told of an earlier
     time supersedes nothing.
     """
-    withdraws = withdrawals(new.text) if new.withdraws is None else new.withdraws
-    read_once = new._replace(said=new.statements, withdraws=withdraws)
+    said = new.statements
+    withdraws = withdrawals(new.text, said) if new.withdraws is None else new.withdraws
+    read_once = new._replace(said=said, withdraws=withdraws)
     return {old.id: _judge(read_once, old) for old in older}
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.lexicon import ME, US, AlphabeticLexicon, lexicon, load
-from shelfd.memory.knowledge.evolution.reading import END, language_of, statements_of
+from shelfd.memory.knowledge.evolution.reading import END, statements_of
 from shelfd.memory.knowledge.evolution.statement import NOBODY, Effect, Statement
 from shelfd.memory.knowledge.evolution.tokens import tokenise
 from shelfd.memory.notes.words import ends_as_question
@@ -36,14 +36,16 @@ class Withdrawal(NamedTuple):
     values: tuple[str, ...]  #: those of what has ended
 
 
-def withdrawals(text: str) -> tuple[Withdrawal, ...]:
-    """Return what *text* names as ended."""
+def withdrawals(text: str, said: Sequence[Statement]) -> tuple[Withdrawal, ...]:
+    """Return what *text*, which states *said*, names as ended."""
     if _cues().isdisjoint(text.lower().split()):
         return ()
-    language = language_of(text)
+    language = said[0].language if said else ""
     if language not in _LANGUAGES:
         return ()
-    return tuple(_in_sentences(END.split(text), lexicon(language)))
+    words, sentences = lexicon(language), END.split(text)
+    stated = [said] if len(sentences) == 1 else [statements_of(sentence, words) for sentence in sentences]
+    return tuple(_in_sentences(sentences, stated, words))
 
 
 @cache
@@ -58,14 +60,15 @@ def _patterns(language: str) -> tuple[tuple[bool, re.Pattern[str]], ...]:
     return tuple((kind == "corrects", re.compile(rf"(?<!\S){pattern}")) for kind, pattern in rows)
 
 
-def _in_sentences(sentences: Iterable[str], words: AlphabeticLexicon) -> Iterator[Withdrawal]:
+def _in_sentences(
+    sentences: Iterable[str], stated: Iterable[Sequence[Statement]], words: AlphabeticLexicon
+) -> Iterator[Withdrawal]:
     before: list[str] = []
-    for sentence in sentences:
+    for sentence, clauses in zip(sentences, stated, strict=True):
         every = tokenise(sentence, words)
         said = [f"#{every.amounts[at]:g}" if at in every.amounts else word for at, word in enumerate(every.words)]
         if _may_withdraw(sentence, said, words):
             joined = " ".join(said)
-            clauses = statements_of(sentence, words)
             for is_correction, pattern in _patterns(words.language):
                 if (match := pattern.search(joined)) is not None:
                     found = _withdrawal(match["a"].split(), said, before, clauses, is_correction, words)
