@@ -121,6 +121,11 @@ class Names:
 
     def may_be(self, text: str) -> bool:
         """Return whether *text* may be the name of a note; if not, it is the key of no fact that is known here."""
+        words, stop = self._analyzer.words(text), self._analyzer.lists.stop
+        first = next((word for word in words if word not in stop), None)
+        if first is not None and len(words) <= _LONGEST and self._analyzer.term(first) not in self._lengths:
+            # Nearly always: no name begins as it does. If it has question words only, names begin with all of them.
+            return not self._analyzer.has_content(words) and self._name(text) in self._rows
         form = self._name(text)
         return form in self._rows or not 0 < len(form) <= _LONGEST
 

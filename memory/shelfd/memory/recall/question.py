@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.languages import ForeignLanguage
 from shelfd.memory.recall.meaning import ANSWER_TYPES, meaning_lists, related_terms
 
 #: Terms of a query that are compared with notes, the first ones.
@@ -80,7 +81,10 @@ class Questions:
 
     def parse(self, query: str, words: list[str]) -> Question:
         """Return what *query*, of those folded *words*, asks for; without content words, that is nothing."""
-        language = self._analyzer.language_of(words)
+        return self.parse_in(self._analyzer.language_of(words), query, words)
+
+    def parse_in(self, language: ForeignLanguage | None, query: str, words: list[str]) -> Question:
+        """Return what :meth:`parse` does for a query in a *language* that is known; None is the analyzer's own."""
         capitals = {word.lower() for word in _LATER_WORD.findall(query) if word[0].isupper()}
         found: dict[str, AskedTerm] = {}
         wants, named_at = 0, -_NEAR

@@ -14,7 +14,7 @@ from math import exp, log
 from operator import mul
 from typing import Final, NamedTuple, TypeAlias
 
-from shelfd.memory.recall.document import Words
+from shelfd.memory.recall.document import Words, made
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.meaning import ANSWER_TYPES
 from shelfd.memory.recall.question import MOST_TERMS, AskedTerm, Question
@@ -265,7 +265,7 @@ def match(question: ResolvedQuestion, words: Words, names: int = 0) -> Matched:
                 else _RELATED * whole if related & bit
                 else _NUMBER * whole
             )  # fmt: skip
-    return Matched(weight, matched, own | related)
+    return made(Matched, (weight, matched, own | related))
 
 
 def _match_by_characters(question: ResolvedQuestion, own: int, before: int, related: int, matched: int) -> Matched:

@@ -18,9 +18,9 @@ from shelfd.memory.recall.candidates import (
     neighbourhood,
     orphans_of,
 )
-from shelfd.memory.recall.columns import IntArray
+from shelfd.memory.recall.columns import BoolArray, IntArray
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Hit, Ranked, Ranking
+from shelfd.memory.recall.document import Hit, Ranked, Ranking, made
 from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
 from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
@@ -46,6 +46,7 @@ _LARGE: Final = 10_000
 #: From how many times more postings than documents on each document is looked for in them.
 _MANY: Final = 8
 _NOBODY: Final = np.zeros(0, np.int32)
+_NO_ORDINALS: Final = np.zeros(0, np.int64)
 
 
 class Search:
@@ -63,6 +64,7 @@ class Search:
         # By ordinal, and zero everywhere between queries: the place in the view, and what the first stage adds up.
         self._place: Numbers = np.zeros(1, np.int32)
         self._own: Singles = np.zeros(1, np.float32)
+        self._marks: BoolArray = np.zeros(1, np.bool_)  #: whether it has a place: read faster
 
     def run(
         self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool, like: Likeness | None = None
@@ -79,11 +81,12 @@ class Search:
         totals, ordinals = scored.totals, scored.ordinals
         best = best_first(totals, ordinals, contents.columns, k)
         scale = self._scale(query, scored, int(best[0]))
+        id_of, chosen = contents.postings.id_of, ordinals[best]
         hits = [
-            Hit(row, contents.postings.id_of(ordinal), min(1.0, max(0.0, total * scale)), {})
+            made(Hit, (row, id_of(ordinal), min(1.0, max(0.0, total * scale)), {}))
             for row, ordinal, total in zip(
-                contents.columns.row[ordinals[best]].tolist(),
-                ordinals[best].tolist(),
+                contents.columns.row[chosen].tolist(),
+                chosen.tolist(),
                 totals.total[best].tolist(),
                 strict=True,
             )
@@ -152,14 +155,14 @@ class Search:
         Of a query so long that its postings are too many, the most common terms count as unknown.
         """
         statistics, number_of = self._contents.statistics, self._contents.vocabulary.number
+        idf, in_own, in_previous = statistics.idf, statistics.own, statistics.previous
         known: list[tuple[int, float, float]] = []
         matched = 0
         for term in terms:
             number = number_of(term)
             if number is not None:
-                in_own, in_previous = statistics.own[number], statistics.previous[number]
-                matched += in_own > 0
-                known.append((number, statistics.idf(in_own), statistics.idf(in_previous)))
+                matched += in_own[number] > 0
+                known.append((number, idf(in_own[number]), idf(in_previous[number])))
         known = self._affordable(known)
         numbers, own, previous = zip(*known, strict=True) if known else ((), (), ())
         return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), matched
@@ -192,12 +195,16 @@ class Search:
         nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
         if nugget is not None:
             runs = [[part for run in some if len((part := between(run, nugget))[0])] for some in runs]
-        if sum(len(run[0]) for some in runs for run in some) < self._two_stage_from:
-            found = np.concatenate([_NOBODY, *(run[0] for some in runs for run in some)], dtype=np.int64)
+        count = sum([len(run[0]) for some in runs for run in some])
+        if count < self._two_stage_from:
+            orphans = orphans_of(columns, filters)
+            found: IntArray = _NO_ORDINALS
+            if nugget is not None or count * _SPARSE <= columns.size:
+                found = np.concatenate([_NOBODY, *(run[0] for some in runs for run in some)], dtype=np.int64)
             if nugget is not None:  # what is beside a document is in its nugget, too
                 found = found[columns.nugget[found] == nugget.code]
-            orphans = orphans_of(columns, filters)
-            if len(found) * _SPARSE > columns.size:
+                count = len(found)
+            if count * _SPARSE > columns.size:
                 view = ScoredDocuments(columns, columns.size, orphans, None)
                 return None, None, _base_scores(view, np.arange(columns.size), terms, runs, explain=explain)
             members = ordinals = neighbourhood(columns, found, orphans)
@@ -207,12 +214,13 @@ class Search:
         place = self._place
         try:
             place[ordinals] = np.arange(1, len(ordinals) + 1)
+            self._marks[ordinals] = True
             runs = [[self._among(run, ordinals) for run in some] for some in runs]
             view = ScoredDocuments(columns, len(ordinals), orphans[place[orphans] > 0], place)
             base = _base_scores(view, ordinals, terms, runs, explain=explain)
             return ordinals, None if members is ordinals else place[members].astype(np.int64) - 1, base
         finally:
-            place[ordinals] = 0
+            place[ordinals], self._marks[ordinals] = 0, False
 
     def _members(
         self, terms: QueryTerms, runs: Sequence[Sequence[Run]], filters: NoteFilter, rules: Rules, k: int
@@ -273,7 +281,7 @@ class Search:
         else:
             if engine.loops is not None:
                 return run  # they look for themselves
-            (at,) = self._place[documents].nonzero()
+            (at,) = self._marks[documents].nonzero()
         return documents[at], counts[at]
 
     def _make_room(self) -> None:
@@ -281,6 +289,7 @@ class Search:
         if len(self._place) <= self._contents.columns.size:
             self._place = np.zeros(2 * self._contents.columns.size + 1, np.int32)
             self._own = np.zeros(2 * self._contents.columns.size + 1, np.float32)
+            self._marks = np.zeros(2 * self._contents.columns.size + 1, np.bool_)
 
 
 def _base_scores(
