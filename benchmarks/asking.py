@@ -140,6 +140,7 @@ def measures(outcomes: Iterable[Outcome], threshold: float) -> Measures:
         for group in ("", " (few words)" if outcome.few else " (more words)"):
             found[f"any hit@5{group}"].append(bool({*question.gold} & {*relevant[:FIRST]}))
             found[f"missed{group}"].append(not relevant)
+            found[f"relevant or not, hit@5{group}"].append(bool({*question.gold} & {*outcome.relevant(0.0)[:FIRST]}))
         if question.kind == "named":
             found["exact"].append({*relevant} == {*question.gold})
     return {name: (100 * sum(values) / len(values), len(values)) for name, values in sorted(found.items())}

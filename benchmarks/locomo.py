@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from served import median, percentile, served, table, wait_for_vectors, with_embedder, working_directory
+from served import EMBEDDERS, median, percentile, served, table, wait_for_vectors, with_embedder, working_directory
 from shelfd.client import Client, connect
 
 K = 20
@@ -167,17 +167,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", help="a JSON file with LoCoMo conversations")
     parser.add_argument("--names", action="store_true", help="add a fact keyed by each speaker's name")
-    parser.add_argument("--dense", action="store_true", help="with vectors of all-MiniLM-L6-v2")
+    parser.add_argument("--dense", nargs="?", choices=EMBEDDERS, const=EMBEDDERS[0], help="with vectors; by %(const)s")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()
     conversations = json.loads(Path(arguments.path).read_text())
     with (
         working_directory(arguments.dir) as directory,
-        served(directory, *(with_embedder(directory) if arguments.dense else ())) as daemon,
+        served(directory, *(with_embedder(directory, arguments.dense) if arguments.dense else ())) as daemon,
         connect(daemon.socket) as client,
     ):
         began = time.perf_counter()
-        measures, latencies = run(client, conversations, names=arguments.names, dense=arguments.dense)
+        measures, latencies = run(client, conversations, names=arguments.names, dense=bool(arguments.dense))
         took = time.perf_counter() - began
         memory = daemon.rss_mib()
     print(report(measures))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from shelfd.models.minilm import found_files
+from shelfd.models.minilm import minilm_files
 from shelfd.models.minilm.runtime import WIDTH, Runtime, projection
 
 _DATA = Path(__file__).parent / "data"
@@ -52,7 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
     arguments = parser.parse_args()
-    files, missing = found_files()
+    files, missing = minilm_files()
     if missing:
         parser.error(f"not there: {', '.join(missing)}")
     runtime, moments, count = Runtime(files), np.zeros((384, 384)), 0

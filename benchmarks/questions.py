@@ -38,7 +38,7 @@ from asking import (
 )
 from calibrating import best_threshold, fitted, held_out, judged, look, write
 from crowd import crowd
-from served import served, table, with_embedder, working_directory
+from served import EMBEDDERS, served, table, with_embedder, working_directory
 from shelfd.client import connect
 from shelfd.memory.recall.relevance import calibration
 
@@ -143,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fit", action="store_true", help="write the constants anew, and do not ask a daemon")
     parser.add_argument("--misses", action="store_true", help="also print what went wrong held out")
-    parser.add_argument("--dense", action="store_true", help="ask a daemon with vectors of all-MiniLM-L6-v2")
+    parser.add_argument("--dense", nargs="?", choices=EMBEDDERS, const=EMBEDDERS[0], help="with vectors; by %(const)s")
     parser.add_argument("--crowd", action="store_true", help=f"also ask with {CROWD:,} other notes around")
     parser.add_argument("--dir", help="where the daemon may keep its data; default: .run in the checkout")
     arguments = parser.parse_args()
@@ -157,10 +157,10 @@ def main() -> None:
         directory = working_directory(arguments.dir)
         with (
             directory as run,
-            served(run, *(with_embedder(run) if arguments.dense else ())) as daemon,
+            served(run, *(with_embedder(run, arguments.dense) if arguments.dense else ())) as daemon,
             connect(daemon.socket) as client,
         ):
-            outcomes = list(ask(client, notes, asked, dense=arguments.dense))
+            outcomes = list(ask(client, notes, asked, dense=bool(arguments.dense)))
         keys = {name for name, note in notes.items() if "key" in note}
         print("through the socket:\n", report(outcomes, threshold), sep="\n")
         print(

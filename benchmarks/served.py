@@ -87,10 +87,14 @@ def served(directory: Path, *flags: str, command: Sequence[str] = DAEMON) -> Ite
         process.communicate(timeout=30)
 
 
-def with_embedder(directory: Path) -> tuple[str, str]:
+#: Embedders of the extra "dense", the default first.
+EMBEDDERS = ("minilm", "wordllama")
+
+
+def with_embedder(directory: Path, kind: str) -> tuple[str, str]:
     """Return the flags of a daemon with an embedder, that waits for it however busy the machine is."""
     file = directory / "embedder.toml"
-    file.write_text('[embedder]\nkind = "minilm"\ndeadline_ms = 60000\n')
+    file.write_text(f'[embedder]\nkind = "{kind}"\ndeadline_ms = 60000\n')
     return "--config", str(file)
 
 

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, settings
 
 from erasing import tracing
 from shelfd.memory import methods
-from shelfd.models.minilm import found_files
+from shelfd.models.minilm import minilm_files
+from shelfd.models.word_table import word_table_files
 
 # Each run tries the same examples, and none fails for being slow where others use the machine, too.
 settings.register_profile("shelfd", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,12 +44,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
                 pytest.skip(why)
 
 
-def _no_minilm() -> str | None:
-    _, missing = found_files()
-    return f'the model of the extra "dense" is not installed: no {", ".join(missing)}' if missing else None
+def _without(missing: list[str]) -> str | None:
+    return f'a model of the extra "dense" is not installed: no {", ".join(missing)}' if missing else None
 
 
-_OTHERS: dict[str, Callable[[], str | None]] = {"ptrace": tracing.why_not, "minilm": _no_minilm}
+_OTHERS: dict[str, Callable[[], str | None]] = {
+    "ptrace": tracing.why_not,
+    "minilm": lambda: _without(minilm_files()[1]),
+    "wordllama": lambda: _without(word_table_files()[1]),
+}
 
 
 def _not_installed(name: str) -> str | None:

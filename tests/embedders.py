@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from shelfd.memory.errors import EmbedderUnavailable
-from shelfd.memory.ports.embedder import Permit, Vectors
+from shelfd.memory.ports.embedder import CONTEXTUAL, Permit, Vectors
 
 #: Words that mean the same.
 SAME: Final[Mapping[str, str]] = {"residence": "home", "dwelling": "home", "physician": "doctor", "feline": "cat"}
@@ -21,6 +21,7 @@ class WordEmbedder:
     def __init__(self, model: str = "words/1", *, is_local: bool = True) -> None:
         self.model = model
         self.is_local = is_local
+        self.weight = CONTEXTUAL
         self.embedded: list[str] = []  #: texts, in order
         self.queries: list[str] = []
         self.fails = False

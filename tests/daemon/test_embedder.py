@@ -30,6 +30,12 @@ def test_a_server_is_an_embedder_elsewhere(tmp_path: Path) -> None:
     assert found.status()["state"] == "ready"
 
 
+@pytest.mark.component("wordllama")
+def test_the_table_of_the_extra_is_on_this_machine(tmp_path: Path) -> None:
+    found = made(tmp_path, kind="wordllama")
+    assert (found.model, found.is_local, found.weight) == ("wordllama-l2-supercat/256.1", True, 0.15)
+
+
 @pytest.mark.component("minilm")
 def test_the_model_of_the_extra_is_on_this_machine(tmp_path: Path) -> None:
     found = made(tmp_path, kind="minilm")
@@ -46,6 +52,7 @@ def test_the_model_of_the_extra_is_on_this_machine(tmp_path: Path) -> None:
      ({"kind": "http", "url": "https://x/v1", "model": "m", "api_key_file": "/none"}, "embedder.api_key_file: cannot"),
      ({"kind": "http", "url": "https://x/v1", "model": "m", "ca_file": "/none"}, "embedder.ca_file: cannot be used"),
      ({"kind": "minilm", "vocabulary": "/none/vocab.txt"}, "not there: vocabulary /none/vocab.txt"),
+     ({"kind": "wordllama", "model_file": "/none/table"}, "not there: table /none/table"),
      ({"deadline_ms": 0}, "embedder.deadline_ms")],
 )  # fmt: skip
 def test_a_wrong_setting_is_named(tmp_path: Path, wrong: dict[str, object], expected: str) -> None:

@@ -12,18 +12,19 @@ import pytest
 
 from shelfd.memory.errors import EmbedderUnavailable
 from shelfd.memory.recall.held_vectors import VectorsHeld, scales_of
-from shelfd.models.minilm import MiniLmEmbedder, MiniLmFiles, found_files
+from shelfd.models.local_embedder import LocalEmbedder
+from shelfd.models.minilm import MiniLmFiles, minilm, minilm_files
 from shelfd.models.minilm.places import VOCABULARY_SHA256
 
 pytestmark = pytest.mark.component("minilm")
 
 
 @pytest.fixture(scope="module")
-def embedder() -> MiniLmEmbedder:
-    return MiniLmEmbedder(found_files()[0])
+def embedder() -> LocalEmbedder:
+    return minilm(minilm_files()[0])
 
 
-async def test_what_means_the_same_is_nearer_than_what_does_not(embedder: MiniLmEmbedder) -> None:
+async def test_what_means_the_same_is_nearer_than_what_does_not(embedder: LocalEmbedder) -> None:
     notes = ["The physician comes on Monday.", "Interest rates were raised again.", "Our cat sleeps on the sofa."]
     made = await embedder.texts(notes)
     assert {one.shape[1] for one in made} == {96}
@@ -43,27 +44,27 @@ def test_the_runtime_keeps_nothing_at_home_and_tells_its_maker_nothing(tmp_path:
     assert list(tmp_path.rglob("*")) == []
 
 
-async def test_nothing_is_said_of_an_empty_text_and_the_start_of_a_long_one(embedder: MiniLmEmbedder) -> None:
+async def test_nothing_is_said_of_an_empty_text_and_the_start_of_a_long_one(embedder: LocalEmbedder) -> None:
     empty, long, odd = await embedder.texts(["", "word " * 5000, "\ud800 \x00 🙂"])
     assert (len(empty), len(long)) == (0, 126)
     assert odd.dtype == np.int8
 
 
-async def test_a_vocabulary_as_lines_makes_the_same_tokens(embedder: MiniLmEmbedder, tmp_path: Path) -> None:
-    files, _ = found_files()
+async def test_a_vocabulary_as_lines_makes_the_same_tokens(embedder: LocalEmbedder, tmp_path: Path) -> None:
+    files, _ = minilm_files()
     numbers = json.loads(files.vocabulary.read_text(encoding="utf-8"))["model"]["vocab"]
     lines = "".join(f"{word}\n" for word in sorted(numbers, key=numbers.__getitem__)).encode()
     assert sha256(lines).hexdigest() == VOCABULARY_SHA256
     (tmp_path / "vocab.txt").write_bytes(lines)
-    other = MiniLmEmbedder(MiniLmFiles(files.model, tmp_path / "vocab.txt"))
+    other = minilm(MiniLmFiles(files.model, tmp_path / "vocab.txt"))
     text = "Où est l'Hôtel? CVE-2024-1234, don't; 日本語 unbelievably"
     assert (await other.query(text)).tolist() == (await embedder.query(text)).tolist()
 
 
 async def test_another_file_is_not_taken_for_the_model(tmp_path: Path) -> None:
-    files, _ = found_files()
+    files, _ = minilm_files()
     (tmp_path / "model.onnx").write_bytes(b"not it")
-    other = MiniLmEmbedder(files._replace(model=tmp_path / "model.onnx"))
+    other = minilm(files._replace(model=tmp_path / "model.onnx"))
     with pytest.raises(EmbedderUnavailable) as caught:
         await other.query("text")
     assert caught.value.data == {"reason": "EMBEDDER_FAILED"}

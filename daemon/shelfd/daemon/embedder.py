@@ -15,7 +15,7 @@ from shelfd.memory.errors import ConfigError
 from shelfd.memory.ports.embedder import ABSENT_EMBEDDER, Embedder
 from shelfd.models import ModelSettings
 
-_NEEDED: Final = ("onnxruntime", "tokenizers")
+_NEEDED: Final = {"minilm": ("onnxruntime", "tokenizers"), "wordllama": ("tokenizers",)}
 #: Of a reply: the widest vectors of a batch, as decimals.
 _REPLY_BYTES: Final = 1 << 24
 
@@ -29,23 +29,29 @@ def embedder(settings: Settings, places: Places, environ: Mapping[str, str], clo
     section = settings.embedder
     if section.kind == "off":
         return ABSENT_EMBEDDER
-    return (
-        _minilm(section.model_file, section.vocabulary)
-        if section.kind == "minilm"
-        else _http(settings, places, environ, clock)
-    )
+    if section.kind == "http":
+        return _http(settings, places, environ, clock)
+    if any(find_spec(name) is None for name in _NEEDED[section.kind]):
+        raise ConfigError(f'embedder.kind: "{section.kind}" needs the extra "dense": install ".[dense]", not "."')
+    return _local(section.kind, section.model_file, section.vocabulary)
 
 
-def _minilm(model_file: str, vocabulary: str) -> Embedder:
-    if any(find_spec(name) is None for name in _NEEDED):
-        raise ConfigError('embedder.kind: "minilm" needs the extra "dense": install ".[dense]", not "."')
-    from shelfd.models.minilm import MiniLmEmbedder, found_files  # for those who want it
+def _local(kind: str, model_file: str, vocabulary: str) -> Embedder:
+    # Each is imported for those who want it.
+    if kind == "wordllama":
+        from shelfd.models.word_table import word_table, word_table_files
 
-    files, missing = found_files(model_file, vocabulary)
+        table_files, missing = word_table_files(model_file, vocabulary)
+        made = word_table(table_files)
+    else:
+        from shelfd.models.minilm import minilm, minilm_files
+
+        files, missing = minilm_files(model_file, vocabulary)
+        made = minilm(files)
     if missing:
         names = "embedder.model_file and embedder.vocabulary"
         raise ConfigError(f'{names}: not there: {"; ".join(missing)}: the extra "dense" brings them')
-    return MiniLmEmbedder(files)
+    return made
 
 
 def _http(settings: Settings, places: Places, environ: Mapping[str, str], clock: Clock) -> Embedder:

@@ -71,17 +71,18 @@ def configure(level: str, form: Form, stream: TextIO | None = None) -> Threshold
     """
     out = stream or sys.stderr
     threshold = Threshold(level)
-    shared: list[Processor] = [threshold, structlog.contextvars.merge_contextvars, _Stamp()]
     factory: Callable[..., WrappedLogger]
+    stages: list[Processor]
     if form == "console":
-        shared += [structlog.processors.add_log_level, _console(out)]
+        stages = [threshold, structlog.contextvars.merge_contextvars, _Stamp()]
+        stages += [structlog.processors.add_log_level, _console(out)]
         factory = structlog.WriteLoggerFactory(out)
     else:
-        shared.append(_Json(with_priority=form == "journal"))
+        stages = [_Json(threshold, with_priority=form == "journal")]
         lines = LineLogger(cast("BinaryIO", out.buffer))
         factory = lambda *_: lines  # noqa: E731
     structlog.configure(
-        processors=shared,
+        processors=stages,
         wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
         logger_factory=factory,
         cache_logger_on_first_use=True,
@@ -116,25 +117,35 @@ class _Stamp:
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
         del logger, method
+        event["timestamp"] = self.now()
+        return event
+
+    def now(self) -> str:
+        """Return the time."""
         second, micros = divmod(self._clock.now(), 1_000_000)
         if second != self._second:
             self._text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
             self._second = second
-        event["timestamp"] = f"{self._text}.{micros // 1000:03d}Z"
-        return event
+        return f"{self._text}.{micros // 1000:03d}Z"
 
 
 class _Json:
-    """Renders one line of JSON, keys in the order time, level, event, rest."""
+    """Renders one line of JSON, keys in the order time, level, event, rest; the only stage: this is hot."""
 
-    def __init__(self, *, with_priority: bool) -> None:
+    def __init__(self, threshold: Threshold, *, with_priority: bool) -> None:
+        self._threshold = threshold
+        self._stamp = _Stamp()
         self._priorities = {m: b"<%d>" % p for m, p in _PRIORITIES.items()} if with_priority else {}
 
     def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> bytes:
-        if "exc_info" in event:  # asked here: as a stage of its own the question would cost more than the rendering
+        if _LEVELS.get(method, 50) < self._threshold.level:
+            raise structlog.DropEvent
+        if "request_id" not in event:  # nothing else is ever bound to a context
+            event = structlog.contextvars.merge_contextvars(logger, method, event)
+        if "exc_info" in event:
             event = structlog.processors.format_exc_info(logger, method, event)
         level = "error" if method == "exception" else method
-        line = {"timestamp": event.pop("timestamp"), "level": level, "event": event.pop("event"), **event}
+        line = {"timestamp": self._stamp.now(), "level": level, "event": event.pop("event"), **event}
         # Bytes that are no UTF-8 and objects of any kind must not break a log line.
         rendered = to_json(line, fallback=repr, bytes_mode="hex", inf_nan_mode="strings")
         return self._priorities.get(method, b"") + rendered

@@ -344,7 +344,7 @@ class Llm(Section):
 class EmbedderChoice(Section):
     """What makes vectors of notes and queries, so that recall finds what is said in other words."""
 
-    kind: Literal["off", "minilm", "http"] = "off"
+    kind: Literal["off", "minilm", "wordllama", "http"] = "off"
     deadline_ms: Annotated[Integer, Field(ge=1, le=60_000)] = 500
     model_file: str = ""
     vocabulary: str = ""

@@ -3,7 +3,7 @@
 # pyright: reportReturnType=false
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -106,19 +106,66 @@ def work_in_task(call: Call, work: Callable[[], Awaitable[T]], on_done: OnDone[T
         work: Does it. Ended by ``call.abort``.
         on_done: Called later, once, with what *work* returned or raised.
     """
-    task = asyncio.get_running_loop().create_task(_work(call, work, on_done), name=call.request_id)
+    _in_task(call, _work(call, work, on_done))
+
+
+def _in_task(call: Call, work: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.get_running_loop().create_task(work, name=call.request_id)
     _at_work.add(task)
     task.add_done_callback(_at_work.discard)
 
 
+def work_soon(call: Call, work: Callable[[], T | Awaitable[T]], on_done: OnDone[T]) -> None:
+    """Do *work* on *call* in the loop's next turn, unless that is withdrawn before; a task does what has to wait.
+
+    Most reads have an answer at once, and to make a task of them would take longer than much of their work.
+
+    Args:
+        work: Does it, or returns what does it. Ended by ``call.abort``.
+        on_done: Called later, once, with what *work* returned or raised.
+    """
+    asyncio.get_running_loop().call_soon(_work_now, call, work, on_done)
+
+
+def _work_now(call: Call, work: Callable[[], T | Awaitable[T]], on_done: OnDone[T]) -> None:
+    bind_contextvars(request_id=call.request_id)  # for this turn: the loop calls this in a context of its own
+    if call.ticket.cancelled:
+        on_done(Cancelled())
+        return
+    try:
+        outcome = work()
+    except Exception as error:  # noqa: BLE001 - whatever it was, the caller is notified
+        on_done(error)
+        return
+    if isinstance(outcome, Awaitable):
+        _in_task(call, _go_on(call, outcome, on_done))
+    else:
+        on_done(outcome)
+
+
+async def _go_on(call: Call, work: Awaitable[T], on_done: OnDone[T]) -> None:
+    async def rest() -> T:
+        if call.ticket.cancelled:  # since it was begun
+            asyncio.current_task().cancel()  # type: ignore[union-attr]
+        return await work
+
+    await _finish(call, rest, on_done)
+
+
 async def _work(call: Call, work: Callable[[], Awaitable[T]], on_done: OnDone[T]) -> None:
     bind_contextvars(request_id=call.request_id)
+    if call.ticket.cancelled:
+        on_done(Cancelled())
+    else:
+        await _finish(call, work, on_done)
+
+
+async def _finish(call: Call, work: Callable[[], Awaitable[T]], on_done: OnDone[T]) -> None:
     outcome: T | Exception = Cancelled()
     try:
-        if not call.ticket.cancelled:
-            # Not before: a task cancelled before its first step would never end.
-            call.abort = asyncio.current_task().cancel  # type: ignore[union-attr]
-            outcome = await work()
+        # Not before: a task cancelled before its first step would never end.
+        call.abort = asyncio.current_task().cancel  # type: ignore[union-attr]
+        outcome = await work()
     except Exception as error:  # noqa: BLE001 - whatever it was, the caller is notified
         outcome = error
     finally:

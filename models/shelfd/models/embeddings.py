@@ -14,7 +14,7 @@ import structlog
 
 from shelfd.memory import Clock
 from shelfd.memory.errors import EmbedderUnavailable, ModelUnavailable, QuotaExceeded
-from shelfd.memory.ports.embedder import Permit, Vectors
+from shelfd.memory.ports.embedder import CONTEXTUAL, Permit, Vectors
 from shelfd.memory.ports.language_model import token_count
 from shelfd.models.breaker import Breaker
 from shelfd.models.endpoint import refusal
@@ -58,6 +58,7 @@ class HttpEmbedder:
     """
 
     is_local = False
+    weight = CONTEXTUAL
 
     def __init__(
         self, settings: ModelSettings, clock: Clock, ledger: TokenLedger, draw: Callable[[], float] = random.random

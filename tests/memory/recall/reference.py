@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from shelfd.memory.facts.lexicon import telling_count
+from shelfd.memory.facts.lexicon import telling_words
 from shelfd.memory.notes.filter import NoteFilter
 from shelfd.memory.notes.note import holds
 from shelfd.memory.notes.wordlists import word_lists
@@ -180,7 +180,7 @@ class Reference:
                 total += 0.1
             if asks(doc):
                 total -= 0.1
-            telling = telling_count({*self.analyzer.words(doc.text)})
+            telling = len(telling_words(self.analyzer.words(doc.text)))
             total += 0.15 * telling / (telling + 8)
             day = np.array([self.analyzer.day(doc.when).toordinal()], np.int32)
             totals[row] = total + 0.3 * float(date_grades(day, parsed.dates)[0])

@@ -38,9 +38,11 @@ _MENTIONS: Final = 400
 #: request takes several turns of it, and would wait in each.
 _TURN_S: Final = 0.002
 _PAUSE: Final = timedelta(milliseconds=2)
-#: Nothing is done until no change came for so long; while changes keep coming, one batch after each so many of these.
+#: Nothing is done until no change and no question came for so long; while changes keep coming, one batch after each so
+#: many of these, and while only questions do, after fewer.
 _QUIET: Final = timedelta(milliseconds=400)
 _PATIENCE: Final = 25
+_PATIENCE_WHEN_ASKED: Final = 5
 #: Between two batches.
 _REST: Final = timedelta(milliseconds=5)
 _RETRY: Final = timedelta(seconds=10)
@@ -151,7 +153,7 @@ class Enricher(Enrichment):
         self._task: asyncio.Task[None] | None = None
         self._awaiting = 0  # calls that wait for entities
         self._last_seq = 0
-        self._quiet_at = -1  # the last change, if nothing came for a while after it
+        self._quiet_at = -1, -1  # the last change and question, if nothing came for a while after them
         self._aliases = Aliases(())
         self._aliases_read = -1
         shelf.at_close(shelf.store.follow(self._followed))
@@ -188,15 +190,16 @@ class Enricher(Enrichment):
             self._task = None
 
     async def _until_quiet(self) -> None:
-        """Wait until no change came for a while, but not for ever."""
+        """Wait until no change and no question came for a while, but not for ever."""
         await self._shelf.clock.sleep(_REST)
-        for _ in range(_PATIENCE):
-            seen = self._last_seq
+        for waited in range(1, _PATIENCE + 1):
+            seen = self._last_seq, self._shelf.retrievals
             if seen == self._quiet_at:
                 return
             await self._shelf.clock.sleep(_QUIET)
-            if seen == self._last_seq:
-                self._quiet_at = seen
+            now = self._last_seq, self._shelf.retrievals
+            if now == seen or (now[0] == seen[0] and waited >= _PATIENCE_WHEN_ASKED):
+                self._quiet_at = now
                 return
 
     async def reach(self) -> None:

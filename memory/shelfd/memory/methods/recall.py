@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, cast
 
 from shelfd.memory.call import Call
@@ -181,7 +180,7 @@ def session_of_hits(
     """Return the session a hit counts for: the caller's, none if it said null, else one per principal and day."""
     if "session_id" in params.model_fields_set:
         return params.session_id
-    today = datetime.fromtimestamp(shelf.clock.now() / 1e6, tz=UTC).astimezone(shelf.settings.timezone).date()
+    today = shelf.projection(ShelfIndex).index.analyzer.day(shelf.clock.now())  # which keeps the days it was asked for
     return f"auto:{call.principal}:{today.isoformat()}"
 
 

@@ -41,7 +41,9 @@ def replay(shelf: Shelf, params: RecallParams, planned: Planned = NOTHING_PLANNE
 def filters_of(shelf: Shelf, params: RecallParams, now: int | None = None) -> NoteFilter:
     """Return which notes *params* ask for; *now* is the time if not given."""
     now = shelf.clock.now() if now is None else now
-    return RECALLABLE._replace(
+    return NoteFilter(  # with the defaults of RECALLABLE: to replace its fields would take three times as long
+        quarantined=RECALLABLE.quarantined,
+        include_private=RECALLABLE.include_private,
         nugget=params.nugget,
         domain=params.domain,
         scope=params.scope,
@@ -135,6 +137,8 @@ def search(
     if params.min_score is not None:
         # Rounded as it is returned: a caller may pass a score it has seen.
         found = [item for item in found if round(item.score, 6) >= params.min_score]
+    if not recalled.cut:
+        return Recalled(found)
     here = {item.note.id for item in found}
     return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here])
 
@@ -180,10 +184,10 @@ def _collapses(params: RecallParams) -> bool:
 
 def _collapsed(shelf: Shelf, found: list[Found]) -> list[Found]:
     """Return *found* with the first of those that say the same standing for the others."""
-    sign = shelf.projection(ShelfIndex).repetitions.sign
-    signs = [sign(item.note) for item in found]
-    if len({*signs}) == len(signs):
+    repetitions = shelf.projection(ShelfIndex).repetitions
+    if not repetitions.are_there(item.note for item in found):
         return found
+    signs = [repetitions.sign(item.note) for item in found]
     first: dict[Hashable, Found] = {}
     for item, said in zip(found, signs, strict=True):
         stands = first.setdefault(said, item)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import structlog
 
-from shelfd.memory.call import Call, work_in_task
+from shelfd.memory.call import Call, work_in_task, work_soon
 from shelfd.memory.errors import ShelfError, ShuttingDown
 from shelfd.memory.jobs.runner import JobRunner
 from shelfd.memory.jobs.work import Procedure as JobProcedure
@@ -127,7 +127,7 @@ class Service(Context):
         shelf.enter()
         try:
             if isinstance(use_case, ReadMethod):
-                work_in_task(call, partial(_read, use_case, shelf, call), partial(_leave, shelf, on_done))
+                work_soon(call, partial(_read, use_case, shelf, call), partial(_leave, shelf, on_done))
             elif use_case.dry_run is not None and getattr(call.params, "dry_run", False):
                 work_in_task(call, partial(use_case.dry_run, self, shelf, call), partial(_leave, shelf, on_done))
             else:
@@ -250,10 +250,20 @@ class Service(Context):
         await self.jobs(shelf).start_unfinished()
 
 
-async def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> Answer:
-    await shelf.reach(getattr(call.params, "min_seq", None), is_urgent=True)
+def _read(use_case: ReadMethod, shelf: Shelf, call: Call) -> Answer | Awaitable[Answer]:
+    if not shelf.reaches_at_once(getattr(call.params, "min_seq", None)):
+        return _read_later(use_case, shelf, call, None)
     if call.room is not None and (wait := call.room()) is not None:
-        await wait
+        return _read_later(use_case, shelf, call, wait)
+    return use_case.get(shelf, call.params, call)
+
+
+async def _read_later(use_case: ReadMethod, shelf: Shelf, call: Call, room: Awaitable[None] | None) -> Answer:
+    if room is None:
+        await shelf.reach(getattr(call.params, "min_seq", None), is_urgent=True)
+        room = None if call.room is None else call.room()
+    if room is not None:
+        await room
     answer = use_case.get(shelf, call.params, call)
     return await answer if isinstance(answer, Awaitable) else answer
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shelfd.memory.errors import NoEmbedder
-from shelfd.memory.ports.embedder import Vectors
+from shelfd.memory.ports.embedder import CONTEXTUAL, Vectors
 
 
 class Likeness(NamedTuple):
@@ -19,12 +19,14 @@ class Likeness(NamedTuple):
         rows: Of the notes, ascending.
         values: Of each, about 0 to 1: see :func:`~shelfd.memory.recall.held_vectors.compared`.
         is_whole: Whether those are all notes that have vectors; else the first ones by their words.
+        weight: What one standard deviation of it adds to a score by words.
         is_alone: Whether words do not count beside it.
     """
 
     rows: npt.NDArray[np.int64]
     values: npt.NDArray[np.float32]
     is_whole: bool
+    weight: float = CONTEXTUAL
     is_alone: bool = False
 
 

@@ -17,6 +17,10 @@ Vectors: TypeAlias = npt.NDArray[np.int8]
 Permit: TypeAlias = Callable[[], None]
 
 
+#: The weight of vectors by a model that knows what a word means where it stands (measured: docs/design.md).
+CONTEXTUAL: Final = 0.3
+
+
 class Embedder(Protocol):
     """Makes vectors. It keeps nothing of the texts."""
 
@@ -27,6 +31,10 @@ class Embedder(Protocol):
     @property
     def is_local(self) -> bool:
         """Whether texts stay on this machine."""
+
+    @property
+    def weight(self) -> float:
+        """What one standard deviation of likeness adds to a score by words, of which the best have about 1."""
 
     async def query(self, text: str, *, permit: Permit = lambda: None) -> Vectors:
         """Return the vectors of a query, at once and before those of texts. May be cancelled at any time.
@@ -52,6 +60,7 @@ class AbsentEmbedder:
 
     model = ""
     is_local = True
+    weight = 0.0
 
     async def query(self, text: str, *, permit: Permit = lambda: None) -> Vectors:
         """Raise NoEmbedder."""

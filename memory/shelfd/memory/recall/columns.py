@@ -177,19 +177,18 @@ class Columns:
         for pointer in (self.previous, self.following):
             pointer[: self.size] = numbers[pointer[: self.size]]
 
-    def fill(self, columns: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Begin with the values of these *columns*, all of one length; those that are not given are zero."""
-        self.size = len(next(iter(columns.values())))
-        self._capacity = _CAPACITY
-        while self._capacity < self.size + self.size // 8:
+    def fill(self, size: int, columns: Mapping[str, Sequence[tuple[slice, npt.NDArray[Any]]]]) -> None:
+        """Begin with *size* ordinals: of each column the values of some of them, or one for all of these."""
+        self.size, self._capacity = size, _CAPACITY
+        while self._capacity < size + size // 8:
             self._capacity *= 2 if self._capacity < _LARGE else _MORE
         for name, kind in _TYPES.items():
-            given = columns.get(name)
+            given = columns[name]
             filled = _zeros(
-                self._capacity, given.dtype if name in _CODES and given is not None and len(given) else kind
+                self._capacity, np.result_type(kind, *(some for _, some in given)) if name in _CODES else kind
             )
-            if given is not None:
-                filled[: self.size] = given
+            for own, some in given:
+                filled[own] = some
             setattr(self, name, filled)
 
 

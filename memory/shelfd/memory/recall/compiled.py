@@ -60,7 +60,7 @@ class CompiledLoops:
         self,
         postings: tuple[Numbers, Bytes, IntArray],
         members: IntArray,
-        place: IntArray | None,
+        place: Numbers | None,
         columns: Columns,
         idf: tuple[FloatArray, FloatArray],
         averages: tuple[float, float],
@@ -69,7 +69,7 @@ class CompiledLoops:
         found: FloatArray = self._base_totals(
             *postings,
             members,
-            np.zeros(0, np.int64) if place is None else place,
+            np.zeros(0, np.int32) if place is None else place,
             columns.previous,
             columns.following,
             columns.flags,
@@ -191,7 +191,7 @@ def _try(found: CompiledLoops) -> None:
     columns.extend(1, {"previous": -1, "following": -1})
     document, one = np.zeros(1, np.int64), np.ones(1)
     run = document.astype(np.int32), np.ones(1, np.uint8), np.ones(1, np.int64)
-    found.base_totals(run, document, np.array([1, 0]), columns, (one, one), (1.0, 1.0))
+    found.base_totals(run, document, np.array([1, 0], np.int32), columns, (one, one), (1.0, 1.0))
     found.around(columns, document, None)
     for kind in (np.int8, np.int16, np.int32):
         vars(columns).update(nugget=document.astype(kind), speaker=document.astype(kind))

@@ -176,9 +176,8 @@ def _sorted(parts: Sequence[IntArray]) -> IntArray:
 
 def edges_of(terms: Sequence[int]) -> IntArray:
     """Return what is before and what is after the postings of each of *terms*; shape (2 * terms,)."""
-    edges = np.repeat(np.array(terms, np.int64) << _TERM, 2)
-    edges[1::2] += 1 << _TERM
-    return edges
+    # Of a handful of terms Python makes them faster than numpy, whose every call takes a microsecond.
+    return np.array([edge for term in terms for edge in (term << _TERM, (term + 1) << _TERM)], np.int64)
 
 
 def terms_in(postings: IntArray) -> IntArray:

@@ -3,6 +3,9 @@
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
+#: Makes a named tuple of a tuple of all its values. Its own constructor is a function in Python and takes three times
+#: as long; tens are made for every query.
+made: Final = tuple.__new__
 _TIERS: Final = {"A": 2, "B": 1, "C": 0}
 _IMPORTANCE: Final = 10  #: the highest
 

@@ -242,7 +242,7 @@ class ShelfDense:
             return NOTHING_ALIKE._replace(is_whole=is_whole)
         beside = neighbours(picture.rows)
         found = await asyncio.to_thread(compared, picture, query, *beside)
-        return Likeness(*found, is_whole)
+        return Likeness(*found, is_whole, self._embedder.weight)
 
     def _picture(self, rows: Sequence[int]) -> VectorsHeld | None:
         if self._held is not None:

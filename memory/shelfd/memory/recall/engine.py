@@ -38,7 +38,7 @@ class Loops(Protocol):
         self,
         postings: tuple[Numbers, Bytes, IntArray],
         members: IntArray,
-        place: IntArray | None,
+        place: Numbers | None,
         columns: Columns,
         idf: tuple[FloatArray, FloatArray],
         averages: tuple[float, float],

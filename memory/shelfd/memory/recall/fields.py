@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from shelfd.memory.recall.columns import HIDDEN, QUESTION, Codes, Columns, FloatArray, IntArray
+from shelfd.memory.recall.inverted import Numbers
 from shelfd.memory.recall.postings import PostingLists
 
 K1: Final = 0.9
@@ -26,7 +27,7 @@ _TO_NEXT: Final = np.where(_FLAGS & QUESTION, QUESTION_BEFORE, 0.0)
 _TO_PREVIOUS: Final = np.where(_FLAGS & HIDDEN, 0.0, NEXT)
 
 #: Places in the view and what is added there: arrays of one length.
-Added = tuple[IntArray, FloatArray]
+Added = tuple[IntArray | Numbers, FloatArray]
 
 
 class QueryTerms(NamedTuple):
@@ -48,9 +49,9 @@ class ScoredDocuments(NamedTuple):
     columns: Columns
     size: int
     orphans: IntArray  #: ordinals of the hidden documents to be scored that have a previous one in view
-    place: IntArray | None  #: by ordinal, with one 0 more at the end; ``None`` if the view is the complete shelf
+    place: Numbers | None  #: by ordinal, with one 0 more at the end; ``None`` if the view is the complete shelf
 
-    def places(self, ordinals: IntArray) -> IntArray:
+    def places(self, ordinals: IntArray) -> IntArray | Numbers:
         """Return the places of *ordinals*, of which each may be -1."""
         return ordinals + 1 if self.place is None else self.place[ordinals]
 
@@ -99,7 +100,7 @@ def _blocks(terms: QueryTerms, postings: PostingLists) -> Iterator[tuple[int, Po
 
 def _contributions(
     view: ScoredDocuments, terms: QueryTerms, postings: PostingLists, first: int
-) -> Iterator[tuple[str, IntArray, FloatArray]]:
+) -> Iterator[tuple[str, IntArray | Numbers, FloatArray]]:
     """Yield what the terms from slot *first* on add to the parts of the base score: part, places, weights."""
     columns = view.columns
     ordinals, slots, frequencies = postings
@@ -130,8 +131,8 @@ def _contributions(
     flags = columns.flags[ordinals]
     yield "own", here, own
     yield "previous", np.concatenate(places), previous
-    yield "question_before", after, _TO_NEXT[flags] * own
-    yield "next", before, _TO_PREVIOUS[flags] * own
+    yield "question_before", after, _TO_NEXT.take(flags) * own  # by bytes, that takes half of what an index does
+    yield "next", before, _TO_PREVIOUS.take(flags) * own
 
 
 def saturation(frequency: FloatArray, length: Codes, average: float) -> FloatArray:

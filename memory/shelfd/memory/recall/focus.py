@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall.analyzer import ParsedQuery
-from shelfd.memory.recall.document import Hit, Ranked, Words
+from shelfd.memory.recall.document import Hit, Ranked, Words, made
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing
 from shelfd.memory.recall.passages import PassageJudge
@@ -126,7 +126,7 @@ class Focus:
 
     def _parsed(self, query: str) -> tuple[ParsedQuery, Question]:
         parsed = self._index.analyzer.parse_query(query)
-        question = self._questions.parse(query, parsed.words)
+        question = self._questions.parse_in(parsed.language, query, parsed.words)
         return parsed._replace(wants=question.wants), question
 
     def matched(self, query: str, row: int) -> int:
@@ -257,13 +257,13 @@ class Focus:
         if not explain and aim != "topic" and not resolved.runs:
             look.bound, look.least_ratio = self._bound, self._least_ratio
         best = look.at(hits[:k], hits)
-        if len(self.kept(best, look.rival, aim)) < len(best):
+        if len(hits) > k and len(self.kept(best, look.rival, aim)) < len(best):
             best += look.at(hits[k:], hits)
         return best, look.rival
 
     def kept(self, best: Sequence[Candidate], rival: float, aim: Aim = "answer") -> Sequence[Candidate]:
         """Return which of the *best* candidates are not clearly beside what is asked; *rival* as in candidates."""
-        if aim == "all" or not any(one.named for one in best):
+        if aim == "all" or True not in [one.named for one in best]:
             return best
         if rival >= 0:
             many = aim == "topic" or sum(one.stands for one in best) > 1
@@ -284,10 +284,10 @@ class Focus:
     def _judged(self, candidate: Candidate) -> Judged:
         features = candidate.features
         if not features:
-            return Judged(candidate.hit, 0.0, 0.0, False)
+            return made(Judged, (candidate.hit, 0.0, 0.0, False, False))
         relevance = self._constants.probability(features)
         relevant = relevance >= self._constants.threshold
-        return Judged(candidate.hit, features[0], relevance, relevant, candidate.stands)
+        return made(Judged, (candidate.hit, features[0], relevance, relevant, candidate.stands))
 
     def _admitted(self, filters: NoteFilter) -> Admitted:
         return lambda rows: self._index.admitted(rows, filters)
@@ -307,6 +307,7 @@ class _Inspection:
     ) -> None:
         self._index = index
         self._names = names
+        self._named = names.named
         self._admitted = admitted
         self._standing = standing
         self._question = question
@@ -322,17 +323,17 @@ class _Inspection:
 
     def _one(self, hit: Hit, ratio: float) -> Candidate:
         standing, row = self._standing, hit.row
-        has_name = row in self._names
+        has_name = row in self._named
         if ratio < self.least_ratio and not has_name:
-            return Candidate(hit, ratio, False, False, False, _NOT_LOOKED_AT)
+            return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT))
         question = self._question
         words = self._index.words_of(row, question.numbers)
         found = match(question, words)
         if not has_name and not standing.names:  # nearly always
             if self.bound is not None and is_below(self.bound, question, found, ratio):
-                return Candidate(hit, ratio, False, False, False, _NOT_LOOKED_AT)
-            features = observe(question, words, found, DocumentContext(_NO_NAMES, -1.0, ratio))
-            return Candidate(hit, ratio, False, False, False, features)
+                return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT))
+            features = observe(question, words, found, made(DocumentContext, (_NO_NAMES, -1.0, ratio)))
+            return made(Candidate, (hit, ratio, False, False, False, features))
         stands = row in standing.notes
         mentions = standing.names > 0 and not stands and self._mentions(words)
         if mentions and self._aim == "topic":  # whatever mentions it is wanted, however much else it says

@@ -14,8 +14,6 @@ from shelfd.memory.recall.columns import BoolArray, FloatArray, IntArray
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.ranking import SESSION, Scored, Totals, session_means
 
-#: What one standard deviation of likeness adds to a score by words, of which the best have about 1.
-WEIGHT: Final = 0.3
 #: What likeness is worth as a score where words find less.
 STRENGTH: Final = 0.5
 _LEAST_SPREAD: Final = 1e-6
@@ -42,7 +40,7 @@ def with_likeness(contents: Contents, filters: NoteFilter, scored: Scored | None
         return None
     if scored is None or like.is_alone:
         return _alone(ordinals, values if like.is_alone else STRENGTH * values)
-    added = WEIGHT * _standardised(values, known, columns.group[ordinals])
+    added = like.weight * _standardised(values, known, columns.group[ordinals])
     if not like.is_whole:  # the others were behind those that were compared, and stay there
         added[~known] = added.min()
     lexical, place = np.zeros(len(ordinals)), np.searchsorted(ordinals, scored.ordinals)

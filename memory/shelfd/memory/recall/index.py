@@ -18,7 +18,7 @@ from shelfd.memory.recall.columns import (
     Living,
 )
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Document, Ranked, Ranking, Words
+from shelfd.memory.recall.document import Document, Ranked, Ranking, Words, made
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.filtering import Filtering
 from shelfd.memory.recall.inverted import distinct
@@ -216,6 +216,11 @@ class RecallIndex:
         """Return the number of *term*; None if no document has it."""
         return self._contents.vocabulary.number(term)
 
+    @property
+    def number_of(self) -> Callable[[str], int | None]:
+        """What :meth:`number` does, for those who look several terms up one after the other."""
+        return self._contents.vocabulary.number_of
+
     def documents_with(self, term: str) -> int:
         """Return how many documents that are not hidden have *term*."""
         number = self.number(term)
@@ -246,12 +251,9 @@ class RecallIndex:
         ordinal = self._living.get(row)
         before = columns.previous.item(ordinal)
         own = sets.get(ordinal) or self._term_set(ordinal)
-        return Words(
-            asked & own,
-            _NO_TERMS if before < 0 else asked & (sets.get(before) or self._term_set(before)),
-            columns.answer_types.item(ordinal),
-            columns.flags.item(ordinal) & QUESTION != 0,
-        )
+        previous = _NO_TERMS if before < 0 else asked & (sets.get(before) or self._term_set(before))
+        asks = columns.flags.item(ordinal) & QUESTION != 0
+        return made(Words, (asked & own, previous, columns.answer_types.item(ordinal), asks))
 
     def _term_set(self, ordinal: int) -> frozenset[int]:
         found = frozenset(self._contents.postings.terms_of(ordinal)[:_LOOKED_AT])

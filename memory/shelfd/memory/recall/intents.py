@@ -82,10 +82,12 @@ def intent_of(query: str) -> Intent:
     if _FIRST_WORDS.isdisjoint(words):
         return "factual"
     counts: dict[Intent, int] = {}
-    for at, pair in enumerate(zip(words, [*words[1:], ""], strict=True)):
+    for at, word in enumerate(words):
+        if word not in _FIRST_WORDS:
+            continue
         # A phrase is one cue, whatever its first word is alone: "reason for".
-        found: Intent | None = _WORDS.get(pair[0])
-        for cue, intent in _PHRASES.get(pair, ()):
+        found: Intent | None = _WORDS.get(word)
+        for cue, intent in _PHRASES.get((word, words[at + 1]), ()) if at + 1 < len(words) else ():
             if words[at : at + len(cue)] == cue:
                 found = intent
                 break

@@ -116,7 +116,7 @@ def language_of(words: Sequence[str], own: str, own_idle: frozenset[str]) -> For
     """
     distinct = set(words)
     best, most = None, 0
-    for language in _foreign_languages(own):
+    for language in _foreign_languages(own) if not signs_of(own).isdisjoint(distinct) else ():
         signs = len(distinct & language.signs)
         if signs > most:
             best, most = language, signs

@@ -56,7 +56,7 @@ def base_totals(
     frequencies: Bytes,
     ends: IntArray,
     members: IntArray,
-    place: IntArray,
+    place: Numbers,
     previous: IntArray,
     following: IntArray,
     flags: Bytes,

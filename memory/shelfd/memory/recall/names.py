@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple, TypeAlias
 
 from shelfd.memory.recall.analyzer import Analyzer
@@ -84,6 +85,11 @@ class Names:
     def __contains__(self, row: int) -> bool:
         return row in self._names
 
+    @property
+    def named(self) -> AbstractSet[int]:
+        """The notes that have names, as they are at any time."""
+        return self._names.keys()
+
     def put(self, row: int, names: Sequence[str], title: str = "") -> None:
         """Set the names of a note.
 
@@ -121,6 +127,11 @@ class Names:
 
     def may_be(self, text: str) -> bool:
         """Return whether *text* may be the name of a note; if not, it is the key of no fact that is known here."""
+        words, stop = self._analyzer.words(text), self._analyzer.lists.stop
+        first = next((word for word in words if word not in stop), None)
+        if first is not None and len(words) <= _LONGEST and self._analyzer.term(first) not in self._lengths:
+            # Nearly always: no name begins as it does. If it has question words only, names begin with all of them.
+            return not self._analyzer.has_content(words) and self._name(text) in self._rows
         form = self._name(text)
         return form in self._rows or not 0 < len(form) <= _LONGEST
 

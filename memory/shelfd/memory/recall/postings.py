@@ -212,9 +212,14 @@ class Postings:
         edges = edges_of(terms)
         for delta in (*self._below, self._delta):
             for some, places in delta.within(edges):
-                for runs, begin, end in zip(found, places[::2], places[1::2], strict=True):
+                spans = list(zip(places[::2], places[1::2], strict=True))
+                documents, frequencies = delta.posted(np.concatenate([_NOTHING, *(some[b:e] for b, e in spans)]))
+                first = 0
+                for runs, (begin, end) in zip(found, spans, strict=True):
                     if begin < end:
-                        runs.append(delta.posted(some[begin:end]))
+                        last = first + end - begin
+                        runs.append((documents[first:last], frequencies[first:last]))
+                        first = last
         return found
 
     def lookup(self, terms: Sequence[int]) -> PostingLists:

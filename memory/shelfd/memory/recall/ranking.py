@@ -26,6 +26,7 @@ _TELLING: Final = TELLING * _FLAGS / (_FLAGS + MANY_WORDS)  #: by telling words
 #: What explains a score, in the order it is shown.
 _SIGNALS: Final = tuple("own previous question_before next session author when kind telling question date".split())
 _DIGITS: Final = 6  #: of scores that are compared
+_SEVERAL: Final = 4  #: so many times more groups than documents are numbered anew
 EQUAL: Final = 10.0**-_DIGITS  #: totals that differ by less are equal
 
 
@@ -103,21 +104,27 @@ def session_means(scores: FloatArray, groups: IntArray) -> FloatArray:
     A group of one has that one's score. Two equal best scores are two.
     """
     count = len(scores)
-    one = np.empty(int(groups.max()) + 1, np.int64)  # of each group some document; the rest is never read
-    one[groups] = np.arange(count)
-    groups = one[groups]
-    first = np.zeros(count)
-    np.maximum.at(first, groups, scores)
-    (best,) = (scores == first[groups]).nonzero()
-    chosen = np.full(count, -1)
-    chosen[groups[best]] = best  # of equal ones the last assignment stays, and exactly one
-    others = np.empty(count + 1)  # whose last value takes what is meant for groups without any
-    others[:-1] = scores
-    others[chosen] = -1.0
-    second = np.full(count, -1.0)
-    np.maximum.at(second, groups, others[:-1])
-    means: FloatArray = np.where(second < 0, first, (first + second) / 2)
-    return means[groups]
+    most = int(groups.max()) + 1
+    if most > _SEVERAL * count:  # groups: number those that there are
+        one = np.empty(most, np.int64)  # of each group some document; the rest is never read
+        one[groups] = np.arange(count)
+        groups, most = one[groups], count
+    of_groups = np.zeros(most)
+    np.maximum.at(of_groups, groups, scores)
+    first = of_groups[groups]
+    (best,) = (scores == first).nonzero()
+    owners = groups[best]
+    chosen = np.empty(most, np.int64)
+    chosen[owners] = best  # of equal ones the last assignment stays, and exactly one
+    others = scores.copy()
+    others[chosen[owners]] = -1.0
+    of_groups.fill(-1.0)
+    np.maximum.at(of_groups, groups, others)
+    second = of_groups[groups]
+    np.copyto(second, first, where=second < 0)
+    second += first
+    second /= 2
+    return second
 
 
 def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArray:

@@ -1,6 +1,6 @@
 """Notes that say the same: told by their words, but for case, accents, punctuation and articles."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Final
 
 from shelfd.memory.notes.note import Note
@@ -26,23 +26,32 @@ class Repetitions:
         self._analyzer = analyzer
         self._numbers: dict[tuple[int, int], int] = {}
 
+    def are_there(self, notes: Iterable[Note]) -> bool:
+        """Return whether two of *notes* may say the same; False for certain."""
+        numbers = [self._number(note) for note in notes]
+        return len({*numbers}) < len(numbers)
+
     def sign(self, note: Note) -> Hashable:
         """Return what two notes have in common that say the same, of the same, by the same.
 
         Turns of a conversation never say the same, nor does what happened at different times: "thanks" is said often.
         """
+        session = note.session_id if note.turn is not None or note.private else None
+        return (
+            self._number(note), note.nugget, note.kind, note.type, note.subject, note.scope, note.author,
+            note.occurred_at, session, note.turn, note.valid_from, note.valid_to, note.pinned, note.hidden,
+            note.superseded_by is None, note.tier, note.importance, note.confidence,
+        )  # fmt: skip
+
+    def _number(self, note: Note) -> int:
+        """Return a number that notes with the same words have in common."""
         text = hash((note.title, note.content))
         number = self._numbers.get((note.row, text))
         if number is None:
             if len(self._numbers) >= _KEPT:
                 self._numbers.clear()
             number = self._numbers[note.row, text] = hash(self._said(note))
-        session = note.session_id if note.turn is not None or note.private else None
-        return (
-            number, note.nugget, note.kind, note.type, note.subject, note.scope, note.author, note.occurred_at,
-            session, note.turn, note.valid_from, note.valid_to, note.pinned, note.hidden, note.superseded_by is None,
-            note.tier, note.importance, note.confidence,
-        )  # fmt: skip
+        return number
 
     def _said(self, note: Note) -> Hashable:
         parts = (note.title, note.content)

@@ -18,12 +18,13 @@ from shelfd.memory.recall.candidates import (
     neighbourhood,
     orphans_of,
 )
-from shelfd.memory.recall.columns import IntArray
+from shelfd.memory.recall.columns import BoolArray, IntArray
 from shelfd.memory.recall.contents import Contents
-from shelfd.memory.recall.document import Hit, Ranked, Ranking
+from shelfd.memory.recall.document import Hit, Ranked, Ranking, made
 from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
 from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
+from shelfd.memory.recall.inverted import Numbers
 from shelfd.memory.recall.postings import Run, between, joined, side_by_side
 from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
 from shelfd.memory.recall.rarity import rarities
@@ -32,10 +33,12 @@ from shelfd.memory.recall.strength import strength
 _POSTINGS: Final = 250_000  #: read for one query: about 8 ms
 #: With this many times more documents than postings, only those that have one and their neighbours are looked at.
 _SPARSE: Final = 6
-#: A term that more than one document in so many has is looked up in those alone that other terms find. The sessions
-#: that matter have one of the others, too (measured).
+#: A term that more than one document in so many has, or one in so many of a very large shelf, is looked up in those
+#: alone that other terms find. The sessions that matter have one of the others, too (measured).
 _COMMON: Final = 20
+_COMMON_AMONG_MANY: Final = 100
 _FEW: Final = 2_000  #: documents do not make a term common
+_MANY_DOCUMENTS: Final = 5_000  #: do, if they are one in a hundred
 #: Documents that the other terms have to find for that, beside twice those that are wanted.
 _ENOUGH: Final = 100
 #: The documents that choose which sessions are scored are as many as is said up to this size of a shelf.
@@ -43,6 +46,7 @@ _LARGE: Final = 10_000
 #: From how many times more postings than documents on each document is looked for in them.
 _MANY: Final = 8
 _NOBODY: Final = np.zeros(0, np.int32)
+_NO_ORDINALS: Final = np.zeros(0, np.int64)
 
 
 class Search:
@@ -58,8 +62,9 @@ class Search:
         self._two_stage_from = two_stage_from
         self._candidates = candidates
         # By ordinal, and zero everywhere between queries: the place in the view, and what the first stage adds up.
-        self._place: IntArray = np.zeros(1, np.int64)
+        self._place: Numbers = np.zeros(1, np.int32)
         self._own: Singles = np.zeros(1, np.float32)
+        self._marks: BoolArray = np.zeros(1, np.bool_)  #: whether it has a place: read faster
 
     def run(
         self, query: ParsedQuery, filters: NoteFilter, k: int, *, explain: bool, like: Likeness | None = None
@@ -76,11 +81,12 @@ class Search:
         totals, ordinals = scored.totals, scored.ordinals
         best = best_first(totals, ordinals, contents.columns, k)
         scale = self._scale(query, scored, int(best[0]))
+        id_of, chosen = contents.postings.id_of, ordinals[best]
         hits = [
-            Hit(row, contents.postings.id_of(ordinal), min(1.0, max(0.0, total * scale)), {})
+            made(Hit, (row, id_of(ordinal), min(1.0, max(0.0, total * scale)), {}))
             for row, ordinal, total in zip(
-                contents.columns.row[ordinals[best]].tolist(),
-                ordinals[best].tolist(),
+                contents.columns.row[chosen].tolist(),
+                chosen.tolist(),
                 totals.total[best].tolist(),
                 strict=True,
             )
@@ -148,15 +154,15 @@ class Search:
 
         Of a query so long that its postings are too many, the most common terms count as unknown.
         """
-        statistics, number_of = self._contents.statistics, self._contents.vocabulary.number
+        statistics, number_of = self._contents.statistics, self._contents.vocabulary.number_of
+        idf, in_own, in_previous = statistics.idf, statistics.own, statistics.previous
         known: list[tuple[int, float, float]] = []
         matched = 0
         for term in terms:
             number = number_of(term)
             if number is not None:
-                in_own, in_previous = statistics.own[number], statistics.previous[number]
-                matched += in_own > 0
-                known.append((number, statistics.idf(in_own), statistics.idf(in_previous)))
+                matched += in_own[number] > 0
+                known.append((number, idf(in_own[number]), idf(in_previous[number])))
         known = self._affordable(known)
         numbers, own, previous = zip(*known, strict=True) if known else ((), (), ())
         return QueryTerms(numbers, np.array(own), np.array(previous), *statistics.averages()), matched
@@ -166,7 +172,7 @@ class Search:
         if len(terms) * self._contents.columns.size <= _POSTINGS:
             return terms
         sizes = [self._contents.statistics.own[number] for number, _, _ in terms]
-        most = max(self._contents.columns.size // _COMMON, MEMBERS)  # of a common term no more are looked at
+        most = max(self._most(), MEMBERS)  # of a common term no more are looked at
         if sum(min(size, most) for size in sizes) <= _POSTINGS:
             return terms
         rarest = sorted(range(len(terms)), key=lambda at: (sizes[at], at))
@@ -189,27 +195,32 @@ class Search:
         nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
         if nugget is not None:
             runs = [[part for run in some if len((part := between(run, nugget))[0])] for some in runs]
-        if sum(len(run[0]) for some in runs for run in some) < self._two_stage_from:
-            found = np.concatenate([_NOBODY, *(run[0] for some in runs for run in some)], dtype=np.int64)
+        count = sum([len(run[0]) for some in runs for run in some])
+        if count < self._two_stage_from:
+            orphans = orphans_of(columns, filters)
+            found: IntArray = _NO_ORDINALS
+            if nugget is not None or count * _SPARSE <= columns.size:
+                found = np.concatenate([_NOBODY, *(run[0] for some in runs for run in some)], dtype=np.int64)
             if nugget is not None:  # what is beside a document is in its nugget, too
                 found = found[columns.nugget[found] == nugget.code]
-            orphans = orphans_of(columns, filters)
-            if len(found) * _SPARSE > columns.size:
+                count = len(found)
+            if count * _SPARSE > columns.size:
                 view = ScoredDocuments(columns, columns.size, orphans, None)
                 return None, None, _base_scores(view, np.arange(columns.size), terms, runs, explain=explain)
             members = ordinals = neighbourhood(columns, found, orphans)
         else:
             members, ordinals, orphans = self._members(terms, runs, filters, rules, k)
-            runs = [[_among(run, ordinals) for run in some] for some in runs]
         self._make_room()
         place = self._place
         try:
             place[ordinals] = np.arange(1, len(ordinals) + 1)
+            self._marks[ordinals] = True
+            runs = [[self._among(run, ordinals) for run in some] for some in runs]
             view = ScoredDocuments(columns, len(ordinals), orphans[place[orphans] > 0], place)
             base = _base_scores(view, ordinals, terms, runs, explain=explain)
-            return ordinals, None if members is ordinals else place[members] - 1, base
+            return ordinals, None if members is ordinals else place[members].astype(np.int64) - 1, base
         finally:
-            place[ordinals] = 0
+            place[ordinals], self._marks[ordinals] = 0, False
 
     def _members(
         self, terms: QueryTerms, runs: Sequence[Sequence[Run]], filters: NoteFilter, rules: Rules, k: int
@@ -248,17 +259,37 @@ class Search:
         """Return the positions of the *terms* that are not common, and of those that are; of both the rarest first."""
         frequencies = [self._contents.statistics.own[number] for number in terms.numbers]
         order = sorted(range(len(frequencies)), key=lambda at: (frequencies[at], at))
-        most = max(self._contents.columns.size // _COMMON, _FEW)
+        most = self._most()
         return (
             [at for at in order if frequencies[at] <= most],
             [at for at in order if frequencies[at] > most],
         )
 
+    def _most(self) -> int:
+        """Return how many documents have a term at most that is not common."""
+        size = self._contents.columns.size
+        return max(min(size // _COMMON, _MANY_DOCUMENTS), size // _COMMON_AMONG_MANY, _FEW)
+
+    def _among(self, run: Run, ordinals: IntArray) -> Run:
+        """Return the postings of a *run* of the documents *ordinals*, ascending, which are those that have a place."""
+        documents, counts = run
+        if len(documents) > _MANY * len(ordinals):
+            begin, end = ordinals.searchsorted((documents[0], documents[-1] + 1)).tolist()
+            wanted = ordinals[begin:end].astype(documents.dtype)
+            at = documents.searchsorted(wanted)  # the last one is not beyond the last document
+            at = at[documents[at] == wanted]
+        else:
+            if engine.loops is not None:
+                return run  # they look for themselves
+            (at,) = self._marks[documents].nonzero()
+        return documents[at], counts[at]
+
     def _make_room(self) -> None:
         # One slot more than ordinals: the pointer -1 reads the last one.
         if len(self._place) <= self._contents.columns.size:
-            self._place = np.zeros(2 * self._contents.columns.size + 1, np.int64)
+            self._place = np.zeros(2 * self._contents.columns.size + 1, np.int32)
             self._own = np.zeros(2 * self._contents.columns.size + 1, np.float32)
+            self._marks = np.zeros(2 * self._contents.columns.size + 1, np.bool_)
 
 
 def _base_scores(
@@ -269,23 +300,7 @@ def _base_scores(
     if loops is not None and not explain and len(terms.numbers) <= MOST_TERMS:
         idf, averages = (terms.own_idf, terms.previous_idf), (terms.own_average, terms.previous_average)
         return BaseScores(loops.base_totals(side_by_side(runs), ordinals, view.place, view.columns, idf, averages), {})
-    postings = joined(runs)
-    if view.place is not None:
-        (inside,) = view.place[postings[0]].nonzero()
-        postings = postings[0][inside], postings[1][inside], postings[2][inside]
-    return base_scores(view, terms, postings, explain=explain)
-
-
-def _among(run: Run, ordinals: IntArray) -> Run:
-    """Return of a very long *run* the postings of the documents *ordinals*, ascending; a shorter one as it is."""
-    documents, counts = run
-    if len(documents) <= _MANY * len(ordinals):
-        return run
-    begin, end = ordinals.searchsorted((documents[0], documents[-1] + 1)).tolist()
-    wanted = ordinals[begin:end].astype(documents.dtype)
-    at = documents.searchsorted(wanted)  # the last one is not beyond the last document
-    at = at[documents[at] == wanted]
-    return documents[at], counts[at]
+    return base_scores(view, terms, joined(runs), explain=explain)
 
 
 _NEAR_POSTINGS: Final = 6_000  #: read for one text

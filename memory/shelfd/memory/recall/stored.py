@@ -20,10 +20,16 @@ from shelfd.memory.recall.inverted import Inverted
 from shelfd.memory.recall.segments import IndexSegment, Lists, TermLists
 
 _SEGMENT: Final = "segment-"
+#: Beside it: columns are copied when they are read, and what is mapped of them is let go then.
+_COLUMNS: Final = "columns-"
 _STATE: Final = "state"
 _VALUES: Final = "values "
 #: Begins what stands for a value that is left out; no text has it.
 _NOBODY: Final = "\0"
+#: Columns of ordinals of other documents, kept as how far away these are; and one that mostly counts ordinals.
+_BESIDE: Final = frozenset({"previous", "following"})
+_COUNTED: Final = frozenset({"row"})
+_NARROW: Final = {"i": (np.int8, np.int16, np.int32), "u": (np.uint8, np.uint16, np.uint32)}
 #: Documents looked at together.
 _STEP: Final = 65_536
 
@@ -90,14 +96,15 @@ def freeze(contents: Contents, stored: Collection[str]) -> Callable[[], Frozen]:
 def _parts(now: _Now, stored: Collection[str]) -> dict[str, Arrays | None]:
     parts: dict[str, Arrays | None] = {}
     for segment in now.segments:
-        name = _SEGMENT + segment.name
-        parts[name] = None if name in stored else _of_segment(segment, now.lasting)
+        is_stored = _SEGMENT + segment.name in stored
+        parts[_SEGMENT + segment.name] = None if is_stored else _of_segment(segment)
+        own = slice(segment.first, segment.last)
+        parts[_COLUMNS + segment.name] = None if is_stored else _packed_columns(now.lasting, own)
     return parts | {_STATE: _state(now), **_values(now)}
 
 
-def _of_segment(segment: IndexSegment, lasting: Arrays) -> Arrays:
-    own = slice(segment.first, segment.last)
-    arrays = {f"column {name}": column[own] for name, column in lasting.items()}
+def _of_segment(segment: IndexSegment) -> Arrays:
+    arrays: dict[str, npt.NDArray[Any]] = {}
     for part, value in (
         ("terms", segment.terms),
         ("ids", segment.ids),
@@ -109,13 +116,47 @@ def _of_segment(segment: IndexSegment, lasting: Arrays) -> Arrays:
 
 
 def _state(now: _Now) -> Arrays:
-    columns = {f"column {name}": column for name, column in now.columns.items()}
+    size = len(now.columns["flags"])
+    columns = {f"column {name}": column for name, column in _packed_columns(now.columns, slice(0, size)).items()}
     return {**columns, **now.arrays, "own": now.own, "previous": now.previous}
 
 
 def _narrowed(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy, of which numbers take four bytes at most: it is made while nothing else runs."""
     return column.astype(np.int32) if column.dtype == np.int64 else column.copy()
+
+
+def _packed_columns(columns: Arrays, own: slice) -> Arrays:
+    """The values of some ordinals in few bytes; see :func:`_packed`."""
+    packed = {}
+    for name, column in columns.items():
+        values = column[own]
+        if name in _BESIDE:  # no other document is itself: 0 for none
+            values = np.where(values < 0, 0, values - np.arange(own.start, own.stop, dtype=np.int32))
+        elif name in _COUNTED:
+            values = values - np.arange(own.start, own.stop)
+        packed[name] = _packed(values)
+    return packed
+
+
+def _packed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same numbers: one alone if all are equal, else in as many bytes as they need."""
+    if not len(values):
+        return values
+    low, high = values.min(), values.max()
+    if low == high:
+        return values[:1]
+    for kind in _NARROW.get(values.dtype.kind, ()):
+        if np.dtype(kind).itemsize < values.itemsize and np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return values.astype(kind)
+    return values
+
+
+def _unpacked(name: str, values: npt.NDArray[Any], own: slice) -> npt.NDArray[Any]:
+    """The values of the ordinals *own*, or one for all."""
+    if name in _BESIDE:
+        return np.where(values == 0, -1, values + np.arange(own.start, own.stop))
+    return values + np.arange(own.start, own.stop) if name in _COUNTED else values
 
 
 def _values(now: _Now) -> dict[str, Arrays | None]:
@@ -185,11 +226,14 @@ def thaw(contents: Contents, frozen: Frozen) -> None:
     segments = [
         _segment(arrays[_SEGMENT + name], name, first, last, holes) for name, first, last, holes in facts["segments"]
     ]
-    columns = {name: state[f"column {name}"] for name in CHANGING}
-    stored = [arrays[_SEGMENT + segment.name] for segment in segments]
+    every = slice(0, segments[-1].last if segments else 0)
+    columns = {name: [(every, _unpacked(name, state[f"column {name}"], every))] for name in CHANGING}
     for name in LASTING:
-        columns[name] = _joined([some[f"column {name}"] for some in stored])
-    contents.columns.fill(columns)
+        columns[name] = [
+            (own := slice(one.first, one.last), _unpacked(name, arrays[_COLUMNS + one.name][name], own))
+            for one in segments
+        ]
+    contents.columns.fill(every.stop, columns)
     contents.postings.restore(segments)
     statistics = contents.statistics
     statistics.documents, statistics.own_tokens = facts["documents"], facts["own_tokens"]
@@ -219,10 +263,6 @@ def _segment(arrays: Arrays, name: str, first: int, last: int, holes: bool) -> I
         made(Inverted, "tags", Inverted._fields),
         holes,
     )
-
-
-def _joined(some: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    return some[0] if len(some) == 1 else np.concatenate(some) if some else np.zeros(0, np.int64)
 
 
 def _names(authors: Iterable[str]) -> list[tuple[str, ...]]:

@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from heapq import heappop, heappush
 from typing import Any, Final
 
 import structlog
@@ -23,6 +22,7 @@ from shelfd.memory.ports.store import Applied, Clock
 from shelfd.memory.ports.view import View
 from shelfd.memory.shelf.backlog import LARGE, Backlog, Portion, linked_in, portions_of, purged_in
 from shelfd.memory.shelf.imaging import ShelfImage
+from shelfd.memory.shelf.seq_waiters import SeqWaiters
 from shelfd.memory.shelf.tracks import FIRST_WAIT, Spawn, Tracks
 
 log = structlog.get_logger("shelfd.memory")
@@ -33,9 +33,9 @@ _SLICE: Final = 128
 _AT_ONCE: Final = LARGE
 #: How long that may take without yielding to other tasks.
 _TURN_S: Final = 0.005
-#: Notes applied before the clock is looked at, or so many characters of theirs: about 2 ms.
-_CLOCK_EVERY: Final = 32
-_CHARACTERS: Final = 10_000
+#: Notes applied before the clock is looked at, or so many characters of theirs: about 3 ms.
+_CLOCK_EVERY: Final = 64
+_CHARACTERS: Final = 16_000
 #: How long notes may wait to be applied when nothing reads.
 _DELAY: Final = timedelta(milliseconds=20)
 #: The same while a sink is attached, which may be notified a little late.
@@ -83,7 +83,7 @@ class Pump:
         self._backlog = Backlog(self.seq)
         self._untold: deque[tuple[int, Callable[[], None]]] = deque()  # callers of large changes, by their last one
         self._is_draining = False
-        self._waiting = _SeqWaiters()
+        self._waiting = SeqWaiters()
         self._listeners: dict[int, Callable[[int], None]] = {}
         self._listener_count = 0
         self._sinks: list[Sink] = []
@@ -307,6 +307,16 @@ class Pump:
 
     # --------------------------------------------------------------- reads
 
+    def reaches_at_once(self, min_seq: int | None) -> bool:
+        """Do without waiting what an urgent :meth:`reach` does; return False if that takes longer, and has to wait."""
+        backlog = self._backlog
+        if backlog and backlog.is_before(goal := backlog.small_seq, is_urgent=True):
+            began = self._clock.monotonic()
+            self._apply_some(_AT_ONCE, is_urgent=True)
+            if backlog.is_before(goal, is_urgent=True) or self._clock.monotonic() - began > _TURN_S / 2:
+                return False
+        return min_seq is None or min_seq <= self.seq
+
     async def reach(self, min_seq: int | None, *, is_urgent: bool = False) -> None:
         """Wait until eager projections know every change up to *min_seq*, and all that is committed already.
 
@@ -358,40 +368,3 @@ def _some(notes: Sequence[Note]) -> Sequence[Note]:
             return notes[:at]
         characters += len(note.content)
     return notes
-
-
-class _SeqWaiters:
-    """Tasks that wait for sequence numbers that are not reached yet."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[int, int, asyncio.Future[None]]] = []
-        self._count = 0
-
-    def __bool__(self) -> bool:
-        """Whether any task waits."""
-        return bool(self._heap)
-
-    async def wait_for(self, seq: int) -> None:
-        """Wait until :meth:`reached` is called with *seq* or more.
-
-        Raises:
-            Exception: What :meth:`end` is given, if that happens first.
-        """
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._count += 1
-        heappush(self._heap, (seq, self._count, future))
-        await future
-
-    def reached(self, seq: int) -> None:
-        """Wake the tasks that wait for a number up to *seq*."""
-        while self._heap and self._heap[0][0] <= seq:
-            future = heappop(self._heap)[2]
-            if not future.done():
-                future.set_result(None)
-
-    def end(self, error: Exception) -> None:
-        """Raise *error* in all waiting tasks."""
-        for _, _, future in self._heap:
-            if not future.done():
-                future.set_exception(error)
-        self._heap.clear()

@@ -285,6 +285,10 @@ class Shelf:
             await self.image.loaded()
         await self.pump.reach(min_seq, is_urgent=is_urgent)
 
+    def reaches_at_once(self, min_seq: int | None) -> bool:
+        """Do what an urgent :meth:`reach` does if that takes a moment; return False if it has to wait."""
+        return not self.image.is_loading and self.pump.reaches_at_once(min_seq)
+
     def index_state(self) -> dict[str, Any]:
         """Return how far recall follows the shelf, as a recall reply reports it."""
         return {**self.tracks.state(), "seq": self.seq}

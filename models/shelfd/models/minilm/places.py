@@ -10,9 +10,10 @@ its tokenizer         the same model's ``tokenizer.json``, with the vocabulary o
 ====================  ==========================================================================================
 """
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from shelfd.models.package_files import file_at, missing
 
 #: Of the files themselves: with others the vectors would not be what they are called.
 MODEL_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -31,7 +32,7 @@ class MiniLmFiles(NamedTuple):
     vocabulary: Path  #: ``tokenizer.json`` or ``vocab.txt``
 
 
-def found_files(model: str = "", vocabulary: str = "") -> tuple[MiniLmFiles, list[str]]:
+def minilm_files(model: str = "", vocabulary: str = "") -> tuple[MiniLmFiles, list[str]]:
     """Return where the files are, and which of them are missing, in words.
 
     Args:
@@ -39,14 +40,7 @@ def found_files(model: str = "", vocabulary: str = "") -> tuple[MiniLmFiles, lis
         vocabulary: Path of its vocabulary; empty: the one that the extra brings.
     """
     files = MiniLmFiles(
-        Path(model).expanduser() if model else _of_package(*_MODEL),
-        Path(vocabulary).expanduser() if vocabulary else _of_package(*_TOKENIZER),
+        file_at(model, *_MODEL),
+        file_at(vocabulary, *_TOKENIZER),
     )
-    missing = [f"{name} {file}" for name, file in files._asdict().items() if not file.is_file()]
-    return files, missing
-
-
-def _of_package(package: str, file: str) -> Path:
-    spec = find_spec(package)  # does not import it
-    places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    return Path(places[0] if places else package) / file
+    return files, missing(files)

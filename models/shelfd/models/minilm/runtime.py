@@ -1,4 +1,4 @@
-"""The model at work: the only file that knows onnxruntime and tokenizers. Imported when the first text is embedded.
+"""The model at work: the only file that knows onnxruntime. Imported when the first text is embedded.
 
 Every token's last hidden state, the marks at both ends left out, is made one long, projected on 96 directions and
 rounded to signed bytes. The directions are those in which the tokens of the notes and questions in ``benchmarks/data/``
@@ -6,7 +6,6 @@ differ most, which were written for this project (``benchmarks/projection.py``).
 """
 
 import os
-from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -22,6 +21,7 @@ import onnxruntime
 
 from shelfd.memory.ports.embedder import Vectors
 from shelfd.models.minilm.places import MODEL_SHA256, TOKENIZER_SHA256, VOCABULARY_SHA256, MiniLmFiles
+from shelfd.models.package_files import checked
 
 #: Tokens of a text that are looked at, marks included: about 90 words. The model was trained on as many.
 MOST_TOKENS: Final = 128
@@ -43,7 +43,7 @@ class Runtime:
     """
 
     def __init__(self, paths: MiniLmFiles) -> None:
-        model = _checked(paths.model, MODEL_SHA256)
+        model = checked(paths.model, MODEL_SHA256)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1  # the thread that calls
         options.log_severity_level = _ERRORS
@@ -75,16 +75,9 @@ def projection() -> Floats:
     return found
 
 
-def _checked(file: Path, digest: str) -> bytes:
-    content = file.read_bytes()
-    if sha256(content).hexdigest() != digest:
-        raise ValueError(f"{file} is another file than the one expected, by its SHA-256")
-    return content
-
-
 def _tokenizer(file: Path) -> tokenizers.Tokenizer:
     if file.suffix == ".txt":
-        lines = _checked(file, VOCABULARY_SHA256).decode("utf-8").splitlines()
+        lines = checked(file, VOCABULARY_SHA256).decode("utf-8").splitlines()
         numbers = {line: number for number, line in enumerate(lines)}
         unknown = "[UNK]"
         model = tokenizers.models.WordPiece(numbers, unk_token=unknown, max_input_chars_per_word=100)
@@ -96,7 +89,7 @@ def _tokenizer(file: Path) -> tokenizers.Tokenizer:
             single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=marks
         )
     else:
-        made = tokenizers.Tokenizer.from_str(_checked(file, TOKENIZER_SHA256).decode("utf-8"))
+        made = tokenizers.Tokenizer.from_str(checked(file, TOKENIZER_SHA256).decode("utf-8"))
     made.no_padding()
     made.enable_truncation(MOST_TOKENS)
     return made

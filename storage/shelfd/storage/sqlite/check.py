@@ -2,11 +2,13 @@
 
 import asyncio
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import structlog
 
+from shelfd.memory.ports.store import Clock
 from shelfd.storage.sqlite.connection import open_reader
 from shelfd.storage.sqlite.database import sqlite3_name
 from shelfd.storage.sqlite.images import image_problem
@@ -15,6 +17,8 @@ log = structlog.get_logger(__name__)
 
 #: Problems reported of one kind; the first ones show what is wrong.
 _REPORTED: Final = 10
+#: After a start, before pages are checked in the background.
+_LATER: Final = timedelta(seconds=10)
 
 
 class _Rule(NamedTuple):
@@ -125,20 +129,31 @@ def check_rows(connection: sqlite3.Connection, *, full: bool) -> list[str]:
 
 
 class BackgroundCheck:
-    """The quick check that runs in the background, on an open store, after an unclean stop."""
+    """The quick check that runs in the background, on an open store, after an unclean stop.
 
-    def __init__(self, path: Path) -> None:
+    It begins a while after the start, which needs the processor for what requests wait for.
+    """
+
+    def __init__(self, path: Path, clock: Clock) -> None:
         self._path = path
+        self._clock = clock
         self._reader: sqlite3.Connection | None = None
-        self._stopped = False
-        self._task = asyncio.create_task(asyncio.to_thread(self._run), name=f"shelfd.store.check.{path.parent.name}")
+        self._is_running = self._stopped = False
+        self._task = asyncio.create_task(self._run_later(), name=f"shelfd.store.check.{path.parent.name}")
 
     async def stop(self) -> None:
         """End the check, finished or not. Takes a moment only."""
         self._stopped = True
         if self._reader is not None:
             self._reader.interrupt()
+        if not self._is_running:
+            self._task.cancel()
         await asyncio.wait([self._task])
+
+    async def _run_later(self) -> None:
+        await self._clock.sleep(_LATER)
+        self._is_running = True
+        await asyncio.to_thread(self._run)
 
     def _run(self) -> None:
         shelf = self._path.parent.name
@@ -155,6 +170,7 @@ class BackgroundCheck:
 
     def _problems(self) -> list[str]:
         reader = open_reader(self._path)
+        reader.execute("PRAGMA mmap_size = 0")  # else all of the file would count as memory of the daemon
         # An interrupt that comes before its statement is lost; the progress handler sees that stop anyway.
         reader.set_progress_handler(lambda: self._stopped, 100_000)
         self._reader = reader

@@ -58,7 +58,7 @@ class SqliteStore(Store):
         self._snapshots = asyncio.Lock()  # one at a time
         self._images = SqliteImages(path)
         self._queue = CommitQueue(self._write_group, shelf=path.parent.name)
-        self._background_check = BackgroundCheck(path) if unclean else None
+        self._background_check = BackgroundCheck(path, clock) if unclean else None
         self._writing: _Writing | None = None
         self._changing = asyncio.Lock()  # held while what writing needs is opened or closed
         self._is_used = False  # by a writer since the last rest
