@@ -314,6 +314,7 @@ class _Inspection:
     ) -> None:
         self._index = index
         self._names = names
+        self._named = names.named
         self._admitted = admitted
         self._standing = standing
         self._question = question
@@ -329,7 +330,7 @@ class _Inspection:
 
     def _one(self, hit: Hit, ratio: float) -> Candidate:
         standing, row = self._standing, hit.row
-        has_name = row in self._names
+        has_name = row in self._named
         if ratio < self.least_ratio and not has_name:
             return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT))
         question = self._question
