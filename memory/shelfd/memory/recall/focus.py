@@ -217,6 +217,13 @@ class Focus:
             row: Of a document in the index.
             ratio: Its score as a share of the best document's.
         """
+        if row not in self._names and not question.runs:  # as most: the same, without what only names need
+            hit, words = Hit(row, "", ratio, {}), self._index.words_of(row, question.numbers)
+            found = match(question, words)
+            if ratio < self._least_ratio or is_below(self._bound, question, found, ratio):
+                return made(Judged, (hit, 0.0, 0.0, False, False))
+            features = observe(question, words, found, made(DocumentContext, (_NO_NAMES, -1.0, ratio)))
+            return self._judged(made(Candidate, (hit, ratio, False, False, False, features)))
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
