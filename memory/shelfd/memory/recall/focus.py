@@ -225,7 +225,9 @@ class Focus:
             if ratio < self._least_ratio or is_below(self._bound, question, found, ratio):
                 return made(Judged, (hit, 0.0, 0.0, False, False))
             features = observe(question, words, found, made(DocumentContext, (_NO_NAMES, -1.0, ratio)))
-            return self._judged(made(Candidate, (hit, ratio, False, False, False, features)))
+            return self._judged(
+                made(Candidate, (hit, ratio, False, False, False, features, self._constants.probability(features)))
+            )
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
