@@ -258,8 +258,10 @@ def main() -> None:
         parser.error(f"--only knows {names}; not {', '.join(sorted(unknown))}")
     sizes = [int(size) for size in arguments.notes.split(",")]
     model = ""
+    measured = []
     for size in sizes:
         data = corpus(size, arguments.cache, tokenizer(arguments.cache))
+        measured += [f"{data.name}/{peer.driver}" for peer in COMPETITORS]
         model = json.loads((data / "about.json").read_text())["model"]
         for peer in COMPETITORS:
             key = f"{data.name}/{peer.driver}"
@@ -275,9 +277,7 @@ def main() -> None:
             results.keep(key, {**result, "notes": size, "driver": peer.driver, "minutes": arguments.minutes})
             progress(peer, "")
             print(told(results.all[key]), flush=True)
-    order = [peer.driver for peer in COMPETITORS]
-    kept = [one for key, one in results.all.items() if any(key.startswith(f"corpus-{size}-") for size in sizes)]
-    kept.sort(key=lambda one: (one["notes"], order.index(one["driver"])))
+    kept = [results.all[key] for key in measured if key in results.all]
     print(report(kept, model))
     if arguments.write:
         write(arguments.write, kept, model)

@@ -3,6 +3,7 @@
 import os
 import pkgutil
 import shutil
+import signal
 from collections.abc import Callable
 from importlib import import_module
 
@@ -24,6 +25,10 @@ _COMMANDS = {
     "systemd": ("systemd-analyze",),
     "systemd-nspawn": ("systemd-nspawn",),
 }
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background, and what a test starts inherits it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

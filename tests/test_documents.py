@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-_READ = re.compile(r"""\b(?:environ|env)(?:\.get\(|\[)["']([A-Z_]+)["']""")
+_READ = re.compile(r"""\b(?:environ|env)(?:\.get\(|\[)["']([A-Z_]+)["'](?!\] =)""")
 
 
 def test_every_variable_that_is_read_is_on_the_page_of_settings() -> None:

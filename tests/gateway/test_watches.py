@@ -208,6 +208,19 @@ async def test_many_matches_of_one_note_all_come_in_parts(client: Listener) -> N
     await client.nothing_more()
 
 
+@pytest.mark.parametrize("dense", [0, 10**9])
+async def test_the_same_match_whether_few_or_all_are_summed_up(
+    client: Listener, monkeypatch: pytest.MonkeyPatch, dense: int
+) -> None:
+    monkeypatch.setattr("shelfd.memory.recall.standing_queries._DENSE", dense)
+    queries = ["the bakery opens", "when does the bakery open?", "tomatoes on Sundays", "bakery in the street", "seven"]
+    names = [await client.watch(query) for query in queries]
+    await client.call("watch.delete", id=names[1])
+    await client.call("remember", content="The bakery on Mill Street opens at seven")
+    assert {(await client.pushed())["data"]["watch"] for _ in range(3)} == {names[0], names[3], names[4]}
+    await client.nothing_more()
+
+
 async def test_bad_ones_are_refused(client: Listener) -> None:
     for params, field in (
         ({"query": "a", "filters": {"colour": "red"}}, "filters.colour"),

@@ -82,11 +82,12 @@ async def test_a_backup_is_one_private_file_that_is_whole_by_itself(store: Sqlit
 
 
 async def test_the_hash_is_the_same_from_a_process_of_its_own(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(hashing, "_SMALL_BYTES", 0)
     made = await store.backup(plan(), nothing)
     assert made.backup.manifest.logical_hash == logical_hash(store.view)
+    assert capfd.readouterr().err == "", "it says nothing into the daemon's log"
 
 
 async def test_a_backup_that_is_written_to_meanwhile_has_one_moment(

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,15 +78,19 @@ def remember(socket: Path, served: Served) -> None:
     """Record what serves *socket*. Where that is not allowed, as beside a service's socket, nothing is written."""
     record = json.dumps({"data": str(served.data), "command": served.command}).encode() + b"\n"
     draft = _beside(socket).with_name(f".{socket.name}{ENDING}.new")
-    try:
-        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with suppress(OSError):
+        draft.unlink(missing_ok=True)
+        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            os.write(file, record)
+            is_whole = os.write(file, record) == len(record)
+        except OSError:
+            is_whole = False
         finally:
             os.close(file)
-        draft.replace(_beside(socket))
-    except OSError:
-        pass
+        if is_whole:
+            draft.replace(_beside(socket))
+        else:  # the disk is full
+            draft.unlink()
 
 
 def _beside(socket: Path) -> Path:

@@ -3,13 +3,16 @@
 import asyncio
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes import ROOT, Api, memory
 from memory.moving.test_snapshot import NOTES, fill, read_back
+from shelfd.memory.errors import StoreBusy
 from shelfd.memory.log.logical import logical_hash
 from shelfd.memory.moving import export as exporting
+from shelfd.memory.shelf.shelf import Shelf
 
 Json = dict[str, Any]
 
@@ -38,6 +41,17 @@ async def test_pages_are_of_one_moment(either: Api) -> None:
     over = await either.refused("shelf.export", principal=ROOT, cursor=first["next_cursor"])
     assert over.data["field"] == "cursor"
     assert (await either.refused("shelf.export")).kind == "Forbidden"
+
+
+async def test_where_the_disk_is_full_an_export_to_elsewhere_is_possible(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(_shelf: Shelf) -> None:
+        raise StoreBusy("the disk is full")
+
+    await api.remember("to be rescued")
+    monkeypatch.setattr(Shelf, "write_usage", full)
+    assert [line["content"]["raw"] for line in await exported(api)] == ["to be rescued"]
 
 
 async def test_read_back_everything_is_as_it_was(either: Api) -> None:

@@ -126,7 +126,7 @@ def test_a_directory_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     compiled._load("auto", tmp_path / "file" / "compiled")
     assert (engine.loops, engine.problem) == (
         None,
-        f"the loops could not be compiled in {tmp_path}/file/compiled: NotADirectoryError",
+        f"the loops could not be compiled in {tmp_path}/file/compiled: Not a directory",
     )
 
 

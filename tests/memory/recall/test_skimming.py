@@ -8,7 +8,7 @@ from shelfd.memory.recall import Analyzer
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.document import Document
 from shelfd.memory.recall.document_reader import DocumentReader
-from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
+from shelfd.memory.recall.meaning import answer_types_of, meaning_lists, types_of_characters
 from shelfd.memory.recall.quantities import quantities
 from shelfd.memory.recall.vocabulary import Vocabulary
 from shelfd.memory.recall.word_traits import TYPES, WordTraits, signs_of_words
@@ -45,7 +45,8 @@ def test_what_words_show_spares_no_look_that_would_find_something(texts: list[st
     words = _ANALYZER.words(texts[0])
     parsed = _ANALYZER.parse_text(texts[0])
     signs = signs_of_words(words, _ANALYZER.traits, frozenset())
-    types = answer_types_of(meaning_lists("english"), texts[0], signs.bits & TYPES, signs.numbers)
+    shown = signs.bits & TYPES | types_of_characters(texts[0])
+    types = answer_types_of(meaning_lists("english"), texts[0], shown, signs.numbers)
     assert parsed.answer_types == types
     if any(word[:1].isdigit() and word.isascii() for word in words):
         assert set(quantities(fold(texts[0]))) <= set(parsed.beside)

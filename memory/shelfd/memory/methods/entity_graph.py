@@ -122,20 +122,22 @@ async def traverse(shelf: Shelf, params: TraverseParams, call: Call) -> dict[str
     found = await walk(reader, start, max_depth=params.max_depth, most_nodes=params.limit)
     await asyncio.sleep(0)  # to render a thousand paths takes some milliseconds of its own
     nodes: list[dict[str, Any]] = []
+    paths: list[list[dict[str, Any]]] = []
     for depth, origin, by in found.reached:
-        before = [] if origin < 0 else nodes[origin]["path"]
-        node = by.node
-        nodes.append({"type": node.type, "value": node.value, "depth": depth, "path": [*before, _step(by)]})
+        step = _step(by)
+        paths.append([step] if origin < 0 else [*paths[origin], step])
+        nodes.append({"type": step["type"], "value": step["value"], "depth": depth, "path": paths[-1]})
     return {"nodes": nodes, "truncated": found.is_truncated}
 
 
 def _step(one: GraphEdge) -> dict[str, Any]:
+    (_, _, type_, value), is_outgoing, edge, note_id, _ = one
     return {
-        "relationship": one.edge.relation,
-        "direction": _direction(one),
-        "type": one.node.type,
-        "value": one.node.value,
-        "note_id": one.note_id,
+        "relationship": edge.relation,
+        "direction": "outgoing" if is_outgoing else "incoming",
+        "type": type_,
+        "value": value,
+        "note_id": note_id,
     }
 
 

@@ -31,7 +31,7 @@ def ordered(found: Sequence[Found], query: str, *, explain: bool = False) -> lis
     result = list(found)
     scores = [item.score for item in result]
     near = scores[0] * _NEAR if scores else 0.0
-    if not explain and all(above - below > near for above, below in pairwise(scores)):
+    if not explain and True not in [above - below <= near for above, below in pairwise(scores)]:
         return result
     policy = POLICIES[intent_of(query)]
     if not explain and not policy.time and _differ_in_text_alone(result):

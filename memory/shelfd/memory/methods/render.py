@@ -69,16 +69,20 @@ def note_view(
     view = unused_view(note) if unused is None else dict(unused)
     view["links"] = [link_of_note(link) for link in links] if links else []
     if usage is not _NEVER_USED:
-        view["hits"] = usage.hits
-        view["last_hit_session"] = usage.last_hit_session
-        view["access_count"] = usage.access_count
-        if usage.last_accessed_at > note.created_at:
-            view["last_accessed_at"] = from_micros(usage.last_accessed_at)
+        _add_use(view, note, usage)
     if max_content_chars is not None:
         view["content"] = cut(note.content, max_content_chars)
     if relatives is not None:
         _add_full(view, note, relatives)
     return view
+
+
+def _add_use(view: dict[str, Any], note: Note, usage: Usage) -> None:
+    view["hits"] = usage.hits
+    view["last_hit_session"] = usage.last_hit_session
+    view["access_count"] = usage.access_count
+    if usage.last_accessed_at > note.created_at:
+        view["last_accessed_at"] = from_micros(usage.last_accessed_at)
 
 
 def unused_view(note: Note) -> dict[str, Any]:
@@ -252,6 +256,13 @@ class NoteRenderer:
 
     def __call__(self, note: Note, max_content_chars: int | None = None) -> dict[str, Any]:
         """Return the wire form of *note*."""
+        if self._hot is not None and not self._full and max_content_chars is None:  # ten times for every recall
+            view = dict(self._hot.rendered(note, unused_view))
+            links = self._links.get(note.id)
+            view["links"] = [link_of_note(link) for link in links] if links else []
+            if (usage := self._usage.get(note.row)) is not None:
+                _add_use(view, note, usage)
+            return view
         return note_view(
             note,
             self._links.get(note.id, ()),

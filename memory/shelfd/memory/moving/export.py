@@ -6,7 +6,7 @@ while begins again. What holds the state keeps a purge from finishing, so it is 
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import timedelta
 from secrets import token_hex
 from typing import Any, Final
@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic_core import to_json
 
-from shelfd.memory.errors import Conflict, InvalidParams
+from shelfd.memory.errors import Conflict, InvalidParams, Unavailable
 from shelfd.memory.log.transaction import restored_link
 from shelfd.memory.moving.lineage import NoteState, state_of
 from shelfd.memory.moving.reconciling import marks_of
@@ -106,7 +106,8 @@ class _Reading:
 
 async def _pages(shelf: Shelf, *, limit: int, has_marks: bool, has_states: bool) -> AsyncGenerator[dict[str, Any]]:
     """Yield the pages of an export."""
-    await shelf.write_usage()
+    with suppress(Unavailable):  # where the disk is full, an export to elsewhere may be what is wanted
+        await shelf.write_usage()
     async with shelf.store.frozen() as view:
         said = {"notes": view.counts().notes, "last_seq": view.log.last_seq}
         page: list[Line] = []

@@ -11,7 +11,7 @@ from shelfd.memory.notes.words import addresses, characters, compounds, emoji, e
 from shelfd.memory.recall.dates import MONTHS, OTHER_MONTHS, GradedDays, date_line, explicit_dates, local_day
 from shelfd.memory.recall.german import parts_of
 from shelfd.memory.recall.languages import ForeignLanguage, by_common_words, is_open, language_of
-from shelfd.memory.recall.meaning import answer_types_of, meaning_lists
+from shelfd.memory.recall.meaning import answer_types_of, meaning_lists, types_of_characters
 from shelfd.memory.recall.quantities import quantities
 from shelfd.memory.recall.skimming import Skimmed, skimmed
 from shelfd.memory.recall.time_spans import RelativeSpan, relative_spans, told_date, told_spans
@@ -49,7 +49,8 @@ class ParsedQuery(NamedTuple):
 
 
 _ENGLISH, _GERMAN, _FRENCH = "english", "german", "french"
-_QUARTER_HOUR = 15 * 60 * 1_000_000  # microseconds
+#: Microseconds; no zone begins a day within one.
+QUARTER_HOUR = 15 * 60 * 1_000_000
 _CACHED_QUARTERS = 4096
 
 
@@ -121,7 +122,7 @@ class Analyzer:
 
     def day(self, when: int) -> date:
         """Return the local day of *when*, microseconds since 1970 UTC."""
-        quarter = when // _QUARTER_HOUR  # no zone begins a day within one
+        quarter = when // QUARTER_HOUR
         known = self._days.get(quarter)
         if known is None:
             if len(self._days) >= _CACHED_QUARTERS:
@@ -141,11 +142,7 @@ class Analyzer:
         of no document, and thus the scores of no other words.
         """
         folded = fold(text)
-        return [*self._beside(text, folded), *quantities(folded)]
-
-    def _beside(self, text: str, folded: str) -> list[str]:
-        found = compounds(text) + addresses(folded)
-        return found if text.isascii() else [*emoji(folded), *characters(folded), *found]
+        return [*emoji(folded), *characters(folded), *compounds(text), *addresses(folded), *quantities(folded)]
 
     def language_of(self, words: list[str]) -> ForeignLanguage | None:
         """Return the language of folded *words* if it is not the analyzer's own and they show it."""
@@ -166,7 +163,8 @@ class Analyzer:
         """Return what the formula needs of a document's *text*."""
         folded = fold(text)
         words = split(folded)
-        return self._parsed(text, folded, words, signs_of_words(words, self.traits, self._without_content))
+        signs = signs_of_words(words, self.traits, self._without_content)
+        return self._parsed(text, folded, words, signs._replace(bits=signs.bits | types_of_characters(text)))
 
     def parse_texts(self, texts: Sequence[str]) -> tuple[list[ParsedText], Skimmed]:
         """Return what :meth:`parse_text` does of some *texts*, and what their words are; of others these are none."""
@@ -184,7 +182,11 @@ class Analyzer:
         if bits & OPENS_TIME and not temporal:
             temporal = self.lists.temporal.search(folded) is not None
         closer = signs.closer or not is_ascii
-        beside = self._beside(text, folded)
+        beside = [] if is_ascii else [*emoji(folded), *characters(folded)]
+        if signs.compounds:
+            beside += compounds(text)
+        if signs.addresses:
+            beside += addresses(folded)
         if bits & DIGITS and (closer or "$" in text or "%" in text):
             beside += quantities(folded)
         language = None

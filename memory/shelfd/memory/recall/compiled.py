@@ -137,7 +137,9 @@ def _load(choice: str, directory: Path) -> None:
             engine.loops = compiled_loops(directory)
     except _ForeignError:
         engine.problem = f"not used: somebody else may have put what is in {directory} there; remove it"
-    except (ImportError, OSError, RuntimeError) as error:
+    except OSError as error:
+        engine.problem = f"the loops could not be compiled in {directory}: {error.strerror}"
+    except (ImportError, RuntimeError) as error:
         engine.problem = f"the loops could not be compiled in {directory}: {type(error).__name__}"
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from shelfd.memory.recall.analyzer import Analyzer, ParsedText
+from shelfd.memory.recall.analyzer import QUARTER_HOUR, Analyzer, ParsedText
 from shelfd.memory.recall.authors import Authors
 from shelfd.memory.recall.columns import (
     ALIVE,
@@ -28,6 +28,7 @@ _READ: Final = (
     "flags", "answer_types", "length", "speaker", "day", "boost", "title", "telling", "standing", "row", "turn",
 )  # fmt: skip
 _CACHED_DAYS: Final = 10_000
+_CACHED_HEADS: Final = 4_096
 _UNKNOWN: Final = -1
 _SOME: Final = 4  #: documents that are read together; of fewer, arrays cost more than they spare
 _MOST_TELLING: Final = 255  #: that are counted
@@ -59,6 +60,8 @@ class DocumentReader:
         self._vocabulary = vocabulary
         self._authors = authors
         self._days: dict[int, list[int]] = {}  # the terms of a date line, by day
+        #: What stands before the words of a document, by its author and a time within which no day begins.
+        self._heads: dict[tuple[str | None, int], tuple[int, int, list[int]]] = {}
         self._terms = _KnownTerms(analyzer.traits, vocabulary)
 
     def read(self, documents: Sequence[Document]) -> ReadDocuments:
@@ -105,9 +108,15 @@ class DocumentReader:
 
     def _before(self, document: Document) -> tuple[int, int, list[int]]:
         """Return the author of a document, its day, and the terms of both, which stand before its words."""
-        speaker, name = self._authors.parse(document.author)
-        day, terms = self._day(document.when)
-        return speaker, day, [*terms, *map(self._vocabulary.__getitem__, name)]
+        place = document.author, document.when // QUARTER_HOUR
+        known = self._heads.get(place)
+        if known is None:
+            speaker, name = self._authors.parse(document.author)
+            day, terms = self._day(document.when)
+            if len(self._heads) >= _CACHED_HEADS:
+                self._heads.clear()
+            known = self._heads[place] = speaker, day, [*terms, *map(self._vocabulary.__getitem__, name)]
+        return known
 
     def _after(self, document: Document, parsed: ParsedText) -> list[int]:
         """Return the terms that a document has beside its words."""

@@ -217,6 +217,13 @@ class Focus:
             row: Of a document in the index.
             ratio: Its score as a share of the best document's.
         """
+        if row not in self._names and not question.runs:  # as most: the same, without what only names need
+            hit, words = Hit(row, "", ratio, {}), self._index.words_of(row, question.numbers)
+            found = match(question, words)
+            if ratio < self._least_ratio or is_below(self._bound, question, found, ratio):
+                return made(Judged, (hit, 0.0, 0.0, False, False))
+            features = observe(question, words, found, made(DocumentContext, (_NO_NAMES, -1.0, ratio)))
+            return self._judged(made(Candidate, (hit, ratio, False, False, False, features)))
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
@@ -307,6 +314,7 @@ class _Inspection:
     ) -> None:
         self._index = index
         self._names = names
+        self._named = names.named
         self._admitted = admitted
         self._standing = standing
         self._question = question
@@ -322,7 +330,7 @@ class _Inspection:
 
     def _one(self, hit: Hit, ratio: float) -> Candidate:
         standing, row = self._standing, hit.row
-        has_name = row in self._names
+        has_name = row in self._named
         if ratio < self.least_ratio and not has_name:
             return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT))
         question = self._question

@@ -216,6 +216,11 @@ class RecallIndex:
         """Return the number of *term*; None if no document has it."""
         return self._contents.vocabulary.number(term)
 
+    @property
+    def number_of(self) -> Callable[[str], int | None]:
+        """What :meth:`number` does, for those who look several terms up one after the other."""
+        return self._contents.vocabulary.number_of
+
     def documents_with(self, term: str) -> int:
         """Return how many documents that are not hidden have *term*."""
         number = self.number(term)

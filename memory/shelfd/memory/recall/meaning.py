@@ -117,6 +117,16 @@ def related_terms(lists: MeaningLists, term: Callable[[str], str]) -> Mapping[st
     return {one: frozenset(others - {one}) for one, others in related.items()}
 
 
+def types_of_characters(text: str) -> int:
+    """Return which types of answer single characters of a text show: sums of money, and names."""
+    found = 0
+    if "$" in text if text.isascii() else _MONEY_SIGN.search(text) is not None:
+        found |= ANSWER_TYPES["money"]
+    if _NAME.search(text) is not None:
+        found |= ANSWER_TYPES["name"]
+    return found
+
+
 def answer_types_of(
     lists: MeaningLists, text: str, found: int, numbers: int, *, closer: bool = True, clock: bool = True
 ) -> int:
@@ -125,16 +135,11 @@ def answer_types_of(
     Args:
         lists: Of its language; numbers, sums and names are known in any.
         text: As it was given: capitals count.
-        found: What its words tell of by themselves, as the lists have it.
+        found: What its words tell of by themselves, as the lists have it, and its characters.
         numbers: How many of its words are numbers.
         closer: Whether what stands beside its numbers may tell more, as its words show.
         clock: Whether that may be a time of day.
     """
-    is_ascii = text.isascii()
-    if "$" in text if is_ascii else _MONEY_SIGN.search(text) is not None:
-        found |= ANSWER_TYPES["money"]
-    if _NAME.search(text) is not None:
-        found |= ANSWER_TYPES["name"]
     if not numbers:
         return found & ~_MEASURED
     found |= ANSWER_TYPES["number"] if numbers == 1 else ANSWER_TYPES["number"] | ANSWER_TYPES["numbers"]

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple, TypeAlias
 
 from shelfd.memory.recall.analyzer import Analyzer
@@ -83,6 +84,11 @@ class Names:
 
     def __contains__(self, row: int) -> bool:
         return row in self._names
+
+    @property
+    def named(self) -> AbstractSet[int]:
+        """The notes that have names, as they are at any time."""
+        return self._names.keys()
 
     def put(self, row: int, names: Sequence[str], title: str = "") -> None:
         """Set the names of a note.

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from shelfd.memory.recall.analyzer import Analyzer
+from shelfd.memory.recall.document import made
 from shelfd.memory.recall.languages import ForeignLanguage
 from shelfd.memory.recall.meaning import ANSWER_TYPES, meaning_lists, related_terms
 
@@ -88,16 +89,16 @@ class Questions:
         capitals = {word.lower() for word in _LATER_WORD.findall(query) if word[0].isupper()}
         found: dict[str, AskedTerm] = {}
         wants, named_at = 0, -_NEAR
-        before = ""
-        for at, (word, after) in enumerate(zip(words, [*words, ""][1:], strict=True)):
+        before, is_content = "", self._analyzer.is_content
+        for at, word in enumerate(words):
             if word in _NAMES_WHAT:
                 named_at = at
             asks = self._asks.get(word, 0) if before == "how" or at < named_at + _NEAR else 0
             if language is not None:
                 asks |= language.asks.get(word, 0)
             wants |= asks | (_WANTS.get(word, 0) if at < _BEGINNING else 0)
-            is_content = self._analyzer.is_content(word) and not (language and language.is_idle(word))
-            if is_content and len(found) < MOST_TERMS:
+            if is_content(word) and not (language and language.is_idle(word)) and len(found) < MOST_TERMS:
+                after = words[at + 1] if at + 1 < len(words) else ""
                 kind = before in _COUNTS or (before in _INTERROGATIVES and (asks != 0 or after in _AUXILIARIES))
                 term = self._analyzer.term(word)
                 asked = self._asked(term, word, before, after, asks, kind=kind, name=word in capitals)
@@ -115,7 +116,7 @@ class Questions:
         light = term in self._light and not kind
         number = word.isnumeric()
         joined = None if light or name or number or run else self._analyzer.term(word + after)
-        return AskedTerm(term, light, joined, asks, kind, run, name, number)
+        return made(AskedTerm, (term, light, joined, asks, kind, run, name, number, None))
 
     def _wants(self, wants: int, words: list[str], terms: Iterable[AskedTerm]) -> int:
         """What a question of those *words* wants, where the words by themselves want all of *wants*."""

@@ -26,7 +26,6 @@ _TELLING: Final = TELLING * _FLAGS / (_FLAGS + MANY_WORDS)  #: by telling words
 #: What explains a score, in the order it is shown.
 _SIGNALS: Final = tuple("own previous question_before next session author when kind telling question date".split())
 _DIGITS: Final = 6  #: of scores that are compared
-_SORTED: Final = 64  #: documents that are sorted as a list
 _SEVERAL: Final = 4  #: so many times more groups than documents are numbered anew
 EQUAL: Final = 10.0**-_DIGITS  #: totals that differ by less are equal
 
@@ -143,12 +142,7 @@ def best_first(totals: Totals, at: IntArray, columns: Columns, k: int) -> IntArr
         ascending.partition(-k)
         (likely,) = (totals.total > ascending[-k] - 2 * EQUAL).nonzero()
     rounded, ordinals = totals.total[likely].round(_DIGITS), at[likely]
-    rows, standing = columns.row[ordinals], columns.standing[ordinals]
-    if len(likely) <= _SORTED:
-        # So few are sorted faster without numpy, whose every call takes a microsecond.
-        keys = zip(rounded.tolist(), standing.tolist(), rows.tolist(), likely.tolist(), strict=True)
-        return np.array([position for *_, position in sorted(keys, reverse=True)[:k]], np.int64)
-    standing = standing.astype(np.int64)
+    rows, standing = columns.row[ordinals], columns.standing[ordinals].astype(np.int64)
     best = largest(k, np.arange(len(likely)), rounded.__getitem__, standing.__getitem__, rows.__getitem__)
     found: IntArray = likely[best[np.lexsort((-rows[best], -standing[best], -rounded[best]))]]
     return found

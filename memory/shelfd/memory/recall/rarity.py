@@ -13,7 +13,7 @@ from math import log
 from typing import Final
 
 #: A word that the table does not have, as names and numbers: the rarest there is.
-_UNKNOWN: Final = 1.0
+UNKNOWN: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Rarities:
 
     def of(self, term: str) -> float:
         """Return how rare an index *term* is, above 0 and at most 1."""
-        return self.known.get(term, _UNKNOWN)
+        return self.known.get(term, UNKNOWN)
 
 
 @cache

@@ -191,13 +191,15 @@ class RelatedTerms:
 def resolve(index: RecallIndex, question: Question, related_terms: RelatedTerms) -> ResolvedQuestion:
     """Return the terms of *question* with their numbers in the index and their weights."""
     terms = question.terms
-    numbers = [index.number(asked.term) for asked in terms]
+    number_of = index.number_of
+    numbers = [number_of(asked.term) for asked in terms]
     by_own_forms = {
         at: other
         for at, asked in enumerate(terms)
-        if asked.other is not None and (other := index.number(asked.other)) is not None
+        if asked.other is not None and (other := number_of(asked.other)) is not None
     }
-    numbers = [by_own_forms.get(at) if number is None else number for at, number in enumerate(numbers)]
+    if by_own_forms:
+        numbers = [by_own_forms.get(at) if number is None else number for at, number in enumerate(numbers)]
     weights = [
         rarity * _LIGHT if asked.light else rarity for asked, rarity in zip(terms, index.rarities(numbers), strict=True)
     ]

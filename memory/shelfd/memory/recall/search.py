@@ -154,7 +154,7 @@ class Search:
 
         Of a query so long that its postings are too many, the most common terms count as unknown.
         """
-        statistics, number_of = self._contents.statistics, self._contents.vocabulary.number
+        statistics, number_of = self._contents.statistics, self._contents.vocabulary.number_of
         idf, in_own, in_previous = statistics.idf, statistics.own, statistics.previous
         known: list[tuple[int, float, float]] = []
         matched = 0

@@ -7,6 +7,7 @@ import numpy as np
 
 from shelfd.memory.recall.columns import IntArray
 from shelfd.memory.recall.delta import starts_of
+from shelfd.memory.recall.meaning import ANSWER_TYPES
 from shelfd.memory.recall.word_traits import (
     BEFORE_CLOCK,
     BITS,
@@ -31,6 +32,29 @@ _WORDS_AND_MARKS: Final = bytes(
     code if code == ord(MARK) else ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ")
     for code in range(256)
 )
+#: What a character of ASCII is.
+_ALNUM, _INNER, _UPPER, _LOWER, _BEFORE_NAME, _BLANK, _IN_ADDRESS, _COLON = (1 << at for at in range(8))
+_CHARACTERS: Final = np.array(
+    [
+        sum(
+            bit
+            for bit, holds in (
+                (_ALNUM, chr(code).isalnum()),
+                (_INNER, chr(code).isupper() or chr(code) in "_-"),
+                (_UPPER, chr(code).isupper()),
+                (_LOWER, chr(code).islower()),
+                (_BEFORE_NAME, chr(code).islower() or chr(code).isdigit() or chr(code) in ",;"),
+                (_BLANK, chr(code) == " "),
+                (_IN_ADDRESS, chr(code) in "/@\\"),
+                (_COLON, chr(code) == ":"),
+            )
+            if holds
+        )
+        for code in range(128)
+    ],
+    np.uint8,
+)
+_NAME, _COMPOUND, _ADDRESS, _MONEY = 1, 2, 4, 8
 #: What is sorted to count the different words of a text: the text, the word, and two of its bits.
 _TEXT, _WORD = 34, 2
 
@@ -56,7 +80,8 @@ class Skimmed(NamedTuple):
 def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
     """Return what the words of *texts*, which are ASCII without marks, show, one text at least."""
     joined = _SEPARATOR.join(texts) + _SEPARATOR
-    words = joined.encode().translate(_WORDS_AND_MARKS).decode().split()
+    characters = joined.encode()
+    words = characters.translate(_WORDS_AND_MARKS).decode().split()
     traits_of.make_room()
     traits = np.fromiter(map(traits_of.__getitem__, words), np.int64, len(words))
     numbers = traits >> NUMBERED_FROM
@@ -75,14 +100,39 @@ def skimmed(texts: Sequence[str], traits_of: WordTraits) -> Skimmed:
     clock[:-1] |= ((now & BEFORE_CLOCK) != 0) & ((after & OPENS_CLOCK) != 0)
     clock |= closer
     shown = np.bitwise_or.reduceat(bits, begins)
+    lengths = np.array([0, *map(len, texts[:-1])], np.int64)
+    lengths[1:] += len(_SEPARATOR)
+    by_characters = _by_characters(characters, lengths.cumsum())
+    shown |= np.where(by_characters & _NAME, ANSWER_TYPES["name"], 0)
+    shown |= np.where(by_characters & _MONEY, ANSWER_TYPES["money"], 0)
     columns = (
         shown.tolist(),
         np.add.reduceat(counted, begins).tolist(),
         np.logical_or.reduceat(closer, begins).tolist(),
         np.logical_or.reduceat(clock, begins).tolist(),
         *_distinct(numbers, bits, ends - begins + 1),
+        (by_characters & _COMPOUND != 0).tolist(),
+        (by_characters & _ADDRESS != 0).tolist(),
     )
     return Skimmed(words, numbers, begins.tolist(), ends.tolist(), list(map(Signs, *columns)))
+
+
+def _by_characters(characters: bytes, begins: IntArray) -> IntArray:
+    """Return for each text what its characters show."""
+    given = np.frombuffer(characters, np.uint8)
+    what = _CHARACTERS[given]
+    shown = np.zeros(len(what), np.uint8)
+    # A blank, a capital and a small letter after one of those that may precede a name.
+    named = (what[:-3] & _BEFORE_NAME != 0) & (what[1:-2] & _BLANK != 0)
+    named &= (what[2:-1] & _UPPER != 0) & (what[3:] & _LOWER != 0)
+    shown[:-3] |= named * np.uint8(_NAME)
+    shown[1:] |= ((what[1:] & _INNER != 0) & (what[:-1] & _ALNUM != 0)) * np.uint8(_COMPOUND)
+    address = what & _IN_ADDRESS != 0
+    address[1:] |= what[1:] & what[:-1] & _COLON != 0
+    shown |= address * np.uint8(_ADDRESS)
+    shown |= (given == ord("$")) * np.uint8(_MONEY)
+    found: IntArray = np.bitwise_or.reduceat(shown, begins).astype(np.int64)
+    return found
 
 
 def _distinct(numbers: IntArray, bits: IntArray, sizes: IntArray) -> tuple[list[int], list[int], list[int]]:

@@ -45,6 +45,8 @@ _GROWTH: Final = 1.25
 _WORTH_RELATED: Final = 0.6
 #: Coverage that words alone may add: the note before it may have some, a number may stand for one.
 _BESIDE: Final = 0.1
+#: Standing queries for one place of a word, from which on places are too few to sum up all.
+_DENSE: Final = 12
 #: Coverage from which on a note with a name is looked at closer: its name may stand in the query.
 _OF_NAMED: Final = 0.2
 
@@ -214,11 +216,16 @@ class StandingQueries(Watching):
         places = np.concatenate([np.frombuffer(having.places, np.int64) for having in known])
         worths = np.concatenate([np.frombuffer(having.worths, np.float64) for having in known])
         tells = np.concatenate([np.frombuffer(having.tells, np.int8) for having in known])
-        reached = distinct(places)  # few of all there are
-        at = reached.searchsorted(places)
+        if len(places) * _DENSE < len(self._asked):  # few of all there are
+            reached = distinct(places)
+            at = reached.searchsorted(places)
+            counted, summed = np.bincount(at, tells), np.bincount(at, worths)
+        else:  # sums of all there are take less than to sort these
+            reached = np.flatnonzero(np.bincount(places))
+            counted, summed = np.bincount(places, tells)[reached], np.bincount(places, worths)[reached]
         telling = self._tellings[reached]
-        held = np.minimum(np.bincount(at, tells).astype(np.int64), telling)
-        shares = np.bincount(at, worths) / np.maximum(self._weights[reached], 1e-9)
+        held = np.minimum(counted.astype(np.int64), telling)
+        shares = summed / np.maximum(self._weights[reached], 1e-9)
         enough = self._needed[np.minimum(telling, MOST_TELLING), np.minimum(held, MOST_TELLING)] <= shares + _BESIDE
         if note.title or note.key is not None or note.extra.aliases:
             enough |= shares >= _OF_NAMED
@@ -241,7 +248,8 @@ class StandingQueries(Watching):
         judged = index.focus.judge(asked.watch.query, asked.resolved, filters, note.row, 1.0)
         if not judged.relevant:
             return None
-        watch = self._shelf.view.watches.get(watch_id)  # its nugget may have another name by now
+        # Its nugget may have another name by now, if it is about one.
+        watch = asked.watch if asked.watch.nugget is None else self._shelf.view.watches.get(watch_id)
         if watch is None or not filters_of_watch(watch, filters.now).admits(note):
             return None
         return watch, judged.relevance

@@ -13,7 +13,7 @@ from typing import Final
 from shelfd.memory.recall.columns import QUESTION
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.fields import K1, NEXT, PREVIOUS, QUESTION_BEFORE, B
-from shelfd.memory.recall.rarity import Rarities
+from shelfd.memory.recall.rarity import UNKNOWN, Rarities
 
 #: Tokens of a usual note, date and author included, and of two of them.
 _LENGTH: Final = 26.0
@@ -23,7 +23,7 @@ _NO_TERMS: Final[frozenset[int]] = frozenset()
 
 def strength(contents: Contents, terms: Sequence[str], rarities: Rarities, ordinal: int) -> float:
     """Return how well the document *ordinal* fits a query of those distinct *terms*, 0 to 1."""
-    columns, number_of = contents.columns, contents.vocabulary.number
+    columns, number_of = contents.columns, contents.vocabulary.number_of
     before, after = columns.previous.item(ordinal), columns.following.item(ordinal)
     asks = before >= 0 and columns.flags.item(before) & QUESTION
     own, previous, following = (_terms(contents, one) for one in (ordinal, before, after))
@@ -31,8 +31,9 @@ def strength(contents: Contents, terms: Sequence[str], rarities: Rarities, ordin
     in_both = PREVIOUS * _saturation(columns.span.item(ordinal), _SPAN)
     asked = QUESTION_BEFORE if asks else 0.0
     found = most = 0.0
+    rarity_of = rarities.known.get
     for term in terms:
-        weight, number = rarities.of(term), number_of(term)
+        weight, number = rarity_of(term, UNKNOWN), number_of(term)
         most += weight
         if number in own:
             found += weight * (in_own + in_both)

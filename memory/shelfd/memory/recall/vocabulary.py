@@ -37,6 +37,11 @@ class Vocabulary(dict[str, int]):
         """How many terms have a number."""
         return len(self._numbers) + (0 if self._below is None else self._below.size)
 
+    @property
+    def number_of(self) -> Callable[[str], int | None]:
+        """What :meth:`number` does, for those who look several terms up one after the other."""
+        return self._numbers.get if self._below is None else self.number
+
     def number(self, term: str) -> int | None:
         """Return the number of *term*, ``None`` if no text held it."""
         number = self._numbers.get(term)
@@ -44,7 +49,7 @@ class Vocabulary(dict[str, int]):
 
     def numbers(self, terms: Iterable[str]) -> frozenset[int]:
         """Return the numbers of those of *terms* that have one."""
-        get = self._numbers.get if self._below is None else self.number
+        get = self.number_of
         return frozenset([number for term in terms if (number := get(term)) is not None])
 
     def stored(self) -> tuple[list[str], list[str], list[int]]:

@@ -48,16 +48,18 @@ MARK: Final = "\0"
 
 
 class Signs(NamedTuple):
-    """What the words of a text show at once.
+    """What a text shows at once, by its words and characters.
 
     Attributes:
-        bits: What any of its words is.
+        bits: What any of its words is; of types of answer, also those that characters tell of.
         numbers: How many of them are numbers; one in digits that is in the lists, too, counts twice.
         closer: Whether what stands beside its numbers may tell more.
         clock: Whether that may be a time of day.
         distinct: How many different words there are.
         stop: How many of these say nothing of what a fact is about.
         idle: How many of these are stop or question words of the shelf's language.
+        compounds: Whether it may have names made of several words.
+        addresses: Whether it may have addresses.
     """
 
     bits: int
@@ -67,6 +69,8 @@ class Signs(NamedTuple):
     distinct: int
     stop: int
     idle: int
+    compounds: bool = True
+    addresses: bool = True
 
 
 def signs_of_words(words: Sequence[str], traits_of: "WordTraits", idle: frozenset[str]) -> Signs:

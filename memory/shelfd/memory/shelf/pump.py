@@ -33,9 +33,9 @@ _SLICE: Final = 128
 _AT_ONCE: Final = LARGE
 #: How long that may take without yielding to other tasks.
 _TURN_S: Final = 0.005
-#: Notes applied before the clock is looked at, or so many characters of theirs: about 2 ms.
-_CLOCK_EVERY: Final = 32
-_CHARACTERS: Final = 10_000
+#: Notes applied before the clock is looked at, or so many characters of theirs: about 3 ms.
+_CLOCK_EVERY: Final = 64
+_CHARACTERS: Final = 16_000
 #: How long notes may wait to be applied when nothing reads.
 _DELAY: Final = timedelta(milliseconds=20)
 #: The same while a sink is attached, which may be notified a little late.

@@ -214,9 +214,9 @@ class BackupWriter:
     def _check_room(self, folder: Path, size: int) -> None:
         disk = os.statvfs(folder)
         free = disk.f_bavail * disk.f_frsize
-        if free < size + _SPARE_BYTES:
+        if free < (needed := size + _SPARE_BYTES):
             raise BackupFailed(
-                f"the backup takes {size >> 20} MiB and there are {free >> 20} MiB free; there is none: make room",
+                f"the backup needs {-(-needed >> 20)} MiB, and {free >> 20} MiB are free; there is none: make room",
                 reason="NO_ROOM",
             )
 

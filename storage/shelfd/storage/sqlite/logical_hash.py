@@ -38,7 +38,7 @@ def hash_aside(path: Path, goes_on: Callable[[], None]) -> str:
     """
     if path.stat().st_size <= _SMALL_BYTES:
         return hash_file(path)
-    command = [sys.executable, "-P", "-m", __name__, str(path)]
+    command = [sys.executable, "-P", "-c", f"from {__name__} import print_hash; print_hash()", str(path)]
     with subprocess.Popen(  # noqa: S603 - our own interpreter and module
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -58,6 +58,7 @@ def hash_aside(path: Path, goes_on: Callable[[], None]) -> str:
     return output.strip()
 
 
-if __name__ == "__main__":
+def print_hash() -> None:
+    """Print the hash of the file that the command line names: what that process does."""
     os.nice(_POLITE)
     sys.stdout.write(hash_file(Path(sys.argv[1])))

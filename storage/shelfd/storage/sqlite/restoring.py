@@ -70,7 +70,7 @@ def copy_checked(source: Path, draft: Path, *, shelf: str, owner: str | None, no
 def _check_room(folder: Path, size: int) -> None:
     if (free := shutil.disk_usage(folder).free) < size:
         raise BackupFailed(
-            f"the backup takes {size >> 20} MiB and there are {free >> 20} MiB free; nothing was changed: make room",
+            f"the backup takes {-(-size >> 20)} MiB, and {free >> 20} MiB are free; nothing was changed: make room",
             reason="NO_ROOM",
         )
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from shelfd.memory.knowledge.evolution.comparing import Judgement, Verdict
@@ -9,8 +10,17 @@ from shelfd.memory.knowledge.evolution.deciding import Told, decide
 from shelfd.memory.knowledge.evolution.lexicon import ME, US
 from shelfd.memory.knowledge.evolution.naming import renamed
 from shelfd.memory.knowledge.evolution.reading import read
-from shelfd.memory.knowledge.evolution.slots import contradicted, decode, encode, numbered, slots_of, wanted
+from shelfd.memory.knowledge.evolution.slots import (
+    contradicted,
+    decode,
+    encode,
+    numbered,
+    slots_of,
+    wanted,
+    withdrawing,
+)
 from shelfd.memory.knowledge.evolution.statement import Arity, Statement
+from shelfd.memory.knowledge.evolution.withdrawing import withdrawals
 from shelfd.memory.log.transaction import Transaction
 from shelfd.memory.notes.note import EMPTY, Note, fold_key
 from shelfd.memory.ports.evolution import OlderNote, StoredConflict
@@ -75,7 +85,8 @@ def remember_evolved(
     text = text_of(given, fact, limits)
     content = text[0]
     when = tx.now if given.occurred_at is None else given.occurred_at
-    new = Told("", content, when, None, renamed(read(content), tx.rows.entities))
+    said = read(content)
+    new = Told("", content, when, None, renamed(said, tx.rows.entities), withdrawals(content, said))
     if fact is not None:
         new = new._replace(key=fact.key)
         if fact.live and new.when < _told_at(fact) and content != fact.content:
@@ -175,7 +186,7 @@ def _contest(tx: Transaction, note: Note, said: Sequence[Statement], slots: Sequ
     about = _About(note.author, note.subject, note.session_id)
     older = sorted(row for row in near if row < note.row)[-_LOOKED_AT:]
     judged = decide(
-        Told("", note.content, note.when, note.key, said), _told(tx, note.nugget, older, note.when, about, said)
+        Told("", note.content, note.when, note.key, said, ()), _told(tx, note.nugget, older, note.when, about, said)
     )
     concerned = [note_id for note_id, one in judged.items() if one.verdict in (Verdict.CONFLICT, Verdict.DUPLICATE)]
     found = [one for one in tx.rows.notes.by_ids(concerned).values() if one.live and one.scope == note.scope]
@@ -209,7 +220,8 @@ def _judged(tx: Transaction, given: NoteInput, new: Told, fact: Note | None, cat
     if unread := rows.statements.unread(limit=catch_up):
         for note in rows.notes.by_rows(unread).values():
             state(tx, note)
-    near = rows.statements.in_slots(numbered(wanted(new.statements), nugget.created_at), limit=_OF_SLOT)
+    slots = chain(wanted(new.statements), withdrawing(new.withdraws or ()))
+    near = rows.statements.in_slots(numbered(slots, nugget.created_at), limit=_OF_SLOT)
     if fact is not None:
         near.discard(fact.row)
     if not near:

@@ -243,8 +243,8 @@ def _stated(
     dated = (
         subject[:1] and subject[0] in lexicon.lists["prepositions"] and any(word.startswith("~") for word in subject)
     )
-    if dated:
-        subject = _without_date(subject)
+    date = _date_of(subject) if dated else []
+    subject = subject[len(date) :]
     unsaid = lexicon.lists["unsaid"]
     raw_after = [word for word in after if word not in unsaid]
     if is_be and lexicon.language == "en":
@@ -270,7 +270,7 @@ def _stated(
     slot = _slot(subject, lemma, link, core, kind, proper, lexicon)
     if slot is Arity.ONE and is_be:
         owner = owner - lexicon.lists["new"] or owner
-    everything = (*(sorted(owner) or content(subject, lexicon)), lemma, *link.split(), *words)
+    everything = (*content(date, lexicon), *(sorted(owner) or content(subject, lexicon)), lemma, *link.split(), *words)
     several = not _AND.isdisjoint(core)
     return Statement(
         lexicon.language, owner, lemma, link, core, rest, everything, tuple(amounts), kind, slot,
@@ -286,10 +286,10 @@ def _is_predicate(core: tuple[str, ...], proper: frozenset[str], lexicon: Alphab
     return lexicon.language == "en" and (word.endswith(("ed", "ing")) or lexicon.verbs.get(word, ("", False))[1])
 
 
-def _without_date(subject: list[str]) -> list[str]:
-    """Take "In 2021" from the front of a subject."""
+def _date_of(subject: list[str]) -> list[str]:
+    """Return "In 2021" from the front of a subject."""
     last = next(at for at, word in enumerate(subject) if word.startswith("~"))
-    return subject[last + 1 :]
+    return subject[: last + 1]
 
 
 def _turned(subject: list[str], after: list[str], lexicon: AlphabeticLexicon) -> tuple[list[str], list[str]]:

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.evolution.circumstances import ended_by, works_there
 from shelfd.memory.knowledge.evolution.lexicon import YOU, countries, lexicon, places, spaceless
 from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
 
@@ -142,7 +143,7 @@ def _ended(new: Statement, old: Statement) -> Judgement:
         return ADDS
     if new.verb and not _alike(new.language, new.verb, old.verb):
         return ADDS
-    if not new.verb and (not new.core or not _can_end(old)):
+    if not new.verb and (not new.core or works_there(old) or not _can_end(old)):
         return ADDS
     ended = {*new.core, *new.rest}
     if new.language in ("zh", "ja"):
@@ -154,7 +155,12 @@ def _ended(new: Statement, old: Statement) -> Judgement:
             core, said, ended, every = ({*map(_singular, words)} for words in (said, said, ended, every))
         fits = every <= core and ended <= said
         fits = fits and (not new.link or not old.link or new.link == old.link)
-        fits = fits and (bool(new.core) or not old.core or new.verb in ("smoke", "rauchen", "fumar", "fumer", "work"))
+        fits = fits and (
+            bool(new.core)
+            or not old.core
+            or bool(new.verb != "be" and old.link)
+            or new.verb in ("smoke", "rauchen", "fumar", "fumer", "work")
+        )
     if not fits or old.several:
         return ADDS
     return _updated(new, "no longer holds")
@@ -169,7 +175,7 @@ def _can_end(old: Statement) -> bool:
     if old.language in ("zh", "ja") or old.verb == "be":
         return True
     words = lexicon(old.language)
-    return old.verb in words["now_functional"] or any(old.verb in each for each in words.classes)
+    return old.verb in words["now_functional"] | words["possessing"] or any(old.verb in each for each in words.classes)
 
 
 #: The verb that says of something that it is used.
@@ -195,9 +201,9 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     if new.effect is Effect.INSTEAD:
         if (
             new.denied == old.subject
-            and new.verb == old.verb
+            and _alike(new.language, new.verb, old.verb)
             and new.link == old.link
-            and set(old.core) == set(new.core)
+            and _is_one_role(old.core, new.core)
         ):
             return Judgement(Verdict.UPDATED, "another took its place")
         fits = new.subject == old.subject and _alike(new.language, new.verb, old.verb) and not old.several
@@ -211,10 +217,20 @@ def _denied(new: Statement, old: Statement) -> Judgement | None:
     return None
 
 
+def _is_one_role(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
+    """Return whether two values are the same but for their gender: chef and cheffe, director and directora."""
+    return len(old) == len(new) and all(
+        one == other or (one[:4] == other[:4] and abs(len(one) - len(other)) in (1, 2))
+        for one, other in zip(sorted(old), sorted(new), strict=True)
+    )
+
+
 def _may_exchange(new: Statement, old: Statement) -> bool:
     if new.effect is Effect.INSTEAD:
         return new.denied == old.subject
-    return bool(new.now) and new.verb == old.verb and bool(new.core) and new.core == old.core
+    return (
+        bool(new.now) and new.effect is Effect.SAYS and new.verb == old.verb and bool(new.core) and new.core == old.core
+    )
 
 
 def _exchanged(new: Statement, old: Statement) -> Judgement:
@@ -247,6 +263,8 @@ def _other_value(new: Statement, old: Statement) -> Judgement:
     """The same of the same subject with another value."""
     if _left_state(new, old):
         return _updated(new, "another state")
+    if (ended := ended_by(new, old)) is not None:
+        return _updated(new, ended)
     if not new.positive or new.adds or new.verb != old.verb or new.link != old.link or new.several or old.several:
         return ADDS
     if new.event != old.event or (new.event and not new.corrects and old.slot is not Arity.FIXED):
@@ -328,6 +346,8 @@ def _other_state(new: Statement, old: Statement) -> Judgement:
     states = spaceless(new.language).states if new.language in ("zh", "ja") else lexicon(new.language).states
     if states.get(new.core[0]) != states.get(old.core[0]) or states.get(new.core[0]) is None:
         return ADDS
+    if new.rest and old.rest and new.rest.isdisjoint(old.rest):
+        return ADDS  # on in one place, off in another
     if new.language in ("zh", "ja") and new.core[0][:1] == old.core[0][:1]:
         return ADDS
     return _updated(new, "another state")
@@ -345,6 +365,8 @@ def _other_name(new: Statement, old: Statement) -> Judgement:
     if new.slot is Arity.SAME_KIND and not new.corrects:
         alike = new.core[-1] == old.core[-1] or _category(new) == _category(old) != set()
         return _updated(new, "another of its kind") if alike else ADDS
+    if new.corrects and len(new.core) == len(old.core) and new.core[:-1] == old.core[:-1] and new.core[-1][0].isdigit():
+        return Judgement(Verdict.CORRECTED, "corrected")  # number 9, not 6
     if new.corrects and (new.verb != "be" or new.link or len(new.core) > 1):
         return Judgement(Verdict.CORRECTED, "corrected") if new.core[:1] != old.core[:1] or new.link else ADDS
     if new.now and new.language not in ("zh", "ja") and _alike(new.language, new.verb, USE[new.language]):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from shelfd.memory.knowledge.evolution.comparing import NOTHING, Judgement, Verdict, compare
 from shelfd.memory.knowledge.evolution.reading import SENTENCES, read
 from shelfd.memory.knowledge.evolution.statement import Statement
+from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, withdrawals, withdrawn
 
 
 class Told(NamedTuple):
@@ -16,6 +17,8 @@ class Told(NamedTuple):
     when: int  #: microseconds since 1970 UTC of what it tells
     key: str | None = None  #: folded
     said: Sequence[Statement] | None = None  #: what it states, if that was read already
+
+    withdraws: Sequence[Withdrawal] | None = None  #: what it names as ended, if that was read already
 
     @property
     def statements(self) -> Sequence[Statement]:
@@ -30,7 +33,9 @@ def decide(new: Told, older: Iterable[Told]) -> dict[str, Judgement]:
     the older one says. A note of several statements is superseded only if each of them is. What is told of an earlier
     time supersedes nothing.
     """
-    read_once = new._replace(said=new.statements)
+    said = new.statements
+    withdraws = withdrawals(new.text, said) if new.withdraws is None else new.withdraws
+    read_once = new._replace(said=said, withdraws=withdraws)
     return {old.id: _judge(read_once, old) for old in older}
 
 
@@ -46,9 +51,20 @@ def _judge(new: Told, old: Told) -> Judgement:
         judged = compare(statements[0], earlier[0])
     else:
         judged = _together([_strongest(statements, each) for each in earlier], len(statements))
+    if judged.verdict not in _SUPERSEDED and new.withdraws:
+        judged = _withdrawn(new.withdraws, earlier) or judged
     if judged.verdict in _SUPERSEDED and new.when < old.when:
         return Judgement(Verdict.STAYS, "speaks of an earlier time")
     return judged
+
+
+def _withdrawn(found: Sequence[Withdrawal], old: Sequence[Statement]) -> Judgement | None:
+    """Return what becomes of a note each of whose statements is named as ended."""
+    ended = [withdrawn(found, each) for each in old]
+    if not all(ended):
+        return None
+    is_correction = any(each.is_correction for each in ended if each is not None)
+    return Judgement(Verdict.CORRECTED if is_correction else Verdict.UPDATED, "named as no longer so")
 
 
 _SUPERSEDED = frozenset((Verdict.UPDATED, Verdict.CORRECTED))

@@ -46,7 +46,10 @@ def language_of(text: str) -> str:
         if _HAN.search(text):
             return "zh"
     words, shares = telling()
-    counts = sum(map(shares.__getitem__, words.intersection(fold(text).replace(".", " ").replace(",", " ").split())))
+    folded = fold(text)
+    if "'" in folded:
+        folded = folded.replace("'", " ")
+    counts = sum(map(shares.__getitem__, words.intersection(folded.replace(".", " ").replace(",", " ").split())))
     if counts <= COUNTED:  # as most: nothing speaks for any but the first
         return ALPHABETIC[0]
     best, most = ALPHABETIC[0], 0
@@ -70,11 +73,11 @@ def read(text: str) -> tuple[Statement, ...]:
     found: list[Statement] = []
     sentences = [text] if _MAY_END.search(text) is None else END.split(text)
     for sentence in sentences[: SENTENCES + 1]:
-        found += _statements(sentence, words)
+        found += statements_of(sentence, words)
     return tuple(found)
 
 
-def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
+def statements_of(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
     """Read the clauses of one sentence; a clause without a subject has that of the one before."""
     found: list[Statement] = []
     asks = ends_as_question(sentence)
@@ -90,8 +93,9 @@ def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
             corrects = True
             continue
         if found and head in words["negation"]:
-            denied = frozenset(_before_as(clause[1:]))
-            found[-1] = found[-1]._replace(denied=found[-1].denied | denied - words["determiners"], corrects=True)
+            denied = frozenset(_before_as(clause[1:])) - words["determiners"] - words["unsaid"]
+            denied = denied - words["prepositions"] or denied
+            found[-1] = found[-1]._replace(denied=found[-1].denied | denied, corrects=True)
             continue
         statement, said = read_clause(clause, amounts, all_words.proper, words, subject)
         subject = said or subject
@@ -104,7 +108,8 @@ def _statements(sentence: str, words: AlphabeticLexicon) -> list[Statement]:
 
 
 def _before_as(words: list[str]) -> list[str]:
-    return words[: words.index("as")] if "as" in words else words
+    at = next((at for at, word in enumerate(words) if word in _AS), len(words))
+    return words[:at]
 
 
 def _is_remark(clause: list[str], words: AlphabeticLexicon) -> bool:
@@ -149,6 +154,7 @@ def _follows_verb(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> boo
 
 
 _AND: Final = frozenset(("and", "und", "y", "et", "but", "aber", "pero", "mais"))
+_AS: Final = frozenset(("as", "wie", "como", "comme"))
 _CUTS: Final = _AND | {",", ":"}
 
 
@@ -162,4 +168,6 @@ def _begins_clause(words: list[str], at: int, lexicon_: AlphabeticLexicon) -> bo
     if len(before) <= 6 and not lexicon_["correction_heads"].isdisjoint(before):
         return True
     told = lexicon_["predicates"]
+    if after[0] in lexicon_["clause_subjects"] and not told.isdisjoint(before):
+        return True
     return not told.isdisjoint(before) and not told.isdisjoint(after[:6]) and before[0] not in lexicon_["prepositions"]

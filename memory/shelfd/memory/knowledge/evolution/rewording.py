@@ -28,24 +28,27 @@ class RoundaboutForm:
 
 
 @cache
-def _rewordings(language: str) -> tuple[tuple[RoundaboutForm, ...], frozenset[str]]:
+def _rewordings(language: str) -> tuple[tuple[RoundaboutForm, ...], dict[str, list[int]]]:
+    """Return the forms, and by each of their words the positions of those that have it."""
     rows: list[list[Any]] = load(f"{language}.json")["rewordings"]
     found = tuple(
         RoundaboutForm(frozenset(words.split()), re.compile(pattern, re.IGNORECASE), plain, stated)
         for words, pattern, plain, stated in rows
     )
-    return found, frozenset().union(*(each.words for each in found))
+    at: dict[str, list[int]] = {}
+    for position, each in enumerate(found):
+        for word in each.words:
+            at.setdefault(word, []).append(position)
+    return found, at
 
 
 def reword(sentence: str, words: Iterable[str], lexicon: AlphabeticLexicon) -> str:
     """Return *sentence* in a form that clauses are read in, itself if it has no other; *words* are its own."""
     rewordings, triggers = _rewordings(lexicon.language)
-    if triggers.isdisjoint(words) or len(sentence) > _LONGEST:
+    if triggers.keys().isdisjoint(words) or len(sentence) > _LONGEST:
         return sentence
-    words = set(words)
-    for each in rewordings:
-        if each.words.isdisjoint(words):
-            continue
+    for position in sorted({position for word in words for position in triggers.get(word, ())}):
+        each = rewordings[position]
         match = each.pattern.search(sentence)
         if match is None or (each.stated and _states(match[each.stated], lexicon)):
             continue

@@ -12,9 +12,11 @@ from zlib import crc32
 
 from pydantic_core import from_json, to_json
 
+from shelfd.memory.knowledge.evolution.circumstances import DEAD
 from shelfd.memory.knowledge.evolution.comparing import USE
 from shelfd.memory.knowledge.evolution.lexicon import lexicon, spaceless
-from shelfd.memory.knowledge.evolution.statement import Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.statement import NOBODY, Arity, Effect, Statement, Value
+from shelfd.memory.knowledge.evolution.withdrawing import Withdrawal, looked_for
 
 #: Words of a value by which it is found.
 _WORDS: Final = 4
@@ -96,6 +98,12 @@ def wanted(statements: Iterable[Statement]) -> Iterator[str]:
             yield from (f"{subject}|{slot}" for slot in _by_effect(statement))
 
 
+def withdrawing(found: Iterable[Withdrawal]) -> Iterator[str]:
+    """Yield the slots in which something may stand that is named as ended."""
+    for language, subject, said in looked_for(found):
+        yield f"{_subject(language, subject)}|{said}"
+
+
 def _denied(statement: Statement) -> str:
     return f"d {_verbs(statement.language, statement.verb)[0]}"
 
@@ -148,6 +156,18 @@ def _by_value(statement: Statement, subject: str) -> Iterator[str]:
         yield from (f"{replaced}|v {verb}" for verb in verbs)
     if statement.now and statement.core:
         yield _exchanged(statement)
+    if (statement.now or statement.value is Value.STATE) and statement.language not in _SPACELESS:
+        yield from _by_being(statement, subject)
+
+
+def _by_being(statement: Statement, subject: str) -> Iterator[str]:
+    """Yield where something else may stand that cannot be so any more: it is elsewhere now, or who did it is dead."""
+    words, verbs = lexicon(statement.language), NOBODY
+    if statement.now and statement.verb in words["placing"]:
+        verbs = words["placing"]
+    elif statement.value is Value.STATE and statement.core in DEAD:
+        verbs = words["living"]
+    yield from {f"{subject}|v {verb}": None for one in sorted(verbs) for verb in _verbs(statement.language, one)}
 
 
 def _by_effect(statement: Statement) -> Iterator[str]:

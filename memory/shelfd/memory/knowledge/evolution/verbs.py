@@ -36,6 +36,8 @@ def _may_be_verb(words: list[str], at: int, lexicon: AlphabeticLexicon) -> bool:
         return False
     if word == lemma and (before in lists["determiners"] or before in lists["of"]):
         return False  # as "the work"
+    if at == 1 and before in lists["determiners"] and any(one in lists["predicates"] for one in words[2:]):
+        return False  # as "el bebe pesa"
     if word in lists["nouns"] and any(one in be for one in words[at + 1 :]):
         return False
     if word in lists["helpers"] and _next_said(words, at, lexicon) in lexicon.verbs:

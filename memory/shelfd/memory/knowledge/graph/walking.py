@@ -174,21 +174,22 @@ class GraphReader:
         return [stream.above(floor) for stream in streams], floor + 1
 
     def _seen_from(self, here: frozenset[int], streams: Sequence[_Stream]) -> list[GraphEdge]:
-        names, known = self._names, self._by_name
+        node_of, known = self._names.node, self._by_name
         found: list[GraphEdge] = []
+        add = found.append
         for origin, is_outgoing, edges in streams:
             last: Neighbour | None = None
             for edge in edges:
-                number, note_id = edge.number, edge.note_id
+                number, type_, key, value, _, _, _, engine, _, note_id = edge
                 if note_id is None or number in here:
                     continue  # the note is not wanted, or two names of one
                 # What a model read comes after what rules read, and may be the same.
-                if last is not None and edge.engine != "rules" and _says_the_same(edge, last):
+                if engine != "rules" and last is not None and _says_the_same(edge, last):
                     continue
                 last = edge
-                node = names.node(*edge[1:4])
+                node = node_of(type_, key, value)
                 node = known.setdefault(node[:2], node)
-                found.append(_new(GraphEdge, (node, is_outgoing, edge, note_id, origin)))
+                add(_new(GraphEdge, (node, is_outgoing, edge, note_id, origin)))
         if sum(bool(stream.edges) for stream in streams) > 1:
             found.sort(key=lambda one: -one.edge.note)
         return found
@@ -248,26 +249,29 @@ async def walk(reader: GraphReader, start: EntityNode, *, max_depth: int, most_n
     """
     found = Walk()
     known = {start}
-    passed: set[tuple[int, int, str, int] | None] = {None}  # which stands for those that nobody asked for
+    passed = set[tuple[int, int, str, int]]()
     waiting = deque([(start, -1, 0)])
+    reached, count = found.reached, 0
     while waiting and (at := waiting.popleft())[2] < max_depth:
         node, origin, depth = at
+        depth += 1
         async for edges in reader.edges(node):
             for one in edges:
-                is_new = one.node not in known
-                place = one.place if most_edges else None
-                is_unseen = place not in passed
-                if (is_new and len(known) > most_nodes) or (is_unseen and len(passed) > most_edges):
+                is_new = (there := one[0]) not in known
+                is_unseen = most_edges > 0 and one.place not in passed
+                if (is_new and count == most_nodes) or (is_unseen and len(passed) == most_edges):
                     found.is_truncated = True
                     return found
                 if is_unseen:
-                    passed.add(place)
+                    passed.add(one.place)
                     found.edges.append((node, one))
-                if is_new:
-                    known.add(one.node)
-                    if depth + 1 < max_depth:
-                        waiting.append((one.node, len(found.reached), depth + 1))
-                    found.reached.append(_new(Visited, (depth + 1, origin, one)))
+                if not is_new:
+                    continue
+                known.add(there)
+                if depth < max_depth:
+                    waiting.append((there, count, depth))
+                reached.append(_new(Visited, (depth, origin, one)))
+                count += 1
         await reader.rest()
         if reader.is_spent:
             found.is_truncated = True
