@@ -18,6 +18,7 @@ from shelfd.memory.notes.filter import RECALLABLE
 from shelfd.memory.notes.note import BLANK, Extra, fold_key
 from shelfd.memory.recall import Analyzer, Focus, Names, RecallIndex
 from shelfd.memory.recall import relevance as model
+from shelfd.memory.recall.chance import rivals
 from shelfd.memory.recall.focus import Candidate
 from shelfd.memory.recall.relevance import FEATURES, Calibration
 from shelfd.memory.recall.shelf_index import document_of, names_of
@@ -37,6 +38,7 @@ class Seen(NamedTuple):
     question: Question
     few: bool
     kept: Sequence[Candidate]
+    sessions: Sequence[int]  #: of each, by numbers
 
 
 class OwnShelf:
@@ -67,6 +69,10 @@ class OwnShelf:
             rows.append(row)
         return rows
 
+    def session_of(self, row: int) -> int:
+        """Return the number of the session of the note of *row*."""
+        return self._index.session_of(row)
+
     def remove(self, rows: Iterable[int]) -> None:
         """Remove the notes of *rows*."""
         for row in rows:
@@ -84,7 +90,8 @@ def look(
         rows = shelf.put(note for note in notes.values() if note["domain"] == domain)
         for question in (one for one in asked if one.domain == domain and one.after is None):
             best, rival = shelf.focus.candidates(question.query, RECALLABLE, K)
-            seen.append(Seen(question, question in few, shelf.focus.kept(best, rival)[:K]))
+            kept = shelf.focus.kept(best, rival)[:K]
+            seen.append(Seen(question, question in few, kept, [shelf.session_of(one.hit.row) for one in kept]))
         shelf.remove(rows)
     return seen
 
@@ -116,11 +123,17 @@ def fitted(seen: Sequence[Seen], threshold: float = 0.5) -> Calibration:
 
 def judged(seen: Sequence[Seen], constants: Calibration, languages: Collection[str] = ("en",)) -> list[Outcome]:
     """Return what each question in these *languages* would get."""
-    return [
-        Outcome(question, few, [(one.hit.id, constants.probability(one.features)) for one in kept], None)
-        for question, few, kept in seen
-        if question.language in languages
-    ]
+    outcomes = []
+    for question, few, kept, sessions in seen:
+        if question.language in languages:
+            found = [constants.probability(one.features) for one in kept]
+            likely = [at for at, probability in enumerate(found) if probability >= constants.threshold]
+            shared = rivals([(kept[at].features, sessions[at]) for at in likely])
+            for at, count in zip(likely, shared, strict=True):
+                found[at] /= 1 + count
+            results = [(one.hit.id, probability) for one, probability in zip(kept, found, strict=True)]
+            outcomes.append(Outcome(question, few, results, None))
+    return outcomes
 
 
 def held_out(seen: Sequence[Seen], asked: Sequence[Seen] | None = None) -> list[Outcome]:

@@ -2,7 +2,7 @@
 
 They are the texts of ``data/evolution.jsonl``, which speak of other people, projects and machines, repeated: every copy
 has names and numbers of its own, and other words in place of some of its rare ones. The same size gives the same notes.
-Left out are the few texts that do answer one of the questions which our own notes do not answer.
+Left out are the few texts that do answer one of the questions, whether our own notes answer it or not.
 """
 
 import json
@@ -20,8 +20,11 @@ _RARE = 3  #: a word that all texts together hold at most so often
 _RENAMED_PERCENT = 15  #: of the rare words, another choice in each copy
 _SYLLABLES = ("ba", "do", "fe", "gi", "ka", "lo", "mi", "nu", "pe", "ra", "so", "tu", "vi", "we", "xa", "zo")
 _DOMAIN = "crowd"
-#: What begins so would answer a question about something that our own notes do not know.
-_ANSWERS = ("The API rate limit is", "The museum in", "The dishwasher is made by")
+#: What begins so would answer a question about something that our own notes do not know, or that they do know.
+_ANSWERS = (
+    "The API rate limit is", "The login API rate limit is", "The museum in", "The dishwasher is made by",
+    "The guest wifi password is", "The spare key is", "The plumber's number is",
+)  # fmt: skip
 
 
 def crowd(size: int) -> Iterator[Note]:

@@ -27,13 +27,23 @@ def test_each_of_the_22_gaps_is_there() -> None:
     assert [int(number) for number in re.findall(r"^\| (\d+) ", ZETTELFORGE, re.MULTILINE)] == list(range(1, 23))
 
 
-@pytest.mark.parametrize(("file", "name"), sorted(set(TESTS)))
-def test_a_named_test_is_there(file: str, name: str) -> None:
-    tree = ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))
-    functions = {
+def test_each_test_of_zettelforge_stands_in_the_table() -> None:
+    named = {name for _, name in TESTS}
+    there = {name for file in HERE.glob("test_zettelforge_*.py") for name in functions_of(file) if name[:5] == "test_"}
+    assert there - named == set()
+
+
+def functions_of(file: Path) -> set[str]:
+    """The names of what *file* defines."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {
         node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     }
-    assert name in functions
+
+
+@pytest.mark.parametrize(("file", "name"), sorted(set(TESTS)))
+def test_a_named_test_is_there(file: str, name: str) -> None:
+    assert name in functions_of(CHECKOUT / file)
 
 
 @pytest.mark.parametrize("path", sorted(set(FILES)))

@@ -129,6 +129,8 @@ def _no_control(value: str) -> str:
 
 
 def _token(value: str) -> str:
+    if value.isprintable() and " " not in value and value:
+        return value
     return _no_control(_not_blank(value))
 
 
@@ -138,6 +140,8 @@ def _one_line(value: str) -> str:
 
 
 def _word(value: str) -> str:
+    if value.isprintable() and " " not in value and value:  # as most are: nothing to be tidied or refused
+        return value
     return _not_blank(_one_line(value))
 
 
@@ -254,7 +258,8 @@ def _check_numbers(value: object) -> None:
 
 
 def _normal_tag(value: str, info: ValidationInfo) -> str:
-    tag = re.sub(r"\s+", "-", _no_control(value.strip()).lower())
+    is_plain = value.isprintable() and " " not in value  # a blank is the only white space that can be printed
+    tag = value.lower() if is_plain else re.sub(r"\s+", "-", _no_control(value.strip()).lower())
     limit = limits_of(info).tag_characters
     if not tag:
         raise PydanticCustomError("blank", "is empty or blank")

@@ -11,6 +11,7 @@ import pytest
 from embedders import WordEmbedder
 from fakes import Api, memory
 from shelfd.memory import MemorySettings
+from shelfd.memory.errors import StoreBusy
 from shelfd.memory.recall import embedding
 from shelfd.storage import SqliteStores
 
@@ -156,6 +157,27 @@ async def test_after_a_restart_nothing_is_embedded_again(dense: Api) -> None:
     await embedded(dense)
     assert dense.embedder.embedded == []
     assert (await dense.call("recall", query="residence"))["results"][0]["note"]["id"] == ids[0]
+
+
+async def test_what_could_not_be_read_at_a_restart_is_read_again(dense: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = await remembered(dense)
+    vectors = type(dense.shelf().view.vectors)
+    page, pages = vectors.page, 0
+
+    def failing(*arguments: Any, **named: Any) -> Any:
+        nonlocal pages
+        pages += 1
+        if pages == 2:
+            raise StoreBusy("the disk is away for a moment")
+        return page(*arguments, **named)
+
+    monkeypatch.setattr(embedding, "_PAGE", 2)
+    monkeypatch.setattr(vectors, "page", failing)
+    await dense.reopen()
+    await dense.call("recall", query="sold")
+    await embedded(dense)
+    reply = await dense.call("recall", query="feline")
+    assert (reply["dense"]["share"], reply["results"][0]["note"]["id"]) == (1.0, ids[2])
 
 
 async def test_where_not_all_are_held_the_first_by_words_are_compared(

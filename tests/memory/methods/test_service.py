@@ -9,7 +9,7 @@ import pytest
 from fakes import BOB, ROOT, Api
 from shelfd.memory.errors import Cancelled, Forbidden, NoteNotFound, ShelfError, ShelfNotFound, ShuttingDown
 from shelfd.memory.methods import USE_CASES
-from shelfd.memory.methods.registry import Procedure
+from shelfd.memory.methods.registry import Procedure, ReadMethod
 from shelfd.memory.ports.store import outcome_of
 from shelfd.protocol import METHODS
 
@@ -207,3 +207,56 @@ async def test_an_exception_that_a_future_refuses_arrives_all_the_same() -> None
     with pytest.raises(RuntimeError) as caught:
         await outcome_of(lambda on_done: on_done(StopIteration()))
     assert isinstance(caught.value.__cause__, StopIteration)
+
+
+async def test_a_read_that_need_not_wait_takes_no_task_and_its_caller_is_notified_later(either: Api) -> None:
+    await either.remember("water")
+    tasks, done = asyncio.all_tasks(), Done()
+    either.service.submit(either.request("recall", query="water", count_hits=False), done)
+    assert done.outcomes == []
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() <= tasks
+    [outcome] = done.outcomes
+    assert isinstance(outcome, dict)
+    assert [hit["note"]["content"] for hit in outcome["results"]] == ["water"]
+    assert either.shelf().in_use == 0
+
+
+async def test_a_read_that_is_withdrawn_after_its_turn_ends_where_it_first_waits(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await either.remember("water")
+    seen: list[str] = []
+
+    async def slow() -> dict[str, Any]:
+        seen.append("begun")
+        await asyncio.get_running_loop().create_future()
+        pytest.fail("went on")
+
+    monkeypatch.setitem(USE_CASES, "recall", ReadMethod(lambda *_: slow()))
+    call, done = either.request("recall", query="water"), Done()
+    either.service.submit(call, done)
+    asyncio.get_running_loop().call_soon(call.ticket.withdraw)  # between the turn of the read and that of its task
+    assert isinstance(await done.one(), Cancelled)
+    assert seen == ["begun"]
+    assert either.shelf().in_use == 0
+
+
+async def test_what_a_read_raises_at_once_or_later_reaches_its_caller(
+    either: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await either.remember("water")
+
+    async def late() -> dict[str, Any]:
+        await asyncio.sleep(0)
+        raise NoteNotFound("gone")
+
+    def now(*_: object) -> dict[str, Any]:
+        raise NoteNotFound("gone")
+
+    for get in (now, lambda *_: late()):
+        monkeypatch.setitem(USE_CASES, "recall", ReadMethod(get))
+        done = Done()
+        either.service.submit(either.request("recall", query="water"), done)
+        assert isinstance(await done.one(), NoteNotFound)
+    assert either.shelf().in_use == 0

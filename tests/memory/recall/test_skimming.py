@@ -44,7 +44,7 @@ def test_texts_read_together_say_what_each_says_alone(texts: list[str]) -> None:
 def test_what_words_show_spares_no_look_that_would_find_something(texts: list[str]) -> None:
     words = _ANALYZER.words(texts[0])
     parsed = _ANALYZER.parse_text(texts[0])
-    signs = signs_of_words(words, _ANALYZER.traits, frozenset())
+    signs = signs_of_words(words, _ANALYZER.traits)
     shown = signs.bits & TYPES | types_of_characters(texts[0])
     types = answer_types_of(meaning_lists("english"), texts[0], shown, signs.numbers)
     assert parsed.answer_types == types

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from shelfd.memory.notes.note import Link, Note
 from shelfd.memory.recall import Cut
+from shelfd.memory.recall.intents import Intent
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Recalled:
 
     found: list[Found]
     cut: Sequence[Cut] = ()
+    intent: Intent | None = None  #: what kind of question it was; None if nobody had to know
 
     @property
     def relevant(self) -> list[Found]:

@@ -6,7 +6,7 @@ from operator import mul
 from typing import Final
 
 from shelfd.memory.methods.found import Found
-from shelfd.memory.recall.intents import POLICIES, IntentPolicy, intent_of
+from shelfd.memory.recall.intents import POLICIES, Intent, IntentPolicy
 
 #: Scores no further apart than this share of the best one are about equal. Measured: with it recall of conversations is
 #: what it is without, with twice as much a little worse.
@@ -20,12 +20,12 @@ _LEAST_IMPORTANCE: Final = 1
 _MOST_IMPORTANCE: Final = 10
 
 
-def ordered(found: Sequence[Found], query: str, *, explain: bool = False) -> list[Found]:
+def ordered(found: Sequence[Found], intent: Intent, *, explain: bool = False) -> list[Found]:
     """Return *found*, best scores first, with those next to each other ordered that score about the same.
 
     Args:
         found: By score.
-        query: What was asked, which decides what counts.
+        intent: What kind of question was asked, which decides what counts.
         explain: Whether each is to carry what it was ordered by.
     """
     result = list(found)
@@ -33,7 +33,7 @@ def ordered(found: Sequence[Found], query: str, *, explain: bool = False) -> lis
     near = scores[0] * _NEAR if scores else 0.0
     if not explain and True not in [above - below <= near for above, below in pairwise(scores)]:
         return result
-    policy = POLICIES[intent_of(query)]
+    policy = POLICIES[intent]
     if not explain and not policy.time and _differ_in_text_alone(result):
         return result
     features, weights = _Features(result), (*policy, *_WEIGHTS)

@@ -130,10 +130,11 @@ def _answer(
     if params.count_hits:
         _record(shelf, params, relevant, session_of_hits(shelf, params, call))
     shelf.retrievals += 1
+    intent = recalled.intent if params is call.params else None  # else it was asked for more than the caller said
     result: dict[str, Any] = {
         "results": _hits(shelf, params, recalled.found),
         "dropped": len(recalled.cut),
-        "intent": intent_of(cast("RecallParams", call.params).query),
+        "intent": intent or intent_of(cast("RecallParams", call.params).query),
         "abstained": not relevant,
         "mode": "lexical" if params.mode == "auto" else params.mode,
         "index": shelf.index_state(),

@@ -13,7 +13,7 @@ from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall import Aim, ShelfIndex
 from shelfd.memory.recall.analyzer import Analyzer
-from shelfd.memory.recall.intents import is_exploratory
+from shelfd.memory.recall.intents import intent_of, is_exploratory
 from shelfd.memory.recall.shelf_index import NOTHING_PLANNED, Planned
 from shelfd.memory.shelf.shelf import Shelf
 from shelfd.protocol.limits import RECALL_LIMIT
@@ -132,15 +132,16 @@ def search(
     if found is not recalled.found and _collapses(params):
         found = _collapsed(shelf, found)
     first = 0 if known is None else 1  # what is known stays first
-    found[first:] = ordered(found[first:], params.query, explain=params.explain)
+    intent = intent_of(params.query)
+    found[first:] = ordered(found[first:], intent, explain=params.explain)
     found = found[: params.k]
     if params.min_score is not None:
         # Rounded as it is returned: a caller may pass a score it has seen.
         found = [item for item in found if round(item.score, 6) >= params.min_score]
     if not recalled.cut:
-        return Recalled(found)
+        return Recalled(found, (), intent)
     here = {item.note.id for item in found}
-    return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here])
+    return Recalled(found, [cut for cut in recalled.cut if cut.hit.id not in here], intent)
 
 
 def _ranked(

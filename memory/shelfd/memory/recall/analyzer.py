@@ -163,7 +163,7 @@ class Analyzer:
         """Return what the formula needs of a document's *text*."""
         folded = fold(text)
         words = split(folded)
-        signs = signs_of_words(words, self.traits, self._without_content)
+        signs = signs_of_words(words, self.traits)
         return self._parsed(text, folded, words, signs._replace(bits=signs.bits | types_of_characters(text)))
 
     def parse_texts(self, texts: Sequence[str]) -> tuple[list[ParsedText], Skimmed]:

@@ -127,7 +127,7 @@ class Columns:
     def _widen(self, name: str, codes: Sequence[int]) -> None:
         """Make a column of codes as wide as they need it."""
         largest = max(codes)
-        while largest > np.iinfo(kind := getattr(self, name).dtype).max and kind in _WIDER:
+        while largest >> (8 * (kind := getattr(self, name).dtype).itemsize - 1) and kind in _WIDER:
             self._copy(name, _WIDER[kind])
 
     def alive(self, ordinals: Any) -> BoolArray:  # noqa: ANN401 (whatever an array is indexed by)

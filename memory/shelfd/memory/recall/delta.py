@@ -47,18 +47,28 @@ def written(numbers: IntArray, lengths: Sequence[int]) -> Written:
     order.sort()
     places = order & _WITHOUT_TERM
     both = order - places
-    documents = np.zeros(0, np.int64)  # of one alone nobody asks
-    if len(lengths) > 1:
-        documents = np.repeat(np.arange(len(lengths)), lengths)[places]
-        both |= documents << _PLACE
+    documents = np.repeat(np.arange(len(lengths)), lengths)[places]
+    both |= documents << _PLACE
     first = starts_of(both)
     ends = np.append(first[1:], count)
     ends -= first
     postings = both[first]
-    sizes = np.array([len(first)]) if len(lengths) == 1 else np.bincount(documents[first], minlength=len(lengths))
+    sizes = np.bincount(documents[first], minlength=len(lengths))
     kept = places[first]
     kept.sort()
     return Written(sizes, numbers[kept], postings | np.minimum(ends, MAX_FREQUENCY))
+
+
+def written_alone(numbers: Sequence[int]) -> Written:
+    """Return what :func:`written` does of a single document: of so little, arrays cost more than they spare."""
+    frequencies: dict[int, int] = {}
+    for number in numbers:
+        frequencies[number] = frequencies.get(number, 0) + 1
+    postings = [number << _TERM | min(times, MAX_FREQUENCY) for number, times in frequencies.items()]
+    postings.sort()
+    return Written(
+        np.array([len(frequencies)], np.int64), np.array(list(frequencies), np.int64), np.array(postings, np.int64)
+    )
 
 
 def starts_of(ascending: IntArray) -> IntArray:

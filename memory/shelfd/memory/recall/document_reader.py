@@ -17,7 +17,7 @@ from shelfd.memory.recall.columns import (
     TEMPORAL,
     IntArray,
 )
-from shelfd.memory.recall.delta import Written, written
+from shelfd.memory.recall.delta import Written, written, written_alone
 from shelfd.memory.recall.document import Document
 from shelfd.memory.recall.note_search import word_bits
 from shelfd.memory.recall.vocabulary import Vocabulary
@@ -86,7 +86,8 @@ class DocumentReader:
             numbers += self._after(document, parsed)
             sizes.append(len(numbers) - begin)
             read.append(self._columns(document, parsed, length, speaker, day))
-        return _read(written(np.array(numbers, np.int64), sizes), read)
+        said = written_alone(numbers) if len(sizes) == 1 else written(np.array(numbers, np.int64), sizes)
+        return _read(said, read)
 
     def _read_some(self, documents: Sequence[Document]) -> ReadDocuments:
         texts, skim = self._analyzer.parse_texts([document.text for document in documents])

@@ -117,13 +117,15 @@ class ShelfDense:
             self._held = None
 
     async def _work(self) -> None:
+        wait = _RETRY
         try:
-            if not self._is_read:
-                await self._read()
-            wait = _RETRY
-            while self._is_behind(position := self._position()):
-                await self._until_quiet()
+            while True:
                 try:
+                    if not self._is_read:
+                        await self._read()
+                    if not self._is_behind(position := self._position()):
+                        return
+                    await self._until_quiet()
                     await self._step(position)
                     wait = _RETRY
                 except ShelfError as error:
@@ -134,16 +136,25 @@ class ShelfDense:
             self._task = None
 
     async def _read(self) -> None:
-        """Hold what is stored, a page at a time."""
+        """Hold what is stored, a page at a time.
+
+        Raises:
+            ShelfError: If it cannot be read; then nothing is held.
+        """
+        if self._view.vectors.count(self.model) <= HELD:
+            self._held = HeldVectors()
+            after = 0
+            try:
+                while self._held is not None and (
+                    page := self._view.vectors.page(self.model, after=after, limit=_PAGE)
+                ):
+                    self._hold(page)
+                    after = page[-1].note
+                    await asyncio.sleep(0)
+            except BaseException:
+                self._held = None  # part of them would be taken for all
+                raise
         self._is_read = True
-        if self._view.vectors.count(self.model) > HELD:
-            return
-        self._held = HeldVectors()
-        after = 0
-        while self._held is not None and (page := self._view.vectors.page(self.model, after=after, limit=_PAGE)):
-            self._hold(page)
-            after = page[-1].note
-            await asyncio.sleep(0)
 
     async def _until_quiet(self) -> None:
         """Wait until no change came for a while, but not for ever."""

@@ -6,7 +6,7 @@ own: its term frequency is ``tf(d) + tf(previous(d))``, read through the pointer
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def _contributions(
     previous *= (PREVIOUS * terms.previous_idf)[np.concatenate(numbers)]
     flags = columns.flags[ordinals]
     yield "own", here, own
-    yield "previous", np.concatenate(places), previous
+    yield "previous", cast("IntArray", np.concatenate(places)), previous
     yield "question_before", after, _TO_NEXT.take(flags) * own  # by bytes, that takes half of what an index does
     yield "next", before, _TO_PREVIOUS.take(flags) * own
 

@@ -62,7 +62,10 @@ class Filtering:
         for name, values in zip(_CODED, zip(*map(_values_of, documents), strict=True), strict=True):
             codes = self._codes[name]
             code = codes.setdefault
-            columns[name] = [-1 if value is None else code(value, len(codes)) for value in values]
+            if values.count(value := values[0]) == len(values):  # as where many are written together
+                columns[name] = [-1 if value is None else code(value, len(codes))] * len(values)
+            else:
+                columns[name] = [-1 if value is None else code(value, len(codes)) for value in values]
         columns["when"] = [document.when for document in documents]
         columns["expires_at"] = [
             NEVER if document.expires_at is None else document.expires_at for document in documents

@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from shelfd.memory.notes.filter import RECALLABLE, NoteFilter
 from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.recall.analyzer import ParsedQuery
+from shelfd.memory.recall.chance import COMPARED, FEW, rivals
 from shelfd.memory.recall.document import Hit, Ranked, Words, made
 from shelfd.memory.recall.index import RecallIndex
 from shelfd.memory.recall.names import NONE_STANDS, Admitted, Names, Standing
@@ -61,6 +62,7 @@ class Candidate(NamedTuple):
     stands: bool  #: has one that stands in the query
     mentions: bool  #: is not so named, and holds a name that stands, or two if several do
     features: Features
+    relevance: float = 0.0  #: 0 to 1: how probable it is that the document says what is asked
 
     @property
     def coverage(self) -> float:
@@ -223,11 +225,13 @@ class Focus:
             if ratio < self._least_ratio or is_below(self._bound, question, found, ratio):
                 return made(Judged, (hit, 0.0, 0.0, False, False))
             features = observe(question, words, found, made(DocumentContext, (_NO_NAMES, -1.0, ratio)))
-            return self._judged(made(Candidate, (hit, ratio, False, False, False, features)))
+            return self._judged(
+                made(Candidate, (hit, ratio, False, False, False, features, self._constants.probability(features)))
+            )
         admitted = self._admitted(filters)
         standing = self._names.standing(query, admitted) if row in self._names else NONE_STANDS
         aim: Aim = "answer"
-        look = _Inspection(self._index, self._names, admitted, standing, question, aim)
+        look = _Inspection(self._index, self._names, admitted, standing, question, aim, self._constants)
         look.bound, look.least_ratio = (None, 0.0) if question.runs else (self._bound, self._least_ratio)
         best = look.at([Hit(row, "", ratio, {})], [Hit(row, "", 1.0, {})])
         kept = self.kept(best, look.rival, aim)
@@ -258,15 +262,30 @@ class Focus:
         standing = self._names.standing(query, admitted)
         if aim != "all" and not question.terms and not standing.names:
             return [], -1.0
-        hits = index.rank(parsed, filters, k + _SPARE if len(self._names) else k, explain=explain, like=like).hits
+        wanted = max(k + _SPARE if len(self._names) else k, COMPARED) if k > 0 else k
+        hits = index.rank(parsed, filters, wanted, explain=explain, like=like).hits
         resolved = resolve(index, question, self._related)
-        look = _Inspection(index, self._names, admitted, standing, resolved, aim)
+        look = _Inspection(index, self._names, admitted, standing, resolved, aim, self._constants)
         if not explain and aim != "topic" and not resolved.runs:
             look.bound, look.least_ratio = self._bound, self._least_ratio
         best = look.at(hits[:k], hits)
         if len(hits) > k and len(self.kept(best, look.rival, aim)) < len(best):
             best += look.at(hits[k:], hits)
+        if aim != "topic":  # of which many notes speak
+            self._share(best, look.at(hits[len(best) : COMPARED], hits))
         return best, look.rival
+
+    def _share(self, best: list[Candidate], others: Sequence[Candidate]) -> None:
+        """Let the *best* candidates that are as good as many share their probability, with *others*, too."""
+        threshold = self._constants.threshold
+        likely = [one for one in (*best[:COMPARED], *others) if one.relevance >= threshold]
+        if len(likely) <= FEW:  # nearly always
+            return
+        shared = rivals([(one.features, self._index.session_of(one.hit.row)) for one in likely])
+        of_row = {one.hit.row: count for one, count in zip(likely, shared, strict=True) if count}
+        for at, one in enumerate(best):
+            if one.hit.row in of_row:
+                best[at] = one._replace(relevance=one.relevance / (1 + of_row[one.hit.row]))
 
     def kept(self, best: Sequence[Candidate], rival: float, aim: Aim = "answer") -> Sequence[Candidate]:
         """Return which of the *best* candidates are not clearly beside what is asked; *rival* as in candidates."""
@@ -292,9 +311,8 @@ class Focus:
         features = candidate.features
         if not features:
             return made(Judged, (candidate.hit, 0.0, 0.0, False, False))
-        relevance = self._constants.probability(features)
-        relevant = relevance >= self._constants.threshold
-        return made(Judged, (candidate.hit, features[0], relevance, relevant, candidate.stands))
+        relevant = candidate.relevance >= self._constants.threshold
+        return made(Judged, (candidate.hit, features[0], candidate.relevance, relevant, candidate.stands))
 
     def _admitted(self, filters: NoteFilter) -> Admitted:
         return lambda rows: self._index.admitted(rows, filters)
@@ -311,7 +329,9 @@ class _Inspection:
         standing: Standing,
         question: ResolvedQuestion,
         aim: Aim,
+        constants: Calibration,
     ) -> None:
+        self._probability = constants.probability
         self._index = index
         self._names = names
         self._named = names.named
@@ -332,15 +352,15 @@ class _Inspection:
         standing, row = self._standing, hit.row
         has_name = row in self._named
         if ratio < self.least_ratio and not has_name:
-            return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT))
+            return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
         question = self._question
         words = self._index.words_of(row, question.numbers)
         found = match(question, words)
         if not has_name and not standing.names:  # nearly always
             if self.bound is not None and is_below(self.bound, question, found, ratio):
-                return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT))
+                return made(Candidate, (hit, ratio, False, False, False, _NOT_LOOKED_AT, 0.0))
             features = observe(question, words, found, made(DocumentContext, (_NO_NAMES, -1.0, ratio)))
-            return made(Candidate, (hit, ratio, False, False, False, features))
+            return made(Candidate, (hit, ratio, False, False, False, features, self._probability(features)))
         stands = row in standing.notes
         mentions = standing.names > 0 and not stands and self._mentions(words)
         if mentions and self._aim == "topic":  # whatever mentions it is wanted, however much else it says
@@ -351,7 +371,7 @@ class _Inspection:
             found = match(question, words, question.among(context.names))
         features = observe(question, words, found, context)
         named = has_name and self._names.is_named(row, self._admitted)
-        return Candidate(hit, ratio, named, stands, mentions, features)
+        return Candidate(hit, ratio, named, stands, mentions, features, self._probability(features))
 
     def _mentions(self, words: Words) -> bool:
         """Whether a document holds all words of a name that stands, or of two if several do."""

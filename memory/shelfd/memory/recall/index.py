@@ -1,6 +1,7 @@
 """The recall index: documents in, rankings out."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from math import log
 from typing import Final
 
 import numpy as np
@@ -35,6 +36,7 @@ from shelfd.memory.recall.vocabulary import Vocabulary
 
 _SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
+_RARE: Final = log(100)  #: idf of a term that one of a hundred documents has
 _NO_TERMS: Final[frozenset[int]] = frozenset()
 #: Documents whose terms are kept as sets, those that were found first longest: some 3 KiB each.
 _CACHED_SETS: Final = 1_024
@@ -240,10 +242,18 @@ class RecallIndex:
         return rarities(self.analyzer.language).version
 
     def rarities(self, numbers: Iterable[int | None]) -> list[float]:
-        """Return the idf of terms as a share of the highest one; that of None, which no document has, is 1."""
+        """Return the idf of terms as a share of that of a rare one, at most 1; None, which no document has, is rare.
+
+        What one of a hundred documents has is rare on a shelf of any size: else the words of a question would weigh
+        less against its names the more other notes there are.
+        """
         idf, own = self._contents.statistics.idf, self._contents.statistics.own
-        highest = idf(1)
-        return [1.0 if number is None or own[number] <= 1 else idf(own[number]) / highest for number in numbers]
+        rare = min(idf(1), _RARE)
+        return [1.0 if number is None or own[number] <= 1 else min(1.0, idf(own[number]) / rare) for number in numbers]
+
+    def session_of(self, row: int) -> int:
+        """Return the number of the session of the document of *row*, which is its own if it is in none."""
+        return self._contents.columns.group.item(self._living.get(row))
 
     def words_of(self, row: int, asked: frozenset[int]) -> Words:
         """Return which of the terms *asked* (numbers) the document of *row* has, and what else its words say."""

@@ -191,6 +191,11 @@ class Search:
         """Return documents, which of them (positions) may be returned, both None for all, and the base scores."""
         contents = self._contents
         columns = contents.columns
+        if filters.nugget is None and contents.postings.is_young and engine.loops is None:  # as in most shelves
+            postings = contents.postings.lookup(terms.numbers)
+            if columns.size < len(postings[0]) * _SPARSE < self._two_stage_from * _SPARSE:
+                view = ScoredDocuments(columns, columns.size, orphans_of(columns, filters), None)
+                return None, None, base_scores(view, terms, postings, explain=explain)
         runs = contents.postings.runs(terms.numbers)
         nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
         if nugget is not None:

@@ -3,8 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import or_
 from typing import Final, NamedTuple
 
 from shelfd.memory.facts.lexicon import STOP_WORDS
@@ -33,6 +31,7 @@ BEFORE_CLOCK: Final = DIGITS << 12  #: the same, if one that opens a time of day
 OPENS_CLOCK: Final = DIGITS << 13
 SAYS_NUMBER: Final = ANSWER_TYPES["number"]  #: it is a number in words
 NUMBER: Final = SAYS_NUMBER | DIGITS
+_COUNTED: Final = STOP | IDLE
 _BESIDE_NUMBERS: Final = NUMBER | LAST_DIGIT | OPENS_CLOCK
 #: A word's number stands above its bits.
 NUMBERED_FROM: Final = 32
@@ -73,12 +72,18 @@ class Signs(NamedTuple):
     addresses: bool = True
 
 
-def signs_of_words(words: Sequence[str], traits_of: "WordTraits", idle: frozenset[str]) -> Signs:
-    """Return what the *words* of one text show; those of the shelf's language that are *idle* are given."""
+def signs_of_words(words: Sequence[str], traits_of: "WordTraits") -> Signs:
+    """Return what the *words* of one text show; see :func:`~shelfd.memory.recall.skimming.skimmed` for many texts."""
     traits_of.make_room()
     traits = list(map(traits_of.__getitem__, words))
     distinct = set(traits)
-    bits = reduce(or_, distinct, 0) & BITS
+    bits = stop = idle = 0
+    for one in distinct:
+        bits |= one
+        if one & _COUNTED:
+            stop += one & STOP != 0
+            idle += one & IDLE != 0
+    bits &= BITS
     numbers, closer, clock = 0, bits & CLOSER != 0, False
     if bits & NUMBER:
         clock = closer or bits & CLOCK != 0
@@ -89,8 +94,7 @@ def signs_of_words(words: Sequence[str], traits_of: "WordTraits", idle: frozense
                 clock = True
             if one & LAST_DIGIT and at + 1 < len(traits) and traits[at + 1] & (DIGITS | UNIT):
                 closer = clock = True
-    stop = len(STOP_WORDS.intersection(words))
-    return Signs(bits, numbers, closer, clock, len(distinct), stop, len(idle.intersection(words)))
+    return Signs(bits, numbers, closer, clock, len(distinct), stop, idle)
 
 
 class WordTraits(dict[str, int]):

@@ -33,7 +33,7 @@ _SLICE: Final = 128
 _AT_ONCE: Final = LARGE
 #: How long that may take without yielding to other tasks.
 _TURN_S: Final = 0.005
-#: Notes applied before the clock is looked at, or so many characters of theirs: about 3 ms.
+#: Notes applied before the clock is looked at, or so many characters of theirs: about 4 ms.
 _CLOCK_EVERY: Final = 64
 _CHARACTERS: Final = 16_000
 #: How long notes may wait to be applied when nothing reads.

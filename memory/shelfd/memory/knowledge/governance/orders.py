@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from importlib.resources import files
+from operator import attrgetter
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
@@ -202,10 +203,13 @@ def _weight_of(orders: Iterable[_Order]) -> float:
     return sum(order.weight for order in orders) + _ROUNDING
 
 
+_by_weight: Final = attrgetter("weight")
+
+
 def _weighs(text: str, orders: Collection[_Order], enough: float) -> bool:
     """Whether those of *orders* that are in *text* weigh *enough*."""
     told, weight, left = _known().told, 0.0, _weight_of(orders)
-    for order in orders:
+    for order in sorted(orders, key=_by_weight, reverse=True):  # what cannot suffice any more is known soonest
         if weight + left < enough:
             return False
         left -= order.weight
