@@ -21,6 +21,8 @@ _NARROW: Final[Mapping[str, tuple[npt.DTypeLike, ...]]] = {
     "u": (np.uint8, np.uint16, np.uint32),
 }
 _TOGETHER: Final = 1 << 16  #: numbers looked at together: as many as stay in the processor's cache
+#: And when they are read: more, for after each step this thread may have to wait for others.
+_AT_ONCE: Final = 1 << 20
 
 
 def packed_columns(columns: Arrays, own: slice) -> Arrays:
@@ -80,18 +82,16 @@ def unpacked_steps(name: str, arrays: Arrays, kind: npt.DTypeLike) -> npt.NDArra
         ValueError: If that is not what it gives.
     """
     short, long = arrays[f"{name} short"], arrays[f"{name} long"]
-    found, done = np.empty(len(short), kind), 0
-    most = np.iinfo(short.dtype).max
-    for begin in range(0, len(short), _TOGETHER):
-        some = short[begin : begin + _TOGETHER]
+    found, done, before = np.empty(len(short), kind), 0, 0
+    for begin in range(0, len(short), _AT_ONCE):
+        some = short[begin : begin + _AT_ONCE]
         steps = found[begin : begin + len(some)]
         steps[:] = some
-        (at,) = (some == most).nonzero()
+        (at,) = (some == np.iinfo(short.dtype).max).nonzero()
         steps[at] = long[done : done + len(at)]
-        done += len(at)
-        if begin:
-            steps[0] += found[begin - 1]
+        steps[0] += before
         steps.cumsum(out=steps)
+        done, before = done + len(at), steps[-1]
     if done != len(long):
         raise ValueError(name)
     return found
