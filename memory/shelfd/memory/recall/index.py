@@ -189,8 +189,10 @@ class RecallIndex:
         return self._search.place(self._dated(parsed, filters), filters, k, self._living.get(row), like)
 
     def beside(self, rows: Sequence[int]) -> list[int]:
-        """Return the rows of the documents before and after those of *rows*."""
-        beside = np.concatenate(self.neighbours(np.array(rows, np.int64)))
+        """Return the rows of the two documents before and the one after each of *rows*, in their sessions."""
+        before, after = self.neighbours(np.array(rows, np.int64))
+        earlier, _ = self.neighbours(before[before >= 0])
+        beside = np.concatenate([before, after, earlier])
         found: list[int] = distinct(beside[beside >= 0]).tolist()
         return found
 
