@@ -286,7 +286,7 @@ class Search:
         else:
             if engine.loops is not None:
                 return run  # they look for themselves
-            (at,) = self._marks[documents].nonzero()
+            (at,) = self._marks.take(documents).nonzero()
         return documents[at], counts[at]
 
     def _make_room(self) -> None:
