@@ -164,14 +164,13 @@ class Postings:
         other._use(self._segments)
         return other
 
-    def terms_of(self, ordinal: int) -> Sequence[int]:
-        """Return the distinct terms of *ordinal*, which is alive."""
+    def terms_of(self, ordinal: int, most: int | None = None) -> Sequence[int]:
+        """Return the distinct terms of *ordinal*, which is alive; at *most* so many, the first ones."""
         delta = self._delta_of(ordinal)
         if delta is not None:
-            return delta.terms_of(ordinal)
+            return delta.terms_of(ordinal)[:most]
         segment = self._segments[bisect_right(self._ends, ordinal)]
-        found: list[int] = segment.terms.of(ordinal - segment.first).tolist()
-        return found
+        return segment.terms.listed(ordinal - segment.first, most)
 
     def gather(self, ordinals: IntArray) -> tuple[IntArray, IntArray]:
         """Return how many terms each of *ordinals*, which are alive, has, and the terms, one after the other."""

@@ -13,6 +13,7 @@ from shelfd.memory.recall.analyzer import ParsedQuery
 from shelfd.memory.recall.candidates import (
     MEMBERS,
     FirstStage,
+    context,
     distinct,
     members_of_best_sessions,
     neighbourhood,
@@ -250,8 +251,7 @@ class Search:
             stage.clear()
         if not common:  # documents outside have no terms
             return members, members, orphans
-        around = [members, columns.previous[members], columns.following[members]]
-        return members, distinct(np.concatenate(around)), orphans
+        return members, distinct(np.concatenate([members, *context(columns, members)])), orphans
 
     def _limit(self, terms: int, k: int) -> int:
         """Return how many documents choose the sessions to be scored: twice as many on a shelf ten times as large."""
@@ -284,7 +284,7 @@ class Search:
         else:
             if engine.loops is not None:
                 return run  # they look for themselves
-            (at,) = self._marks[documents].nonzero()
+            (at,) = self._marks.take(documents).nonzero()
         return documents[at], counts[at]
 
     def _make_room(self) -> None:
