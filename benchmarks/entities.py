@@ -3,6 +3,7 @@
 python benchmarks/entities.py --quality                  the labelled sentences that the rules were written with
 python benchmarks/entities.py --quality --part held_out  those that they were not
 python benchmarks/entities.py --quality --part fresh     of events and activities, for a second round of rules
+python benchmarks/entities.py --quality --part mixed     written without a look at the rules; later: after mending
 python benchmarks/entities.py [--notes N]                through the socket: reading notes, recall_entity, graph
 
 The last one remembers labelled sentences, each with a device of its own, and among them a thousand notes of which each
@@ -154,7 +155,7 @@ def measured_walk(client: Client, base: float, missed: list[str], type_: str, va
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quality", action="store_true")
-    parser.add_argument("--part", choices=("develop", "held_out", "fresh", "last"), default="develop")
+    parser.add_argument("--part", choices=("develop", "held_out", "fresh", "last", "mixed", "later"), default="develop")
     parser.add_argument("--verbose", action="store_true", help="each sentence that was not understood")
     parser.add_argument("--notes", type=int, default=100_000)
     parser.add_argument("--dir", help="where the shelf is written; default: below the checkout")

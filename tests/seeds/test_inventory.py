@@ -36,9 +36,7 @@ def test_each_test_of_zettelforge_stands_in_the_table() -> None:
 def functions_of(file: Path) -> set[str]:
     """The names of what *file* defines."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    return {
-        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
 
 
 @pytest.mark.parametrize(("file", "name"), sorted(set(TESTS)))

@@ -1,5 +1,6 @@
 """Files and directories of shelves: their modes, crashes in the middle, damage."""
 
+import asyncio
 import os
 import sqlite3
 import stat
@@ -222,6 +223,19 @@ async def test_an_unclean_stop_is_checked_in_the_background(stores: SqliteStores
         assert clean._background_check is None
         await clean.close()
     assert [entry["event"] for entry in logs] == ["store.checked"]
+
+
+async def test_a_shelf_that_is_closed_soon_is_not_checked(stores: SqliteStores, root: Path) -> None:
+    store = await stores.create("work", owner="uid:1")
+    await store.commit(create("n1"))
+    await _after_a_crash(store, root)
+    await store.close()
+
+    with capture_logs() as logs:
+        again = await SqliteStores(root, FakeClock(stands_still=True)).open("crashed")
+        await asyncio.sleep(0)
+        await again.close()
+    assert logs == []
 
 
 async def test_what_the_check_finds_is_logged_and_closing_does_not_wait_for_it(

@@ -60,8 +60,10 @@ def test_likeness_is_that_of_what_is_held(
     assert found.tolist() == sorted(expected)
     for row, value in zip(found.tolist(), values.tolist(), strict=True):
         own = max_sim(array(asked), expected[row])
-        both = max_sim(array(asked), expected[row], expected.get(before[row], expected[row]))
-        assert abs(value - (own + PREVIOUS * both + NEXT * own) / (1 + PREVIOUS + NEXT)) < 1e-5
+        previous = before[row] if before[row] in expected else row
+        earlier = before[previous] if before[previous] in expected else previous
+        context = max_sim(array(asked), expected[row], expected[previous], expected[earlier])
+        assert abs(value - (own + PREVIOUS * context + NEXT * own) / (1 + PREVIOUS + NEXT)) < 1e-5
 
 
 def test_many_notes_are_compared_in_blocks() -> None:

@@ -58,7 +58,8 @@ def compared(picture: VectorsHeld, query: Vectors, before: IntArray, after: IntA
     """Return how like a query notes are: the rows, ascending, and of each its MaxSim with what is beside it.
 
     MaxSim is the mean, over the query's vectors, of the best cosine with any of the note's. As with words, what stands
-    in the note before counts, and a little what stands in the one after; the weights are the same.
+    in the note before counts, and a little what stands in the one after; the weights are the same. The note before that
+    counts, too: an answer often follows two turns after what it is about (measured).
 
     Args:
         picture: Of the notes.
@@ -70,8 +71,9 @@ def compared(picture: VectorsHeld, query: Vectors, before: IntArray, after: IntA
     own = best.mean(axis=1)
     order = np.argsort(picture.rows, kind="stable")
     previous, following = (_places(picture.rows, order, rows) for rows in (before, after))
-    both = np.maximum(best, best[previous]).mean(axis=1)
-    values = (own + PREVIOUS * both + NEXT * own[following]) / (1 + PREVIOUS + NEXT)
+    best = np.maximum(best, best[previous])
+    context = np.maximum(best, best[previous]).mean(axis=1)  # with the two before it
+    values = (own + PREVIOUS * context + NEXT * own[following]) / (1 + PREVIOUS + NEXT)
     order = order[picture.rows[order] >= 0]
     return picture.rows[order], values[order]
 

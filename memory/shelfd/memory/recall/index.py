@@ -38,8 +38,8 @@ _SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _RARE: Final = log(100)  #: idf of a term that one of a hundred documents has
 _NO_TERMS: Final[frozenset[int]] = frozenset()
-#: Documents whose terms are kept as sets, those that were found first longest: some 3 KiB each.
-_CACHED_SETS: Final = 1_024
+#: Documents whose terms are kept as sets, those that were found first longest: some 2 KiB each.
+_CACHED_SETS: Final = 2_048
 
 
 class RecallIndex:
@@ -189,8 +189,10 @@ class RecallIndex:
         return self._search.place(self._dated(parsed, filters), filters, k, self._living.get(row), like)
 
     def beside(self, rows: Sequence[int]) -> list[int]:
-        """Return the rows of the documents before and after those of *rows*."""
-        beside = np.concatenate(self.neighbours(np.array(rows, np.int64)))
+        """Return the rows of the two documents before and the one after each of *rows*, in their sessions."""
+        before, after = self.neighbours(np.array(rows, np.int64))
+        earlier, _ = self.neighbours(before[before >= 0])
+        beside = np.concatenate([before, after, earlier])
         found: list[int] = distinct(beside[beside >= 0]).tolist()
         return found
 
@@ -266,7 +268,7 @@ class RecallIndex:
         return made(Words, (asked & own, previous, columns.answer_types.item(ordinal), asks))
 
     def _term_set(self, ordinal: int) -> frozenset[int]:
-        found = frozenset(self._contents.postings.terms_of(ordinal)[:_LOOKED_AT])
+        found = frozenset(self._contents.postings.terms_of(ordinal, _LOOKED_AT))
         if len(self._term_sets) >= _CACHED_SETS:
             del self._term_sets[next(iter(self._term_sets))]
         self._term_sets[ordinal] = found

@@ -24,7 +24,9 @@ _WHEN: Final = np.where(_FLAGS & TEMPORAL, WHEN, 0.0)  #: by flags
 _QUESTION: Final = np.where(_FLAGS & QUESTION, IS_QUESTION, 0.0)
 _TELLING: Final = TELLING * _FLAGS / (_FLAGS + MANY_WORDS)  #: by telling words
 #: What explains a score, in the order it is shown.
-_SIGNALS: Final = tuple("own previous question_before next session author when kind telling question date".split())
+_SIGNALS: Final = tuple(
+    "own previous earlier question_before next session author when kind telling question date".split()
+)
 _DIGITS: Final = 6  #: of scores that are compared
 _SEVERAL: Final = 4  #: so many times more groups than documents are numbered anew
 EQUAL: Final = 10.0**-_DIGITS  #: totals that differ by less are equal

@@ -52,13 +52,22 @@ class TermLists(NamedTuple):
         """Return the terms of one document."""
         return self.between(int(self.start[document]), int(self.start[document + 1]))
 
+    def listed(self, document: int, most: int | None = None) -> list[int]:
+        """Return the terms of one document, at *most* so many; :meth:`of` takes longer for one alone."""
+        begin, end = self.start.item(document), self.start.item(document + 1)
+        if most is not None and end - begin > most:
+            end = begin + most
+        found: list[int] = (self.between(begin, end) if len(self.far) else self.low[begin:end]).tolist()
+        return found
+
     def between(self, begin: int, end: int) -> Numbers:
         """Return the terms from the place *begin* to before *end*."""
         found = self.low[begin:end].astype(np.int32)
         if len(self.far):
             # By numbers of another type it would be copied to look them up.
             first, last = self.far.searchsorted(np.array((begin, end), self.far.dtype)).tolist()
-            found[self.far[first:last] - begin] |= self.high[first:last].astype(np.int32) << _LOW
+            if first < last:
+                found[self.far[first:last] - begin] |= self.high[first:last].astype(np.int32) << _LOW
         return found
 
     def erase(self, document: int) -> None:
@@ -79,7 +88,7 @@ def term_lists(sizes: IntArray, parts: Sequence[Numbers]) -> TermLists:
         far.append(beyond + begin)
         high.append((part[beyond] >> _LOW).astype(np.uint16))
         begin += len(part)
-    return TermLists(starts_at(sizes), low, _narrow(np.concatenate(far)), np.concatenate(high))
+    return TermLists(starts_at(sizes), low, narrow(np.concatenate(far)), np.concatenate(high))
 
 
 class IndexSegment(NamedTuple):
@@ -179,15 +188,15 @@ def _joined(segments: Sequence[IndexSegment], alive: Alive) -> Generator[int, No
             far.append(beyond + done)
             high.append((some[beyond] >> _LOW).astype(np.uint16))
             done, at = done + len(some), at + end - begin
-    return TermLists(starts_at(sizes), low[:done], _narrow(np.concatenate(far)), np.concatenate(high))
+    return TermLists(starts_at(sizes), low[:done], narrow(np.concatenate(far)), np.concatenate(high))
 
 
 def starts_at(sizes: IntArray) -> IntArray:
     """Return where lists of these *sizes* begin if they are one after another, and where the last one ends."""
-    return _narrow(np.concatenate([[0], np.cumsum(sizes)]))
+    return narrow(np.concatenate([[0], np.cumsum(sizes)]))
 
 
-def _narrow(ascending: IntArray) -> IntArray:
+def narrow(ascending: IntArray) -> IntArray:
     """Return numbers in four bytes each, unless they are too large."""
     if len(ascending) and ascending[-1] > _FOUR_BYTES:
         return ascending

@@ -76,7 +76,7 @@ class ShelfIndex(Pictured):
 
     name: ClassVar[str] = "index"
     at_once: ClassVar[int] = 128
-    image_version: ClassVar[int] = 5
+    image_version: ClassVar[int] = 6
 
     def __init__(self, view: View, settings: MemorySettings) -> None:
         del view

@@ -17,19 +17,23 @@ from shelfd.memory.recall.columns import ALIVE, CHANGING, HIDDEN, LASTING, BoolA
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.filtering import TAGS
 from shelfd.memory.recall.inverted import Inverted
-from shelfd.memory.recall.segments import IndexSegment, Lists, TermLists
+from shelfd.memory.recall.packing import (
+    packed_columns,
+    packed_counts,
+    packed_steps,
+    unpacked_column,
+    unpacked_counts,
+    unpacked_steps,
+)
+from shelfd.memory.recall.segments import NO_COUNTS, IndexSegment, Lists, TermLists, narrow
 
 _SEGMENT: Final = "segment-"
-#: Beside it: columns are copied when they are read, and what is mapped of them is let go then.
-_COLUMNS: Final = "columns-"
+#: Beside it what is made of it in memory when it is read, after which nothing of it is mapped.
+_PACKED: Final = "packed-"
 _STATE: Final = "state"
 _VALUES: Final = "values "
 #: Begins what stands for a value that is left out; no text has it.
 _NOBODY: Final = "\0"
-#: Columns of ordinals of other documents, kept as how far away these are; and one that mostly counts ordinals.
-_BESIDE: Final = frozenset({"previous", "following"})
-_COUNTED: Final = frozenset({"row"})
-_NARROW: Final = {"i": (np.int8, np.int16, np.int32), "u": (np.uint8, np.uint16, np.uint32)}
 #: Documents looked at together.
 _STEP: Final = 65_536
 
@@ -98,65 +102,43 @@ def _parts(now: _Now, stored: Collection[str]) -> dict[str, Arrays | None]:
     for segment in now.segments:
         is_stored = _SEGMENT + segment.name in stored
         parts[_SEGMENT + segment.name] = None if is_stored else _of_segment(segment)
-        own = slice(segment.first, segment.last)
-        parts[_COLUMNS + segment.name] = None if is_stored else _packed_columns(now.lasting, own)
+        parts[_PACKED + segment.name] = None if is_stored else _packed(segment, now.lasting)
     return parts | {_STATE: _state(now), **_values(now)}
 
 
 def _of_segment(segment: IndexSegment) -> Arrays:
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for part, value in (
-        ("terms", segment.terms),
-        ("ids", segment.ids),
-        ("postings", segment.postings),
-        ("tags", segment.tags),
-    ):
-        arrays |= {f"{part} {name}": array for name, array in value._asdict().items()}
-    return arrays
+    return {
+        "terms low": segment.terms.low,
+        "terms high": segment.terms.high,
+        "ids values": segment.ids.values,
+        "postings keys": segment.postings.keys,
+        "tags keys": segment.tags.keys,
+    }
+
+
+def _packed(segment: IndexSegment, lasting: Arrays) -> Arrays:
+    return {
+        **packed_columns(lasting, slice(segment.first, segment.last)),
+        **packed_steps("terms start", segment.terms.start),
+        **packed_steps("terms far", segment.terms.far),
+        **packed_steps("ids start", segment.ids.start),
+        **packed_steps("postings pointer", segment.postings.pointer),
+        **packed_steps("postings documents", segment.postings.documents),
+        **packed_counts("postings frequencies", segment.postings.frequencies),
+        **packed_steps("tags pointer", segment.tags.pointer),
+        **packed_steps("tags documents", segment.tags.documents),
+    }
 
 
 def _state(now: _Now) -> Arrays:
     size = len(now.columns["flags"])
-    columns = {f"column {name}": column for name, column in _packed_columns(now.columns, slice(0, size)).items()}
+    columns = {f"column {name}": column for name, column in packed_columns(now.columns, slice(0, size)).items()}
     return {**columns, **now.arrays, "own": now.own, "previous": now.previous}
 
 
 def _narrowed(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy, of which numbers take four bytes at most: it is made while nothing else runs."""
     return column.astype(np.int32) if column.dtype == np.int64 else column.copy()
-
-
-def _packed_columns(columns: Arrays, own: slice) -> Arrays:
-    """The values of some ordinals in few bytes; see :func:`_packed`."""
-    packed = {}
-    for name, column in columns.items():
-        values = column[own]
-        if name in _BESIDE:  # no other document is itself: 0 for none
-            values = np.where(values < 0, 0, values - np.arange(own.start, own.stop, dtype=np.int32))
-        elif name in _COUNTED:
-            values = values - np.arange(own.start, own.stop)
-        packed[name] = _packed(values)
-    return packed
-
-
-def _packed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same numbers: one alone if all are equal, else in as many bytes as they need."""
-    if not len(values):
-        return values
-    low, high = values.min(), values.max()
-    if low == high:
-        return values[:1]
-    for kind in _NARROW.get(values.dtype.kind, ()):
-        if np.dtype(kind).itemsize < values.itemsize and np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
-            return values.astype(kind)
-    return values
-
-
-def _unpacked(name: str, values: npt.NDArray[Any], own: slice) -> npt.NDArray[Any]:
-    """The values of the ordinals *own*, or one for all."""
-    if name in _BESIDE:
-        return np.where(values == 0, -1, values + np.arange(own.start, own.stop))
-    return values + np.arange(own.start, own.stop) if name in _COUNTED else values
 
 
 def _values(now: _Now) -> dict[str, Arrays | None]:
@@ -224,13 +206,14 @@ def thaw(contents: Contents, frozen: Frozen) -> None:
     arrays = {name: some for name, some in parts.items() if some is not None}
     state = arrays[_STATE]
     segments = [
-        _segment(arrays[_SEGMENT + name], name, first, last, holes) for name, first, last, holes in facts["segments"]
+        _segment(arrays[_SEGMENT + name], arrays[_PACKED + name], name, first, last, holes)
+        for name, first, last, holes in facts["segments"]
     ]
     every = slice(0, segments[-1].last if segments else 0)
-    columns = {name: [(every, _unpacked(name, state[f"column {name}"], every))] for name in CHANGING}
+    columns = {name: [(every, unpacked_column(name, state[f"column {name}"], every))] for name in CHANGING}
     for name in LASTING:
         columns[name] = [
-            (own := slice(one.first, one.last), _unpacked(name, arrays[_COLUMNS + one.name][name], own))
+            (own := slice(one.first, one.last), unpacked_column(name, arrays[_PACKED + one.name][name], own))
             for one in segments
         ]
     contents.columns.fill(every.stop, columns)
@@ -249,18 +232,21 @@ def thaw(contents: Contents, frozen: Frozen) -> None:
     contents.links.restore(state)
 
 
-def _segment(arrays: Arrays, name: str, first: int, last: int, holes: bool) -> IndexSegment:
-    def made(kind: Callable[..., Any], part: str, fields: Iterable[str]) -> Any:  # noqa: ANN401
-        return kind(**{each: arrays[f"{part} {each}"] for each in fields})
+def _segment(arrays: Arrays, packed: Arrays, name: str, first: int, last: int, holes: bool) -> IndexSegment:
+    def steps(name: str, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+        return unpacked_steps(name, packed, kind)
 
+    documents = steps("postings documents", np.int32)
+    counts = unpacked_counts("postings frequencies", packed, len(documents))
+    start, far = (narrow(steps(f"terms {name}", np.int64)) for name in ("start", "far"))
     return IndexSegment(
         name,
         first,
         last,
-        made(TermLists, "terms", TermLists._fields),
-        made(Lists, "ids", Lists._fields),
-        made(Inverted, "postings", Inverted._fields),
-        made(Inverted, "tags", Inverted._fields),
+        TermLists(start, arrays["terms low"], far, arrays["terms high"]),
+        Lists(narrow(steps("ids start", np.int64)), arrays["ids values"]),
+        Inverted(arrays["postings keys"], steps("postings pointer", np.int64), documents, counts),
+        Inverted(arrays["tags keys"], steps("tags pointer", np.int64), steps("tags documents", np.int32), NO_COUNTS),
         holes,
     )
 

@@ -51,7 +51,7 @@ OF_TIMES = (
     "every second early mid late midmay earlyjanuary late1990s 1990s 2024 q1 2024-05-01 05.06.2024 5/6/24 "
     "10:30 5pm 5 am o'clock 3rd May march mar. jan dec. Monday mondays summer day weeks night morning evenings "
     "noon christmas eve new year's Easter ago later centuries quarter yesterday tonight daily (2024) 12 7 "
-    "ſunday İn house berlin"
+    "ſunday İn house berlin between and to January September dawn dusk first fourth weekday 1571 each"
 ).split(" ")
 BETWEEN = (" ", " ", " ", "-", ", ", "\n", "_", ".", "", " (", "\u00a0", "  ", ":", "/", ")")
 timely = st.lists(st.tuples(st.sampled_from(OF_TIMES), st.sampled_from(BETWEEN)), max_size=9)
@@ -162,3 +162,48 @@ def test_of_ten_thousand_entities_some_are_kept() -> None:
 )
 def test_identifiers_are_found(type_: str, text: str, value: str) -> None:
     assert (type_, value) in [(one.type, one.value) for one in extract(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "value"),
+    [
+        ("May called twice.", "person", "May"),
+        ("Will Hargreaves teaches Latin.", "person", "Will Hargreaves"),
+        ("Yes, my brother-in-law Gustl came.", "person", "Gustl"),
+        ("Please remind Xochil of the keys.", "person", "Xochil"),
+        ("The school offered Xochil a place.", "person", "Xochil"),
+        ("We ate at Xochil's place.", "person", "Xochil"),
+        ("Xochil broke his wrist.", "person", "Xochil"),
+        ("I had lunch with Xochil.", "person", "Xochil"),
+        ("Aurelwin and Petron laughed.", "person", "Aurelwin"),
+        ("Fiona and Xochil left.", "person", "Xochil"),
+        ("Amazon delivered the shelf.", "organization", "Amazon"),
+        ("She sits on the board of Quillon.", "organization", "Quillon"),
+        ("Yesterday Quillon acquired a rival.", "organization", "Quillon"),
+        ("He stood at the gates of Mordun.", "location", "Mordun"),
+        ("The office in Queen Street is closed.", "location", "Queen Street"),
+        ("He lived there between 2008 and 2012.", "temporal", "2012"),
+        ("The pass opens in spring.", "temporal", "spring"),
+        ("They left before sunrise.", "temporal", "sunrise"),
+        ("September was wet.", "temporal", "September"),
+        ("It is on the first Saturday of May.", "temporal", "first Saturday of May"),
+        ("The battle was fought in 1571.", "temporal", "1571"),
+    ],
+)
+def test_names_are_known_by_what_stands_beside_them(text: str, type_: str, value: str) -> None:
+    assert (type_, key_of(type_, value)) in {(one.type, one.key) for one in extract(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("May I borrow it?", "person"),
+        ("Will Ana come?", "organization"),
+        ("Parsley is his favourite.", "person"),
+        ("The Amazon is long.", "organization"),
+        ("It fits in 1500 bytes.", "temporal"),
+        ("The Summer Sounds play.", "person"),
+    ],
+)
+def test_what_is_no_name_is_none(text: str, type_: str) -> None:
+    assert type_ not in {one.type for one in extract(text)}

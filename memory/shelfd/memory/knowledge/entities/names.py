@@ -7,7 +7,9 @@ is a first name, or if what stands beside it is only said of such: a title or ki
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from shelfd.memory.knowledge.entities.firms import acts_as_firm, is_firm
 from shelfd.memory.knowledge.entities.kinds import EntityMention, mention
+from shelfd.memory.knowledge.entities.people import is_beside_what_people_do
 from shelfd.memory.knowledge.entities.segment import Segment, word_lists
 
 _LONGEST_RUN: Final = 7
@@ -20,7 +22,7 @@ _TOWARDS: Final = frozenset(
     "going drove drive drives driving trip trips flight flights train trains bus relocated relocate "
     "relocating returned "
     "return returning back commute commutes sailed cycled hiked walked emigrated journey ride ferry visit "
-    "shipped delivered transferred".split()
+    "shipped delivered transferred rode rides riding sent marched attracts attract drew".split()
 )
 _STAYS: Final = frozenset(
     "live lives lived living born based stay stays stayed staying grew up arrived arrive arrives arriving "
@@ -38,28 +40,18 @@ _BREAKS: Final = frozenset(
     "before but because a an the yesterday today tomorrow who over near as under while every has had will".split()
 )
 _VISITS: Final = frozenset("visit visited visits visiting toured explored near outside left leaving love loved".split())
-_EMPLOYS: Final = frozenset("at for with by".split())
-_JOBS: Final = frozenset(
-    "works work worked working job employed internship intern interned interning interview hired engineer manager "
-    "developer career position role analyst nurse teacher designer accountant consultant researcher scientist "
-    "contract invoice order account shifts shift apprenticeship boss team colleagues ".split()
+#: What is of a place.
+_PARTS_OF_PLACES: Final = frozenset(
+    "gates streets city town village port harbour harbor coast island fortress castle walls outskirts suburbs mayor "
+    "kingdom north south east west centre center bay district province duchy lighthouse hills roofs ruins".split()
 )
-_JOINS: Final = frozenset(
-    "joined joins join acquired acquires bought founded cofounded left sued vendor supplier".split()
-)
-_OFFICES: Final = frozenset(
-    "ceo cto cfo founder director head employee employees chairman spokesperson customer client".split()
-)
-_ADDRESSES: Final = frozenset(
-    "with and called call told tell asked ask met meet meeting visit visited invited invite thanked thank "
-    "emailed email "
-    "texted text married helped help hired saw by from for to phoned phone remind reminded gave lent sent taught "
-    "dear hi hello hey congratulated joined named called interviewed".split()
-)
-
-
 #: Heads of places that are surnames just as often.
 _SURNAMES: Final = frozenset("park lane forest castle rivers hills bay bridge gardens tower garden lake gates".split())
+
+
+#: Streets are named after these.
+_ROYAL: Final = frozenset("king queen prince princess president lord bishop".split())
+_STREETS: Final = frozenset("street road avenue lane boulevard square".split())
 
 
 class _Run(NamedTuple):
@@ -151,6 +143,7 @@ def _judged(segment: Segment, run: _Run, people: set[str]) -> Iterator[EntityMen
     # What only begins the sentence is no part of a name, and neither are words that are never one.
     while first < end and (
         segment.low[first] in lists["starters"]
+        and not (segment.low[first] in lists["ambiguous_names"] and _is_name_after_all(segment, first, end))
         and (segment.begins_sentence(first) or segment.low[first] in _ARTICLES or len(segment.words[first]) == 1)
     ):
         first += 1
@@ -164,6 +157,19 @@ def _judged(segment: Segment, run: _Run, people: set[str]) -> Iterator[EntityMen
         segment.take(begin, stop)
         start, until = segment.starts[begin], segment.ends[stop - 1]
         yield mention(type_, segment.text[start:until], start, until, confidence)
+
+
+def _is_name_after_all(segment: Segment, first: int, end: int) -> bool:
+    """Whether a common word that is a name, too, is one here: "May called", "Will Hargreaves teaches"."""
+    lists, low = word_lists(), segment.low
+    if end >= len(low) or "?" in segment.text:
+        return False
+    verb, surname = low[end], low[end - 1]
+    if segment.between(end - 1) != " " or verb not in lists["human_verbs"]:
+        return False
+    if end - first == 1:
+        return f"{verb}s" not in lists["human_verbs"]  # "May call" and "Will ask" are no people
+    return end - first == 2 and not any(surname in lists[kind] for kind in ("not_names", "first_names", "titles"))
 
 
 def _kinds(segment: Segment, first: int, end: int, people: set[str]) -> Iterator[tuple[str, int, int, float]]:
@@ -207,7 +213,7 @@ def _by_own_words(segment: Segment, first: int, end: int) -> str | None:
     if "of" in low[first:end] and low[first] in lists["org_before_of"]:
         return "organization"
     if low[first] in lists["titles"] and last not in lists["org_heads"]:
-        return None
+        return "location" if size == 2 and last in _STREETS and low[first] in _ROYAL else None
     if last in lists["org_heads"]:
         return "organization"
     if last in _SURNAMES and size == 2 and low[first] in lists["clear_names"]:
@@ -223,6 +229,8 @@ def _by_own_words(segment: Segment, first: int, end: int) -> str | None:
 
 def _by_one_word(segment: Segment, at: int) -> str | None:
     word = segment.words[at]
+    if acts_as_firm(segment, at):
+        return "organization"
     if len(word) > 4 and word.endswith(("Con", "CON")) and word[-4].islower():
         return "event"
     if len(word) > 6 and segment.low[at].endswith(("strasse", "straße", "platz", "gasse")):
@@ -242,7 +250,8 @@ def _person(segment: Segment, first: int, end: int, people: set[str]) -> tuple[i
     word = low[first]
     if end - first == 1 and _owned_event(segment, end) is not None:
         return first, end
-    if word in lists["not_names"]:
+    is_doubtful = word in lists["ambiguous_names"]
+    if word in lists["not_names"] and not (is_doubtful and _is_name_after_all(segment, first, end)):
         return None
     if (
         previous in lists["titles"]
@@ -251,16 +260,13 @@ def _person(segment: Segment, first: int, end: int, people: set[str]) -> tuple[i
     ):
         return first, _name_end(segment, first, end)
     is_first_name = word in lists["first_names"]
-    is_doubtful = word in lists["ambiguous_names"]
     if is_first_name and not is_doubtful:
         return first, _name_end(segment, first, end)
     if word in people:
         return first, _name_end(segment, first, end)
     if is_doubtful and end - first == 2 and low[first + 1] not in lists["not_names"] and len(low[first + 1]) > 2:
         return first, end
-    if previous in lists["kin"] and segment.between(first - 1) in {" ", ", "}:
-        return first, _name_end(segment, first, end)
-    if _acts(segment, first, end) or _is_addressed(segment, first, end, doubtful=is_doubtful):
+    if is_beside_what_people_do(segment, first, end, people, doubtful=is_doubtful):
         return first, _name_end(segment, first, end)
     return None
 
@@ -279,40 +285,6 @@ def _name_end(segment: Segment, begin: int, end: int) -> int:
     while stop - 1 > begin and segment.low[stop - 1] in _CONNECTORS:
         stop -= 1
     return stop
-
-
-def _acts(segment: Segment, first: int, end: int) -> bool:
-    """Whether a verb that is only said of people follows."""
-    lists = word_lists()
-    if end >= len(segment.words) or end - first > 2 or segment.between(end - 1) != " ":
-        return False
-    verb = segment.low[end]
-    if segment.is_foreign:
-        return False
-    if segment.begins_sentence(first) and segment.low[first] in lists["starters"]:
-        return False
-    if verb not in lists["human_verbs"] or verb in lists["soft_verbs"]:
-        return False
-    previous = segment.low[first - 1] if first else ""
-    return (
-        previous not in _ARTICLES and not segment.words[first].isupper() and segment.low[end - 1] not in lists["heads"]
-    )
-
-
-def _is_addressed(segment: Segment, first: int, end: int, *, doubtful: bool) -> bool:
-    """Whether what stands before is only said of people: "my sister", "told", "lunch with"."""
-    if not doubtful or first == 0 or segment.begins_sentence(first):
-        return doubtful and _said_of_people(segment, end)
-    return segment.low[first - 1] in _ADDRESSES
-
-
-def _said_of_people(segment: Segment, end: int) -> bool:
-    if end >= len(segment.words):
-        return False
-    gap = segment.between(end - 1)
-    return (
-        gap == " " and segment.low[end] in word_lists()["human_verbs"] and segment.low[end] not in {"has", "is", "was"}
-    )
 
 
 def _owned_event(segment: Segment, end: int) -> tuple[int, int] | None:
@@ -338,16 +310,12 @@ def _by_surroundings(segment: Segment, first: int, end: int) -> str | None:
         return None
     previous = low[first - 1]
     before = low[max(0, first - 6) : first - 1]
-    if previous in _EMPLOYS and not _JOBS.isdisjoint(before[-4:]):
-        return "organization"
-    if previous in _JOINS and len(segment.words[first]) > 2:
-        return "organization"
-    if previous == "of" and before and before[-1] in _OFFICES:
-        return "organization"
-    if previous in {"company", "startup", "vendor", "firm", "employer", "supplier"}:
+    if is_firm(segment, first, end):
         return "organization"
     if segment.words[first].isupper() and end - first == 1:
         return None
+    if previous == "of" and before and before[-1] in _PARTS_OF_PLACES:
+        return "location"
     if previous == "in" and (not _STAYS.isdisjoint(before) or not before or _ends_phrase(segment, end)):
         return "location"
     if previous in {"to", "from"} and not _TOWARDS.isdisjoint(before):

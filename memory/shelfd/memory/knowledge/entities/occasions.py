@@ -28,6 +28,8 @@ _NOT_DONE: Final = frozenset(
     "spending paying buying selling bringing sending finding knowing telling asking calling helping needing wanting "
     "learning driving starting stopping losing winning eating drinking sleeping smoking".split()
 )
+#: Words that begin sentences as verbs, and stand before nouns as others.
+_NOUNS: Final = frozenset("book garden office house tea coffee dinner lunch car bike flower email phone".split())
 #: Words before one in -ing that is said of programs more often than of people.
 _OF_PEOPLE: Final = _GOES | _LIKES | {"while", "some", "over"}
 
@@ -95,7 +97,7 @@ def _is_part(segment: Segment, at: int) -> bool:
     if (
         len(low) < 3
         or low in _LIKES
-        or low in lists["starters"]
+        or (low in lists["starters"] and low not in _NOUNS)
         or low in lists["before_nouns"]
         or low.endswith("ed")
         or not low.isalpha()

@@ -12,17 +12,20 @@ _MONTH: Final = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\b\.?)"
 )
+#: No name of people, no verb.
+_CLEAR_MONTH: Final = r"(?-i:January|February|July|September|October|November|December)"
 _DAY: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _NUMBER: Final = (
     r"(?:\d{1,4}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|a\sfew|a\scouple\sof"
     r"|several|some)"
 )
-_UNIT: Final = r"(?:second|minute|hour|day|night|week|weekend|month|quarter|year|decade|centur(?:y|ie))s?"
+_UNIT: Final = r"(?:second|minute|hour|day|weekday|night|week|weekend|month|quarter|year|decade|centur(?:y|ie))s?"
 _CLOCK: Final = (
     r"(?:(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?"
     r"|(?:1[0-2]|[1-9])\s?(?:am|pm)\b|(?:1[0-2]|[1-9])\so['’]clock)"
 )
 _PART: Final = r"(?:morning|afternoon|evening|night|noon|midnight)"
+_HOUR: Final = r"(?:noon|midnight|dawn|dusk|sunrise|sunset)"
 _SEASON: Final = r"(?:spring|summer|autumn|winter)"
 _HOLIDAY: Final = (
     r"(?:christmas(?:\seve|\sday)?|easter(?:\ssunday|\smonday)?|halloween"
@@ -40,11 +43,15 @@ _TIME: Final = rf"""(?<![\w.:/-])(?:
     | (?:{_DAY},?\s)?(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?:,?\s{_YEAR})?
     | (?:{_DAY},?\s)?(?:early|mid|late)?[-\s]?{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?\b(?!:)(?:,?\s{_YEAR})?
     | (?:(?:early|mid|late|last|next|this)[-\s])?{_MONTH},?\s(?:of\s)?{_YEAR}
-    | (?:early|mid|late|last|next|this|every)[-\s]{_MONTH}\b
+    | (?:the\s)?(?:first|second|third|fourth|last)\s{_DAY}\s(?:of|in)\s{_MONTH}(?:\s{_YEAR})?(?![\w-])
+    | (?:early|mid|late|last|next|this|every|each)[-\s]{_MONTH}\b
+    | {_CLEAR_MONTH}\b(?!['’-]|\s\w)
+    | {_CLEAR_MONTH}(?=['’]s\b|\s(?-i:[a-z]))
     | q[1-4](?:\s(?:of\s)?{_YEAR})?
     | (?:the\s)?(?:day\s(?:after\s(?:tomorrow)|before\syesterday))
     | (?:(?:the|this|next|last|past|early|late|mid|every)[-\s])?{_SEASON}(?:\s(?:of\s)?{_YEAR})\b
     | (?:this|next|last|past|every|each|early|late)\s{_SEASON}\b
+    | (?:in|since|until|till|by|during|before|after)\s(?:(?:early|late|mid)[-\s])?{_SEASON}\b(?!\s(?:of\s)?{_YEAR})
     | (?:(?:this|next|last|past|every|early|late)\s)?{_HOLIDAY}(?:\s{_YEAR})?\b
     | (?:this|next|last|past|previous|coming|following|every|each)\s
         (?:(?:\d{{1,3}}|two|three|four|five|six|few|couple\sof|other|second|third)\s)?
@@ -53,13 +60,17 @@ _TIME: Final = rf"""(?<![\w.:/-])(?:
     | in\s(?:about\s)?{_NUMBER}\s{_UNIT}\b(?!['’])
     | (?:for|over|within|after|during)\s(?:the\s)?(?:(?:past|last|next)\s)?{_NUMBER}\s{_UNIT}\b(?!['’-])
     | (?:yesterday|today|tomorrow|tonight)(?:\s{_PART})?(?:\sat\s{_CLOCK})?\b
-    | {_DAY}s?(?:\s{_PART})?(?:\sat\s{_CLOCK})?\b
+    | {_DAY}s?(?:\s{_PART}s?)?(?:\sat\s{_CLOCK})?\b
     | (?:at\s|by\s)?{_CLOCK}
-    | at\s(?:noon|midnight|night)\b
+    | at\snight\b
+    | (?:at|until|till|by|before|after|since|around)\s{_HOUR}\b
     | (?:in\sthe\s)(?:(?:early|late)\s)?(?:morning|afternoon|evening)s?\b
     | (?:the\s)?(?:early|mid|late)?[-\s]?{_YEAR}s\b
     | (?:{_BEFORE_TIME}|around|early|mid|late|for)[-\s](?:(?:early|late|mid)[-\s])?{_YEAR}\b(?![-/.]\d)
     | {_BEFORE_TIME}\s(?:(?:early|late|mid)[-\s])?{_MONTH}(?:,?\s{_YEAR})?(?![\w-])
+    | between\s{_YEAR}\b(?=\sand\s\d)
+    | (?<=[12]\d\d\d\s)(?:and|to|until|till)\s{_YEAR}\b(?![-/.]\d)
+    | (?:in|since|until|before|after)\s(?:1\d|2[1-9])\d\d(?=[.,;:!?)]|$)
     | \({_YEAR}\)
     | (?:daily|weekly|monthly|yearly|annually)\b
     )"""
@@ -72,26 +83,27 @@ _ABOUT: Final = frozenset({"early", "mid", "late"})
 #: The words that begin a time of one word, beside those that have a digit.
 _ALONE: Final = frozenset(
     "christmas easter halloween thanksgiving ramadan hanukkah diwali yesterday today tomorrow tonight"
-    " daily weekly monthly yearly annually".split()
+    " daily weekly monthly yearly annually"
+    " january february july september october november december".split()
 ).union(_DAYS, (f"{day}s" for day in _DAYS))
 #: The words that begin one of several words.
 _FIRST: Final = frozenset(
     "a an one two three four five six seven eight nine ten eleven twelve twenty thirty several some the day new"
     " spring summer autumn winter last next this past previous coming following every each around in for over within"
-    " after during before since until till by from of at".split()
+    " after during before since until till by from of at between and to first fourth".split()
 ).union(_MONTHS, _ABOUT, (about + month for about in _ABOUT for month in _MONTHS))
 #: The words that follow these, beside those that have a digit.
 _SECOND: Final = frozenset(
     "few couple about past last next other second third of after before year noon midnight a an one two three four five"
     " six seven eight nine ten eleven twelve twenty thirty several some spring summer autumn winter day"
-    " morning afternoon evening night mornings afternoons evenings new".split()
+    " morning afternoon evening night mornings afternoons evenings new dawn dusk sunrise sunset first fourth".split()
 ).union(
     _ALONE,
     _MONTHS,
     _ABOUT,
     (
         f"{unit}{s}"
-        for unit in "second minute hour day night week weekend month quarter year decade".split()
+        for unit in "second minute hour day weekday night week weekend month quarter year decade".split()
         for s in ("", "s")
     ),
     ("century", "centuries", "centurys", "centurie"),
@@ -99,7 +111,7 @@ _SECOND: Final = frozenset(
 #: What may stand before the first word and belong to it.
 _BEFORE_FIRST: Final = frozenset("(-")
 _LEAD: Final = re.compile(
-    r"(?:in|since|until|till|by|during|from|before|after|around|of|at|for|over|within|on)[-\s]+(?:the\s+)?"
+    r"(?:in|since|until|till|by|during|from|before|after|around|of|at|for|over|within|on|between|and|to)[-\s]+(?:the\s+)?"
     r"|the\s+|about\s+|\(",
     re.IGNORECASE,
 )
