@@ -26,7 +26,7 @@ from shelfd.memory.recall.engine import MOST_TERMS, Singles, engine
 from shelfd.memory.recall.fields import BaseScores, QueryTerms, ScoredDocuments, base_scores
 from shelfd.memory.recall.hybrid import STRENGTH, with_likeness
 from shelfd.memory.recall.inverted import Numbers
-from shelfd.memory.recall.postings import Run, between, joined, side_by_side
+from shelfd.memory.recall.postings import Run, joined, side_by_side
 from shelfd.memory.recall.ranking import EQUAL, Rules, Scored, best_first, final_scores, signals
 from shelfd.memory.recall.rarity import rarities
 from shelfd.memory.recall.strength import strength
@@ -197,10 +197,8 @@ class Search:
             if columns.size < len(postings[0]) * _SPARSE < self._two_stage_from * _SPARSE:
                 view = ScoredDocuments(columns, columns.size, orphans_of(columns, filters), None)
                 return None, None, base_scores(view, terms, postings, explain=explain)
-        runs = contents.postings.runs(terms.numbers)
         nugget = None if filters.nugget is None else contents.filtering.nugget(filters.nugget)
-        if nugget is not None:
-            runs = [[part for run in some if len((part := between(run, nugget))[0])] for some in runs]
+        runs = contents.postings.runs(terms.numbers, nugget)
         count = sum([len(run[0]) for some in runs for run in some])
         if count < self._two_stage_from:
             orphans = orphans_of(columns, filters)
