@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,8 +20,12 @@ class JsonLine(NamedTuple):
     why: str = ""
 
 
-def read(path: str) -> Iterator[JsonLine]:
+def read(path: str, *, may_have: Callable[[bytes], object] = bool) -> Iterator[JsonLine]:
     """Iterate over the lines of the file at *path*.
+
+    Args:
+        path: Of the file.
+        may_have: Returns whether a line as it is written may be wanted; others are left out without being read.
 
     Raises:
         Unusable: If it cannot be read.
@@ -35,7 +39,7 @@ def read(path: str) -> Iterator[JsonLine]:
                     while raw and not raw.endswith(b"\n"):
                         raw = file.readline(LONGEST_LINE)
                     yield JsonLine(number, None, f"is longer than {LONGEST_LINE} bytes")
-                elif not raw.isspace():
+                elif not raw.isspace() and may_have(raw):
                     yield _parsed(number, raw)
     except OSError as error:
         raise Unusable(path, error.strerror or str(error), os.EX_NOINPUT) from error

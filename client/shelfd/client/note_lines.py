@@ -4,8 +4,9 @@ What the members of a note mean is for the daemon to know. Here it is known only
 both of their ends, so they come after the notes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from shelfd.client import json_lines, zettelforge_db
@@ -85,12 +86,14 @@ class NoteLines:
     def batches(self) -> Iterator[ForeignBatch]:
         """Iterate over its items, some at a time: nuggets, then notes, then links.
 
+        For each of these the file is read once more, but of a snapshot only lines that may have some are parsed.
+
         Raises:
             Unusable: If it cannot be read.
         """
         for part in _PARTS[self._format]:
             batch = self._new_batch(part)
-            for line in self._lines():
+            for line in self._lines(part):
                 self._add(batch, line)
                 if len(batch.items) == _NOTES:
                     yield batch
@@ -98,8 +101,11 @@ class NoteLines:
             if batch.items:
                 yield batch
 
-    def _lines(self) -> Iterator[json_lines.JsonLine]:
-        return zettelforge_db.read(self.path) if self.unit == "row" else json_lines.read(self.path)
+    def _lines(self, part: str) -> Iterator[json_lines.JsonLine]:
+        if self.unit == "row":
+            return zettelforge_db.read(self.path)
+        look = _LOOKS.get(part) if _ITEMS[self._format] is _restored else None
+        return json_lines.read(self.path, may_have=bool if look is None else partial(_may_have, *look))
 
     def _new_batch(self, part: str) -> ForeignBatch:
         return ForeignBatch(self.path, part, self._header, [], [], [], self.unit)
@@ -165,4 +171,15 @@ def _restored(part: str, line: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"id": line.get("id"), "shelfd": {name: rest[name] for name in ("format", *names) if name in rest}}
 
 
+def _may_have(member: bytes, elsewhere: Sequence[bytes], raw: bytes) -> bool:
+    """Return whether a line, as it is written, may have a member that does not just stand *elsewhere*."""
+    return raw.count(member) > sum(map(raw.count, elsewhere)) or b"\\u" in raw  # that may be a letter of its name
+
+
+#: Members of which most lines have none, by the part that they are for, and where others of the same name stand.
+_LOOKS: Final = {
+    "gone": (b'"gone"', ()),
+    "nuggets": (b'"nugget"', (b'"note":{"nugget":"',)),
+    "links": (b'"links"', (b'"links":{"related":',)),
+}
 _ITEMS: Final = {"zettelforge": _zettel, "shelfd": _restored, "merge": _restored}

@@ -218,7 +218,7 @@ async def _progress(work: Work) -> tuple[Mapping[str, Any], ImportProgress]:
         raise Conflict("what is left to take in went with a purge; import it again", job=job_id)
     shared = found[0][1]
     taken = ImportProgress(known=dict(shared["known"]))
-    while found := view.jobs.pieces(job_id, after=taken.number, limit=_READ_AT_ONCE):
+    while taken.number < number and (found := view.jobs.pieces(job_id, after=taken.number, limit=_READ_AT_ONCE)):
         for at, outcome in found:
             if at > number:
                 return shared, taken
@@ -238,10 +238,13 @@ async def _import_next(work: Work, taken: ImportProgress, shared: Mapping[str, A
         so_far = ImportProgress(taken.number, dict(taken.known), set(taken.seen))
         done: list[tuple[int, Outcome, dict[int, Usage]]] = []
         weight = (0, 0, 0)
-        while found := tx.rows.jobs.pieces(job_id, after=so_far.number, limit=1):
+        while not (done and (pieces.is_full(weight) or len(done) == _PIECES)):
+            found = tx.rows.jobs.pieces(job_id, after=so_far.number, limit=1)
+            if not found:
+                break
             ((number, piece),) = found
             weight = pieces.added(weight, piece, weigh)
-            if done and (pieces.is_too_much(weight) or len(done) == _PIECES):
+            if done and pieces.is_too_much(weight):
                 break
             outcome, usages, waiting = take(tx, so_far, number, piece, shared, limits)
             tx.rows.jobs.put_piece(job_id, number, outcome)

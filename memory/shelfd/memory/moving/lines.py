@@ -1,6 +1,7 @@
 """The lines of a snapshot: notes, links and nuggets as they were on a shelf, to be there again in every field."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from operator import itemgetter
 from typing import Annotated, Any, Final
 
@@ -11,7 +12,7 @@ from shelfd.memory.moving.lineage import NoteState
 from shelfd.memory.moving.reading import Format, ItemOrigin
 from shelfd.memory.moving.record import RestoredLinks, RestoredNote, RestoredNugget
 from shelfd.memory.moving.snapshot import ELSEWHERE, FORMAT
-from shelfd.memory.notes.note import BLANK, Extra, Link, Note, Nugget, Usage, fold_key
+from shelfd.memory.notes.note import BLANK, NO_EXTRA, Extra, Link, Note, Nugget, Usage, fold_key
 from shelfd.protocol.base import NoteId
 from shelfd.protocol.limits import MAX_INTEGER
 from shelfd.protocol.methods.notes import KeyedInput
@@ -28,9 +29,18 @@ _SAYS: Final = TypeAdapter[str](Annotated[str, Field(max_length=32)])
 _AT: Final = TypeAdapter[int](Annotated[int, Field(strict=True, ge=0, le=MAX_INTEGER)])
 _FIELDS: Final = frozenset(Note._fields) - ELSEWHERE
 _USUAL: Final = BLANK._asdict()
+_TAGS, _EXTRA = Note._fields.index("tags"), Note._fields.index("extra")  # this is the last
+_NO_EXTRA: Final = NO_EXTRA._replace(fields={})  # as JSON has it
+_NEVER_USED: Final = Usage()
 _in_order: Final = itemgetter(*Note._fields)
 #: Of a note's fields, those whose limits are those of what callers say.
 _SAID: Final = ("nugget", "type", "subject", "scope", "source", "stability", "domain", "importance", "tier")
+_said: Final = itemgetter(*map(Note._fields.index, _SAID))
+_CACHED: Final = 1_024  #: values of these together, of which a shelf has few
+#: Types of the values of notes that were found to be right, in the order of the fields. Checking each value anew takes
+#: four times as long as comparing the types of all.
+_SHAPES: Final[set[tuple[type, ...]]] = set()
+_SHAPES_KEPT: Final = 256
 
 
 def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
@@ -40,22 +50,36 @@ def read_note(item: object, origin: ItemOrigin) -> RestoredNote:
     if unknown := sorted(fields.keys() - _FIELDS):
         raise InvalidParams(f"shelfd.note.{unknown[0][:64]}: is not known here", field="shelfd.note")
     content = _object(line.get("content"), "content").get("raw")
-    extra = _extra(fields.pop("extra", {}))
-    if "state" in rest:
-        extra = extra._replace(lineage=read_state(rest).lineage())
-    tags = fields.pop("tags", ())
-    values = {
-        **_USUAL,
-        **fields,
-        "id": line.get("id"),
-        "content": content,
-        "extra": extra,
-        "tags": tuple(tags),
-    }
-    note = _NOTE.validate_python(_in_order(values), strict=True)
+    extra = NO_EXTRA
+    if "extra" in fields or "state" in rest:
+        extra = _extra(fields.pop("extra", {}))
+        if "state" in rest:
+            extra = extra._replace(lineage=read_state(rest).lineage())
+    values = {**_USUAL, **fields, "id": line.get("id"), "content": content, "extra": extra}
+    if isinstance(tags := values["tags"], list):
+        values["tags"] = tuple(tags)
+    note = _note(_in_order(values))
     _check(note, origin)
+    _check_integers(fields.values())
     usage = rest.get("usage")
-    return RestoredNote(note, Usage() if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage"))
+    return RestoredNote(note, _NEVER_USED if usage is None else _record(_USAGE, Usage, usage, "shelfd.usage"))
+
+
+def _note(values: tuple[Any, ...]) -> Note:
+    """Return the note of these values, in the order of its fields.
+
+    Raises:
+        ValidationError: If one is of another type than its field.
+    """
+    if values[_EXTRA] is not NO_EXTRA:
+        return _NOTE.validate_python(values, strict=True)
+    shape = tuple(map(type, values))
+    if shape in _SHAPES and not values[_TAGS]:  # else its type does not tell what is in it
+        return Note._make(values)
+    note = _NOTE.validate_python((*values[:_EXTRA], _NO_EXTRA), strict=True)
+    if shape == tuple(map(type, note)) and len(_SHAPES) < _SHAPES_KEPT:
+        _SHAPES.add(shape)
+    return note._replace(extra=NO_EXTRA)
 
 
 def read_state(rest: Mapping[str, Any]) -> NoteState:
@@ -82,17 +106,29 @@ def _extra(given: object) -> Extra:
 def _check(note: Note, origin: ItemOrigin) -> None:
     """Raise unless *note* could be on a shelf."""
     _ID.validate_python(note.id, strict=True, context=origin.limits)
-    named = {"key": note.title} if note.kind == "fact" else {"title": note.title}
-    said = {name: getattr(note, name) for name in _SAID}
-    KeyedInput.model_validate({**said, **named, "content": note.content}, context=origin.limits)
+    content = note.content
+    is_plain = not (note.title or content.isspace()) and 0 < len(content) * 4 <= origin.limits.content_bytes
+    if not (is_plain and note.kind == "note" and _may_be_said(_said(note))):
+        named = {"key": note.title} if note.kind == "fact" else {"title": note.title}
+        said = dict(zip(_SAID, _said(note), strict=True))
+        KeyedInput.model_validate({**said, **named, "content": content}, context=origin.limits)
     if (note.kind, note.key) not in (("note", None), ("fact", fold_key(note.title))):
         raise InvalidParams("shelfd.note.key: is not that of its title", field="shelfd.note.key")
     if not 0 <= note.confidence <= 1:
         raise InvalidParams("shelfd.note.confidence: lies outside of 0 to 1", field="shelfd.note.confidence")
-    _check_integers(note)
 
 
-def _check_integers(record: tuple[Any, ...]) -> None:
+@lru_cache(_CACHED)
+def _may_be_said(values: tuple[Any, ...]) -> bool:
+    """Return whether a caller may say these values of a note, the fields *_SAID*."""
+    try:
+        KeyedInput.model_validate({**dict(zip(_SAID, values, strict=True)), "content": "."})
+    except ValidationError:
+        return False
+    return True
+
+
+def _check_integers(record: Iterable[object]) -> None:
     if any([abs(value) > MAX_INTEGER for value in record if type(value) is int]):  # noqa: C419 (a third of the time)
         raise InvalidParams(f"shelfd: a number is larger than {MAX_INTEGER}", field="shelfd", limit=MAX_INTEGER)
 

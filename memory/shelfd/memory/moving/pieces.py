@@ -14,7 +14,7 @@ from shelfd.memory.moving import FORMATS
 from shelfd.protocol.methods.importing import ImportPart, ShelfImportParams
 
 #: Items, links or turns, and bytes of one piece: some milliseconds of the writer. A single item may have more.
-ITEMS: Final = 100
+ITEMS: Final = 128
 LINKS: Final = 150
 BYTES: Final = 512 * 1024
 _PARTS: Final = 100_000
@@ -33,9 +33,10 @@ def cut(params: ShelfImportParams) -> dict[int, Piece]:
     sources = [part.source.model_dump() for part in params.parts]
     pieces: dict[int, Piece] = {0: {"format": params.format, "known": dict(params.known), "sources": sources}}
     for number, part in enumerate(params.parts, 1):
-        for count, (first, items) in enumerate(_slices(part.items, _weight_of(params, part))):
+        for count, (first, items, weight) in enumerate(_slices(part.items, _weight_of(params, part))):
             indexes = list(range(first, first + len(items)))
-            pieces[number * _PARTS + count] = {"part": part.part, "indexes": indexes, "items": items}
+            piece = {"part": part.part, "indexes": indexes, "items": items, "weight": weight}
+            pieces[number * _PARTS + count] = piece
     return pieces
 
 
@@ -56,17 +57,20 @@ def _weight_of(params: ShelfImportParams, part: ImportPart) -> Callable[[object]
     return partial(FORMATS[params.format].weigh, part.part)
 
 
-def _slices(items: Sequence[object], count_links: Callable[[object], int]) -> Iterator[tuple[int, list[object]]]:
+def _slices(
+    items: Sequence[object], count_links: Callable[[object], int]
+) -> Iterator[tuple[int, list[object], tuple[int, int]]]:
+    """Yield where each slice begins, what is in it, and how many links or turns and bytes these are."""
     first, links, size = 0, 0, 0
     for index, item in enumerate(items):
         more, weight = count_links(item), len(to_json(item))
         if index > first and (index - first >= ITEMS or links + more > LINKS or size + weight > BYTES):
-            yield first, list(items[first:index])
+            yield first, list(items[first:index]), (links, size)
             first, links, size = index, 0, 0
         links += more
         size += weight
     if first < len(items):
-        yield first, list(items[first:])
+        yield first, list(items[first:]), (links, size)
 
 
 def added(
@@ -75,8 +79,15 @@ def added(
     """Return items, links or turns, and bytes, with those of a piece."""
     items, links, size = weight
     given = piece["items"]
-    more = sum(weigh(piece["part"], item) for item in given)
-    return items + len(given), links + more, size + sum(len(to_json(item)) for item in given)
+    if (known := piece.get("weight")) is None:  # of items that had to wait
+        known = sum(weigh(piece["part"], item) for item in given), sum(len(to_json(item)) for item in given)
+    return items + len(given), links + known[0], size + known[1]
+
+
+def is_full(weight: tuple[int, int, int]) -> bool:
+    """Return whether nothing can be added to that."""
+    items, links, size = weight
+    return items >= ITEMS or links >= LINKS or size >= BYTES
 
 
 def is_too_much(weight: tuple[int, int, int]) -> bool:

@@ -38,8 +38,8 @@ _SMALLEST_RENUMBERING: Final = 4_096  # dead ordinals
 _LOOKED_AT: Final = 4_096  # distinct terms of one document; there are as many in 40 pages of a novel
 _RARE: Final = log(100)  #: idf of a term that one of a hundred documents has
 _NO_TERMS: Final[frozenset[int]] = frozenset()
-#: Documents whose terms are kept as sets, those that were found first longest: some 3 KiB each.
-_CACHED_SETS: Final = 1_024
+#: Documents whose terms are kept as sets, those that were found first longest: some 2 KiB each.
+_CACHED_SETS: Final = 2_048
 
 
 class RecallIndex:
@@ -268,7 +268,7 @@ class RecallIndex:
         return made(Words, (asked & own, previous, columns.answer_types.item(ordinal), asks))
 
     def _term_set(self, ordinal: int) -> frozenset[int]:
-        found = frozenset(self._contents.postings.terms_of(ordinal)[:_LOOKED_AT])
+        found = frozenset(self._contents.postings.terms_of(ordinal, _LOOKED_AT))
         if len(self._term_sets) >= _CACHED_SETS:
             del self._term_sets[next(iter(self._term_sets))]
         self._term_sets[ordinal] = found

@@ -38,7 +38,7 @@ class ImportPart(Wire):
 class ShelfImportParams(ChangeParams):
     """Params of ``shelf.import``.
 
-    More than 50 items, 150 links or 512 KiB are several transactions, each of which is complete in itself.
+    More than 128 items, 150 links or 512 KiB are several transactions, each of which is complete in itself.
     """
 
     format: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")] = Field(

