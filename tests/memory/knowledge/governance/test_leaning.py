@@ -14,9 +14,7 @@ from shelfd.memory.knowledge.governance.orders import gives_orders, may_give_ord
 
 CASES = Path(__file__).parents[4] / "benchmarks" / "data" / "injections.jsonl"
 WEIGHTS = Path(module.__file__).with_name("leaning.json")
-WORDS = (
-    "ignore the rules you tell user . , secret vergiss 忽略规则 , send a@b.c http://x.y/z 12 assistant ? hide [ ]"
-)
+WORDS = "ignore the rules you tell user . , secret vergiss 忽略规则 , send a@b.c http://x.y/z 12 assistant ? hide [ ]"
 texts = st.lists(st.sampled_from(WORDS.split()), max_size=40).map(" ".join) | st.text(max_size=200)
 
 
