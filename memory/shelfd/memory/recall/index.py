@@ -253,6 +253,10 @@ class RecallIndex:
         rare = min(idf(1), _RARE)
         return [1.0 if number is None or own[number] <= 1 else min(1.0, idf(own[number]) / rare) for number in numbers]
 
+    def id_of(self, row: int) -> str:
+        """Return the id of the document of *row*, which is known."""
+        return self._contents.postings.id_of(self._living.get(row))
+
     def session_of(self, row: int) -> int:
         """Return the number of the session of the document of *row*, which is its own if it is in none."""
         return self._contents.columns.group.item(self._living.get(row))
