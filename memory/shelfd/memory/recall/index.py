@@ -22,7 +22,7 @@ from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words, made
 from shelfd.memory.recall.document_reader import DocumentReader
 from shelfd.memory.recall.filtering import Filtering
-from shelfd.memory.recall.inverted import distinct
+from shelfd.memory.recall.inverted import STEP, distinct
 from shelfd.memory.recall.links import Links, unlinked
 from shelfd.memory.recall.note_search import NoteSearch
 from shelfd.memory.recall.overlap import WordOverlap, overlap
@@ -386,11 +386,13 @@ class RecallIndex:
         if self._renumbering is None:
             return 0
         done = self._renumbering.step()
-        if not done:
+        if not done and self._renumbering.is_finished:
+            self._renumbering = None
+        elif not done:
             self._renumbering.finish()
-            self._renumbering, done = None, 1
             self._living.fill(self._contents.columns)
             self._term_sets.clear()
+            done = STEP
         return done
 
     def _stop_renumbering(self) -> None:

@@ -210,7 +210,7 @@ class Search:
                 count = len(found)
             if count * _SPARSE > columns.size:
                 view = ScoredDocuments(columns, columns.size, orphans, None)
-                return None, None, _base_scores(view, np.arange(columns.size), terms, runs, explain=explain)
+                return None, None, _base_scores(view, None, terms, runs, explain=explain)
             members = ordinals = neighbourhood(columns, found, orphans)
         else:
             members, ordinals, orphans = self._members(terms, runs, filters, rules, k)
@@ -296,12 +296,13 @@ class Search:
 
 
 def _base_scores(
-    view: ScoredDocuments, ordinals: IntArray, terms: QueryTerms, runs: Sequence[Sequence[Run]], *, explain: bool
+    view: ScoredDocuments, ordinals: IntArray | None, terms: QueryTerms, runs: Sequence[Sequence[Run]], *, explain: bool
 ) -> BaseScores:
-    """Return the base scores of the documents in view, *ordinals*; *runs* may have postings of others, too."""
+    """Return the base scores of the documents in view, *ordinals* or all; *runs* may have postings of others, too."""
     loops = engine.loops
     if loops is not None and not explain and len(terms.numbers) <= MOST_TERMS:
         idf, averages = (terms.own_idf, terms.previous_idf), (terms.own_average, terms.previous_average)
+        ordinals = np.arange(view.size) if ordinals is None else ordinals
         return BaseScores(loops.base_totals(side_by_side(runs), ordinals, view.place, view.columns, idf, averages), {})
     return base_scores(view, terms, joined(runs), explain=explain)
 
