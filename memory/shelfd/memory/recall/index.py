@@ -11,13 +11,7 @@ from shelfd.memory.ports.dense import Likeness
 from shelfd.memory.ports.image import Frozen
 from shelfd.memory.recall.analyzer import Analyzer, ParsedQuery
 from shelfd.memory.recall.authors import Authors
-from shelfd.memory.recall.columns import (
-    HIDDEN,
-    QUESTION,
-    Columns,
-    IntArray,
-    Living,
-)
+from shelfd.memory.recall.columns import HIDDEN, QUESTION, Columns, IntArray, Living
 from shelfd.memory.recall.contents import Contents
 from shelfd.memory.recall.document import Document, Ranked, Ranking, Words, made
 from shelfd.memory.recall.document_reader import DocumentReader
